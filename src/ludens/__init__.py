@@ -1,0 +1,82 @@
+"""Ludens: vision-language models, bots and people play multi-agent visual games.
+
+>>> import asyncio, ludens
+>>> game = ludens.make("tic_tac_toe")
+>>> players = {seat: ludens.agent("bot/random", game) for seat in game.seats}
+>>> asyncio.run(ludens.play(game, players, seed=7)).status
+'done'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "Agent": "ludens.core.agent",
+    "Ask": "ludens.core.agent",
+    "Reply": "ludens.core.agent",
+    "Episode": "ludens.core.episode",
+    "LudensError": "ludens.core.errors",
+    "Game": "ludens.core.game",
+    "option": "ludens.core.options",
+    "Stream": "ludens.core.random",
+    "stream": "ludens.core.random",
+    "make": "ludens.core.registry",
+    "GAMES": "ludens.core.registry",
+    "replay": "ludens.core.replay",
+    "verify": "ludens.core.replay",
+    "ActionFormat": "ludens.core.reply",
+    "MessageFormat": "ludens.core.reply",
+    "ReplyFormat": "ludens.core.reply",
+    "FreeText": "ludens.core.state",
+    "State": "ludens.core.state",
+    "Table": "ludens.core.table",
+    "Look": "ludens.core.view",
+    "Observation": "ludens.core.view",
+    "View": "ludens.core.view",
+    "agent": "ludens.agents",
+    "play": "ludens.play",
+}
+
+__all__ = sorted([*_PUBLIC, "__version__"])
+
+if TYPE_CHECKING:
+    from ludens.agents import agent as agent
+    from ludens.core.agent import Agent as Agent
+    from ludens.core.agent import Ask as Ask
+    from ludens.core.agent import Reply as Reply
+    from ludens.core.episode import Episode as Episode
+    from ludens.core.errors import LudensError as LudensError
+    from ludens.core.game import Game as Game
+    from ludens.core.options import option as option
+    from ludens.core.random import Stream as Stream
+    from ludens.core.random import stream as stream
+    from ludens.core.registry import GAMES as GAMES
+    from ludens.core.registry import make as make
+    from ludens.core.replay import replay as replay
+    from ludens.core.replay import verify as verify
+    from ludens.core.reply import ActionFormat as ActionFormat
+    from ludens.core.reply import MessageFormat as MessageFormat
+    from ludens.core.reply import ReplyFormat as ReplyFormat
+    from ludens.core.state import FreeText as FreeText
+    from ludens.core.state import State as State
+    from ludens.core.table import Table as Table
+    from ludens.core.view import Look as Look
+    from ludens.core.view import Observation as Observation
+    from ludens.core.view import View as View
+    from ludens.play import play as play
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'ludens' has no attribute {name!r}")
+    value = getattr(import_module(_PUBLIC[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,67 @@
+"""Alpha-beta search over any game of turns between two seats, with the game's own evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.errors import BadOption
+from ludens.core.options import option
+from ludens.core.state import FreeText, State
+
+
+@dataclass
+class AlphaBeta(Agent):
+    """Looks `depth` moves ahead; among equally good first moves the seat's stream decides."""
+
+    depth: int = option(3, low=1, high=30, help="moves looked ahead")
+    kind = "bot/alphabeta"
+    sees = "state"
+
+    def begin(self) -> None:
+        if len(self.game.seats) != 2 or self.game.secret:
+            raise BadOption(
+                f"bot/alphabeta plays open games between two seats; {self.game.name} is not one."
+            )
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert state is not None
+        if len(state.turn) != 1 or isinstance(ask.legal, FreeText):
+            raise BadOption(f"bot/alphabeta plays games of turns; in {self.game.name} seats act otherwise.")
+        moves = list(ask.legal)
+        self.random.shuffle(moves)
+        best, best_value = moves[0], -inf
+        for action in moves:
+            value = self._value(_after(state, action), self.depth - 1, best_value, inf)
+            if value > best_value:
+                best, best_value = action, value
+        return Reply(best, best)
+
+    def _value(self, state: State, depth: int, alpha: float, beta: float) -> float:
+        """What the state is worth to our seat; `alpha` and `beta` are ours as well."""
+        if state.over or depth == 0:
+            # A sooner win is a better win: remaining depth breaks ties between sure ends.
+            value = state.returns[self.seat] * 1e6 if state.over else self.game.evaluate(state, self.seat)
+            return value * (1 + 1e-6 * depth) if state.over else value
+        [seat] = state.turn
+        legal = state.legal(seat)
+        assert not isinstance(legal, FreeText)
+        if seat == self.seat:
+            for action in legal:
+                alpha = max(alpha, self._value(_after(state, action), depth - 1, alpha, beta))
+                if alpha >= beta:
+                    break
+            return alpha
+        for action in legal:
+            beta = min(beta, self._value(_after(state, action), depth - 1, alpha, beta))
+            if alpha >= beta:
+                break
+        return beta
+
+
+def _after(state: State, action: str) -> State:
+    after = state.clone()
+    after.apply({after.turn[0]: action})
+    return after

@@ -1,0 +1,73 @@
+"""A person at the terminal: sees where the picture lies and its text twin, types an action."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.errors import AgentFailure
+from ludens.core.options import option
+from ludens.core.reply import fold
+from ludens.core.state import FreeText
+
+
+@dataclass
+class Human(Agent):
+    """Types an action, or a message where words are asked for; is told the reason when it is refused."""
+
+    pictures: str = option("", help="folder for the pictures; a new temporary one by default")
+    kind = "human"
+    sees = "both"
+    waits = True
+
+    def begin(self) -> None:
+        self._folder = Path(self.pictures or mkdtemp(prefix="ludens-"))
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    async def act(self, ask: Ask) -> Reply:
+        _say(self._refused(ask) if ask.refused else self._shown(ask))
+        try:
+            typed = (await asyncio.to_thread(_read, ask)).strip()
+        except EOFError:
+            raise AgentFailure(f"{ask.seat} left the table.") from None
+        return Reply(typed, _canonical(typed, ask))
+
+    def _shown(self, ask: Ask) -> str:
+        parts = [f"\n=== {ask.seat}, your move {ask.move + 1}"]
+        if ask.move == 0:
+            parts.insert(0, f"\n{ask.rules}\n")
+        for index, picture in enumerate(ask.observation.images):
+            file = self._folder / f"{self.seat}-{ask.move + 1:03}{'abcdefgh'[index] if index else ''}.png"
+            file.write_bytes(picture.png())
+            parts.append(f"picture: {file}")
+        parts += [ask.observation.text, ask.observation.notes]
+        if not isinstance(ask.legal, FreeText):
+            parts.append("you may: " + " ".join(ask.legal))
+        return "\n".join(filter(None, parts))
+
+    def _refused(self, ask: Ask) -> str:
+        return f"that was no move: {ask.refused[-1][1]}"
+
+
+def _canonical(typed: str, ask: Ask) -> str | None:
+    """The action typed, in its canonical spelling; None leaves the reading to the format."""
+    if isinstance(ask.legal, FreeText):
+        return None
+    same = [action for action in ask.legal if fold(action) == fold(typed)]
+    return same[0] if len(same) == 1 else typed
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _read(ask: Ask) -> str:
+    """One line; a message may go on over lines that end with a backslash."""
+    line = input(f"{ask.seat}> ")
+    while isinstance(ask.legal, FreeText) and line.endswith("\\"):
+        line = line[:-1] + "\n" + input("... ")
+    return line

@@ -1,0 +1,1 @@
+"""The contract every part of Ludens agrees on: games, states, views, agents, episodes."""

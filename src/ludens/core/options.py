@@ -1,0 +1,83 @@
+"""Options of games and agents: dataclass fields that know their bounds, readable from text.
+
+    @dataclass(frozen=True)
+    class Hanabi(Game):
+        players: int = option(2, low=2, high=5, help="how many sit at the table")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, field, fields
+from typing import Any, TypeVar
+
+from ludens.core.errors import BadOption, UnknownName
+
+C = TypeVar("C")
+
+_TRUE, _FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
+
+
+def option(
+    default: Any,
+    *,
+    help: str,
+    low: float | None = None,
+    high: float | None = None,
+    choices: Sequence[str] | None = None,
+) -> Any:
+    """A dataclass field that users may set; its type is the default's type."""
+    return field(default=default, metadata={"help": help, "low": low, "high": high, "choices": choices})
+
+
+def options_of(cls: type) -> dict[str, Field[Any]]:
+    """The fields of a dataclass that were declared with `option`."""
+    return {f.name: f for f in fields(cls) if "help" in f.metadata}
+
+
+def option_values(instance: Any) -> dict[str, Any]:
+    """What an instance's options are set to."""
+    return {name: getattr(instance, name) for name in options_of(type(instance))}
+
+
+def configure(cls: type[C], given: Mapping[str, Any], owner: str) -> C:
+    """Build `cls` from options given as text or values, checking each against its declaration."""
+    known = options_of(cls)
+    for name in given:
+        if name not in known:
+            raise UnknownName(f"option of {owner}", name, known)
+    return cls(**{name: _read(owner, known[name], value) for name, value in given.items()})
+
+
+def _read(owner: str, spec: Field[Any], value: Any) -> Any:
+    kind = type(spec.default)
+    if isinstance(value, str) and kind is not str:
+        value = _from_text(owner, spec.name, value, kind)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise BadOption(f"option {spec.name!r} of {owner} must be {_KINDS[kind]}, not {value!r}.")
+    low, high, choices = (spec.metadata[key] for key in ("low", "high", "choices"))
+    if choices is not None and value not in choices:
+        raise UnknownName(f"value of option {spec.name!r} of {owner}", str(value), choices)
+    if (low is not None and not value >= low) or (high is not None and not value <= high):
+        bounds = " and ".join(
+            f"{word} {limit:g}" for word, limit in (("at least", low), ("at most", high)) if limit is not None
+        )
+        raise BadOption(f"option {spec.name!r} of {owner} must be {bounds}, not {value}.")
+    return value
+
+
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+
+
+def _from_text(owner: str, name: str, text: str, kind: type) -> Any:
+    folded = text.strip().lower()
+    if kind is bool and folded in _TRUE | _FALSE:
+        return folded in _TRUE
+    if kind in (int, float):
+        try:
+            return kind(folded)
+        except ValueError:
+            pass
+    raise BadOption(f"option {name!r} of {owner} must be {_KINDS[kind]}, not {text!r}.")

@@ -1,0 +1,75 @@
+"""Finding things by name: what ships with Ludens, what was registered, what other packages bring.
+
+A catalogue maps names to "module:attribute", so that nothing is imported before it is used. Other packages
+add theirs through entry points (group `ludens.games`, `ludens.agents`, `ludens.suites`) or `register`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from ludens.core.errors import BadOption, UnknownName
+from ludens.core.game import Game
+from ludens.core.options import configure
+from ludens.core.spec import parse_spec
+
+
+class Registry:
+    """Names of one kind and where they lead."""
+
+    def __init__(self, kind: str, group: str, catalogue: str) -> None:
+        self.kind = kind
+        self._group = group
+        self._catalogue = catalogue
+        self._added: dict[str, Any] = {}
+
+    @cached_property
+    def _shipped(self) -> Mapping[str, str]:
+        shipped: Mapping[str, str] = load(self._catalogue)
+        return shipped
+
+    @cached_property
+    def _plugged(self) -> dict[str, Any]:
+        from importlib.metadata import entry_points
+
+        return {entry.name: entry for entry in entry_points(group=self._group)}
+
+    def register(self, name: str, target: Any) -> None:
+        """Add or replace a name for this process. `target` is the object or "module:attribute"."""
+        self._added[name] = target
+
+    def names(self) -> list[str]:
+        """Every known name, sorted."""
+        return sorted({*self._shipped, *self._plugged, *self._added})
+
+    def get(self, name: str) -> Any:
+        """What the name leads to; an unknown name is told its nearest neighbour."""
+        if name in self._added:
+            target = self._added[name]
+            return load(target) if isinstance(target, str) else target
+        if name in self._shipped:
+            return load(self._shipped[name])
+        if name in self._plugged:
+            return self._plugged[name].load()
+        raise UnknownName(self.kind, name, self.names())
+
+
+def load(path: str) -> Any:
+    """The attribute behind "module:attribute"."""
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+GAMES = Registry("game", "ludens.games", "ludens.games:CATALOGUE")
+
+
+def make(spec: str, **options: Any) -> Game:
+    """Build a game: `make("hanabi", players=3)` or `make("hanabi?players=3")`."""
+    parsed = parse_spec(spec)
+    if parsed.address:
+        raise BadOption(f"a game has no address: {spec!r}.")
+    game: Game = configure(GAMES.get(parsed.name), {**parsed.options, **options}, parsed.name)
+    return game

@@ -1,0 +1,159 @@
+"""How a seat is asked to reply, and how the reply is read.
+
+A reader is strict: it takes the action only from where it was asked to stand, never from prose that
+mentions one, and says in a sentence what was wrong so that the agent can try again. Reasoning between
+<think> tags is never read. Readers run in linear time on whatever a model sends.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ludens.core.errors import Ambiguous, Illegal, Unreadable
+from ludens.core.state import FreeText, Legal
+
+_WRAPPERS = " \t\r\n\"'`*_.,;:!<>[](){}“”‘’"
+_TAGS = ("think", "thinking", "reasoning")
+_SPACES = re.compile(r"\s+")
+
+
+class ReplyFormat(ABC):
+    """One way to reply: what to ask for, how to read it, how to write it."""
+
+    @abstractmethod
+    def ask(self, legal: Legal) -> str:
+        """The instruction that goes into a prompt."""
+
+    @abstractmethod
+    def read(self, text: str, legal: Legal) -> str:
+        """The canonical action in a reply, or a `MoveError` that says what was wrong."""
+
+    @abstractmethod
+    def write(self, action: str) -> str:
+        """A reply in the asked format that holds this action."""
+
+
+@dataclass(frozen=True)
+class ActionFormat(ReplyFormat):
+    """A last line `Action: NAME`. A reply that is nothing but the name is taken too."""
+
+    label: str = "Action"
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Other spellings that mean a canonical action."""
+
+    def ask(self, legal: Legal) -> str:
+        return f"End your reply with one line: {self.label}: <one of the legal actions, copied exactly>"
+
+    def write(self, action: str) -> str:
+        return f"{self.label}: {action}"
+
+    def read(self, text: str, legal: Legal) -> str:
+        said = without_reasoning(text).strip()
+        if not said:
+            raise Unreadable(f"the reply is empty; a line '{self.label}: ...' is needed.")
+        named = list(dict.fromkeys(filter(None, labelled(said, self.label))))
+        if not named:
+            bare = self._match(said, legal) if len(said) <= 200 else None
+            if bare is None:
+                raise Unreadable(f"no line '{self.label}: ...' was found in the reply.")
+            return bare
+        actions = {self._match(name, legal): name for name in named}
+        if len(actions) > 1:
+            listed = ", ".join(repr(_short(name)) for name in named[:4])
+            raise Ambiguous(f"the reply names several actions ({listed}); name exactly one.")
+        [(action, name)] = actions.items()
+        if action is None:
+            raise Illegal(f"{_short(name)!r} is not a legal action now.")
+        return action
+
+    def _match(self, name: str, legal: Legal) -> str | None:
+        if isinstance(legal, FreeText):
+            return name
+        if name in legal:
+            return name
+        folded = fold(name)
+        hits = {action for action in legal if fold(action) == folded}
+        hits |= {self.aliases[a] for a in self.aliases if fold(a) == folded and self.aliases[a] in legal}
+        return hits.pop() if len(hits) == 1 else None
+
+
+@dataclass(frozen=True)
+class MessageFormat(ReplyFormat):
+    """The whole reply, reasoning aside, is the message."""
+
+    instruction: str = "Reply with your message and nothing else."
+
+    def ask(self, legal: Legal) -> str:
+        return self.instruction
+
+    def write(self, action: str) -> str:
+        return action
+
+    def read(self, text: str, legal: Legal) -> str:
+        said = without_reasoning(text).strip()
+        if not said:
+            raise Unreadable("the reply holds no message.")
+        if isinstance(legal, FreeText) and len(said) > legal.limit:
+            raise Illegal(f"the message has {len(said)} characters; at most {legal.limit} are allowed.")
+        return said
+
+
+def without_reasoning(text: str) -> str:
+    """The reply without its <think> parts; what stands before a lone </think> is reasoning too."""
+    for tag in _TAGS:
+        text = _without(text, f"<{tag}>", f"</{tag}>")
+    return text
+
+
+def _without(text: str, opening: str, closing: str) -> str:
+    folded = text.lower()
+    if len(folded) != len(text):  # a few letters change length when folded; offsets must agree
+        folded = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    if closing not in folded and opening not in folded:
+        return text
+    kept, position = [], 0
+    first_close, first_open = folded.find(closing), folded.find(opening)
+    if first_close >= 0 and (first_open < 0 or first_close < first_open):
+        position = first_close + len(closing)
+    while (start := folded.find(opening, position)) >= 0:
+        kept.append(text[position:start])
+        end = folded.find(closing, start)
+        if end < 0:
+            return "".join(kept)
+        position = end + len(closing)
+    kept.append(text[position:])
+    return "".join(kept)
+
+
+def labelled(text: str, label: str) -> Sequence[str]:
+    """What follows `label:` on every line that starts with it, decoration aside."""
+    found = []
+    wanted = label.lower()
+    for line in text.splitlines():
+        bare = line.strip(_WRAPPERS + "#-")
+        if bare[: len(wanted)].lower() != wanted:
+            continue
+        rest = bare[len(wanted) :].lstrip(" \t*_`")
+        if rest[:1] in (":", "："):
+            found.append(unwrap(rest[1:]))
+    return found
+
+
+def unwrap(name: str) -> str:
+    """A name without quotes, emphasis or \\boxed{} around it."""
+    bare = name.strip()
+    if bare.startswith("\\boxed{"):
+        bare = bare[len("\\boxed{") :]
+    return bare.strip(_WRAPPERS) if bare.strip(_WRAPPERS) else bare
+
+
+def fold(name: str) -> str:
+    """What two spellings of one action share."""
+    return _SPACES.sub(" ", name.casefold()).strip(_WRAPPERS)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,54 @@
+"""The one grammar in which people name games, bots and models: `kind/name@address?option=value&...`.
+
+    tic_tac_toe                                     a game
+    hanabi?players=3                                a game with an option
+    bot/mcts?simulations=100&rollouts=10            a bot
+    vllm/Qwen2.5-VL-7B@http://127.0.0.1:8000/v1     a model at an address
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, quote
+
+from ludens.core.errors import BadOption
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A parsed spec. `name` keeps its slashes; `kind` is what stands before the first one."""
+
+    name: str
+    address: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """What stands before the first slash: `bot`, `openai`, ..."""
+        return self.name.split("/", 1)[0]
+
+    @property
+    def rest(self) -> str:
+        """What stands after the first slash; empty when there is none."""
+        return self.name.partition("/")[2]
+
+    def __str__(self) -> str:
+        tail = "&".join(f"{key}={quote(value, safe='/:.,+-_ ')}" for key, value in self.options.items())
+        return self.name + (f"@{self.address}" if self.address else "") + (f"?{tail}" if tail else "")
+
+
+def parse_spec(text: str) -> Spec:
+    """Read a spec; a malformed one is a `BadOption` that quotes the wrong part."""
+    head, _, query = text.strip().partition("?")
+    name, _, address = head.partition("@")
+    if not name:
+        raise BadOption(f"{text!r} names nothing: write NAME or KIND/NAME, then ?option=value.")
+    options: dict[str, str] = {}
+    for part in filter(None, query.split("&")):
+        if "=" not in part:
+            raise BadOption(f"{part!r} in {text!r} is not option=value.")
+        [(key, value)] = parse_qsl(part, keep_blank_values=True) or [("", "")]
+        if key in options:
+            raise BadOption(f"option {key!r} stands twice in {text!r}.")
+        options[key] = value
+    return Spec(name, address or None, options)

@@ -1,0 +1,94 @@
+"""Where a game stands: who must act, what they may do, what happens when they do it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from ludens.core.errors import Illegal
+from ludens.core.random import Stream
+
+
+@dataclass(frozen=True)
+class FreeText:
+    """What `legal` returns where the action is a text. The empty text is always allowed: saying nothing."""
+
+    limit: int = 4000
+
+
+Legal = Sequence[str] | FreeText
+
+
+class State(ABC):
+    """One moment of one game. Owns its random stream; `clone` gives an independent copy."""
+
+    @property
+    @abstractmethod
+    def turn(self) -> tuple[str, ...]:
+        """The seats that must act now: one, several at once, or none when the game is over."""
+
+    @abstractmethod
+    def legal(self, seat: str) -> Legal:
+        """The canonical names of what the seat may do now, or `FreeText`; empty when it is not its turn."""
+
+    @abstractmethod
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        """Apply actions already known to be legal, one for every seat in `turn`."""
+
+    @property
+    @abstractmethod
+    def returns(self) -> dict[str, float]:
+        """What each seat has earned so far."""
+
+    @abstractmethod
+    def clone(self) -> Self:
+        """An independent copy, random stream included."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What metrics need: counters, events, scores. Plain JSON values only."""
+        return {}
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody must act any more."""
+        return not self.turn
+
+    def apply(self, actions: Mapping[str, str]) -> None:
+        """Check and apply one action for every seat in `turn`."""
+        turn = self.turn
+        if len(actions) != len(turn) or any(seat not in actions for seat in turn):
+            due = " and ".join(turn) or "nobody, the game is over"
+            raise Illegal(f"actions came from {', '.join(actions) or 'nobody'}; due to act: {due}.")
+        for seat in turn:
+            reason = self.refusal(seat, actions[seat])
+            if reason is not None:
+                raise Illegal(reason)
+        self._advance(actions)
+
+    def refusal(self, seat: str, action: str) -> str | None:
+        """Why the seat may not do this now, as one sentence, or None when it may."""
+        legal = self.legal(seat)
+        if isinstance(legal, FreeText):
+            if len(action) > legal.limit:
+                return f"the text has {len(action)} characters; at most {legal.limit} are allowed."
+            return None
+        if action in legal:
+            return None
+        shown = action if len(action) <= 60 else action[:57] + "..."
+        some = ", ".join(legal[:40]) + (", ..." if len(legal) > 40 else "")
+        return f"{shown!r} is not a legal action for {seat} now; legal: {some or 'none'}."
+
+    def forfeited(self, seat: str) -> dict[str, float]:
+        """The returns when this seat loses by default; games where losing means more override it."""
+        return self.returns
+
+    def reimagined(self, seat: str, random: Stream) -> Self:
+        """A copy in which everything this seat may not know is drawn anew, the future included.
+
+        The conformance check shows both to the seat and demands that it sees no difference. Games in
+        which a seat lacks knowledge set `Game.secret` and override this.
+        """
+        return self.clone()

@@ -1,0 +1,128 @@
+"""How a state looks to a seat: pictures, their twin in text, rules, and how to reply."""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol
+
+from ludens.core.game import Game
+from ludens.core.reply import ActionFormat, ReplyFormat
+from ludens.core.state import State
+from ludens.core.words import Words, load_words
+
+Sees = Literal["offered", "image", "text", "both", "state", "nothing"]
+"""What an agent looks at. `offered` is what the game offers the seat; `state` is for bots alone;
+`nothing` means the legal actions suffice. Only what is looked at is rendered."""
+
+
+class Picture(Protocol):
+    """An image ready to be shown: see `ludens.draw`."""
+
+    @property
+    def hash(self) -> str:
+        """Short name of the pixels, the same on every machine and with every encoder."""
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def height(self) -> int: ...
+
+    def png(self) -> bytes: ...
+
+    def data_uri(self) -> str: ...
+
+    def blank(self) -> Picture:
+        """A flat picture of the same size: the blind control."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """The choices that fix every pixel and word, apart from the seed."""
+
+    theme: str = "classic"
+    size: int = 512
+    words: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one seat is shown at one moment. Holds no reference to the state."""
+
+    images: tuple[Picture, ...] = ()
+    text: str = ""
+    """The twin: what the pictures show, in words, and no more. Empty when only pictures are shown."""
+    notes: str = ""
+    """What is told in words whatever the modality: conversation, feedback, private facts."""
+
+
+class View(ABC):
+    """Shows the states of one game. Made once for a look and used for many states."""
+
+    words_file: ClassVar[str] = "words.md"
+
+    def __init__(self, game: Game, look: Look, seed: int = 0) -> None:
+        self.game = game
+        self.look = look
+        folder = Path(sys.modules[type(self).__module__].__file__ or ".").parent
+        self.words: Words = load_words(folder / self.words_file, game.name, look.words)
+        self._rules: dict[str, str] = {}
+
+    @abstractmethod
+    def image(self, state: Any, seat: str) -> Picture:
+        """The picture shown to the seat."""
+
+    @abstractmethod
+    def text(self, state: Any, seat: str) -> str:
+        """The text-only twin: the same information as the pictures, no more."""
+
+    def images(self, state: Any, seat: str) -> tuple[Picture, ...]:
+        """All pictures shown to the seat; one unless a game shows several (recent frames, pages)."""
+        return (self.image(state, seat),)
+
+    def notes(self, state: Any, seat: str) -> str:
+        """What the seat is told in words whatever the modality."""
+        return ""
+
+    def offers(self, seat: str) -> Literal["image", "text", "both"]:
+        """What an agent without a wish of its own gets to see."""
+        return "image"
+
+    def format(self, state: Any, seat: str) -> ReplyFormat:
+        """How the seat must reply now, and who reads it."""
+        return ActionFormat()
+
+    def values(self, seat: str) -> dict[str, object]:
+        """What the words file may refer to, beside `$seat`: the options of the game."""
+        return dict(self.game.options)
+
+    def rules(self, seat: str) -> str:
+        """The rules as told to this seat."""
+        if seat not in self._rules:
+            self._rules[seat] = self.words.say("rules", seat=seat, **self.values(seat))
+        return self._rules[seat]
+
+    def observe(self, state: State, seat: str, sees: Sees) -> Observation:
+        """Render what an agent with these eyes is shown."""
+        if sees in ("state", "nothing"):
+            return Observation()
+        shown = self.offers(seat) if sees == "offered" else sees
+        return Observation(
+            images=self.images(state, seat) if shown in ("image", "both") else (),
+            text=self.text(state, seat) if shown in ("text", "both") else "",
+            notes=self.notes(state, seat),
+        )
+
+
+def view_of(game: Game, look: Look, seed: int) -> View:
+    """The view of a game, made once: only the theme `random` depends on the seed."""
+    return _view(game, look, seed if look.theme == "random" else 0)
+
+
+@lru_cache(maxsize=128)
+def _view(game: Game, look: Look, seed: int) -> View:
+    return game.view(look, seed)

@@ -1,0 +1,67 @@
+"""The words of a game, kept in a template file beside its code so that anyone can read and replace them.
+
+A words file is Markdown: each `# name` line opens a section, `$word` is filled in. The section
+`rules solver` is for the seat solver, `rules` for every seat without one of its own. A folder of
+overrides holds files named after games (`comma.wire.md`); sections found there replace ours.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from string import Template
+
+from ludens.core.errors import BadFile
+
+
+class Words:
+    """The sections of one words file, with overrides laid over them."""
+
+    def __init__(self, sections: dict[str, str], source: str) -> None:
+        self._sections = sections
+        self._source = source
+
+    def has(self, section: str) -> bool:
+        """Whether there is such a section."""
+        return section in self._sections
+
+    def say(self, section: str, /, *, seat: str | None = None, **values: object) -> str:
+        """The section's text with its `$words` filled in, the seat's own version if there is one."""
+        own = f"{section} {seat}"
+        name = own if own in self._sections else section
+        if name not in self._sections:
+            raise BadFile(f"{self._source} has no section '# {name}'.")
+        try:
+            return Template(self._sections[name]).substitute(values, seat=seat or "")
+        except (KeyError, ValueError) as error:
+            raise BadFile(f"section '# {name}' of {self._source} asks for an unknown word: {error}.") from None
+
+
+@lru_cache(maxsize=256)
+def load_words(file: Path, game: str, overrides: Path | None = None) -> Words:
+    """The words in `file`, with the sections of the override file for `game` laid over them."""
+    sections = _sections(file)
+    source = file.name
+    if overrides is not None:
+        if not overrides.is_dir():
+            raise BadFile(f"the words folder {str(overrides)!r} does not exist.")
+        own = overrides / (game.replace("/", ".") + ".md")
+        if own.is_file():
+            sections = {**sections, **_sections(own)}
+            source = str(own)
+    return Words(sections, source)
+
+
+def _sections(file: Path) -> dict[str, str]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(f"cannot read the words file {str(file)!r}: {error}.") from None
+    sections: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    for line in text.splitlines():
+        if line.startswith("# "):
+            current = sections.setdefault(line[2:].strip(), [])
+        elif current is not None:
+            current.append(line)
+    return {name: "\n".join(lines).strip() for name, lines in sections.items()}

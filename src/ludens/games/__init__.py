@@ -1,0 +1,12 @@
+"""What is played. Each game is a folder: rules, view, words, and bots where it has its own.
+
+The catalogue names every game that ships; nothing is imported before it is asked for.
+"""
+
+CATALOGUE = {
+    "tic_tac_toe": "ludens.games.tic_tac_toe.rules:TicTacToe",
+    "breakthrough": "ludens.games.breakthrough.rules:Breakthrough",
+    "coin_dilemma": "ludens.games.coin_dilemma.rules:CoinDilemma",
+    "perceive": "ludens.games.perceive.rules:Perceive",
+    "comma/wire": "ludens.games.comma.wire.rules:Wire",
+}

@@ -1,0 +1,73 @@
+"""Views of games on a board of cells: one matrix of codes gives picture, text twin and `perceive`.
+
+A board game's view says how to get the matrix from a state and how to draw one; the rest is shared.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from ludens.core.random import Stream
+from ludens.core.view import Picture, View
+
+Matrix = Sequence[Sequence[int]]
+
+
+class BoardView(View):
+    """A view whose picture is a function of a matrix of codes."""
+
+    rows: int
+    columns: int
+    codes: ClassVar[Mapping[int, str]]
+    """What each code in the matrix means, empty cells first."""
+    marks: ClassVar[Mapping[int, str]]
+    """The character that stands for each code in the text twin."""
+
+    @abstractmethod
+    def matrix(self, state: Any) -> Matrix:
+        """The board as codes, row by row from the top of the picture."""
+
+    @abstractmethod
+    def draw(self, matrix: Matrix) -> Picture:
+        """The picture of any matrix of codes, whether play can lead there or not."""
+
+    def row_label(self, row: int) -> str:
+        """What stands beside the row, counted from the top of the picture."""
+        return chr(ord("A") + row)
+
+    def column_label(self, column: int) -> str:
+        """What stands above or below the column, counted from the left."""
+        return str(column + 1)
+
+    @property
+    def empty(self) -> int:
+        """The code of an empty cell."""
+        return next(iter(self.codes))
+
+    def scatter(self, random: Stream) -> Matrix:
+        """A random position, not always one that play can reach: any number of pieces, on any cells."""
+        cells = [self.empty] * (self.rows * self.columns)
+        pieces = [code for code in self.codes if code != self.empty]
+        for cell in random.sample(range(len(cells)), random.between(0, len(cells))):
+            cells[cell] = random.choice(pieces)
+        return [cells[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
+
+    def image(self, state: Any, seat: str) -> Picture:
+        return self.draw(self.matrix(state))
+
+    def text(self, state: Any, seat: str) -> str:
+        return self.transcript(self.matrix(state))
+
+    def transcript(self, matrix: Matrix) -> str:
+        """The board as lines of characters with its labels, and what the characters mean."""
+        width = max(len(self.column_label(column)) for column in range(self.columns))
+        margin = max(len(self.row_label(row)) for row in range(self.rows))
+        head = " ".join(self.column_label(column).rjust(width) for column in range(self.columns))
+        lines = [" " * margin + " " + head]
+        for row, codes in enumerate(matrix):
+            cells = " ".join(self.marks[code].rjust(width) for code in codes)
+            lines.append(self.row_label(row).rjust(margin) + " " + cells)
+        legend = ", ".join(f"{self.marks[code]} {name}" for code, name in self.codes.items())
+        return "\n".join([*lines, f"({legend})"])

@@ -1,0 +1,1 @@
+"""Breakthrough: a race of pawns."""

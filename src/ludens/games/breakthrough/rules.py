@@ -1,0 +1,57 @@
+"""Breakthrough: OpenSpiel's rules on a board of 8x8, or smaller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ludens.core.options import option
+from ludens.core.state import State
+from ludens.core.view import Look, View
+from ludens.games.open_spiel.adapter import SpielGame, SpielState
+
+
+@dataclass(frozen=True)
+class Breakthrough(SpielGame):
+    """A race of pawns: the first to reach the far side, or to take every enemy pawn, wins.
+
+    Seats: `black` starts on the two top rows, moves first and down; `white` starts on the two bottom rows
+    and moves up.
+    Observation: the board, columns a to h from the left, rows 1 to 8 from the bottom.
+    Actions: from and to, as in `a7a6`: one row ahead, straight or diagonally; only a diagonal move captures.
+    Rewards: +1 for the winner, -1 for the loser. There are no draws.
+    """
+
+    name = "breakthrough"
+    spiel_name = "breakthrough"
+    stable_names = True
+
+    rows: int = option(8, low=4, high=8, help="rows of the board")
+    columns: int = option(8, low=3, high=8, help="columns of the board")
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        return ("black", "white")
+
+    @property
+    def spiel_parameters(self) -> Mapping[str, Any]:
+        return {"rows": self.rows, "columns": self.columns}
+
+    def action_name(self, spiel: Any, player: int, action: int) -> str:
+        return str(spiel.action_to_string(player, action)).rstrip("*")
+
+    def evaluate(self, state: State, seat: str) -> float:
+        """How much further our foremost pawn has come than theirs, as a share of the way."""
+        assert isinstance(state, SpielState)
+        board = state.spiel.observation_string(0)
+        lines = board.splitlines()[: self.rows]
+        black = max(row for row, line in enumerate(lines) if "b" in line)
+        white = max(self.rows - 1 - row for row, line in enumerate(lines) if "w" in line)
+        lead = (black - white) / (self.rows - 1)
+        return lead if seat == "black" else -lead
+
+    def view(self, look: Look, seed: int = 0) -> View:
+        from ludens.games.breakthrough.view import BreakthroughView
+
+        return BreakthroughView(self, look, seed)

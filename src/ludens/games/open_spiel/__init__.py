@@ -1,0 +1,1 @@
+"""Rules from OpenSpiel behind the Ludens contract."""

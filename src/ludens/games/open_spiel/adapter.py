@@ -1,0 +1,164 @@
+"""Any OpenSpiel game behind the contract: a new one needs a view, words, and a class of a few lines.
+
+Chance is resolved from the state's own stream, so that one seed gives one episode; actions carry the
+names the game chooses; seats that move together are supported.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from ludens.core.game import Game
+from ludens.core.random import Stream, stream
+from ludens.core.state import State
+
+if TYPE_CHECKING:
+    import pyspiel
+
+_TERMINAL, _SIMULTANEOUS, _CHANCE = -4, -2, -1
+
+
+class SpielGame(Game):
+    """A game whose rules are OpenSpiel's. Subclasses name it, its seats, and how actions are spelt."""
+
+    spiel_name: ClassVar[str]
+    stable_names: ClassVar[bool] = False
+    """Whether an action's name depends on player and number alone, so that it may be remembered."""
+
+    @property
+    def spiel_parameters(self) -> Mapping[str, Any]:
+        """Parameters for OpenSpiel, usually from the game's options."""
+        return {}
+
+    @property
+    def spiel(self) -> pyspiel.Game:
+        """The OpenSpiel game, loaded once for each set of parameters."""
+        return _load(self.spiel_name, tuple(sorted(self.spiel_parameters.items())))
+
+    @property
+    @abstractmethod
+    def seats(self) -> tuple[str, ...]: ...
+
+    @property
+    def searchable(self) -> bool:
+        """Whether a tree search may look at everything: perfect information, one seat at a time."""
+        import pyspiel
+
+        kind = self.spiel.get_type()
+        return (
+            kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
+            and kind.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL
+        )
+
+    def action_name(self, spiel: pyspiel.State, player: int, action: int) -> str:
+        """How an action is called everywhere in Ludens."""
+        return str(spiel.action_to_string(player, action))
+
+    def start(self, seed: int) -> SpielState:
+        return SpielState(self, self.spiel.new_initial_state(), stream(seed, "deal"))
+
+
+@lru_cache(maxsize=64)
+def _load(name: str, parameters: tuple[tuple[str, Any], ...]) -> pyspiel.Game:
+    import pyspiel
+
+    return pyspiel.load_game(name, dict(parameters))
+
+
+@lru_cache(maxsize=4096)
+def _stable_name(game: SpielGame, player: int, action: int) -> str:
+    return game.action_name(game.spiel.new_initial_state(), player, action)
+
+
+class SpielState(State):
+    """An OpenSpiel state that has left all chance nodes behind."""
+
+    def __init__(self, game: SpielGame, spiel: pyspiel.State, random: Stream) -> None:
+        self.game = game
+        self.spiel = spiel
+        self._random = random
+        self._settle()
+
+    def _settle(self) -> None:
+        """Resolve chance, then find out who is to move."""
+        spiel = self.spiel
+        while (player := spiel.current_player()) == _CHANCE:
+            outcomes = spiel.chance_outcomes()
+            spiel.apply_action(self._random.weighted([o for o, _ in outcomes], [p for _, p in outcomes]))
+        seats = self.game.seats
+        self._names: dict[str, dict[str, int]] = {}
+        if player == _SIMULTANEOUS:
+            self._turn = tuple(seat for index, seat in enumerate(seats) if spiel.legal_actions(index))
+        else:
+            self._turn = () if player == _TERMINAL else (seats[player],)
+
+    @property
+    def turn(self) -> tuple[str, ...]:
+        return self._turn
+
+    def legal(self, seat: str) -> Sequence[str]:
+        return list(self._named(seat))
+
+    def _named(self, seat: str) -> dict[str, int]:
+        if seat not in self._turn:
+            return {}
+        named = self._names.get(seat)
+        if named is None:
+            player = self.game.seats.index(seat)
+            actions = self.spiel.legal_actions(player)
+            if self.game.stable_names:
+                named = {_stable_name(self.game, player, action): action for action in actions}
+            else:
+                named = {self.game.action_name(self.spiel, player, action): action for action in actions}
+            self._names[seat] = named
+        return named
+
+    def name_of(self, action: int) -> str:
+        """The name of one of OpenSpiel's actions for the seat to move."""
+        return next(name for name, number in self._named(self._turn[0]).items() if number == action)
+
+    def refusal(self, seat: str, action: str) -> str | None:
+        return None if action in self._named(seat) else super().refusal(seat, action)
+
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        numbers = [self._named(seat)[actions[seat]] for seat in self._turn]
+        if len(self._turn) == 1:
+            self.spiel.apply_action(numbers[0])
+        else:
+            due = dict(zip(self._turn, numbers, strict=True))
+            self.spiel.apply_actions([due.get(seat, 0) for seat in self.game.seats])
+        self._settle()
+
+    @property
+    def returns(self) -> dict[str, float]:
+        return dict(zip(self.game.seats, self.spiel.returns(), strict=True))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        returns = self.returns
+        best = max(returns.values())
+        winners = [seat for seat, value in returns.items() if value == best]
+        return {"winner": winners[0] if len(winners) == 1 else None, "moves": self.spiel.move_number()}
+
+    def forfeited(self, seat: str) -> dict[str, float]:
+        game = self.spiel.get_game()
+        return {
+            other: game.min_utility() if other == seat else game.max_utility() for other in self.game.seats
+        }
+
+    def clone(self) -> Self:
+        copy = object.__new__(type(self))
+        copy.game, copy.spiel = self.game, self.spiel.clone()
+        copy._random, copy._turn, copy._names = self._random.clone(), self._turn, self._names
+        return copy
+
+    def reimagined(self, seat: str, random: Stream) -> Self:
+        if not self.game.secret:
+            return self.clone()
+        player = self.game.seats.index(seat)
+        return type(self)(
+            self.game, self.spiel.resample_from_infostate(player, random.random), random.clone()
+        )

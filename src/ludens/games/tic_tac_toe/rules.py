@@ -1,0 +1,36 @@
+"""Tic-tac-toe: OpenSpiel's rules, cells called A1 to C3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ludens.core.view import Look, View
+from ludens.games.open_spiel.adapter import SpielGame
+
+
+@dataclass(frozen=True)
+class TicTacToe(SpielGame):
+    """Three in a row on a 3x3 board.
+
+    Seats: `x` moves first, then `o`.
+    Observation: the board, rows A to C from the top, columns 1 to 3 from the left.
+    Actions: an empty cell, `A1` to `C3`.
+    Rewards: +1 for three of your marks in a line, -1 for the other seat, 0 for a full board without one.
+    """
+
+    name = "tic_tac_toe"
+    spiel_name = "tic_tac_toe"
+    stable_names = True
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        return ("x", "o")
+
+    def action_name(self, spiel: Any, player: int, action: int) -> str:
+        return f"{'ABC'[action // 3]}{action % 3 + 1}"
+
+    def view(self, look: Look, seed: int = 0) -> View:
+        from ludens.games.tic_tac_toe.view import TicTacToeView
+
+        return TicTacToeView(self, look, seed)

@@ -1,0 +1,194 @@
+"""One episode, from first state to last: the heart of Ludens.
+
+Ask every seat whose turn it is, read the replies, tell an agent what was wrong and let it try again as
+the table allows, else apply the table's fallback; record everything; return an `Episode`. Nothing here
+knows which game is played or who plays it. Many episodes may run at once on one event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from time import perf_counter
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.episode import Episode, Move, Try
+from ludens.core.errors import AgentFailure, Illegal, Late, MoveError, UsageError
+from ludens.core.game import Game
+from ludens.core.random import stream
+from ludens.core.state import FreeText, Legal, State
+from ludens.core.table import Table, check_seats
+from ludens.core.view import Look, View, view_of
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What the hook sees after each step: the moves made and the state they led to."""
+
+    step: int
+    state: State
+    moves: tuple[Move, ...]
+
+
+Hook = Callable[[Played], None]
+
+
+async def play(
+    game: Game,
+    agents: Mapping[str, Agent],
+    seed: int,
+    *,
+    look: Look | None = None,
+    table: Table | None = None,
+    hook: Hook | None = None,
+) -> Episode:
+    """Play one episode. A failing agent voids the episode; what was played until then is kept.
+
+    Args:
+        game: What is played.
+        agents: Who sits where; every seat needs one, and one agent may sit in several.
+        seed: Fixes everything random: deals, bots, fallbacks.
+        look: Theme and size of the pictures.
+        table: Retries, fallback and limits.
+        hook: Called after each step.
+    """
+    look, table = look or Look(), table or Table()
+    check_seats(game, agents)
+    episode = Episode(
+        game=game.name,
+        version=game.version,
+        options=game.options,
+        seed=seed,
+        seats={seat: agents[seat].spec for seat in game.seats},
+        theme=look.theme,
+        size=look.size,
+        table=asdict(table),
+    )
+    players = {seat: agents[seat].sit(game, seat, stream(seed, "agent", seat)) for seat in game.seats}
+    sitting = _Sitting(view_of(game, look, seed), game.start(seed), players, table, seed)
+    state = sitting.state
+    try:
+        while (turn := state.turn) and sitting.step < table.horizon:
+            moves = await sitting.moves(turn)
+            episode.moves += moves
+            state.apply({move.seat: move.action for move in moves})
+            if hook is not None:
+                hook(Played(sitting.step, state, moves))
+            sitting.step += 1
+        episode.status = "horizon" if state.turn else "done"
+        episode.returns = state.returns
+    except _Forfeit as loss:
+        episode.moves.append(loss.move)
+        episode.status, episode.culprit = "forfeit", loss.move.seat
+        episode.returns = state.forfeited(loss.move.seat)
+    except _Failure as failure:
+        episode.status, episode.culprit, episode.error = "void", failure.seat, str(failure)
+        episode.returns = state.returns
+    episode.facts = state.facts
+    return episode
+
+
+class _Forfeit(Exception):
+    def __init__(self, move: Move) -> None:
+        self.move = move
+
+
+class _Failure(Exception):
+    def __init__(self, seat: str, message: str) -> None:
+        super().__init__(message)
+        self.seat = seat
+
+
+class _Sitting:
+    """The table while an episode lasts."""
+
+    def __init__(
+        self, view: View, state: State, players: Mapping[str, Agent], table: Table, seed: int
+    ) -> None:
+        self.view, self.state, self.players, self.table, self.seed = view, state, players, table, seed
+        self.step = 0
+        self._made = dict.fromkeys(players, 0)
+
+    async def moves(self, turn: tuple[str, ...]) -> tuple[Move, ...]:
+        """One move of every seat in turn, asked together when there is something to wait for."""
+        if sum(self.players[seat].waits for seat in turn) < 2:
+            return tuple([await self._move(seat) for seat in turn])
+        results = await asyncio.gather(*map(self._move, turn), return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+        return tuple(result for result in results if isinstance(result, Move))
+
+    async def _move(self, seat: str) -> Move:
+        """Ask until the reply is a move or patience ends."""
+        state, player = self.state, self.players[seat]
+        legal, reply_format = state.legal(seat), self.view.format(state, seat)
+        observation = self.view.observe(state, seat, player.sees)
+        move = Move(self.step, seat, "", pictures=[picture.hash for picture in observation.images])
+        ask = Ask(
+            seat=seat,
+            legal=legal,
+            format=reply_format,
+            observation=observation,
+            rules="" if player.sees in ("state", "nothing") else self.view.rules(seat),
+            move=self._made[seat],
+            state=state if player.sees == "state" else None,
+        )
+        self._made[seat] += 1
+        started = perf_counter()
+        while len(move.tries) <= self.table.retries:
+            tried, action = await self._try(player, ask)
+            if action is not None:
+                move.action, move.verdict = action, "retried" if move.tries else "ok"
+                if move.tries or tried.usage is not None or tried.text != action:
+                    move.tries.append(tried)
+                break
+            move.tries.append(tried)
+            ask = replace(ask, refused=(*ask.refused, (tried.text, tried.reason)))
+        else:
+            move.verdict = "fallback"
+            move.action = self._fall_back(move, legal)
+        move.ms = round((perf_counter() - started) * 1000, 3)
+        return move
+
+    async def _try(self, player: Agent, ask: Ask) -> tuple[Try, str | None]:
+        """One reply, read and judged; the action is None when it is no move."""
+        started = perf_counter()
+        reply = Reply("")
+        try:
+            reply = await self._reply(player, ask)
+            text = reply.text[: self.table.reply_limit]
+            action = ask.format.read(text, ask.legal) if reply.action is None else reply.action
+            reason = self.state.refusal(ask.seat, action)
+            if reason is not None:
+                raise Illegal(reason)
+            tried = Try(text, finish=reply.finish, usage=reply.usage)
+        except MoveError as error:
+            action = None
+            text = reply.text[: self.table.reply_limit]
+            tried = Try(text, error.verdict, str(error), reply.finish, reply.usage)
+        tried.ms = round((perf_counter() - started) * 1000, 3)
+        return tried, action
+
+    async def _reply(self, player: Agent, ask: Ask) -> Reply:
+        try:
+            if self.table.seconds is None or not player.waits:
+                return await player.act(ask)
+            return await asyncio.wait_for(player.act(ask), self.table.seconds)
+        except TimeoutError:
+            raise Late(f"no reply came within {self.table.seconds:g} seconds.") from None
+        except (MoveError, UsageError):
+            raise
+        except AgentFailure as error:
+            raise _Failure(ask.seat, str(error)) from error
+        except Exception as error:
+            raise _Failure(ask.seat, f"{player.spec} raised {type(error).__name__}: {error}") from error
+
+    def _fall_back(self, move: Move, legal: Legal) -> str:
+        if self.table.fallback == "forfeit":
+            raise _Forfeit(move)
+        if isinstance(legal, FreeText):
+            return ""
+        if self.table.fallback == "first":
+            return legal[0]
+        return stream(self.seed, "fallback", move.step, move.seat).choice(legal)
