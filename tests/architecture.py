@@ -14,11 +14,10 @@ from pathlib import Path
 PACKAGE = "ludens"
 LINES = 400
 
-# Bottom to top: a module imports from its own floor and from those below it. The most specific name counts.
+# Bottom to top: a module imports from its own floor and from those below it.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("draw",),
-    ("agents.base",),  # the types a game's own bots are written against
     ("games",),
     ("agents", "models"),
     ("play",),
@@ -236,9 +235,6 @@ def _parents(name: str) -> list[str]:
 
 
 def _floor(name: str) -> int | None:
-    """How high a module stands; the longest entry of FLOORS that names it or a package around it."""
-    inside = name.removeprefix(PACKAGE).removeprefix(".")
-    for known in [inside, *reversed(_parents(inside))]:
-        if known in FLOOR:
-            return FLOOR[known]
-    return None
+    """How high a module stands: as high as the part of Ludens it belongs to."""
+    part = name.removeprefix(PACKAGE).removeprefix(".").partition(".")[0]
+    return FLOOR.get(part)
