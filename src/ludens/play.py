@@ -21,6 +21,7 @@ from ludens.core.state import FreeText, Legal, State
 from ludens.core.table import Table, check_seats
 from ludens.core.view import Look, View, view_of
 
+
 @dataclass(frozen=True, slots=True)
 class Played:
     """What the hook sees after each step: the moves made and the state they led to."""

@@ -21,9 +21,7 @@ class AlphaBeta(Agent):
 
     def begin(self) -> None:
         if len(self.game.seats) != 2 or self.game.secret:
-            raise BadOption(
-                f"bot/alphabeta plays open games between two seats; {self.game.name} is not one."
-            )
+            raise BadOption(f"bot/alphabeta plays open games between two seats; {self.game.name} is not one.")
 
     async def act(self, ask: Ask) -> Reply:
         state = ask.state

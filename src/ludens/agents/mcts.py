@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Mcts(Agent):
-    """UCT with random rollouts. A fresh search for every move; the seed of each comes from the seat's stream."""
+    """UCT with random rollouts. A fresh search for every move, seeded from the seat's stream."""
 
     simulations: int = option(100, low=1, high=1_000_000, help="tree searches before a move")
     rollouts: int = option(10, low=1, high=10_000, help="random games played out at each leaf")
@@ -26,9 +26,13 @@ class Mcts(Agent):
 
     def begin(self) -> None:
         if not isinstance(self.game, SpielGame):
-            raise BadOption(f"bot/mcts plays games whose rules come from OpenSpiel; {self.game.name} is not one.")
+            raise BadOption(
+                f"bot/mcts plays games whose rules come from OpenSpiel; {self.game.name} is not one."
+            )
         if not self.game.searchable:
-            raise BadOption(f"bot/mcts needs perfect information and turns; {self.game.name} lacks one of them.")
+            raise BadOption(
+                f"bot/mcts needs perfect information and turns; {self.game.name} lacks one of them."
+            )
 
     def _bot(self, game: Any) -> pyspiel.MCTSBot:
         import pyspiel
@@ -36,9 +40,7 @@ class Mcts(Agent):
         seed = self.random.below(2**31 - 1)
         evaluator = pyspiel.RandomRolloutEvaluator(self.rollouts, seed)
         solve, verbose, memory_mb = True, False, 1000
-        return pyspiel.MCTSBot(
-            game, evaluator, self.c, self.simulations, memory_mb, solve, seed, verbose
-        )
+        return pyspiel.MCTSBot(game, evaluator, self.c, self.simulations, memory_mb, solve, seed, verbose)
 
     async def act(self, ask: Ask) -> Reply:
         state = ask.state

@@ -27,7 +27,7 @@ class Ask:
     seat: str
     legal: Legal
     format: ReplyFormat
-    observation: Observation = Observation()
+    observation: Observation = field(default_factory=Observation)
     rules: str = ""
     move: int = 0
     """How many moves this seat has made before."""

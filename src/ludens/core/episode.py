@@ -127,7 +127,8 @@ class Episode:
         timeless = replace(
             self,
             moves=[
-                replace(m, ms=0.0, tries=[replace(t, ms=0.0, usage=None) for t in m.tries]) for m in self.moves
+                replace(m, ms=0.0, tries=[replace(t, ms=0.0, usage=None) for t in m.tries])
+                for m in self.moves
             ],
         )
         data = orjson.dumps(asdict(timeless), option=orjson.OPT_SORT_KEYS)

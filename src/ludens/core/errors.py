@@ -1,24 +1,25 @@
 """Every error Ludens raises on purpose, as one tree.
 
-    LudensError
-    ├── UsageError            what a person typed or wrote is wrong: one sentence, exit code 2
-    │   ├── UnknownName       no such game, seat, theme, agent, option ... (says the nearest right word)
-    │   ├── BadOption         the name is right, the value is not
-    │   ├── MissingExtra      an optional dependency is not installed (says how to get it)
-    │   ├── BadFile           a file cannot be read or written, or does not hold what it should
-    │   └── ReplayMismatch    an episode does not replay to what it recorded
-    ├── MoveError             a reply that is data, not a crash: the agent is told why
-    │   ├── Unreadable        no action can be found in the reply
-    │   ├── Ambiguous         the reply names more than one action
-    │   ├── Illegal           the action is not allowed in this state
-    │   └── Late              no reply within the time allowed
-    └── AgentFailure          the agent could not answer at all (provider down, bot bug): the episode is void
+LudensError
+├── UsageError            what a person typed or wrote is wrong: one sentence, exit code 2
+│   ├── UnknownName       no such game, seat, theme, agent, option ... (says the nearest right word)
+│   ├── BadOption         the name is right, the value is not
+│   ├── MissingExtra      an optional dependency is not installed (says how to get it)
+│   ├── BadFile           a file cannot be read or written, or does not hold what it should
+│   └── ReplayMismatch    an episode does not replay to what it recorded
+├── MoveError             a reply that is data, not a crash: the agent is told why
+│   ├── Unreadable        no action can be found in the reply
+│   ├── Ambiguous         the reply names more than one action
+│   ├── Illegal           the action is not allowed in this state
+│   └── Late              no reply within the time allowed
+└── AgentFailure          the agent could not answer at all (provider down, bot bug): the episode is void
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Literal
 
 
 class LudensError(Exception):
@@ -80,7 +81,7 @@ class ReplayMismatch(UsageError):
 class MoveError(LudensError):
     """A reply that does not become a move. Subclasses name the ways; `verdict` is what gets recorded."""
 
-    verdict = "unreadable"
+    verdict: Literal["unreadable", "illegal", "late"] = "unreadable"
 
 
 class Unreadable(MoveError):

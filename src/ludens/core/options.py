@@ -1,8 +1,8 @@
 """Options of games and agents: dataclass fields that know their bounds, readable from text.
 
-    @dataclass(frozen=True)
-    class Hanabi(Game):
-        players: int = option(2, low=2, high=5, help="how many sit at the table")
+@dataclass(frozen=True)
+class Hanabi(Game):
+    players: int = option(2, low=2, high=5, help="how many sit at the table")
 """
 
 from __future__ import annotations

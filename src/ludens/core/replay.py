@@ -39,7 +39,7 @@ def replay(episode: Episode, game: Game | None = None) -> Iterator[Step]:
     game = game or game_of(episode)
     state = game.start(episode.seed)
     index = -1
-    for index, group in groupby(episode.moves, key=lambda move: move.step):  # noqa: B007
+    for index, group in groupby(episode.moves, key=lambda move: move.step):
         moves = tuple(group)
         yield Step(index, state.clone(), moves)
         try:

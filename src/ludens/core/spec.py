@@ -1,9 +1,9 @@
 """The one grammar in which people name games, bots and models: `kind/name@address?option=value&...`.
 
-    tic_tac_toe                                     a game
-    hanabi?players=3                                a game with an option
-    bot/mcts?simulations=100&rollouts=10            a bot
-    vllm/Qwen2.5-VL-7B@http://127.0.0.1:8000/v1     a model at an address
+tic_tac_toe                                     a game
+hanabi?players=3                                a game with an option
+bot/mcts?simulations=100&rollouts=10            a bot
+vllm/Qwen2.5-VL-7B@http://127.0.0.1:8000/v1     a model at an address
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ class Table:
     retries: int = 2
     """How often a seat may try again after a reply that is no move."""
     fallback: Fallback = "random"
-    """Then: a random legal action, the first one, or the loss of the game. Free text falls back to silence."""
+    """Then: a random legal action, the first one, or the loss of the game. Free text becomes silence."""
     horizon: int = 1000
     """Steps after which the episode ends whatever the game says."""
     reply_limit: int = 100_000

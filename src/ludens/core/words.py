@@ -34,7 +34,9 @@ class Words:
         try:
             return Template(self._sections[name]).substitute(values, seat=seat or "")
         except (KeyError, ValueError) as error:
-            raise BadFile(f"section '# {name}' of {self._source} asks for an unknown word: {error}.") from None
+            raise BadFile(
+                f"section '# {name}' of {self._source} asks for an unknown word: {error}."
+            ) from None
 
 
 @lru_cache(maxsize=256)

@@ -69,5 +69,7 @@ class BoardView(View):
         for row, codes in enumerate(matrix):
             cells = " ".join(self.marks[code].rjust(width) for code in codes)
             lines.append(self.row_label(row).rjust(margin) + " " + cells)
-        legend = ", ".join(f"{self.marks[code]} {name}" for code, name in self.codes.items())
+        legend = ", ".join(
+            f"{self.marks[code]} {name}" for code, name in self.codes.items() if self.marks[code] != name
+        )
         return "\n".join([*lines, f"({legend})"])

@@ -48,10 +48,8 @@ class SpielGame(Game):
         import pyspiel
 
         kind = self.spiel.get_type()
-        return (
-            kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
-            and kind.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL
-        )
+        open_to_all = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
+        return bool(open_to_all and kind.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL)
 
     def action_name(self, spiel: pyspiel.State, player: int, action: int) -> str:
         """How an action is called everywhere in Ludens."""

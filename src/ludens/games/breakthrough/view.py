@@ -1,0 +1,54 @@
+"""How Breakthrough looks: black and white pawns on a checkered board."""
+
+from __future__ import annotations
+
+from string import ascii_lowercase
+
+from ludens.core.view import Look
+from ludens.draw import Picture, board, kit
+from ludens.games.boards import BoardView, Matrix
+from ludens.games.breakthrough.rules import Breakthrough
+from ludens.games.open_spiel.adapter import SpielState
+
+_CODES = {".": 0, "b": 1, "w": 2}
+
+
+class BreakthroughView(BoardView):
+    """Rows counted from the bottom, columns lettered from the left."""
+
+    codes = {0: "empty", 1: "black", 2: "white"}
+    marks = {0: ".", 1: "b", 2: "w"}
+
+    def __init__(self, game: Breakthrough, look: Look, seed: int = 0) -> None:
+        super().__init__(game, look, seed)
+        self.rows, self.columns = game.rows, game.columns
+        inks = ("ink", "line", "black", "white")
+        self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "light", "dark"))
+        labels = [self.row_label(row) for row in range(self.rows)]
+        columns = ascii_lowercase[: self.columns]
+        self._board = board(self._kit, self.rows, self.columns, labels, columns, style="checkered")
+
+    def row_label(self, row: int) -> str:
+        return str(self.rows - row)
+
+    def column_label(self, column: int) -> str:
+        return ascii_lowercase[column]
+
+    def values(self, seat: str) -> dict[str, object]:
+        far = 1 if seat == "black" else self.rows
+        way = "down, towards row 1" if seat == "black" else f"up, towards row {self.rows}"
+        last = ascii_lowercase[self.columns - 1]
+        return {**super().values(seat), "far": far, "way": way, "last": last}
+
+    def matrix(self, state: SpielState) -> Matrix:
+        lines = str(state.spiel).splitlines()[: self.rows]
+        return [[_CODES[mark] for mark in line[1:]] for line in lines]
+
+    def draw(self, matrix: Matrix) -> Picture:
+        canvas, px = self._board.canvas(), self._board.room(0.74)
+        for row, codes in enumerate(matrix):
+            for column, code in enumerate(codes):
+                if code:
+                    ground = self._board.ground(row, column)
+                    self._board.put(canvas, row, column, self._kit.stone(self.codes[code], px, ground))
+        return canvas.picture()

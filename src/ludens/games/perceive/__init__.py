@@ -1,0 +1,1 @@
+"""Perceive: read a board off its picture."""

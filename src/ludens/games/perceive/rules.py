@@ -1,0 +1,132 @@
+"""Perceive: a question of one move. A random position of a board game is to be written down as a matrix."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, Self
+
+from ludens.core.errors import BadOption
+from ludens.core.game import Game
+from ludens.core.options import option
+from ludens.core.random import stream
+from ludens.core.registry import make
+from ludens.core.state import FreeText, State
+from ludens.core.view import Look, View
+from ludens.games.boards import BoardView, Matrix
+
+SEAT = "viewer"
+
+
+@dataclass(frozen=True)
+class Perceive(Game):
+    """Write the position on a board as a matrix of codes; every cell counts.
+
+    Seats: `viewer`, alone, for one move.
+    Observation: a random position of the board game named by the option `board`; play need not lead there.
+    Actions: the matrix as nested lists, row by row from the top, as in `[[0, 1], [2, 0]]`.
+    Rewards: the share of cells that are right; 0 for a reply that holds no matrix of the right shape.
+    """
+
+    name = "perceive"
+
+    board: str = option("tic_tac_toe", help="the board game whose positions are shown, options included")
+
+    bots: ClassVar[Mapping[str, str]] = {
+        "random": "ludens.games.perceive.bots:Guess",
+        "oracle": "ludens.games.perceive.bots:Oracle",
+    }
+
+    def __post_init__(self) -> None:
+        board_of(self.board, Look())
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        return (SEAT,)
+
+    def start(self, seed: int) -> Position:
+        board = board_of(self.board, Look())
+        return Position(board, board.scatter(stream(seed, "position")))
+
+    def view(self, look: Look, seed: int = 0) -> View:
+        from ludens.games.perceive.view import PerceiveView
+
+        return PerceiveView(self, look, seed)
+
+
+@lru_cache(maxsize=64)
+def board_of(board: str, look: Look, seed: int = 0) -> BoardView:
+    """The view of the board game whose positions are shown."""
+    if board.startswith("perceive"):
+        raise BadOption("perceive needs a board game to show, not itself.")
+    view = make(board).view(look, seed)
+    if not isinstance(view, BoardView):
+        raise BadOption(f"perceive needs a game on a board of cells; {board} is not one.")
+    return view
+
+
+class Position(State):
+    """A position to be read, and what was read."""
+
+    def __init__(self, board: BoardView, matrix: Matrix, answer: str | None = None) -> None:
+        self.board = board
+        self.matrix = matrix
+        self.answer = answer
+
+    @property
+    def turn(self) -> tuple[str, ...]:
+        return () if self.answer is not None else (SEAT,)
+
+    def legal(self, seat: str) -> FreeText | tuple[str, ...]:
+        return FreeText() if seat in self.turn else ()
+
+    def refusal(self, seat: str, action: str) -> str | None:
+        if not action:
+            return None
+        try:
+            read = json.loads(action)
+        except (ValueError, RecursionError):
+            return "the answer is not a matrix of whole numbers."
+        return shape_trouble(read, self.board.rows, self.board.columns)
+
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        self.answer = actions[SEAT]
+
+    def _right(self) -> int:
+        if not self.answer:
+            return 0
+        read = json.loads(self.answer)
+        return sum(a == b for ours, theirs in zip(self.matrix, read, strict=True)
+                   for a, b in zip(ours, theirs, strict=True))  # fmt: skip
+
+    @property
+    def returns(self) -> dict[str, float]:
+        return {SEAT: self._right() / (self.board.rows * self.board.columns)}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        cells = self.board.rows * self.board.columns
+        filled = sum(code != self.board.empty for row in self.matrix for code in row)
+        right = self._right()
+        return {"right": right, "cells": cells, "pieces": filled, "exact": right == cells,
+                "readable": bool(self.answer)}  # fmt: skip
+
+    def clone(self) -> Self:
+        return type(self)(self.board, self.matrix, self.answer)
+
+
+def shape_trouble(matrix: Any, rows: int, columns: int) -> str | None:
+    """What is wrong with the shape of an answer, or None."""
+    if not isinstance(matrix, list) or not all(isinstance(row, list) for row in matrix):
+        return "the answer is not a matrix: a list of rows, each a list of whole numbers."
+    if len(matrix) != rows or any(len(row) != columns for row in matrix):
+        widths = sorted({len(row) for row in matrix})
+        return (
+            f"the matrix must have {rows} rows of {columns} numbers; "
+            f"yours has {len(matrix)} rows of {' or '.join(map(str, widths)) or 0}."
+        )
+    if any(type(code) is not int for row in matrix for code in row):
+        return "every entry of the matrix must be a whole number."
+    return None

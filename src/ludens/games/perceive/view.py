@@ -1,0 +1,30 @@
+"""How a position to be read is shown: exactly as the board game shows it."""
+
+from __future__ import annotations
+
+from ludens.core.view import Look, Picture, View
+from ludens.games.perceive.matrix import MatrixFormat
+from ludens.games.perceive.rules import Perceive, Position, board_of
+
+
+class PerceiveView(View):
+    """The board game's own picture, and a legend of codes in the rules."""
+
+    def __init__(self, game: Perceive, look: Look, seed: int = 0) -> None:
+        super().__init__(game, look, seed)
+        self._board = board_of(game.board, look, seed)
+        self._format = MatrixFormat(self._board.rows, self._board.columns)
+
+    def image(self, state: Position, seat: str) -> Picture:
+        return self._board.draw(state.matrix)
+
+    def text(self, state: Position, seat: str) -> str:
+        return self._board.transcript(state.matrix)
+
+    def format(self, state: Position, seat: str) -> MatrixFormat:
+        return self._format
+
+    def values(self, seat: str) -> dict[str, object]:
+        board = self._board
+        legend = ", ".join(f"{code} for {name}" for code, name in board.codes.items())
+        return {"game": board.game.name, "rows": board.rows, "columns": board.columns, "legend": legend}

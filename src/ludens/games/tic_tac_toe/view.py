@@ -1,0 +1,39 @@
+"""How tic-tac-toe looks: red crosses and blue rings between four lines."""
+
+from __future__ import annotations
+
+from ludens.core.game import Game
+from ludens.core.view import Look
+from ludens.draw import Picture, board, kit
+from ludens.games.boards import BoardView, Matrix
+from ludens.games.open_spiel.adapter import SpielState
+
+_CODES = {".": -1, "x": 1, "o": 0}
+
+
+class TicTacToeView(BoardView):
+    """Rows A to C from the top, columns 1 to 3 from the left."""
+
+    rows = columns = 3
+    codes = {-1: "empty", 1: "X", 0: "O"}
+    marks = {-1: ".", 1: "X", 0: "O"}
+
+    def __init__(self, game: Game, look: Look, seed: int = 0) -> None:
+        super().__init__(game, look, seed)
+        self._kit = kit(look.theme, look.size, seed, inks=("ink", "line", "red", "blue"), grounds=("page",))
+        self._board = board(self._kit, 3, 3, "ABC", "123", style="lines", labels="lt")
+
+    def values(self, seat: str) -> dict[str, object]:
+        return {**super().values(seat), "mark": seat.upper()}
+
+    def matrix(self, state: SpielState) -> Matrix:
+        return [[_CODES[mark] for mark in line] for line in str(state.spiel).split()]
+
+    def draw(self, matrix: Matrix) -> Picture:
+        canvas, px = self._board.canvas(), self._board.room(0.62)
+        for row, codes in enumerate(matrix):
+            for column, code in enumerate(codes):
+                if code != -1:
+                    mark = self._kit.mark(*(("x", "red") if code else ("o", "blue")), px, "page")
+                    self._board.put(canvas, row, column, mark)
+        return canvas.picture()

@@ -1,0 +1,124 @@
+"""Perceive: positions, grading, and a reader that takes matrices as people and models write them."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ludens
+from ludens.core.errors import Ambiguous, BadOption, MoveError, Unreadable
+from ludens.core.state import FreeText
+from ludens.games.perceive.matrix import MatrixFormat
+
+SQUARE = MatrixFormat(2, 2)
+matrices = st.lists(st.lists(st.integers(-6, 9), min_size=3, max_size=3), min_size=3, max_size=3)
+
+
+def read(text: str, rows: int = 2, columns: int = 2) -> list[list[int]]:
+    result: list[list[int]] = json.loads(MatrixFormat(rows, columns).read(text, FreeText()))
+    return result
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[0, 1], [2, -1]]",
+        "The board is:\n```json\n[[0,1],\n [2,-1]]\n```\nDone.",
+        r"\begin{bmatrix} 0 & 1 \\ 2 & -1 \end{bmatrix}",
+        r"$$\begin{array}{cc} 0 & 1 \\ 2 & -1 \\ \end{array}$$",
+        "0 1\n2 -1",
+        "Here it is:\n0, 1\n2, -1\nI hope it helps.",
+        "<think>[[9, 9], [9, 9]]</think>[[0, 1], [2, -1]]",
+        "[[0, 1], [2, -1]] and once more [[0, 1], [2, -1]]",
+        "| 0 | 1 |\n| 2 | -1 |",
+    ],
+)
+def test_the_ways_to_write_a_matrix(text: str) -> None:
+    assert read(text) == [[0, 1], [2, -1]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no idea",
+        "[[0, 1]]",
+        "[[0,1,2],[3,4,5]]",
+        "[[0.5, 1], [2, 3]]",
+        "<think>[[0,1],[2,3]]",
+        "[[a,b],[c,d]]",
+    ],
+)
+def test_what_is_no_matrix_of_this_shape(text: str) -> None:
+    with pytest.raises(Unreadable):
+        read(text)
+
+
+def test_two_different_matrices_are_ambiguous() -> None:
+    with pytest.raises(Ambiguous):
+        read("[[0, 1], [2, 3]] or [[1, 1], [2, 3]]")
+
+
+@given(matrices)
+def test_every_form_reads_back(matrix: list[list[int]]) -> None:
+    latex = r" \\ ".join(" & ".join(map(str, row)) for row in matrix)
+    assert read(json.dumps(matrix), 3, 3) == matrix
+    assert read(rf"\begin{{pmatrix}} {latex} \end{{pmatrix}}", 3, 3) == matrix
+    assert read("\n".join(" ".join(map(str, row)) for row in matrix), 3, 3) == matrix
+
+
+@given(st.text(max_size=300) | st.text("[]0123456789,- \n&\\", max_size=300))
+def test_junk_never_breaks_the_reader(text: str) -> None:
+    with suppress(MoveError):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    "hostile", ["[" * 500_000, "[0," * 300_000, "1 " * 500_000, r"\begin{matrix}" * 50_000]
+)
+def test_a_megabyte_is_read_in_a_breath(hostile: str) -> None:
+    with pytest.raises(MoveError):
+        read(hostile)
+
+
+def test_positions_vary_in_density_and_repeat_by_seed() -> None:
+    game = ludens.make("perceive", board="breakthrough")
+    counts = [game.start(seed).facts["pieces"] for seed in range(300)]
+    assert counts == [game.start(seed).facts["pieces"] for seed in range(300)]
+    assert min(counts) < 5
+    assert max(counts) > 59
+    assert 28 < sum(counts) / len(counts) < 36
+
+
+def test_every_cell_counts() -> None:
+    game = ludens.make("perceive")
+    state = game.start(4)
+    truth = [list(row) for row in state.matrix]  # type: ignore[attr-defined]
+    truth[2][1] = 0 if truth[2][1] != 0 else 1
+    state.apply({"viewer": json.dumps(truth)})
+    assert state.returns == {"viewer": pytest.approx(8 / 9)}
+    assert state.facts["right"] == 8
+    assert not state.facts["exact"]
+
+
+def test_silence_earns_nothing() -> None:
+    state = ludens.make("perceive").start(0)
+    state.apply({"viewer": ""})
+    assert state.over
+    assert state.returns == {"viewer": 0.0}
+
+
+async def test_guessing_earns_one_in_k() -> None:
+    game = ludens.make("perceive", board="breakthrough")
+    guess, oracle = ludens.agent("bot/random", game), ludens.agent("bot/oracle", game)
+    scores = [(await ludens.play(game, {"viewer": guess}, seed)).returns["viewer"] for seed in range(150)]
+    assert sum(scores) / len(scores) == pytest.approx(1 / 3, abs=0.03)
+    assert (await ludens.play(game, {"viewer": oracle}, 1)).returns == {"viewer": 1.0}
+
+
+@pytest.mark.parametrize("board", ["coin_dilemma", "perceive", "perceive?board=tic_tac_toe"])
+def test_only_boards_can_be_perceived(board: str) -> None:
+    with pytest.raises(BadOption):
+        ludens.make("perceive", board=board)
