@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from ludens.draw.themes import HUES, THEMES, Theme, theme
 
 _HOME = {
-    "Board": "boards", "board": "boards", "Canvas": "canvas", "Kit": "kits", "kit": "kits", "Picture": "picture",
-    "FilePicture": "picture", "strip": "strips", "animate": "strips", "Overlay": "studio", "Sprite": "studio",
-    "HUES": "themes", "THEMES": "themes", "Theme": "themes", "theme": "themes",
+    "Board": "boards", "board": "boards", "Canvas": "canvas", "Kit": "kits", "kit": "kits",
+    "Picture": "picture", "FilePicture": "picture", "strip": "strips", "animate": "strips",
+    "Overlay": "studio", "Sprite": "studio", "HUES": "themes",
+    "THEMES": "themes", "Theme": "themes", "theme": "themes",
 }  # fmt: skip
 
 __all__ = [

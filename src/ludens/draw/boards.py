@@ -12,6 +12,7 @@ from ludens.draw.kits import Kit
 from ludens.draw.studio import Overlay, Sprite
 
 STYLES = ("squares", "checkered", "lines", "points")
+KEPT_BOARDS = 32
 _STARS = {9: (2, 4, 6), 13: (3, 6, 9), 15: (3, 7, 11), 19: (3, 9, 15)}
 
 Labels = tuple[str, ...]
@@ -80,8 +81,8 @@ class Board:
         canvas.fill(x + after, y + after, px - before - after, px - before - after, colour)
 
 
-def _line(kit: Kit) -> int:
-    return max(1, round(1.5 * kit.size / 512 * kit.theme.line_weight))
+def _line(kit: Kit, units: float = 1.5) -> int:
+    return max(1, round(units * kit.size / 512 * kit.theme.line_weight))
 
 
 def board(
@@ -103,8 +104,8 @@ def board(
         columns: Number of columns.
         row_labels: From the top row down; None for none.
         column_labels: From the left; None for none.
-        style: "squares" (equal cells), "checkered", "lines" (only the lines between cells) or "points" (pieces
-            lie on the crossings of lines, as in go).
+        style: "squares" (equal cells), "checkered", "lines" (only the lines between cells) or "points"
+            (pieces lie on the crossings of lines, as in go).
         labels: The sides that carry labels: any of l, r, t and b.
         box: The part (x, y, w, h) of the picture for grid and labels; the whole of it unless given.
         ground: The colour around the grid.
@@ -113,25 +114,43 @@ def board(
     key = ("board", rows, columns, marks, style, labels, box, ground)
     found = kit.kept.get(key)
     if not isinstance(found, Board):
-        found = kit.kept[key] = _draw(kit, rows, columns, *marks, style, labels, box or (0, 0, kit.size, kit.size), ground)
+        if len(kit.kept) >= KEPT_BOARDS:
+            kit.kept.clear()
+        found = _draw(kit, rows, columns, *marks, style, labels, box or (0, 0, kit.size, kit.size), ground)
+        kit.kept[key] = found
     return found
 
 
 def _draw(
-    kit: Kit, rows: int, columns: int, down: Labels, across: Labels, style: str, labels: str, box: Box, ground: str
+    kit: Kit,
+    rows: int,
+    columns: int,
+    down: Labels,
+    across: Labels,
+    style: str,
+    labels: str,
+    box: Box,
+    ground: str,
 ) -> Board:
     if style not in STYLES:
         raise UnknownName("board style", style, STYLES)
     if rows < 1 or columns < 1 or len(down) not in (0, rows) or len(across) not in (0, columns):
-        raise BadOption(f"a board of {rows} by {columns} cannot have {len(down)} row and {len(across)} column labels.")
+        raise BadOption(
+            f"a board of {rows} by {columns} cannot have {len(down)} row and {len(across)} column labels."
+        )
     pad = kit.px(10)
     rough = min((box[2] - 2 * pad) / (columns + 0.7), (box[3] - 2 * pad) / (rows + 0.7))
-    px = round(min(kit.px(18), max(9, rough * 0.42)))
+    px = round(min(kit.px(18), max(9, rough * 0.45)))
     bold, gap = kit.theme.bold_labels, max(3, round(px * 0.4))
     wide = max((fonts.width(label, px, bold) for label in down), default=0)
     side = wide + gap if down else 0
     end = round(px * 0.95) + gap if across else 0
-    left, right, top, bottom = side * ("l" in labels), side * ("r" in labels), end * ("t" in labels), end * ("b" in labels)
+    left, right, top, bottom = (
+        side * ("l" in labels),
+        side * ("r" in labels),
+        end * ("t" in labels),
+        end * ("b" in labels),
+    )
     inner_w, inner_h = box[2] - 2 * pad - left - right, box[3] - 2 * pad - top - bottom
     cell = min(inner_w // columns, inner_h // rows)
     if cell < 4:
@@ -153,7 +172,17 @@ def _draw(
         if "t" in labels:
             base.text(at, y - gap - round(px * 0.4), label, px, "ink", None, "mm", bold, room=max(cell, px))
         if "b" in labels:
-            base.text(at, y + height + gap + round(px * 0.42), label, px, "ink", None, "mm", bold, room=max(cell, px))
+            base.text(
+                at,
+                y + height + gap + round(px * 0.42),
+                label,
+                px,
+                "ink",
+                None,
+                "mm",
+                bold,
+                room=max(cell, px),
+            )
     base.pixels.setflags(write=False)
     return made
 
@@ -170,11 +199,15 @@ def _grid(board: Board) -> None:
         return
     if board.style == "points":
         canvas.rounded(x, y, width, height, "wood", radius=kit.px(6))
-        half = px // 2
+        half, line = px // 2, _line(kit, 1.2)
         for row in range(board.rows):
-            canvas.line(x + half, y + half + row * px, x + half + width - px, y + half + row * px, "line", line)
+            canvas.line(
+                x + half, y + half + row * px, x + half + width - px, y + half + row * px, "line", line
+            )
         for column in range(board.columns):
-            canvas.line(x + half + column * px, y + half, x + half + column * px, y + half + height - px, "line", line)
+            canvas.line(
+                x + half + column * px, y + half, x + half + column * px, y + half + height - px, "line", line
+            )
         if board.rows == board.columns and board.rows in _STARS:
             star = max(3, round(px * 0.2)) | 1
             for row in _STARS[board.rows]:

@@ -20,7 +20,9 @@ def parse(text: str) -> RGB:
 
 def mix(a: RGB, b: RGB, part: int, whole: int) -> RGB:
     """`a` moved `part/whole` of the way to `b`, in integers so that every machine gets the same colour."""
-    red, green, blue = ((x * (whole - part) + y * part + whole // 2) // whole for x, y in zip(a, b, strict=True))
+    red, green, blue = (
+        (x * (whole - part) + y * part + whole // 2) // whole for x, y in zip(a, b, strict=True)
+    )
     return red, green, blue
 
 
@@ -58,7 +60,7 @@ def edge_of(fill: RGB) -> RGB:
 
 
 def shade(colour: RGB, hue: float = 0.0, saturation: float = 0.0, value: float = 0.0) -> RGB:
-    """A colour with its hue turned (in turns) and its saturation and value shifted, each clipped to its range."""
+    """A colour with its hue turned (in turns) and its saturation and value shifted and clipped."""
     h, s, v = colorsys.rgb_to_hsv(*(c / 255 for c in colour))
     s, v = min(1.0, max(0.0, s + saturation)), min(1.0, max(0.0, v + value))
     red, green, blue = (round(c * 255) for c in colorsys.hsv_to_rgb((h + hue) % 1.0, s, v))

@@ -28,7 +28,7 @@ def font(px: int, bold: bool = False, mono: bool = False) -> ImageFont.FreeTypeF
 
 
 def clean(string: str) -> str:
-    """One drawable line: control and invisible characters become spaces, and too long a line ends in an ellipsis."""
+    """One drawable line: invisible characters become spaces, too long a line ends in an ellipsis."""
     if len(string) > LONGEST:
         string = string[: LONGEST - 1] + "…"
     if string.isascii() and string.isprintable():

@@ -1,7 +1,7 @@
 """The kit: palette, sprites and canvases for one theme and one picture size. Views hold one and draw with it.
 
-Coordinates are pixels, with (0, 0) at the top left. To be independent of the picture's size, think of it as 512
-units wide and convert with `kit.px(units)`.
+Coordinates are pixels, with (0, 0) at the top left. To be independent of the picture's size, think of it as
+512 units wide and convert with `kit.px(units)`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class Kit(Tokens, Props):
 
 
 @lru_cache(maxsize=16)
-def _kit(name: str, size: int, seed: int, inks: tuple[str, ...] | None, grounds: tuple[str, ...] | None) -> Kit:
+def _kit(
+    name: str, size: int, seed: int, inks: tuple[str, ...] | None, grounds: tuple[str, ...] | None
+) -> Kit:
     return Kit(theme(name, seed), size, inks, grounds)
 
 

@@ -1,8 +1,8 @@
 """The one palette of a kit: at most 256 colours, fixed before the first sprite is drawn.
 
 Base colours come first; the rest are blends between the inks and grounds a view declares, so that
-anti-aliased edges have somewhere to go. Because nothing is added later, the pixels of a sprite do not depend on
-what was drawn before it.
+anti-aliased edges have somewhere to go. Because nothing is added later, the pixels of a sprite do not
+depend on what was drawn before it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ def _square_distance(colours: NDArray[np.int32], table: NDArray[np.int32]) -> ND
     mean = (colours[:, None, 0] + table[None, :, 0]) >> 1
     gap = colours[:, None, :] - table[None, :, :]
     red, green, blue = gap[..., 0], gap[..., 1], gap[..., 2]
-    out: NDArray[np.int32] = ((512 + mean) * red * red >> 8) + 4 * green * green + ((767 - mean) * blue * blue >> 8)
+    out: NDArray[np.int32] = (
+        ((512 + mean) * red * red >> 8) + 4 * green * green + ((767 - mean) * blue * blue >> 8)
+    )
     return out
 
 
 def _pairs(theme: Theme, inks: Sequence[str], grounds: Sequence[str]) -> list[tuple[RGB, RGB]]:
-    """The colour pairs that meet at edges, most visible first: text, tokens' outlines, letters, everything."""
+    """The colour pairs that meet at edges, most visible first: text, outlines, fills, letters."""
     colour = theme.colour
     pairs = [(colour(ink), colour(ground)) for ink, ground in product(("ink", "muted"), ("page", "panel"))]
     fills = [colour(ink) for ink in inks]
@@ -71,7 +73,9 @@ def nearest_indices(rgb: Indices, colours: NDArray[np.integer[Any]]) -> Indices:
 class Palette:
     """A fixed colour table with exact and nearest lookup."""
 
-    def __init__(self, theme: Theme, inks: Sequence[str] | None = None, grounds: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, theme: Theme, inks: Sequence[str] | None = None, grounds: Sequence[str] | None = None
+    ) -> None:
         inks = DEFAULT_INKS if inks is None else inks
         grounds = GROUNDS if grounds is None else grounds
         named = [rgb for _, rgb in theme.palette] + [BLACK, WHITE]

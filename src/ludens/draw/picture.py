@@ -1,4 +1,4 @@
-"""Finished pictures: what an agent is shown, as bytes, as a data URI and as a short hash that names its pixels."""
+"""Finished pictures: what an agent is shown, as bytes, as a data URI and as a short hash of the pixels."""
 
 from __future__ import annotations
 
@@ -111,7 +111,9 @@ class Picture:
         try:
             with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP", "GIF")) as image:
                 if max(image.size) > LARGEST_SIDE:
-                    raise BadFile(f"a picture may be {LARGEST_SIDE} pixels wide and high at most, not {image.size}.")
+                    raise BadFile(
+                        f"a picture may be {LARGEST_SIDE} pixels wide and high at most, not {image.size}."
+                    )
                 return Picture.from_image(image)
         except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
             raise BadFile(f"this is not a picture that can be read: {error}.") from error
@@ -129,7 +131,7 @@ class Picture:
 
 @dataclass(frozen=True, eq=False)
 class FilePicture(Picture):
-    """A true-colour picture, mostly from a file: `pixels` has shape (height, width, 3), `palette` is empty."""
+    """A true-colour picture, mostly from a file: `pixels` is (height, width, 3), `palette` is empty."""
 
     @staticmethod
     def of(image: Image) -> FilePicture:

@@ -1,4 +1,4 @@
-"""Writes palette PNGs: one filter, one deflate stream, no second pass. `isal` halves the time when installed."""
+"""Writes palette PNGs: one filter, one deflate stream, no second pass; in half the time where `isal` is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,12 @@ def has_isal() -> bool:
 
 
 def _chunk(kind: bytes, body: bytes) -> bytes:
-    return b"%b%b%b%b" % (struct.pack(">I", len(body)), kind, body, struct.pack(">I", zlib.crc32(body, zlib.crc32(kind))))
+    return b"%b%b%b%b" % (
+        struct.pack(">I", len(body)),
+        kind,
+        body,
+        struct.pack(">I", zlib.crc32(body, zlib.crc32(kind))),
+    )
 
 
 def write(pixels: NDArray[np.uint8], palette: NDArray[np.uint8], fast: bool | None = None) -> bytes:

@@ -24,7 +24,7 @@ class Props(Studio):
 
     @remembered
     def card(self, rank: str, suit: str, height: int, ground: str) -> Sprite:
-        """A playing card: rank "A" to "K", suit "spades", "hearts", ..., its symbol, or "" for a card without."""
+        """A playing card: rank "A" to "K"; suit "spades", "hearts", ..., its symbol, or "" for none."""
         symbol = suit if suit in SUITS.values() else SUITS.get(suit)
         if symbol is None:
             raise UnknownName("suit", suit, SUITS)
@@ -52,7 +52,9 @@ class Props(Studio):
 
         def paint(draw: ImageDraw, s: float) -> None:
             w, h, fill = width * s, height * s, self.rgb(hue)
-            self._sheet(draw, w, h, self.rgb("white"), edge_of(self.rgb("gray")), max(1.0, height * 0.012) * s)
+            self._sheet(
+                draw, w, h, self.rgb("white"), edge_of(self.rgb("gray")), max(1.0, height * 0.012) * s
+            )
             gap = h * 0.05
             draw.rounded_rectangle((gap, gap, w - 1 - gap, h - 1 - gap), w * 0.05, fill=fill)
             step = h * 0.1
@@ -95,23 +97,33 @@ class Props(Studio):
             self._sheet(draw, w, h, fill, edge_of(fill), max(1.5, height * 0.02) * s)
             pips = may_hues is not None or may_ranks is not None
             letter = self.theme.letter(hue) if hue else ""
-            centre = h * (0.33 if pips else 0.47)
-            letters(draw, letter + (rank or "?"), w / 2, centre, w * 0.8, h * (0.42 if pips else 0.5), letter_on(fill))
+            centre = h * (0.31 if pips else 0.47)
+            letters(
+                draw,
+                letter + (rank or "?"),
+                w / 2,
+                centre,
+                w * 0.8,
+                h * (0.42 if pips else 0.5),
+                letter_on(fill),
+            )
             if not pips:
                 return
             line = max(1.5, height * 0.02) * s
-            tray = (line * 2, h * 0.63, w - 1 - line * 2, h - 1 - line * 2)
+            tray = (line * 2, h * 0.58, w - 1 - line * 2, h - 1 - line * 2)
             draw.rounded_rectangle(tray, w * 0.06, fill=self.rgb("page"))
             self._hue_pips(draw, w, h, hues, hues if may_hues is None else may_hues)
             self._rank_pips(draw, w, h, ranks, ranks if may_ranks is None else may_ranks)
 
         return self._paint(width, height, ground, paint)
 
-    def _hue_pips(self, draw: ImageDraw, w: float, h: float, hues: tuple[str, ...], may: tuple[str, ...]) -> None:
-        step, y = w * 0.84 / len(hues), h * 0.72
-        radius = min(step * 0.44, h * 0.058)
+    def _hue_pips(
+        self, draw: ImageDraw, w: float, h: float, hues: tuple[str, ...], may: tuple[str, ...]
+    ) -> None:
+        step, y = w * 0.86 / max(1, len(hues)), h * 0.68
+        radius = min(step * 0.46, h * 0.066)
         for number, name in enumerate(hues):
-            x, fill = w * 0.08 + step * (number + 0.5), self.rgb(name)
+            x, fill = w * 0.07 + step * (number + 0.5), self.rgb(name)
             if name in may:
                 fill_shape(draw, "disc", x, y, radius, edge_of(fill))
                 fill_shape(draw, "disc", x, y, radius * 0.78, fill)
@@ -120,13 +132,13 @@ class Props(Studio):
                 fill_shape(draw, "disc", x, y, radius * 0.3, self.rgb("muted"))
 
     def _rank_pips(self, draw: ImageDraw, w: float, h: float, ranks: str, may: str) -> None:
-        step, y = w * 0.84 / max(1, len(ranks)), h * 0.87
+        step, y = w * 0.86 / max(1, len(ranks)), h * 0.86
         for number, rank in enumerate(ranks):
-            x = w * 0.08 + step * (number + 0.5)
+            x = w * 0.07 + step * (number + 0.5)
             if rank in may:
-                letters(draw, rank, x, y, step, h * 0.125, self.rgb("ink"))
+                letters(draw, rank, x, y, step, h * 0.15, self.rgb("ink"))
             else:
-                fill_shape(draw, "disc", x, y, min(step * 0.44, h * 0.058) * 0.3, self.rgb("muted"))
+                fill_shape(draw, "disc", x, y, min(step * 0.46, h * 0.066) * 0.3, self.rgb("muted"))
 
     @remembered
     def button(self, label: str, width: int, height: int, fill: str, ground: str) -> Sprite:
@@ -138,13 +150,17 @@ class Props(Studio):
             radius = min(w, h) * 0.2
             draw.rounded_rectangle((0, 0, w - 1, h - 1), radius, fill=edge_of(colour))
             side = max(1.0, height * 0.025) * s
-            draw.rounded_rectangle((side, side, w - 1 - side, h - 1 - lip), max(1.0, radius - side), fill=colour)
+            draw.rounded_rectangle(
+                (side, side, w - 1 - side, h - 1 - lip), max(1.0, radius - side), fill=colour
+            )
             letters(draw, label, w / 2, (h - lip) / 2, w * 0.88, h * 0.42, letter_on(colour))
 
         return self._paint(width, height, ground, paint)
 
     @remembered
-    def wire(self, hue: str, width: int, height: int, ground: str, cut: bool = False, letter: str = "") -> Sprite:
+    def wire(
+        self, hue: str, width: int, height: int, ground: str, cut: bool = False, letter: str = ""
+    ) -> Sprite:
         """A wire between two sockets, along the longer side; when cut, its ends part in the middle."""
         fill, mark = self.rgb(hue), letter or self.theme.letter(hue)
         long, thick = max(width, height), min(width, height)
@@ -153,13 +169,16 @@ class Props(Studio):
             def box(start: float, end: float, part: float, colour: RGB) -> None:
                 low, high = thick * s * (1 - part) / 2, thick * s * (1 + part) / 2 - 1
                 ends = (start * s, end * s - 1)
-                draw.rectangle((ends[0], low, ends[1], high) if width >= height else (low, ends[0], high, ends[1]), colour)
+                draw.rectangle(
+                    (ends[0], low, ends[1], high) if width >= height else (low, ends[0], high, ends[1]),
+                    colour,
+                )
 
             socket, gap = min(thick, long / 6), min(long * 0.16, thick * 1.6)
             runs = [(0.0, (long - gap) / 2), ((long + gap) / 2, long)] if cut else [(0.0, long)]
             for start, end in runs:
                 box(start, end, 0.56, edge_of(fill))
-                box(start, end, 0.56 - 0.2 * min(1.0, 10 / thick), fill)
+                box(start, end, 0.56 - min(0.2, 3 / thick), fill)
             if cut:
                 bare = gap * 0.28
                 box((long - gap) / 2, (long - gap) / 2 + bare, 0.22, self.rgb("orange"))
@@ -168,7 +187,7 @@ class Props(Studio):
                 box(start, start + socket, 1.0, self.rgb("black"))
                 box(start + socket * 0.2, start + socket * 0.8, 0.6, self.rgb("gray"))
             if mark:
-                along = (socket + (long - (gap if cut else 0)) / 2) / 2 * s if cut else long * s / 2
+                along = (socket + (long - gap) / 2) / 2 * s if cut else long * s / 2
                 x, y = (along, thick * s / 2) if width >= height else (thick * s / 2, along)
                 fill_shape(draw, "disc", x, y, thick * s / 2, fill)
                 letters(draw, mark, x, y, thick * s * 0.8, thick * s * 0.7, letter_on(fill))

@@ -12,7 +12,7 @@ from ludens.draw.colour import RGB
 
 Point = tuple[float, float]
 
-# Corners, turn of the first corner (in turns from the right), radius that makes the shape look as large as a disc.
+# Corners, turn of the first corner (in turns from the right), radius that looks as large as a disc.
 _REGULAR = {
     "triangle": (3, -0.25, 1.12), "diamond": (4, -0.25, 1.0), "pentagon": (5, -0.25, 1.04),
     "hexagon": (6, 0.0, 1.0), "octagon": (8, 0.0625, 1.04),
@@ -35,7 +35,20 @@ def star(x: float, y: float, radius: float) -> list[Point]:
 def plus(x: float, y: float, radius: float) -> list[Point]:
     """The corners of a plus sign."""
     a, b = radius, radius * 0.38
-    steps = [(-b, -a), (b, -a), (b, -b), (a, -b), (a, b), (b, b), (b, a), (-b, a), (-b, b), (-a, b), (-a, -b), (-b, -b)]
+    steps = [
+        (-b, -a),
+        (b, -a),
+        (b, -b),
+        (a, -b),
+        (a, b),
+        (b, b),
+        (b, a),
+        (-b, a),
+        (-b, b),
+        (-a, b),
+        (-a, -b),
+        (-b, -b),
+    ]
     return [(x + dx, y + dy) for dx, dy in steps]
 
 
@@ -58,13 +71,17 @@ def fill_shape(draw: ImageDraw, shape: str, x: float, y: float, radius: float, c
         raise UnknownName("shape", shape, SHAPES)
 
 
-def edged(draw: ImageDraw, shape: str, x: float, y: float, radius: float, fill: RGB, edge: RGB, width: float) -> None:
+def edged(
+    draw: ImageDraw, shape: str, x: float, y: float, radius: float, fill: RGB, edge: RGB, width: float
+) -> None:
     """A filled shape with an outline inside its radius."""
     fill_shape(draw, shape, x, y, radius, edge)
     sharp = {"triangle": 2.0, "diamond": 1.4, "star": 2.2, "plus": 1.0}.get(shape, 1.1)
     if shape == "plus":
         points = plus(x, y, radius * 0.92)
-        draw.polygon([(px - width * _sign(px - x), py - width * _sign(py - y)) for px, py in points], fill=fill)
+        draw.polygon(
+            [(px - width * _sign(px - x), py - width * _sign(py - y)) for px, py in points], fill=fill
+        )
     else:
         fill_shape(draw, shape, x, y, max(1.0, radius - width * sharp), fill)
 
@@ -82,6 +99,10 @@ def letters(draw: ImageDraw, string: str, x: float, y: float, room: float, px: f
         face = fonts.font(int(px * room / wide), bold=True)
     if len(string) == 1:
         left, top, right, bottom = face.getbbox(string, anchor="ls")
-        draw.text((x - (left + right) / 2, y - (top + bottom) / 2), string, fill=colour, font=face, anchor="ls")
+        draw.text(
+            (x - (left + right) / 2, y - (top + bottom) / 2), string, fill=colour, font=face, anchor="ls"
+        )
     else:
-        draw.text((x, y + px * 0.36 * min(1.0, room / max(1.0, wide))), string, fill=colour, font=face, anchor="ms")
+        draw.text(
+            (x, y + px * 0.36 * min(1.0, room / max(1.0, wide))), string, fill=colour, font=face, anchor="ms"
+        )

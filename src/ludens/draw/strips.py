@@ -29,10 +29,14 @@ def _caption(string: str, width: int, px: int) -> NDArray[np.uint8]:
 
 def _shared(pictures: Sequence[Picture]) -> bool:
     first = pictures[0].palette
-    return len(first) > 0 and all(len(p.palette) == len(first) and (p.palette == first).all() for p in pictures)
+    return len(first) > 0 and all(
+        len(p.palette) == len(first) and (p.palette == first).all() for p in pictures
+    )
 
 
-def strip(pictures: Sequence[Picture], columns: int | None = None, captions: Sequence[str] | None = None) -> Picture:
+def strip(
+    pictures: Sequence[Picture], columns: int | None = None, captions: Sequence[str] | None = None
+) -> Picture:
     """Pictures side by side on white, in reading order, each under its caption.
 
     The result keeps the palette where all pictures share one, and is a true-colour picture otherwise.

@@ -46,9 +46,9 @@ def remembered(make: Callable[Concatenate[S, P], Sprite]) -> Callable[Concatenat
 
     @wraps(make)
     def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Sprite:
-        key = (name, args, tuple(kwargs.items())) if kwargs else (name, args)
+        key: Hashable = (name, args, tuple(kwargs.items())) if kwargs else (name, args)
         try:
-            found = self._sprites.get(key)
+            found: Sprite | None = self._sprites.get(key)
         except TypeError:
             key = repr(key)
             found = self._sprites.get(key)
@@ -82,6 +82,10 @@ class Studio:
         """Logical units to pixels: a picture is 512 units wide at every size. At least one pixel."""
         return max(1, round(units * self.size / 512))
 
+    def font_px(self, units: float) -> int:
+        """Like `px`, for font sizes: never below the 9 pixels that can still be read."""
+        return max(9, self.px(units))
+
     def rgb(self, colour: str) -> RGB:
         """The RGB of a theme colour or `#rrggbb`, for use inside a `paint` function."""
         return self.theme.colour(colour)
@@ -97,22 +101,23 @@ class Studio:
         """A sprite of your own, painted once and kept.
 
         `paint(draw, scale)` gets a Pillow `ImageDraw` on an RGB image of `width * scale` by `height * scale`
-        pixels filled with the ground; multiply every coordinate, line width and font size by `scale`. The result
-        is shrunk (that is the anti-aliasing) and quantised. Take colours from `kit.rgb(name)` and fonts from
-        `ludens.draw.fonts.font`, and draw nothing that is not determined by `key`, width, height and ground:
-        the same key must always mean the same pixels.
+        pixels filled with the ground; multiply every coordinate, line width and font size by `scale`. The
+        result is shrunk (that is the anti-aliasing) and quantised. Take colours from `kit.rgb(name)` and
+        fonts from `ludens.draw.fonts.font`, and draw nothing that is not determined by `key`, width, height
+        and ground: the same key must always mean the same pixels.
 
             def paint(draw, scale):
-                draw.polygon([(0, 40 * scale), (20 * scale, 0), (40 * scale, 40 * scale)], fill=kit.rgb("red"))
+                corners = [(x * scale, y * scale) for x, y in ((0, 40), (20, 0), (40, 40))]
+                draw.polygon(corners, fill=kit.rgb("red"))
 
             roof = kit.sprite("roof", 40, 40, "page", paint)
         """
         full = ("sprite", key, width, height, ground)
-        found = self._sprites.get(full)
+        found: Sprite | None = self._sprites.get(full)
         return self._keep(full, self._paint(width, height, ground, paint)) if found is None else found
 
     def overlay(self, key: Hashable, width: int, height: int, paint: Paint) -> Overlay:
-        """Like `sprite`, without a ground: what `paint` leaves untouched stays see-through. Edges are hard."""
+        """Like `sprite`, without a ground: what `paint` leaves alone stays see-through. Edges are hard."""
         full = ("overlay", key, width, height)
         found: Overlay | None = self._sprites.get(full)
         if found is None:
@@ -120,7 +125,7 @@ class Studio:
             paint(ImageDraw.Draw(image), scale)
             rgba = np.array(image.reduce(scale), np.uint8)
             found = Overlay(self.palette.quantise(rgba[..., :3]), rgba[..., 3] > 127)
-            self._keep(full, found)
+            self._store(full, found, 2 * found.pixels.nbytes)
         return found
 
     def cutout(self, key: Hashable, make: Callable[[str], Sprite], ground: str) -> Overlay:
@@ -131,14 +136,22 @@ class Studio:
         full = ("cutout", key, ground)
         found: Overlay | None = self._sprites.get(full)
         if found is None:
-            on_white, on_black = (self.palette.colours[make(g)].astype(np.int32) for g in ("#ffffff", "#000000"))
+            on_white, on_black = (
+                self.palette.colours[make(g)].astype(np.int32) for g in ("#ffffff", "#000000")
+            )
             found = Overlay(make(ground), np.abs(on_white - on_black).sum(2) < 383)
-            self._keep(full, found)
+            self._store(full, found, 2 * found.pixels.nbytes)
         return found
 
     @remembered
     def text(
-        self, string: str, px: int, ink: str = "ink", ground: str = "page", bold: bool = False, mono: bool = False
+        self,
+        string: str,
+        px: int,
+        ink: str = "ink",
+        ground: str = "page",
+        bold: bool = False,
+        mono: bool = False,
     ) -> Sprite:
         """One line of text; `px` is the font size, the sprite is about 1.17 times as high."""
         return self.ramp(ink, ground)[fonts.mask(string, px, bold, mono)]
@@ -151,7 +164,7 @@ class Studio:
         return found
 
     def _blank(self, width: int, height: int, mode: str, fill: tuple[int, ...]) -> tuple[Image.Image, int]:
-        width, height = max(1, round(width)), max(1, round(height))
+        width, height = max(1, width), max(1, height)
         scale = 4 if width * height <= 1 << 18 else 2
         return Image.new(mode, (width * scale, height * scale), fill), scale
 
@@ -160,13 +173,15 @@ class Studio:
         paint(ImageDraw.Draw(image), scale)
         return self.palette.quantise(np.array(image.reduce(scale), np.uint8))
 
-    def _keep(self, key: Hashable, made: Any) -> Any:
+    def _keep(self, key: Hashable, sprite: Sprite) -> Sprite:
+        sprite.setflags(write=False)
+        self._store(key, sprite, sprite.nbytes)
+        return sprite
+
+    def _store(self, key: Hashable, made: Sprite | Overlay, size: int) -> None:
         """Remember a sprite. A full cache is emptied: pixels cannot change, only be made again."""
-        pixels: Sprite = made.pixels if isinstance(made, Overlay) else made
-        pixels.setflags(write=False)
-        if self._bytes + pixels.nbytes > CACHE_BYTES:
+        if self._bytes + size > CACHE_BYTES:
             self._sprites.clear()
             self._bytes = 0
-        self._bytes += pixels.nbytes + 200
+        self._bytes += size + 200
         self._sprites[key] = made
-        return made

@@ -42,7 +42,7 @@ _CONTRAST = {
 
 _PLAIN = {
     "page": "#ffffff", "panel": "#efefef", "light": "#fafafa", "dark": "#c2c2c2", "wood": "#e8e8e8",
-    "line": "#4a4a4a", "ink": "#000000", "muted": "#555555", "accent": "#303030", "highlight": "#d4d4d4",
+    "line": "#4a4a4a", "ink": "#000000", "muted": "#555555", "accent": "#303030", "highlight": "#9c9c9c",
     "red": "#7a7a7a", "blue": "#4c4c4c", "green": "#989898", "yellow": "#e0e0e0", "purple": "#3c3c3c",
     "orange": "#b4b4b4", "cyan": "#c4c4c4", "magenta": "#888888", "brown": "#5c5c5c", "white": "#ffffff",
     "black": "#101010", "gray": "#a6a6a6",

@@ -7,8 +7,8 @@ from PIL.ImageDraw import Draw, ImageDraw
 
 from ludens.core.errors import UnknownName
 from ludens.draw import fonts
-from ludens.draw.colour import edge_of, letter_on, mix
-from ludens.draw.shapes import Point, edged, fill_shape, letters, regular
+from ludens.draw.colour import contrast, edge_of, letter_on, mix
+from ludens.draw.shapes import edged, fill_shape, letters, regular
 from ludens.draw.studio import Sprite, Studio, remembered
 
 PIECES = {"king": "♚", "queen": "♛", "rook": "♜", "bishop": "♝", "knight": "♞", "pawn": "♟"}
@@ -22,7 +22,7 @@ def _edge(px: float) -> float:
 
 
 class Tokens(Studio):
-    """Everything round or piece-like. Every method keeps what it made; `px` is the side of a square sprite."""
+    """Everything round or piece-like. Methods keep what they made; `px` is the side of a square sprite."""
 
     @remembered
     def token(self, hue: str, px: int, ground: str, letter: str = "", shape: str | None = None) -> Sprite:
@@ -52,7 +52,9 @@ class Tokens(Studio):
         return self.token(hue, px, ground, letter, self.theme.shape("stone"))
 
     @remembered
-    def split(self, left: str, right: str, px: int, ground: str, letter_left: str = "", letter_right: str = "") -> Sprite:
+    def split(
+        self, left: str, right: str, px: int, ground: str, letter_left: str = "", letter_right: str = ""
+    ) -> Sprite:
         """Two tokens in one cell: a disc of two halves."""
         marks = letter_left or self.theme.letter(left), letter_right or self.theme.letter(right)
 
@@ -63,7 +65,9 @@ class Tokens(Studio):
                 draw.pieslice((0, 0, side - 1, side - 1), start, start + 180, fill=edge_of(fill))
                 draw.pieslice((line, line, side - 1 - line, side - 1 - line), start, start + 180, fill=fill)
                 letters(draw, mark, side * x, side / 2, side * 0.34, side * 0.4, letter_on(fill))
-            draw.rectangle((side / 2 - line / 2, line, side / 2 + line / 2 - 1, side - 1 - line), fill=self.rgb(ground))
+            draw.rectangle(
+                (side / 2 - line / 2, line, side / 2 + line / 2 - 1, side - 1 - line), fill=self.rgb(ground)
+            )
 
         return self._paint(px, px, ground, paint)
 
@@ -83,7 +87,9 @@ class Tokens(Studio):
             for ends in ((near, near, far, far), (near, far, far, near)):
                 draw.line(ends, fill=self.rgb(hue), width=round(width))
                 for x, y in (ends[:2], ends[2:]):
-                    draw.ellipse((x - round_end, y - round_end, x + round_end, y + round_end), fill=self.rgb(hue))
+                    draw.ellipse(
+                        (x - round_end, y - round_end, x + round_end, y + round_end), fill=self.rgb(hue)
+                    )
 
         return self._paint(px, px, ground, paint)
 
@@ -97,7 +103,15 @@ class Tokens(Studio):
             left, top, right, bottom = face.getbbox(character, anchor="ls")
             at = (px * s / 2 - (left + right) / 2, px * s / 2 - (top + bottom) / 2)
             stroke = round(max(1.0, px * 0.035) * s)
-            draw.text(at, character, self.rgb(outline), face, "ls", stroke_width=stroke, stroke_fill=self.rgb(outline))
+            draw.text(
+                at,
+                character,
+                self.rgb(outline),
+                face,
+                "ls",
+                stroke_width=stroke,
+                stroke_fill=self.rgb(outline),
+            )
             draw.text(at, character, self.rgb(fill), face, "ls")
 
         return self._paint(px, px, ground, paint)
@@ -109,7 +123,7 @@ class Tokens(Studio):
 
         def body(draw: ImageDraw, s: float, inset: float, colour: tuple[int, int, int]) -> None:
             side, i = px * s, inset
-            sides = [(0.37, 0.36), (0.63, 0.36), (0.79, 0.84), (0.21, 0.84)]
+            sides = [(0.34, 0.34), (0.66, 0.34), (0.82, 0.84), (0.18, 0.84)]
             points = [(side * x - i * (x > 0.5) + i * (x < 0.5), side * y) for x, y in sides]
             draw.polygon(points, fill=colour)
             foot = (side * 0.12 + i, side * 0.8 + i, side * 0.88 - i, side * 0.98 - i)
@@ -119,7 +133,7 @@ class Tokens(Studio):
         def paint(draw: ImageDraw, s: float) -> None:
             body(draw, s, 0, edge_of(fill))
             body(draw, s, _edge(px) * s, fill)
-            letters(draw, mark, px * s / 2, px * s * 0.64, px * s * 0.36, px * s * 0.34, letter_on(fill))
+            letters(draw, mark, px * s / 2, px * s * 0.67, px * s * 0.42, px * s * 0.38, letter_on(fill))
 
         return self._paint(px, px, ground, paint)
 
@@ -148,7 +162,15 @@ class Tokens(Studio):
         def paint(draw: ImageDraw, s: float) -> None:
             side = round(px * s)
             stencil = Image.new("L", (side, side), 0)
-            outline = [(0.06, 0.4), (0.52, 0.4), (0.52, 0.16), (0.96, 0.5), (0.52, 0.84), (0.52, 0.6), (0.06, 0.6)]
+            outline = [
+                (0.06, 0.4),
+                (0.52, 0.4),
+                (0.52, 0.16),
+                (0.96, 0.5),
+                (0.52, 0.84),
+                (0.52, 0.6),
+                (0.06, 0.6),
+            ]
             Draw(stencil).polygon([(x * side, y * side) for x, y in outline], fill=255)
             turned = stencil.rotate(-45 * eighth, Image.Resampling.BICUBIC)
             draw.bitmap((0, 0), turned, fill=self.rgb(hue))
@@ -161,16 +183,16 @@ class Tokens(Studio):
         fill, mark = self.rgb(hue), letter or self.theme.letter(hue)
 
         def paint(draw: ImageDraw, s: float) -> None:
-            middle = px * s / 2
+            middle, floor = px * s / 2, self.rgb(ground)
+            bold = max(fill, edge_of(fill), key=lambda colour: contrast(colour, floor))
             if on:
-                rays: list[Point] = regular(12, middle, middle, middle * 0.97, 0.0)
-                for x, y in rays:
-                    draw.line((middle, middle, x, y), fill=edge_of(fill), width=round(max(1.0, px * 0.05) * s))
-                fill_shape(draw, "disc", middle, middle, middle * 0.84, self.rgb(ground))
-            inside = fill if on else mix(self.rgb(ground), self.rgb("ink"), 1, 8)
-            edged(draw, "disc", middle, middle, middle * 0.74, inside, edge_of(fill), _edge(px) * s * (1 if on else 1.4))
-            letters(draw, mark, middle, middle, middle * 0.9, middle * 0.8, letter_on(inside))
+                for x, y in regular(8, middle, middle, middle, 0.0625):
+                    draw.line((middle, middle, x, y), fill=bold, width=round(max(1.5, px * 0.08) * s))
+                fill_shape(draw, "disc", middle, middle, middle * 0.76, floor)
+                edged(draw, "disc", middle, middle, middle * 0.68, fill, edge_of(fill), _edge(px) * s)
+            else:
+                edged(draw, "disc", middle, middle, middle * 0.68, fill, bold, _edge(px) * s / 2)
+                fill_shape(draw, "disc", middle, middle, middle * 0.68 - _edge(px) * s * 2.2, floor)
+            letters(draw, mark, middle, middle, middle * 0.9, middle * 0.8, letter_on(fill if on else floor))
 
         return self._paint(px, px, ground, paint)
-
-

@@ -1,4 +1,4 @@
-"""The `random` theme: a new look for every seed in which red still reads as red and text can still be read."""
+"""The `random` theme: a new look for every seed in which red still is red and text can still be read."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _BOARDS = (
     ("#ffffff", "#f0f0f2", "#f2f2f4", "#b5b7bd", "#e9e4da", "#5a5c62"),
     ("#fdf8f6", "#f3e8e4", "#f6e6df", "#cfa293", "#ecd0c2", "#74503f"),
     ("#faf8fd", "#ece8f4", "#eee9f5", "#b9abd3", "#e4dcee", "#5b4d78"),
-    ("#262a31", "#333943", "#4b5462", "#39414d", "#5a4a37", "#aab2bd"),
-    ("#20262a", "#2c363b", "#41555a", "#2f4044", "#4d4436", "#a3b5b6"),
+    ("#262a31", "#333943", "#5b6676", "#38404c", "#665440", "#b4bcc7"),
+    ("#20262a", "#2c363b", "#4f686e", "#2d3e42", "#5a5040", "#aebfc0"),
 )
 
 # How far a hue may turn (in turns) before it reads as another one.
@@ -36,11 +36,16 @@ def _spread(rng: Stream, width: float) -> float:
 
 
 def _hues(rng: Stream, base: Theme) -> dict[str, RGB]:
-    """Jittered hues that stay apart; the jitter shrinks until they do, and at zero they are the base theme's."""
+    """Jittered hues that stay apart: the jitter shrinks until they do, at worst to none."""
     for step in range(8):
         size = 1 - step / 7
         hues = {
-            name: shade(base.colour(name), _spread(rng, turn * size), _spread(rng, 0.12 * size), _spread(rng, 0.08 * size))
+            name: shade(
+                base.colour(name),
+                _spread(rng, turn * size),
+                _spread(rng, 0.12 * size),
+                _spread(rng, 0.08 * size),
+            )
             for name, turn in _TURN.items()
         }
         white, black, gray = 255 - rng.below(14), 16 + rng.below(26), 128 + rng.below(32)
@@ -72,7 +77,9 @@ def vary(base: Theme, seed: int) -> Theme:
     colours["ink"] = _readable(tint, grounds, towards)
     colours["muted"] = _readable(mix(colours["ink"], colours["page"], 3, 10), grounds[:2], towards)
     hues = _hues(rng, base)
-    colours["accent"] = _readable(hues[rng.choice(("blue", "purple", "green", "magenta"))], grounds[:2], towards)
+    colours["accent"] = _readable(
+        hues[rng.choice(("blue", "purple", "green", "magenta"))], grounds[:2], towards
+    )
     colours["highlight"] = mix(hues["yellow"], colours["light"], 4 if night else 6, 20)
     colours |= hues
     order = [name for name, _ in base.palette]
@@ -84,5 +91,3 @@ def vary(base: Theme, seed: int) -> Theme:
         bold_labels=rng.below(3) > 0,
         shapes=(("stone", rng.choice(STONES)), ("token", rng.choice(STONES))),
     )
-
-
