@@ -72,26 +72,23 @@ async def play(
         while (turn := state.turn) and sitting.step < table.horizon:
             moves = await sitting.moves(turn)
             episode.moves += moves
+            lost = [move.seat for move in moves if move.verdict == "fallback"]
+            if lost and table.fallback == "forfeit":
+                episode.status, episode.culprit = "forfeit", lost[0]
+                episode.returns = state.forfeited(lost[0])
+                break
             state.apply({move.seat: move.action for move in moves})
             if hook is not None:
                 hook(Played(sitting.step, state, moves))
             sitting.step += 1
-        episode.status = "horizon" if state.turn else "done"
-        episode.returns = state.returns
-    except _Forfeit as loss:
-        episode.moves.append(loss.move)
-        episode.status, episode.culprit = "forfeit", loss.move.seat
-        episode.returns = state.forfeited(loss.move.seat)
+        else:
+            episode.status = "horizon" if turn else "done"
+            episode.returns = state.returns
     except _Failure as failure:
         episode.status, episode.culprit, episode.error = "void", failure.seat, str(failure)
         episode.returns = state.returns
     episode.facts = state.facts
     return episode
-
-
-class _Forfeit(Exception):
-    def __init__(self, move: Move) -> None:
-        self.move = move
 
 
 class _Failure(Exception):
@@ -103,9 +100,7 @@ class _Failure(Exception):
 class _Sitting:
     """The table while an episode lasts."""
 
-    def __init__(
-        self, view: View, state: State, players: Mapping[str, Agent], table: Table, seed: int
-    ) -> None:
+    def __init__(self, view: View, state: State, players: dict[str, Agent], table: Table, seed: int) -> None:
         self.view, self.state, self.players, self.table, self.seed = view, state, players, table, seed
         self.step = 0
         self._made = dict.fromkeys(players, 0)
@@ -115,9 +110,8 @@ class _Sitting:
         if sum(self.players[seat].waits for seat in turn) < 2:
             return tuple([await self._move(seat) for seat in turn])
         results = await asyncio.gather(*map(self._move, turn), return_exceptions=True)
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
+        if failures := [result for result in results if isinstance(result, BaseException)]:
+            raise failures[0]
         return tuple(result for result in results if isinstance(result, Move))
 
     async def _move(self, seat: str) -> Move:
@@ -158,37 +152,48 @@ class _Sitting:
         reply = Reply("")
         try:
             reply = await self._reply(player, ask)
-            text = reply.text[: self.table.reply_limit]
+            text = self._heard(reply)
             action = ask.format.read(text, ask.legal) if reply.action is None else reply.action
             reason = self.state.refusal(ask.seat, action)
             if reason is not None:
                 raise Illegal(reason)
             tried = Try(text, finish=reply.finish, usage=reply.usage)
         except MoveError as error:
-            action = None
-            text = reply.text[: self.table.reply_limit]
-            tried = Try(text, error.verdict, str(error), reply.finish, reply.usage)
+            action, reply = None, error.reply or reply
+            tried = Try(self._heard(reply), error.verdict, str(error), reply.finish, reply.usage)
         tried.ms = round((perf_counter() - started) * 1000, 3)
         return tried, action
 
+    def _heard(self, reply: Reply) -> str:
+        """As much of the reply as the table reads, without halves of characters that no file can hold."""
+        return reply.text[: self.table.reply_limit].encode(errors="replace").decode()
+
     async def _reply(self, player: Agent, ask: Ask) -> Reply:
         try:
-            if self.table.seconds is None or not player.waits:
-                return await player.act(ask)
-            return await asyncio.wait_for(player.act(ask), self.table.seconds)
-        except TimeoutError:
-            raise Late(f"no reply came within {self.table.seconds:g} seconds.") from None
+            reply = await self._in_time(player, ask)
+            if not isinstance(reply, Reply):
+                raise TypeError(f"a Reply is needed, not {reply!r}")
+            return reply
         except (MoveError, UsageError):
             raise
-        except AgentFailure as error:
-            raise _Failure(ask.seat, str(error)) from error
         except Exception as error:
-            raise _Failure(ask.seat, f"{player.spec} raised {type(error).__name__}: {error}") from error
+            known = isinstance(error, AgentFailure)
+            told = str(error) if known else f"{player.spec} raised {type(error).__name__}: {error}"
+            raise _Failure(ask.seat, told) from error
+
+    async def _in_time(self, player: Agent, ask: Ask) -> Reply:
+        if self.table.seconds is None or not player.waits:
+            return await player.act(ask)
+        try:
+            async with asyncio.timeout(self.table.seconds) as clock:
+                return await player.act(ask)
+        except TimeoutError:
+            if not clock.expired():  # the agent's own trouble
+                raise
+            raise Late(f"no reply came within {self.table.seconds:g} seconds.") from None
 
     def _fall_back(self, move: Move, legal: Legal) -> str:
-        if self.table.fallback == "forfeit":
-            raise _Forfeit(move)
-        if isinstance(legal, FreeText):
+        if self.table.fallback == "forfeit" or isinstance(legal, FreeText):
             return ""
         if self.table.fallback == "first":
             return legal[0]

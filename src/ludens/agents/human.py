@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.errors import AgentFailure
+from ludens.core.errors import AgentFailure, BadFile
 from ludens.core.options import option
 from ludens.core.reply import fold
 from ludens.core.state import FreeText
@@ -25,8 +25,13 @@ class Human(Agent):
     waits = True
 
     def begin(self) -> None:
-        self._folder = Path(self.pictures or mkdtemp(prefix="ludens-"))
-        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._folder = Path(self.pictures or mkdtemp(prefix="ludens-"))
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadFile(
+                f"pictures cannot be put into {self.pictures or 'a temporary folder'}: {error}."
+            ) from None
 
     async def act(self, ask: Ask) -> Reply:
         _say(self._refused(ask) if ask.refused else self._shown(ask))
@@ -41,7 +46,7 @@ class Human(Agent):
         if ask.move == 0:
             parts.insert(0, f"\n{ask.rules}\n")
         for index, picture in enumerate(ask.observation.images):
-            file = self._folder / f"{self.seat}-{ask.move + 1:03}{'abcdefgh'[index] if index else ''}.png"
+            file = self._folder / f"{self.seat}-{ask.move + 1:03}{f'-{index + 1}' if index else ''}.png"
             file.write_bytes(picture.png())
             parts.append(f"picture: {file}")
         parts += [ask.observation.text, ask.observation.notes]

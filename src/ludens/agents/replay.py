@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.episode import Episode, Move
-from ludens.core.errors import AgentFailure
+from ludens.core.episode import Episode, Move, Try
+from ludens.core.errors import AgentFailure, Illegal, Late, MoveError, Unreadable
 
 
 @dataclass
@@ -27,14 +27,24 @@ class Replay(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         if ask.move >= len(self._moves):
-            raise AgentFailure(f"the replayed episode has no move {ask.move + 1} of {self.seat}.")
+            ended = self.episode.error if self.episode.status == "void" else ""
+            raise AgentFailure(ended or f"the replayed episode has no move {ask.move + 1} of {self.seat}.")
         move, attempt = self._moves[ask.move], len(ask.refused)
-        if attempt < len(move.tries):
-            tried = move.tries[attempt]
-            if tried.verdict == "ok":
-                return Reply(tried.text, move.action, tried.usage, tried.finish)
-            return Reply(tried.text, None, tried.usage, tried.finish)
-        return Reply(move.action, move.action)
+        if attempt >= len(move.tries):
+            return Reply(move.action, move.action)
+        tried = move.tries[attempt]
+        reply = Reply(tried.text, move.action, tried.usage, tried.finish)
+        if tried.verdict != "ok":
+            raise _refused(tried, reply)
+        return reply
+
+
+def _refused(tried: Try, reply: Reply) -> MoveError:
+    """The judgement of that day, so that a replay does not depend on how replies are read today."""
+    kind = {"illegal": Illegal, "late": Late}.get(tried.verdict, Unreadable)
+    error = kind(tried.reason)
+    error.reply = reply
+    return error
 
 
 def replaying(episode: Episode) -> Mapping[str, Agent]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from ludens.core.errors import BadFile
+from ludens.core.errors import BadFile, BadOption
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -97,6 +97,10 @@ class Episode:
     """The seat that forfeited, or whose agent failed."""
     error: str = ""
     schema: int = SCHEMA
+
+    def __post_init__(self) -> None:
+        if not -(2**63) <= self.seed < 2**63:
+            raise BadOption("a seed is a whole number between -2**63 and 2**63 - 1.")
 
     def to_json(self) -> bytes:
         """One line of JSON."""

@@ -6,6 +6,8 @@ LudensError
 │   ├── BadOption         the name is right, the value is not
 │   ├── MissingExtra      an optional dependency is not installed (says how to get it)
 │   ├── BadFile           a file cannot be read or written, or does not hold what it should
+│   ├── MissingKey        a model needs a key that the environment does not hold
+│   ├── ModelRejected     the provider refuses key, model or request: asking again cannot help
 │   └── ReplayMismatch    an episode does not replay to what it recorded
 ├── MoveError             a reply that is data, not a crash: the agent is told why
 │   ├── Unreadable        no action can be found in the reply
@@ -19,7 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from ludens.core.agent import Reply
 
 
 class LudensError(Exception):
@@ -74,6 +79,17 @@ class BadFile(UsageError):
     """A file that cannot be read or written, or that does not hold what it should."""
 
 
+class MissingKey(UsageError):
+    """A model needs a key, and no environment variable holds it."""
+
+    def __init__(self, model: str, *variables: str) -> None:
+        super().__init__(f"{model} needs a key: set the environment variable {' or '.join(variables)}.")
+
+
+class ModelRejected(UsageError):
+    """The provider refuses the key, the model's name or the request itself: asking again cannot help."""
+
+
 class ReplayMismatch(UsageError):
     """Replaying an episode does not lead to what the episode recorded."""
 
@@ -82,6 +98,8 @@ class MoveError(LudensError):
     """A reply that does not become a move. Subclasses name the ways; `verdict` is what gets recorded."""
 
     verdict: Literal["unreadable", "illegal", "late"] = "unreadable"
+    reply: Reply | None = None
+    """What was said, where an agent refuses its own reply."""
 
 
 class Unreadable(MoveError):

@@ -25,9 +25,11 @@ def option(
     low: float | None = None,
     high: float | None = None,
     choices: Sequence[str] | None = None,
+    kind: type | None = None,
 ) -> Any:
-    """A dataclass field that users may set; its type is the default's type."""
-    return field(default=default, metadata={"help": help, "low": low, "high": high, "choices": choices})
+    """A dataclass field that users may set; its type is the default's type, or `kind` where that is None."""
+    bounds = {"low": low, "high": high, "choices": choices}
+    return field(default=default, metadata={"help": help, "kind": kind or type(default), **bounds})
 
 
 def options_of(cls: type) -> dict[str, Field[Any]]:
@@ -50,11 +52,14 @@ def configure(cls: type[C], given: Mapping[str, Any], owner: str) -> C:
 
 
 def _read(owner: str, spec: Field[Any], value: Any) -> Any:
-    kind = type(spec.default)
+    kind = spec.metadata["kind"]
     if isinstance(value, str) and kind is not str:
         value = _from_text(owner, spec.name, value, kind)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+        try:
+            value = float(value)
+        except OverflowError:
+            raise BadOption(f"option {spec.name!r} of {owner} is too large a number.") from None
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise BadOption(f"option {spec.name!r} of {owner} must be {_KINDS[kind]}, not {value!r}.")
     low, high, choices = (spec.metadata[key] for key in ("low", "high", "choices"))

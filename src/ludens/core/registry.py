@@ -11,7 +11,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from ludens.core.errors import BadOption, UnknownName
+from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.game import Game
 from ludens.core.options import configure
 from ludens.core.spec import parse_spec
@@ -53,7 +53,12 @@ class Registry:
         if name in self._shipped:
             return load(self._shipped[name])
         if name in self._plugged:
-            return self._plugged[name].load()
+            try:
+                return self._plugged[name].load()
+            except (ImportError, AttributeError) as error:
+                raise BadFile(
+                    f"the {self.kind} {name!r} of another package cannot be loaded: {error}."
+                ) from error
         raise UnknownName(self.kind, name, self.names())
 
 
@@ -66,7 +71,7 @@ def load(path: str) -> Any:
 GAMES = Registry("game", "ludens.games", "ludens.games:CATALOGUE")
 
 
-def make(spec: str, **options: Any) -> Game:
+def make(spec: str, /, **options: Any) -> Game:
     """Build a game: `make("hanabi", players=3)` or `make("hanabi?players=3")`."""
     parsed = parse_spec(spec)
     if parsed.address:

@@ -23,9 +23,11 @@ class Step:
     moves: tuple[Move, ...]
 
 
-def game_of(episode: Episode) -> Game:
-    """The game an episode was played with; another version of it cannot replay the episode."""
-    game = make(episode.game, **episode.options)
+def game_of(episode: Episode, game: Game | None = None) -> Game:
+    """The game an episode was played with; another game, version or option cannot replay the episode."""
+    game = game or make(episode.game, **episode.options)
+    if game.name != episode.game or game.options != episode.options:
+        raise ReplayMismatch(f"the episode was played with another game than {game.name}, or other options.")
     if game.version != episode.version:
         raise ReplayMismatch(
             f"the episode was played with {episode.game} version {episode.version}; "
@@ -35,36 +37,51 @@ def game_of(episode: Episode) -> Game:
 
 
 def replay(episode: Episode, game: Game | None = None) -> Iterator[Step]:
-    """Every step in order, then a last one without moves. The states given out are copies."""
-    game = game or game_of(episode)
+    """Every step in order, then a last one without moves. The states given out are copies.
+
+    The last step of a forfeited episode shows what was said in it, and changes nothing.
+    """
+    game = game_of(episode, game)
     state = game.start(episode.seed)
-    index = -1
-    for index, group in groupby(episode.moves, key=lambda move: move.step):
-        moves = tuple(group)
+    steps = [(step, tuple(moves)) for step, moves in groupby(episode.moves, key=lambda move: move.step)]
+    for index, (step, moves) in enumerate(steps):
+        actions = {move.seat: move.action for move in moves}
+        if step != index or len(actions) != len(moves):
+            raise ReplayMismatch(f"the moves of step {index} of the episode are out of order or doubled.")
         yield Step(index, state.clone(), moves)
+        if episode.status == "forfeit" and index == len(steps) - 1:
+            break
         try:
-            state.apply({move.seat: move.action for move in moves})
+            state.apply(actions)
         except Illegal as error:
             raise ReplayMismatch(f"step {index} of the episode cannot be replayed: {error}") from None
-    yield Step(index + 1, state, ())
+    yield Step(len(steps), state, ())
 
 
 def verify(episode: Episode, game: Game | None = None) -> int:
     """Replay, re-render what was shown, compare hashes, returns and facts; returns the pictures compared."""
-    game = game or game_of(episode)
+    game = game_of(episode, game)
+    if set(episode.seats) != set(game.seats):
+        raise ReplayMismatch(f"the seats of the episode are not those of {game.name}.")
     view = view_of(game, Look(episode.theme, episode.size), episode.seed)
     compared = 0
-    state: State | None = None
+    state = game.start(episode.seed)
     for step in replay(episode, game):
         state = step.state
         for move in step.moves:
             compared += _compare(view, state, move)
-    if state is not None and episode.status in ("done", "horizon"):
-        for what, ours in (("returns", state.returns), ("facts", state.facts)):
-            if ours != getattr(episode, what):
-                raise ReplayMismatch(f"the {what} of the replay differ from those recorded.")
-        if episode.status == "done" and not state.over:
-            raise ReplayMismatch("the episode says it is done, but its moves do not end the game.")
+    returns = state.returns
+    if episode.status == "forfeit":
+        if episode.culprit not in game.seats:
+            raise ReplayMismatch(
+                f"{episode.culprit!r} is said to have forfeited and is no seat of {game.name}."
+            )
+        returns = state.forfeited(episode.culprit)
+    for what, ours in (("returns", returns), ("facts", state.facts)):
+        if ours != getattr(episode, what):
+            raise ReplayMismatch(f"the {what} of the replay differ from those recorded.")
+    if (episode.status == "done") != state.over:
+        raise ReplayMismatch(f"the episode is {episode.status}, and its moves do not leave the game so.")
     return compared
 
 

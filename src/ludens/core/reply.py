@@ -16,7 +16,7 @@ from ludens.core.errors import Ambiguous, Illegal, Unreadable
 from ludens.core.state import FreeText, Legal
 
 _WRAPPERS = " \t\r\n\"'`*_.,;:!<>[](){}“”‘’"
-_TAGS = ("think", "thinking", "reasoning")
+_TAG = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE | re.ASCII)
 _SPACES = re.compile(r"\s+")
 
 
@@ -56,11 +56,11 @@ class ActionFormat(ReplyFormat):
             raise Unreadable(f"the reply is empty; a line '{self.label}: ...' is needed.")
         named = list(dict.fromkeys(filter(None, labelled(said, self.label))))
         if not named:
-            bare = self._match(said, legal) if len(said) <= 200 else None
+            bare = self._matches([said], legal)[0] if len(said) <= 200 else None
             if bare is None:
                 raise Unreadable(f"no line '{self.label}: ...' was found in the reply.")
             return bare
-        actions = {self._match(name, legal): name for name in named}
+        actions = dict(zip(self._matches(named, legal), named, strict=True))
         if len(actions) > 1:
             listed = ", ".join(repr(_short(name)) for name in named[:4])
             raise Ambiguous(f"the reply names several actions ({listed}); name exactly one.")
@@ -69,15 +69,18 @@ class ActionFormat(ReplyFormat):
             raise Illegal(f"{_short(name)!r} is not a legal action now.")
         return action
 
-    def _match(self, name: str, legal: Legal) -> str | None:
+    def _matches(self, names: Sequence[str], legal: Legal) -> Sequence[str | None]:
+        """The legal action each name means, None where it means none or could mean several."""
         if isinstance(legal, FreeText):
-            return name
-        if name in legal:
-            return name
-        folded = fold(name)
-        hits = {action for action in legal if fold(action) == folded}
-        hits |= {self.aliases[a] for a in self.aliases if fold(a) == folded and self.aliases[a] in legal}
-        return hits.pop() if len(hits) == 1 else None
+            return names
+        exact, spelt = frozenset(legal), dict[str, set[str]]()
+        for action in legal:
+            spelt.setdefault(fold(action), set()).add(action)
+        for alias, action in self.aliases.items():
+            if action in exact:
+                spelt.setdefault(fold(alias), set()).add(action)
+        hits = ({name} if name in exact else spelt.get(fold(name), set()) for name in names)
+        return [next(iter(hit)) if len(hit) == 1 else None for hit in hits]
 
 
 @dataclass(frozen=True)
@@ -102,30 +105,22 @@ class MessageFormat(ReplyFormat):
 
 
 def without_reasoning(text: str) -> str:
-    """The reply without its <think> parts; what stands before a lone </think> is reasoning too."""
-    for tag in _TAGS:
-        text = _without(text, f"<{tag}>", f"</{tag}>")
-    return text
+    """The reply without its <think> parts.
 
-
-def _without(text: str, opening: str, closing: str) -> str:
-    folded = text.lower()
-    if len(folded) != len(text):  # a few letters change length when folded; offsets must agree
-        folded = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-    if closing not in folded and opening not in folded:
-        return text
-    kept, position = [], 0
-    first_close, first_open = folded.find(closing), folded.find(opening)
-    if first_close >= 0 and (first_open < 0 or first_close < first_open):
-        position = first_close + len(closing)
-    while (start := folded.find(opening, position)) >= 0:
-        kept.append(text[position:start])
-        end = folded.find(closing, start)
-        if end < 0:
-            return "".join(kept)
-        position = end + len(closing)
-    kept.append(text[position:])
-    return "".join(kept)
+    Reasoning that is never closed runs to the end of the reply; what stands before a closing tag that
+    nothing opened is reasoning too, which also takes care of tags inside reasoning.
+    """
+    kept: list[str] = []
+    start, inside = 0, False
+    for tag in _TAG.finditer(text):
+        if tag[1]:
+            if not inside:
+                kept.clear()
+            start, inside = tag.end(), False
+        elif not inside:
+            kept.append(text[start : tag.start()])
+            inside = True
+    return "".join(kept if inside else [*kept, text[start:]])
 
 
 def labelled(text: str, label: str) -> Sequence[str]:

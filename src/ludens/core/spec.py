@@ -9,7 +9,7 @@ vllm/Qwen2.5-VL-7B@http://127.0.0.1:8000/v1     a model at an address
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote, unquote
 
 from ludens.core.errors import BadOption
 
@@ -33,7 +33,7 @@ class Spec:
         return self.name.partition("/")[2]
 
     def __str__(self) -> str:
-        tail = "&".join(f"{key}={quote(value, safe='/:.,+-_ ')}" for key, value in self.options.items())
+        tail = "&".join(f"{key}={quote(value, safe='/:.,+-_')}" for key, value in self.options.items())
         return self.name + (f"@{self.address}" if self.address else "") + (f"?{tail}" if tail else "")
 
 
@@ -45,10 +45,10 @@ def parse_spec(text: str) -> Spec:
         raise BadOption(f"{text!r} names nothing: write NAME or KIND/NAME, then ?option=value.")
     options: dict[str, str] = {}
     for part in filter(None, query.split("&")):
-        if "=" not in part:
+        key, equals, value = part.partition("=")
+        if not equals or not key:
             raise BadOption(f"{part!r} in {text!r} is not option=value.")
-        [(key, value)] = parse_qsl(part, keep_blank_values=True) or [("", "")]
         if key in options:
             raise BadOption(f"option {key!r} stands twice in {text!r}.")
-        options[key] = value
+        options[key] = unquote(value)
     return Spec(name, address or None, options)

@@ -59,7 +59,7 @@ class State(ABC):
     def apply(self, actions: Mapping[str, str]) -> None:
         """Check and apply one action for every seat in `turn`."""
         turn = self.turn
-        if len(actions) != len(turn) or any(seat not in actions for seat in turn):
+        if not turn or len(actions) != len(turn) or any(seat not in actions for seat in turn):
             due = " and ".join(turn) or "nobody, the game is over"
             raise Illegal(f"actions came from {', '.join(actions) or 'nobody'}; due to act: {due}.")
         for seat in turn:

@@ -30,7 +30,8 @@ class Table:
     def __post_init__(self) -> None:
         if self.fallback not in ("random", "first", "forfeit"):
             raise BadOption(f"fallback must be random, first or forfeit, not {self.fallback!r}.")
-        if self.retries < 0 or self.horizon < 1 or self.reply_limit < 1 or (self.seconds or 1) <= 0:
+        hasty = self.seconds is not None and not self.seconds > 0
+        if self.retries < 0 or self.horizon < 1 or self.reply_limit < 1 or hasty:
             raise BadOption("retries must be at least 0; horizon, reply limit and seconds above 0.")
 
 

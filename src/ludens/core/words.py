@@ -2,7 +2,8 @@
 
 A words file is Markdown: each `# name` line opens a section, `$word` is filled in. The section
 `rules solver` is for the seat solver, `rules` for every seat without one of its own. A folder of
-overrides holds files named after games (`comma.wire.md`); sections found there replace ours.
+overrides holds files named after games (`comma.wire.md`); sections found there replace ours, and may be
+for one seat where ours is for all.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from string import Template
 
-from ludens.core.errors import BadFile
+from ludens.core.errors import BadFile, UnknownName
 
 
 class Words:
@@ -49,7 +50,11 @@ def load_words(file: Path, game: str, overrides: Path | None = None) -> Words:
             raise BadFile(f"the words folder {str(overrides)!r} does not exist.")
         own = overrides / (game.replace("/", ".") + ".md")
         if own.is_file():
-            sections = {**sections, **_sections(own)}
+            theirs = _sections(own)
+            for name in theirs:
+                if not any(name == ours or name.startswith(f"{ours} ") for ours in sections):
+                    raise UnknownName(f"section of {str(own)!r}", name, sections)
+            sections = {**sections, **theirs}
             source = str(own)
     return Words(sections, source)
 
