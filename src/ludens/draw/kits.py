@@ -31,7 +31,7 @@ class Kit(Tokens, Props):
         return Canvas(self, ground, width or self.size, height or self.size)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _kit(
     name: str, size: int, seed: int, inks: tuple[str, ...] | None, grounds: tuple[str, ...] | None
 ) -> Kit:
@@ -45,6 +45,6 @@ def kit(
     inks: Sequence[str] | None = None,
     grounds: Sequence[str] | None = None,
 ) -> Kit:
-    """The shared kit of a theme and size; the last 16 are kept."""
+    """The shared kit of a theme and size; the 64 used last are kept, so that many episodes in random themes can run at once."""
     seed = seed if theme_name == "random" else 0
     return _kit(theme_name, size, seed, inks and tuple(inks), grounds and tuple(grounds))

@@ -53,6 +53,25 @@ def _blends(pairs: list[tuple[RGB, RGB]]) -> Iterator[RGB]:
             yield mix(ink, ground, part, whole)
 
 
+def _apart(entries: list[RGB], blends: list[RGB], room: int) -> list[RGB]:
+    """The first blends that differ from every entry and from each other, at ever smaller distances."""
+    if not blends:
+        return []
+    candidates = np.array(blends, np.int32)
+    gap = _square_distance(candidates, np.array(entries, np.int32)).min(1)
+    chosen: list[RGB] = []
+    for near in _NEAR:
+        at = 0
+        while len(chosen) < room:
+            far = np.flatnonzero(gap[at:] > near * near)[:1]
+            if not len(far):
+                break
+            at += int(far[0])
+            chosen.append(blends[at])
+            np.minimum(gap, _square_distance(candidates, candidates[at : at + 1])[:, 0], out=gap)
+    return chosen
+
+
 def _nearest(colours: Indices, table: NDArray[np.int32]) -> Indices:
     out = np.empty(len(colours), np.uint8)
     for start in range(0, len(colours), 4096):
@@ -82,23 +101,8 @@ class Palette:
         named += [theme.colour(name) for name in (*inks, *grounds)]
         named += [edge_of(theme.colour(ink)) for ink in inks]
         entries = list(dict.fromkeys(named))[:256]
-        table = np.full((256, 3), -1000, np.int32)
-        table[: len(entries)] = entries
-        count = len(entries)
         blends = list(dict.fromkeys(_blends(_pairs(theme, inks, grounds))))
-        for near in _NEAR:
-            left = []
-            for blend in blends:
-                if count == 256:
-                    break
-                gap = _square_distance(np.array([blend], np.int32), table[:count])
-                if gap.min() > near * near:
-                    table[count] = blend
-                    count += 1
-                else:
-                    left.append(blend)
-            blends = left
-        self._table = table[:count]
+        self._table = np.array(entries + _apart(entries, blends, 256 - len(entries)), np.int32)
         self.colours: Indices = self._table.astype(np.uint8)
         self.colours.setflags(write=False)
         self._exact: dict[RGB, int] = {}

@@ -25,7 +25,7 @@ Sprite = NDArray[np.uint8]
 Paint = Callable[[ImageDraw.ImageDraw, float], object]
 
 SMALLEST, LARGEST = 256, 1024
-CACHE_BYTES = 24 << 20
+CACHE_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, eq=False)

@@ -107,7 +107,7 @@ def freeze(colours: dict[str, str]) -> tuple[tuple[str, RGB], ...]:
     return tuple((name, parse(colours[name])) for name in (*SURFACES, *HUES))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def theme(name: str = "classic", seed: int = 0) -> Theme:
     """The theme of this name; the seed only matters to `random`."""
     if name == "random":
