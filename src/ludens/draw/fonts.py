@@ -64,8 +64,8 @@ def _glyph(character: str, px: int, bold: bool, mono: bool) -> tuple[NDArray[np.
 def _pens(string: str, px: int, bold: bool, mono: bool) -> list[float]:
     """Where the pen stands before each character of a clean line, and after the last."""
     at, pens = 0.0, [0.0]
-    for character, following in zip(string, string[1:] + "\0", strict=True):
-        at += _step(character, following.strip("\0"), px, bold, mono)
+    for number, character in enumerate(string, 1):
+        at += _step(character, string[number : number + 1], px, bold, mono)
         pens.append(at)
     return pens
 

@@ -45,6 +45,6 @@ def kit(
     inks: Sequence[str] | None = None,
     grounds: Sequence[str] | None = None,
 ) -> Kit:
-    """The shared kit of a theme and size; the 64 used last are kept, so that many episodes in random themes can run at once."""
+    """The shared kit of a theme and size; the 64 used last stay ready for episodes running side by side."""
     seed = seed if theme_name == "random" else 0
     return _kit(theme_name, size, seed, inks and tuple(inks), grounds and tuple(grounds))
