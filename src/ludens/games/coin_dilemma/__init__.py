@@ -1,0 +1,1 @@
+"""Coin Dilemma: two players, two colours of coins, a temptation."""
