@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
+from ludens.agents import terminal
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import AgentFailure, BadFile
 from ludens.core.options import option
@@ -34,11 +34,12 @@ class Human(Agent):
             ) from None
 
     async def act(self, ask: Ask) -> Reply:
-        _say(self._refused(ask) if ask.refused else self._shown(ask))
-        try:
-            typed = (await asyncio.to_thread(_read, ask)).strip()
-        except EOFError:
-            raise AgentFailure(f"{ask.seat} left the table.") from None
+        async with terminal.floor():
+            _say(self._refused(ask) if ask.refused else self._shown(ask))
+            try:
+                typed = (await _read(ask)).strip()
+            except EOFError:
+                raise AgentFailure(f"{ask.seat} left the table.") from None
         return Reply(typed, _canonical(typed, ask))
 
     def _shown(self, ask: Ask) -> str:
@@ -70,9 +71,9 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _read(ask: Ask) -> str:
+async def _read(ask: Ask) -> str:
     """One line; a message may go on over lines that end with a backslash."""
-    line = input(f"{ask.seat}> ")
-    while isinstance(ask.legal, FreeText) and line.endswith("\\"):
-        line = line[:-1] + "\n" + input("... ")
-    return line
+    typed = await terminal.line(f"{ask.seat}> ")
+    while isinstance(ask.legal, FreeText) and typed.endswith("\\"):
+        typed = typed[:-1] + "\n" + await terminal.line("... ")
+    return typed

@@ -1,0 +1,50 @@
+"""`ludens bench`: how fast Ludens is here, beside what it aims for."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from ludens.cli.given import Json
+from ludens.cli.out import aside, json_out, table
+from ludens.core.errors import BadOption
+
+
+def bench(
+    *names: Annotated[str, Parameter(help="Which, such as draw or play; the usual ones by default.")],
+    seconds: Annotated[float, Parameter(help="Time spent on each figure.")] = 1.0,
+    json: Json = False,
+) -> None:
+    """Measure how fast Ludens is on this machine."""
+    from ludens.bench import USUAL
+    from ludens.bench import bench as bench_of
+
+    if not 0 < seconds <= 3600:
+        raise BadOption(f"--seconds must be above 0 and at most 3600, not {seconds:g}.")
+    measured: dict[str, Any] = {}
+    for name, measure in {name: bench_of(name) for name in names or USUAL}.items():
+        aside(f"measuring {name} ...")
+        rows = list(measure(seconds))
+        measured[name] = [asdict(row) for row in rows]
+        if not json:
+            line = (measure.__doc__ or name).strip().splitlines()[0]
+            table(f"{name}: {line}", _COLUMNS, [_cells(row) for row in measured[name]], _NUMBERS)
+    if json:
+        json_out(measured)
+
+
+_COLUMNS = ("what", "measured", "unit", "target", "ours / this", "note")
+_NUMBERS = ("measured", "target", "ours / this")
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        row["what"],
+        "-" if row["value"] is None else f"{row['value']:,.0f}",
+        row["unit"],
+        "" if row["target"] is None else f"{row['target']:,.0f}",
+        "" if row["ratio"] is None else f"{row['ratio']:,.1f}",
+        row["note"],
+    )

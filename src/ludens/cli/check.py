@@ -1,0 +1,78 @@
+"""`ludens check`: what is installed, what is missing, and the command that gets it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib import metadata
+from typing import Any
+
+from ludens import __version__
+from ludens.cli.given import Json
+from ludens.cli.guard import DONE, FAILED
+from ludens.cli.out import json_out, table
+
+CORE = ("aiohttp", "cyclopts", "numpy", "open_spiel", "orjson", "Pillow", "pydantic", "rich", "scipy")
+"""What every install brings; a test compares this and `EXTRAS` with pyproject.toml."""
+
+EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "fast": ("PNGs written two to three times as fast", ("isal",)),
+    "data": ("results as Parquet", ("pyarrow",)),
+    "atari": ("Pong (GPL)", ("ale-py",)),
+    "anthropic": ("Anthropic's own API format", ("anthropic",)),
+    "google": ("Google's own API format", ("google-genai",)),
+    "train": ("training", ("accelerate", "datasets", "peft", "torch", "transformers", "trl")),
+    "scenes": ("rendered scenes", ("mitsuba",)),
+    "robots": ("robots", ("mujoco",)),
+    "ray": ("clusters", ("ray",)),
+}
+"""Name to what it is for, and the packages that make it."""
+
+
+def check(*, json: Json = False) -> int:
+    """Say what is installed, which extras are missing and how to get them."""
+    found = report()
+    if json:
+        json_out(found)
+    else:
+        _print(found)
+    return FAILED if any(version is None for version in found["core"].values()) else DONE
+
+
+def report() -> dict[str, Any]:
+    """Versions of everything; None stands for what is not installed."""
+    extras = {
+        name: {"for": purpose, "packages": {package: _version(package) for package in packages}}
+        for name, (purpose, packages) in EXTRAS.items()
+    }
+    for name, extra in extras.items():
+        missing = [package for package, version in extra["packages"].items() if version is None]  # type: ignore[attr-defined]
+        extra["get"] = f"pip install 'ludens[{name}]'" if missing else ""
+    return {
+        "ludens": __version__,
+        "python": platform.python_version(),
+        "executable": sys.executable,
+        "platform": platform.platform(),
+        "cores": os.cpu_count(),
+        "core": {package: _version(package) for package in CORE},
+        "extras": extras,
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _print(found: dict[str, Any]) -> None:
+    print(f"Ludens {found['ludens']}, Python {found['python']}, {found['platform']}, {found['cores']} cores")
+    core = [(package, version or "missing: pip install ludens") for package, version in found["core"].items()]
+    table("\nNeeded", ("package", "version"), core)
+    rows = []
+    for name, extra in found["extras"].items():
+        packages = ", ".join(f"{package} {version or '-'}" for package, version in extra["packages"].items())
+        rows.append((name, extra["for"], packages, extra["get"] or "installed"))
+    table("Extras", ("extra", "for", "packages", "get it"), rows)

@@ -1,0 +1,116 @@
+"""`ludens games`: what can be played, as a table; with a name, everything about one game."""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from ludens.cli.given import Json, game_of
+from ludens.cli.out import json_out, printable, table
+
+if TYPE_CHECKING:
+    from ludens.core.game import Game
+
+
+def games(
+    name: Annotated[str | None, Parameter(help="One game, to read everything about it.")] = None,
+    /,
+    *,
+    json: Json = False,
+) -> None:
+    """List what can be played; with a name, say everything about one game."""
+    from ludens.core.registry import GAMES
+
+    if name is not None:
+        told = about(game_of(name))
+        return json_out(told) if json else _page(told)
+    listed = [_about(known) for known in GAMES.names()]
+    if json:
+        return json_out(listed)
+    table(
+        f"{len(listed)} games",
+        ("game", "seats", "play", "options", "summary"),
+        [(g["name"], ", ".join(g["seats"]), g["play"], _options(g), g["summary"]) for g in listed],
+    )
+    print("`ludens games NAME` tells more about one, `ludens show NAME` draws it.")
+    return None
+
+
+def about(game: Game) -> dict[str, Any]:
+    """What there is to know about a game before playing it."""
+    from ludens.core.options import options_of
+
+    options = {
+        key: {"value": getattr(game, key), **{k: v for k, v in declared.metadata.items() if v is not None}}
+        for key, declared in options_of(type(game)).items()
+    }
+    return {
+        "name": game.name,
+        "version": game.version,
+        "seats": list(game.seats),
+        "play": kind_of_play(game),
+        "options": options,
+        "bots": [f"bot/{bot}" for bot in game.bots],
+        "summary": game.summary,
+        "page": cleandoc(type(game).__doc__ or ""),
+    }
+
+
+def kind_of_play(game: Game) -> str:
+    """How seats act: `question` (one move), `talk` (messages), `together`, `turns`, or `alone`."""
+    from ludens.core.state import FreeText
+
+    state = game.start(0)
+    actions, talk = {}, False
+    for seat in state.turn:
+        legal = state.legal(seat)
+        talk = talk or isinstance(legal, FreeText)
+        actions[seat] = "" if isinstance(legal, FreeText) else legal[0]
+    together = len(actions) > 1
+    state.apply(actions)
+    if state.over and not together:
+        return "question"
+    if talk:
+        return "talk"
+    if together:
+        return "together"
+    return "turns" if len(game.seats) > 1 else "alone"
+
+
+def _about(name: str) -> dict[str, Any]:
+    """A game that cannot be loaded (an extra is missing, a plugin is broken) is listed with the reason."""
+    try:
+        return about(game_of(name))
+    except Exception as error:
+        reason = str(error) or type(error).__name__
+        return {"name": name, "seats": [], "play": "", "options": {}, "summary": reason, "error": reason}
+
+
+def _options(told: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={option['value']}" for key, option in told["options"].items())
+
+
+def _page(told: dict[str, Any]) -> None:
+    print(f"{told['name']} (version {told['version']}, {told['play']})\n")
+    print(printable(told["page"]))
+    if told["options"]:
+        rows = [
+            (key, str(option["value"]), _bounds(option), option["help"])
+            for key, option in told["options"].items()
+        ]
+        table("\nOptions", ("option", "value", "allowed", "what it is"), rows)
+    if told["bots"]:
+        print("Bots of its own: " + ", ".join(told["bots"]))
+
+
+def _bounds(option: dict[str, Any]) -> str:
+    if "choices" in option:
+        return ", ".join(option["choices"])
+    low, high = option.get("low"), option.get("high")
+    if low is not None and high is not None:
+        return f"{low} to {high}"
+    if low is not None:
+        return f"at least {low}"
+    return "" if high is None else f"at most {high}"

@@ -1,0 +1,82 @@
+"""What stands between a command and the shell: every ending becomes an exit code and at most one sentence.
+
+0    done
+1    the command says so (its message is on stderr), or a bug: then with its traceback
+2    asked wrongly: one sentence with the nearest right word, no traceback
+130  interrupted
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ludens.core.errors import UnknownName, UsageError
+
+if TYPE_CHECKING:
+    from cyclopts import App
+    from cyclopts.exceptions import CycloptsError
+
+DONE, FAILED, ASKED_WRONGLY, READER_LEFT, INTERRUPTED = 0, 1, 2, 141, 130
+
+
+def guarded(app: App, argv: Sequence[str] | None = None) -> int:
+    """Run the command that `argv` names and return the exit code."""
+    from cyclopts.exceptions import CycloptsError
+
+    tokens = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = app(tokens)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else DONE
+    except CycloptsError as error:
+        return refuse(_sentence(error))
+    except UsageError as error:
+        return refuse(str(error))
+    except KeyboardInterrupt:
+        print("\nludens: stopped.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader (`head`, a pager) has seen enough. What is still buffered must not be written at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_LEFT
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        print("ludens: this is a bug in Ludens or in a plugin; please report it.", file=sys.stderr)
+        return FAILED
+
+
+def refuse(sentence: str) -> int:
+    """Say on stderr what is wrong with the request."""
+    print(f"ludens: {sentence}", file=sys.stderr)
+    return ASKED_WRONGLY
+
+
+def _sentence(error: CycloptsError) -> str:
+    """What the parser found wrong, in one sentence with the nearest right word."""
+    from cyclopts import exceptions as wrong
+
+    if isinstance(error, wrong.UnknownCommandError) and error.app is not None and error.unused_tokens:
+        known = [name for name in error.app if not name.startswith("-")]
+        return str(UnknownName("command", error.unused_tokens[0], known))
+    if isinstance(error, wrong.UnknownOptionError):
+        flags = [name for argument in error.argument_collection for name in argument.names]
+        asked = (error.token.keyword or error.token.value or "").split("=")[0]
+        return str(UnknownName("flag", asked, ["--help", *flags]))
+    if isinstance(error, wrong.UnusedCliTokensError) and error.unused_tokens:
+        return f"nothing takes the word {error.unused_tokens[0]!r}; see --help."
+    if isinstance(error, wrong.MissingArgumentError) and error.argument is not None:
+        name = error.keyword or error.argument.name
+        return f"{name} is missing; see --help." if error.keyword is None else f"{name} needs a value."
+    if isinstance(error, wrong.RepeatArgumentError):
+        return f"{error.token.keyword} stands twice."
+    if isinstance(error, wrong.CoercionError) and error.token is not None:
+        name = error.token.keyword or (error.argument.name if error.argument else "")
+        kind = {int: "a whole number", float: "a number"}.get(error.target_type or str, "something else")
+        return f"{name} must be {kind}, not {error.token.value!r}."
+    text = " ".join(str(error).split())
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,98 @@
+"""`ludens play GAME`: one game in the terminal, with people, bots or both at the table."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ludens.cli.given import DEFAULT_AGENT, GameName, Json, Options, Size, Theme, agents_of, game_of, look_of
+from ludens.cli.guard import DONE, FAILED
+from ludens.cli.out import aside, json_out, printable, writable
+
+if TYPE_CHECKING:
+    from ludens.core.episode import Episode
+    from ludens.core.state import State
+    from ludens.play import Played
+
+_PATIENCE = 20
+"""How often a seat may try again where a person sits: typing errors must not become random moves."""
+
+
+def play(
+    game: GameName,
+    /,
+    *,
+    seat: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            help=f"Who sits where as SEAT=AGENT; may be repeated. Other seats get {DEFAULT_AGENT}.",
+        ),
+    ] = (),
+    option: Options = (),
+    seed: Annotated[int, Parameter(help="Fixes everything random: deals, bots, fallbacks.")] = 0,
+    theme: Theme = "classic",
+    size: Size = 512,
+    out: Annotated[Path | None, Parameter(help="File for the episode, which can be replayed.")] = None,
+    json: Json = False,
+) -> int:
+    """Play one game in the terminal. AGENT is human, bot/random, bot/first, bot/alphabeta?depth=3,
+    bot/mcts?simulations=100, or a bot of the game's own (see `ludens games NAME`)."""
+    made = game_of(game, option)
+    agents = agents_of(made, seat)
+    look = look_of(theme, size)
+    if out is not None:
+        writable(out)
+    from ludens.core.table import Table
+    from ludens.core.view import view_of
+    from ludens.play import play as play_one
+
+    if not json:
+        sitting = ", ".join(f"{s} is {agents[s].spec}" for s in made.seats)
+        print(f"{made.name}, seed {seed}: {sitting}", flush=True)
+    people = [s for s in made.seats if agents[s].kind == "human"]
+    table = Table(retries=_PATIENCE) if people else Table()
+    last: list[State] = []
+
+    def hook(played: Played) -> None:
+        last[:] = [played.state]
+        if not json:
+            _tell(played)
+
+    episode = asyncio.run(play_one(made, agents, seed, look=look, table=table, hook=hook))
+    for person in people if last else ():
+        aside(f"\n{view_of(made, look, seed).text(last[0], person)}\n")
+    if out is not None:
+        out.write_bytes(episode.to_json() + b"\n")
+    if json:
+        json_out(episode)
+    else:
+        print(_result(episode))
+        if out is not None:
+            print(f"The episode is in {out}.")
+    if episode.status == "void":
+        aside(f"ludens: the game was broken off by {episode.culprit}: {episode.error}")
+        return FAILED
+    return DONE
+
+
+def _tell(played: Played) -> None:
+    said = []
+    for move in played.moves:
+        mark = "" if move.verdict == "ok" else f" ({move.verdict})"
+        said.append(f"{move.seat} {printable(move.action) or '(nothing)'}{mark}")
+    print(f"{played.step + 1:4}. " + ", ".join(said), flush=True)
+
+
+def _result(episode: Episode) -> str:
+    scores = ", ".join(f"{seat} {value:g}" for seat, value in episode.returns.items())
+    ends = {
+        "done": "Over",
+        "horizon": "Stopped at the horizon",
+        "forfeit": f"Forfeited by {episode.culprit}",
+        "void": "Void",
+    }
+    return f"{ends[episode.status]} after {len({move.step for move in episode.moves})} steps: {scores}."

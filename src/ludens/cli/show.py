@@ -1,0 +1,156 @@
+"""`ludens show GAME`: a position exactly as a model in one seat would be given it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from ludens.cli.given import GameName, Json, Options, Size, Theme, at_least, game_of, look_of, seat_of
+from ludens.cli.out import json_out, printable, writable
+from ludens.core.errors import BadFile, BadOption
+
+if TYPE_CHECKING:
+    from ludens.core.game import Game
+    from ludens.core.state import State
+    from ludens.core.view import Picture, View
+
+_JPEG = (".jpg", ".jpeg")
+_SUFFIXES = (".png", *_JPEG)
+
+
+def show(
+    game: GameName,
+    /,
+    *,
+    option: Options = (),
+    seed: Annotated[int, Parameter(help="Fixes the deal and the random moves.")] = 0,
+    moves: Annotated[int, Parameter(help="Random legal moves made before looking.")] = 0,
+    seat: Annotated[str | None, Parameter(help="Who looks; by default the seat to move.")] = None,
+    theme: Theme = "classic",
+    size: Size = 512,
+    out: Annotated[Path | None, Parameter(help="File for the picture, .png or .jpg.")] = None,
+    json: Json = False,
+) -> None:
+    """Show a position as one seat sees it: picture, text twin, rules, legal actions, how to reply."""
+    made = game_of(game, option)
+    look = look_of(theme, size)
+    at_least("--moves", moves, 0)
+    if seat is not None:
+        seat_of(made, seat)
+    if out is not None:
+        _check(out)
+    from ludens.core.view import view_of
+
+    state, walked = wander(made, seed, moves)
+    looker = seat or (state.turn or made.seats)[0]
+    view = view_of(made, look, seed)
+    pictures = view.images(state, looker)
+    files = _write(pictures, out) if out is not None else [None] * len(pictures)
+    told = {
+        "game": made.name,
+        "version": made.version,
+        "options": made.options,
+        "seed": seed,
+        "moves": walked,
+        "turn": state.turn,
+        "returns": state.returns,
+        "seat": looker,
+        "theme": theme,
+        "pictures": [
+            {"hash": p.hash, "width": p.width, "height": p.height, "file": f and str(f)}
+            for p, f in zip(pictures, files, strict=True)
+        ],
+        "rules": view.rules(looker),
+        "text": view.text(state, looker),
+        "notes": view.notes(state, looker),
+        **_asked(state, looker, view),
+    }
+    if json:
+        json_out(told)
+    else:
+        _print(told, moves)
+
+
+def wander(game: Game, seed: int, moves: int) -> tuple[State, list[dict[str, str]]]:
+    """Make random legal moves from the start, fewer when the game ends before; free texts stay empty."""
+    from ludens.core.random import stream
+    from ludens.core.state import FreeText
+
+    state, random = game.start(seed), stream(seed, "show")
+    made: list[dict[str, str]] = []
+    while state.turn and len(made) < moves:
+        actions = {}
+        for seat in state.turn:
+            legal = state.legal(seat)
+            actions[seat] = "" if isinstance(legal, FreeText) else random.choice(legal)
+        state.apply(actions)
+        made.append(actions)
+    return state, made
+
+
+def _asked(state: State, seat: str, view: View) -> dict[str, Any]:
+    from ludens.core.state import FreeText
+
+    if seat not in state.turn:
+        return {"legal": [], "reply": ""}
+    legal = state.legal(seat)
+    reply = view.format(state, seat).ask(legal)
+    if isinstance(legal, FreeText):
+        return {"legal": {"text_up_to": legal.limit}, "reply": reply}
+    return {"legal": list(legal), "reply": reply}
+
+
+def _check(out: Path) -> None:
+    if out.suffix.lower() not in _SUFFIXES:
+        raise BadOption(f"--out must end in .png or .jpg, not {out.name!r}.")
+    writable(out)
+
+
+def _write(pictures: Sequence[Picture], out: Path) -> list[Path | None]:
+    """The first picture into the file asked for, further ones beside it with a number."""
+    from ludens.draw import Picture as DrawnPicture
+
+    files = [out] + [out.with_stem(f"{out.stem}-{number}") for number in range(2, len(pictures) + 1)]
+    for picture, file in zip(pictures, files, strict=True):
+        data = picture.png()
+        if file.suffix.lower() in _JPEG:
+            data = DrawnPicture.from_png(data).jpeg()
+        try:
+            file.write_bytes(data)
+        except OSError as error:
+            raise BadFile(f"cannot write {str(file)!r}: {error.strerror}.") from None
+    return list(files)
+
+
+def _print(told: dict[str, Any], wanted: int) -> None:
+    made, turn, legal = told["moves"], told["turn"], told["legal"]
+    count = f"{len(made)}" if len(made) == wanted else f"{len(made)} (and the game was over, not {wanted})"
+    print(f"{told['game']}, seed {told['seed']}, after {count} random moves, seen by {told['seat']}")
+    for number, actions in enumerate(made, start=1):
+        said = ", ".join(f"{seat} {printable(action) or '(nothing)'}" for seat, action in actions.items())
+        print(f"  {number}. {said}")
+    if not turn:
+        scores = ", ".join(f"{seat} {value:g}" for seat, value in told["returns"].items())
+        may = f"none: the game is over, with {scores}"
+    elif told["seat"] not in turn:
+        may = f"none: {' and '.join(turn)} must move"
+    elif isinstance(legal, dict):
+        may = f"any text up to {legal['text_up_to']} characters"
+    else:
+        may = " ".join(legal)
+    for title, text in (
+        ("Rules", told["rules"]),
+        ("Text twin", told["text"]),
+        ("Notes", told["notes"]),
+        ("Legal actions", may),
+        ("Reply", told["reply"]),
+    ):
+        if text:
+            print(f"\n== {title}\n{printable(text)}")
+    print("\n== Picture")
+    for picture in told["pictures"]:
+        where = picture["file"] or "not written; --out FILE.png writes it"
+        print(f"{picture['width']}x{picture['height']}, hash {picture['hash']}: {where}")
