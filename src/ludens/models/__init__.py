@@ -1,0 +1,49 @@
+"""How a model is reached: `model("openai/gpt-4.1?temperature=0")` answers requests, whoever provides it.
+
+    openai/NAME            key in OPENAI_API_KEY
+    openrouter/NAME        key in OPENROUTER_API_KEY
+    anthropic/NAME         key in ANTHROPIC_API_KEY; needs the extra `anthropic`
+    google/NAME            key in GEMINI_API_KEY or GOOGLE_API_KEY; needs the extra `google`
+    vllm/NAME@URL          a server of your own
+    compat/NAME@URL        anything else that speaks the OpenAI chat format
+    hf/PATH                transformers in this process; needs the extra `train`
+
+Other packages add kinds through the entry-point group `ludens.models` or `MODELS.register`: a function that
+takes a `Spec` and gives a `Model`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ludens.core.registry import Registry
+from ludens.core.spec import Spec, parse_spec
+from ludens.models.chat import Answer, Message, Model, Request, Sampling
+
+__all__ = ["CATALOGUE", "MODELS", "Answer", "Message", "Model", "Request", "Sampling", "model"]
+
+CATALOGUE = {
+    "openai": "ludens.models.openai_chat:openai_chat",
+    "openrouter": "ludens.models.openai_chat:openai_chat",
+    "vllm": "ludens.models.openai_chat:openai_chat",
+    "compat": "ludens.models.openai_chat:openai_chat",
+    "anthropic": "ludens.models.anthropic_sdk:anthropic_model",
+    "google": "ludens.models.google_sdk:google_model",
+    "hf": "ludens.models.local:local_model",
+}
+
+MODELS = Registry("kind of model", "ludens.models", "ludens.models:CATALOGUE")
+
+
+def model(spec: str | Spec) -> Model:
+    """Make the model a spec names. Nothing is sent before it is asked."""
+    parsed = parse_spec(spec) if isinstance(spec, str) else spec
+    maker = MODELS.get(parsed.kind)
+    options = dict(parsed.options)
+    path = options.pop("cache", "") or os.environ.get("LUDENS_CACHE", "")
+    made: Model = maker(Spec(parsed.name, parsed.address, options))
+    if not path:
+        return made
+    from ludens.models.cache import Cached
+
+    return Cached(made, path)

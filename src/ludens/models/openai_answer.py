@@ -1,0 +1,71 @@
+"""Reading answers in the OpenAI chat format, with the fields vLLM and OpenRouter add to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from ludens.core.episode import Usage
+from ludens.models.chat import Answer, Finish
+from ludens.models.faults import Fault
+
+_FINISHES: dict[str, Finish] = {
+    "length": "length",
+    "content_filter": "filtered",
+    "refusal": "refused",
+}
+
+
+def read_answer(data: bytes) -> Answer | dict[str, Any]:
+    """The answer, or the body itself when it is an error sent as if all were well."""
+    try:
+        body = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        raise Fault("broken", f"the answer is not JSON: {data[:80]!r}") from None
+    if not isinstance(body, dict):
+        raise Fault("broken", f"the answer is not an object: {data[:80]!r}")
+    if body.get("error"):
+        return body
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        raise Fault("broken", "the answer holds no choices")
+    finish = choice.get("finish_reason")
+    if finish == "error":
+        raise Fault("server", f"the provider broke off: {str(choice.get('error'))[:200]}")
+    refusal = message.get("refusal")
+    text = _text(message.get("content"))
+    return Answer(
+        text=text or _text(refusal),
+        finish="refused" if refusal and not text else _FINISHES.get(str(finish), "stop"),
+        usage=_usage(body.get("usage")),
+        model=_text(body.get("model")),
+        reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
+    )
+
+
+def _text(value: object) -> str:
+    """Text that may be missing, or come as a list of parts."""
+    if isinstance(value, list):
+        return "".join(_text(part.get("text")) for part in value if isinstance(part, dict))
+    return value if isinstance(value, str) else ""
+
+
+def _usage(value: object) -> Usage:
+    if not isinstance(value, Mapping):
+        return Usage()
+    details = value.get("completion_tokens_details")
+    cost = value.get("cost")
+    return Usage(
+        input_tokens=_count(value.get("prompt_tokens")),
+        output_tokens=_count(value.get("completion_tokens")),
+        reasoning_tokens=_count(details.get("reasoning_tokens") if isinstance(details, Mapping) else 0),
+        cost=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+    )
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
