@@ -1,0 +1,270 @@
+"""The conversation every puzzle shares: two seats, turns, mistakes, who hears what, and the score.
+
+The Solver speaks, its action lines are done in order, then the Expert speaks; and so on until the panel is
+solved, the mistakes are used up or the Solver has had its last turn.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
+
+from ludens.core.game import Game
+from ludens.core.options import option
+from ludens.core.random import Stream, stream
+from ludens.core.state import FreeText, Legal, State
+from ludens.games.comma.lines import read_actions, withhold
+from ludens.games.comma.puzzle import Manual, Outcome, Puzzle, Setting
+
+SEATS = ("solver", "expert")
+SOLVER, EXPERT = ("solver",), ("expert",)
+RELEASED_SERIAL = "123456"
+
+Skill = Literal["memory", "grounding", "multi-step", "private"]
+
+M = TypeVar("M", bound=Manual)
+
+
+class Event(NamedTuple):
+    """What came of one line of the Solver's message."""
+
+    words: str
+    """The action's name, or the line itself where it named none."""
+    outcome: Outcome | Literal["unread"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message: who spoke, what was said, what the other seat hears of it, what it did to the panel."""
+
+    seat: str
+    text: str
+    heard: str
+    events: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True)
+class Comma(Game, Generic[M]):
+    """A puzzle two must solve by talking: the base of all COMMA games."""
+
+    turns: int = option(10, low=1, high=100, help="how often the Solver may speak")
+    mistakes: int = option(3, low=1, high=100, help="the mistake that ends the game")
+    manual: str = option(
+        "standard", choices=("standard", "random"), help="the published tables, or new ones for every seed"
+    )
+    variant: str = option(
+        "paper",
+        choices=("paper", "released"),
+        help="released: any line that holds an action's name acts, one turn more, old partial scores",
+    )
+    history: str = option(
+        "full", choices=("full", "last"), help="how much of the conversation the seats are shown"
+    )
+
+    secret = True
+    bots = {"oracle": "ludens.games.comma.bots:Oracle", "random": "ludens.games.comma.bots:Random"}
+
+    skills: ClassVar[tuple[Skill, ...]]
+    """What the puzzle tests, by the paper's classification."""
+    expert_sees: ClassVar[Literal["image", "text", "both"]] = "text"
+    """How the Expert gets the manual unless its agent wishes otherwise."""
+
+    @abstractmethod
+    def standard_manual(self) -> M:
+        """The manual with the published tables. Make it once: it is asked for at every start."""
+
+    @abstractmethod
+    def random_manual(self, random: Stream) -> M:
+        """A manual with rules of its own: solvable and unambiguous on every panel `set_up` draws from it."""
+
+    @abstractmethod
+    def set_up(self, manual: M, setting: Setting) -> Puzzle[M]:
+        """A panel for this manual."""
+
+    def imagined_manual(self, puzzle: Puzzle[M], random: Stream) -> M:
+        """Another manual this panel could have; override where the panel is drawn from the manual's data."""
+        return self.random_manual(random)
+
+    @property
+    def released(self) -> bool:
+        """Whether the released code's rules hold."""
+        return self.variant == "released"
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        return SEATS
+
+    @property
+    def last_turn(self) -> int:
+        """How often the Solver can speak: the released loop lets it begin once more."""
+        return self.turns + self.released
+
+    def start(self, seed: int) -> Dialogue:
+        if self.manual == "random":
+            manual = self.random_manual(stream(seed, self.name, "manual"))
+        else:
+            manual = self.standard_manual()
+        return Dialogue(self, self.panel(manual, stream(seed, self.name, "panel")))
+
+    def panel(self, manual: M, random: Stream) -> Puzzle[M]:
+        """A panel with its serial number. The released runs all had an even one."""
+        serial = RELEASED_SERIAL if self.released else str(random.between(100_000, 999_999))
+        return self.set_up(manual, Setting(random, serial, self.released))
+
+
+class Dialogue(State):
+    """A conversation about one panel."""
+
+    __slots__ = ("game", "mistakes", "partial", "partials", "puzzle", "said", "solved", "spoken", "turn_of")
+
+    def __init__(self, game: Comma[Any], puzzle: Puzzle[Any]) -> None:
+        self.game = game
+        self.puzzle = puzzle
+        self.said: list[Said] = []
+        self.mistakes = 0
+        self.solved = False
+        self.partial = 0.0
+        self.partials: list[float] = []
+        self.spoken = 0
+        """How often the Solver has spoken."""
+        self.turn_of: tuple[str, ...] = SOLVER
+
+    @property
+    def manual(self) -> Manual:
+        """What the Expert reads."""
+        manual: Manual = self.puzzle.manual
+        return manual
+
+    @property
+    def turn(self) -> tuple[str, ...]:
+        return self.turn_of
+
+    def legal(self, seat: str) -> Legal:
+        if seat not in self.turn_of:
+            return ()
+        # Released runs act on reasoning too, so there the message is the whole reply.
+        return FreeText(100_000) if self.game.released else FreeText()
+
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        [(seat, text)] = actions.items()
+        if seat == "expert":
+            self.said.append(Said(seat, text, text))
+            self.turn_of = SOLVER
+        else:
+            self._solver_speaks(text)
+            ended = self.solved or self.mistakes >= self.game.mistakes or self.spoken >= self.game.last_turn
+            self.turn_of = () if ended else EXPERT
+
+    def _solver_speaks(self, text: str) -> None:
+        self.spoken += 1
+        released = self.game.released
+        events = self._do(text)
+        heard = text if released else withhold(text, self.puzzle.hidden)
+        self.said.append(Said("solver", text, heard, tuple(events)))
+        progress = 1.0 if self.solved else self.puzzle.progress
+        self.partial = progress if released else max(self.partial, progress)
+        self.partials.append(self.partial)
+
+    def _do(self, text: str) -> list[Event]:
+        """Do the action lines in order, until solved or the last mistake."""
+        events: list[Event] = []
+        game, puzzle = self.game, self.puzzle
+        for line, action, acts in read_actions(text, puzzle.actions, game.released):
+            if not acts:
+                events.append(Event(line.strip()[:80], "unread"))
+                continue
+            outcome = puzzle.act(action)
+            events.append(Event(action, outcome))
+            self.solved = outcome == "solved"
+            self.mistakes += outcome == "mistake"
+            if self.solved or self.mistakes >= game.mistakes or self.spoken > game.turns:
+                break
+        return events
+
+    @property
+    def light(self) -> str:
+        """The status light: `green` when solved, `red` after a mistake, else `off`."""
+        if self.solved:
+            return "green"
+        for said in reversed(self.said):
+            for event in reversed(said.events):
+                if event.outcome != "unread":
+                    return "red" if event.outcome == "mistake" else "off"
+        return "off"
+
+    @property
+    def heard(self) -> list[tuple[str, str]]:
+        """All the Expert knows beside the manual: who said what, as it was heard, in order."""
+        return [(said.seat, said.heard) for said in self.said]
+
+    @property
+    def returns(self) -> dict[str, float]:
+        return dict.fromkeys(SEATS, self.partial)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        log = [
+            [turn, event.words, event.outcome]
+            for turn, said in enumerate((said for said in self.said if said.seat == "solver"), 1)
+            for event in said.events
+        ]
+        return {
+            "solved": self.solved,
+            "partial": self.partial,
+            "partials": list(self.partials),
+            "mistakes": self.mistakes,
+            "turns": self._turns(),
+            "messages": {"solver": self.spoken, "expert": len(self.said) - self.spoken},
+            "actions": sum(outcome != "unread" for _, _, outcome in log),
+            "unread": sum(outcome == "unread" for _, _, outcome in log),
+            "log": log,
+            "skills": list(self.game.skills),
+            "private": dict(self.puzzle.private),
+        }
+
+    def _turns(self) -> int:
+        """Conversation length: a failure counts as the limit; the released code counted pairs of messages."""
+        if self.game.released:
+            return len(self.said) // 2
+        return self.game.turns if self.over and not self.solved else self.spoken
+
+    def clone(self) -> Self:
+        twin = object.__new__(type(self))
+        for name in Dialogue.__slots__:
+            setattr(twin, name, getattr(self, name))
+        twin.puzzle = self.puzzle.clone()
+        twin.said = self.said.copy()
+        twin.partials = self.partials.copy()
+        return twin
+
+    def reimagined(self, seat: str, random: Stream) -> Self:
+        twin = self.clone()
+        if seat == "solver":
+            twin.puzzle.random = random.fork("future")
+            if self.game.manual == "random":
+                twin.puzzle.manual = self.game.imagined_manual(twin.puzzle, random.fork("manual"))
+        else:
+            twin._change_panel(random)
+        return twin
+
+    def _change_panel(self, random: Stream) -> None:
+        """Swap the panel for another on which the same messages might have been said."""
+        before, game = self.said, self.game
+        for attempt in range(20):
+            other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel", attempt)))
+            for said in before:
+                if said.seat == "solver":
+                    other._solver_speaks(said.text)
+                else:
+                    other.said.append(said)
+            if self.over or not (other.solved or other.mistakes >= game.mistakes):
+                break
+        else:
+            other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel")))
+            other.said = [replace(said, events=()) for said in before]
+            other.spoken, other.partials = self.spoken, [0.0] * self.spoken
+        other.turn_of = self.turn_of
+        for name in Dialogue.__slots__:
+            setattr(self, name, getattr(other, name))

@@ -1,0 +1,77 @@
+"""What every panel has: title, serial number, status light, mistakes and turns, above the puzzle itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ludens.draw import Canvas, Kit
+
+Box = tuple[int, int, int, int]
+"""x, y, width, height, in pixels."""
+
+HEAD = 72
+"""Height of the head in units; a picture is 512 units wide."""
+
+LIGHTS = {"off": ("gray", False, "off"), "red": ("red", True, "mistake"), "green": ("green", True, "solved")}
+_MANY = 6
+
+
+@dataclass(frozen=True)
+class Head:
+    """What the head of a panel shows."""
+
+    serial: str
+    light: str
+    mistakes: int
+    most_mistakes: int
+    turn: int
+    turns: int
+
+
+class Frame:
+    """Draws the head; made once for a kit and title."""
+
+    def __init__(self, kit: Kit, title: str) -> None:
+        self._kit = kit
+        px, height = kit.px, kit.px(HEAD)
+        self._small, self._large = max(9, px(13)), max(9, px(17))
+        self._base = canvas = kit.canvas()
+        canvas.fill(0, 0, kit.size, height, "panel")
+        canvas.fill(0, height - px(2), kit.size, px(2), "line")
+        canvas.text(px(16), px(20), title, self._large, ground="panel", bold=True)
+        width = canvas.text(px(16), px(51), "Mistakes", self._small, "muted", "panel")
+        self._boxes_at = px(16) + width + px(10)
+        canvas.text(px(274), px(51), "Turn", self._small, "muted", "panel", "rm")
+        canvas.text(px(274), px(20), "Serial", self._small, "muted", "panel", "rm")
+        canvas.fill(px(282), px(6), px(120), px(28), "white")
+        canvas.frame(px(282), px(6), px(120), px(28), "line")
+
+    def canvas(self, head: Head) -> tuple[Canvas, Box]:
+        """A canvas with the head drawn, and the box (x, y, width, height) that is the puzzle's own."""
+        kit, px = self._kit, self._kit.px
+        canvas = self._base.copy()
+        for index, digit in enumerate(head.serial):
+            canvas.text(
+                px(298) + index * px(18), px(20), digit, self._large, "black", "white", "mm", mono=True
+            )
+        self._draw_mistakes(canvas, head)
+        canvas.text(px(284), px(51), f"{head.turn} of {head.turns}", self._small, ground="panel", bold=True)
+        hue, on, word = LIGHTS[head.light]
+        canvas.centre(kit.led(hue, px(34), "panel", on), px(462), px(26))
+        canvas.text(px(462), px(57), word, self._small, ground="panel", anchor="mm", bold=head.light != "off")
+        return canvas, (0, px(HEAD), kit.size, kit.size - px(HEAD))
+
+    def _draw_mistakes(self, canvas: Canvas, head: Head) -> None:
+        """A box for every mistake allowed, crossed when made; figures where they would be too many."""
+        px, left = self._kit.px, self._boxes_at
+        if head.most_mistakes > _MANY:
+            words = f"{head.mistakes} of {head.most_mistakes}"
+            canvas.text(left, px(51), words, self._small, ground="panel", bold=True)
+            return
+        for index in range(head.most_mistakes):
+            x, side = left + index * px(20), px(15)
+            canvas.fill(x, px(44), side, side, "white")
+            canvas.frame(x, px(44), side, side, "line", px(1))
+            if index < head.mistakes:
+                cross = self._kit.mark("x", "red", side - 2 * px(2), "white")
+                canvas.place(cross, x + px(2), px(44) + px(2))

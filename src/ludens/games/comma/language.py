@@ -1,0 +1,40 @@
+"""The small language of the oracles: one fact a line, `name = value`. All other lines are ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ludens.games.comma.puzzle import Facts, Unclear
+
+LONGEST = 400
+
+
+def write(facts: Mapping[str, str]) -> str:
+    """Facts as lines."""
+    return "\n".join(f"{name} = {value}" for name, value in facts.items())
+
+
+def read(message: str) -> Facts:
+    """The facts in a message; of two with one name the later one counts. Names are lower case."""
+    facts: Facts = {}
+    for line in message.splitlines():
+        name, equals, value = line.partition("=")
+        if equals and len(line) <= LONGEST and name.strip() and value.strip():
+            facts[" ".join(name.lower().split())] = " ".join(value.split())
+    return facts
+
+
+def need(facts: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
+    """The values of the wanted facts, in order.
+
+    Args:
+        facts: What was told.
+        wanted: Name of each fact and what to put as its value.
+
+    Raises:
+        Unclear: Some are missing; it says all of them and how to tell them.
+    """
+    if any(name not in facts for name in wanted):
+        lines = "\n".join(f"{name} = <{meaning}>" for name, meaning in wanted.items())
+        raise Unclear(f"Tell me, one a line:\n{lines}")
+    return [facts[name] for name in wanted]

@@ -1,0 +1,85 @@
+"""Which lines of the Solver's message act, and what the Expert gets to read of it.
+
+A line acts when it is an action's name, or `ACTION: name`; case, quotes and emphasis around it aside. Prose
+that mentions an action is talk. A line that looks like a failed attempt (a bullet before the name, spaces
+in it, an unknown name after `ACTION:`) is reported, so that nothing is lost silently. The released code
+instead executed the first action whose name occurs anywhere in a line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from ludens.core.reply import fold, labelled
+
+LONGEST = 200
+WITHHELD = "(a private key)"
+
+_LIST_MARK = re.compile(r"^\s*(?:[-+*•>#]+|\(?\d{1,2}[.)])\s*")
+_GAPS = re.compile(r"[\s_-]+")
+
+
+class Read(NamedTuple):
+    """One line that names an action or tries to."""
+
+    line: str
+    action: str
+    """The action named; empty when there is no such action."""
+    acts: bool
+
+
+def read_actions(message: str, actions: Sequence[str], released: bool = False) -> list[Read]:
+    """Every line of a message that acts or looks like a failed attempt, in order."""
+    read = _read_released if released else _read_line
+    names = tuple(actions)
+    found = (read(line, names) for line in message.splitlines())
+    return [line for line in found if line is not None]
+
+
+def withhold(message: str, hidden: frozenset[str]) -> str:
+    """The message without the lines that name a hidden action, whether they act or fail to."""
+    if not hidden:
+        return message
+    names = tuple(sorted(hidden))
+    kept = []
+    for line in message.splitlines():
+        read = _read_line(line, names)
+        kept.append(WITHHELD if read is not None and read.action else line)
+    return "\n".join(kept)
+
+
+def _read_line(line: str, actions: tuple[str, ...]) -> Read | None:
+    if len(line) > LONGEST or not line.strip():
+        return None
+    exact, loose = _spellings(actions)
+    action = exact.get(fold(line))
+    if action is not None:
+        return Read(line, action, True)
+    named = labelled(line, "action")
+    if named:
+        action = exact.get(fold(named[0]))
+        if action is not None:
+            return Read(line, action, True)
+        return Read(line, loose.get(_loosen(named[0]), ""), False)
+    action = loose.get(_loosen(_LIST_MARK.sub("", line)))
+    return None if action is None else Read(line, action, False)
+
+
+def _read_released(line: str, actions: tuple[str, ...]) -> Read | None:
+    folded = line.lower()
+    for action in actions:
+        if action.lower() in folded:
+            return Read(line, action, True)
+    return None
+
+
+@lru_cache(maxsize=256)
+def _spellings(actions: tuple[str, ...]) -> tuple[dict[str, str], dict[str, str]]:
+    return {fold(name): name for name in actions}, {_loosen(name): name for name in actions}
+
+
+def _loosen(name: str) -> str:
+    return _GAPS.sub("", fold(name))

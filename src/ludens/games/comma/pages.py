@@ -1,0 +1,131 @@
+"""A manual drawn: its blocks laid out line by line over as many pages as they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ludens.draw import Canvas, Kit, Picture, fonts
+from ludens.games.comma.blocks import Block, Figure, Grid, Heading, Items, Paragraph, mark
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Something that is not broken over pages: its height and how to draw it at a height on the page."""
+
+    height: int
+    draw: Callable[[Canvas, int], object]
+    tied: bool = False
+    """Must not be the last on its page."""
+
+
+def pages(kit: Kit, blocks: Sequence[Block]) -> tuple[Picture, ...]:
+    """The blocks on square pages, numbered at the foot when there are several."""
+    top, bottom = kit.px(14), kit.size - kit.px(30)
+    sheets: list[list[tuple[int, _Row]]] = [[]]
+    y = top
+    rows = [row for block in blocks for row in _rows(kit, block)]
+    for index, row in enumerate(rows):
+        needed = row.height
+        for tied, after in zip(rows[index:], rows[index + 1 :], strict=False):
+            if not tied.tied:
+                break
+            needed += after.height
+        if y + needed > bottom and sheets[-1]:
+            sheets.append([])
+            y = top
+        sheets[-1].append((y, row))
+        y += row.height
+    return tuple(_page(kit, sheet, number, len(sheets)) for number, sheet in enumerate(sheets, 1))
+
+
+def _page(kit: Kit, sheet: Sequence[tuple[int, _Row]], number: int, total: int) -> Picture:
+    canvas = kit.canvas()
+    for y, row in sheet:
+        row.draw(canvas, y)
+    if total > 1:
+        foot = f"Manual, page {number} of {total}"
+        canvas.text(kit.size // 2, kit.size - kit.px(13), foot, max(9, kit.px(11)), "muted", anchor="mm")
+    return canvas.picture()
+
+
+def _rows(kit: Kit, block: Block) -> Iterator[_Row]:
+    text, title = max(10, kit.px(14)), max(11, kit.px(16))
+    left, room = kit.px(18), kit.size - 2 * kit.px(18)
+    match block:
+        case Heading(words):
+            yield _gap(kit.px(4), tied=True)
+            yield _line(left, words, title, bold=True, tied=True)
+        case Paragraph(words):
+            for line in fonts.wrap(words, room, text):
+                yield _line(left, line, text)
+            yield _gap(kit.px(6))
+        case Items():
+            yield from _list(kit, block, left, room, text)
+            yield _gap(kit.px(6))
+        case Grid(rows):
+            yield from _grid(kit, rows, left, room, max(9, kit.px(12)))
+            yield _gap(kit.px(8))
+        case Figure(_, units, draw):
+            height = kit.px(units)
+            yield _Row(height, lambda canvas, y: draw(canvas, left, y, room, height))
+            yield _gap(kit.px(8))
+
+
+def _gap(height: int, tied: bool = False) -> _Row:
+    return _Row(height, lambda canvas, y: None, tied)
+
+
+def _line(
+    x: int, words: str, px: int, before: str = "", indent: int = 0, bold: bool = False, tied: bool = False
+) -> _Row:
+    def draw(canvas: Canvas, y: int) -> None:
+        canvas.text(x, y, words, px, anchor="lt", bold=bold)
+        if before:
+            canvas.text(x - indent, y, before.strip(), px, "muted", anchor="lt")
+
+    return _Row(round(px * (1.6 if bold else 1.35)), draw, tied)
+
+
+def _list(kit: Kit, block: Items, left: int, room: int, px: int) -> Iterator[_Row]:
+    """Items are never broken over pages, nor is a list that fills less than half of one."""
+    indent = kit.px(24)
+    items = [fonts.wrap(item, room - indent, px) for item in block.items]
+    short = sum(map(len, items)) * px * 1.35 < kit.size / 2
+    for index, lines in enumerate(items):
+        for number, line in enumerate(lines, 1):
+            tied = number < len(lines) or (short and index + 1 < len(items))
+            yield _line(left + indent, line, px, mark(block, index) if number == 1 else "", indent, tied=tied)
+
+
+def _grid(kit: Kit, rows: Sequence[Sequence[str]], left: int, room: int, px: int) -> Iterator[_Row]:
+    """Table rows with wrapped cells; columns share the width by their longest cells."""
+    pad, step = kit.px(5), round(px * 1.35)
+    columns = max(map(len, rows))
+    cells = [[*row, *[""] * (columns - len(row))] for row in rows]
+    widest = [max(fonts.width(row[c], px, bold=True) for row in cells) + 2 * pad for c in range(columns)]
+    narrow = [
+        max(fonts.width(word, px, bold=True) for row in cells for word in row[c].split() or [""]) + 2 * pad
+        for c in range(columns)
+    ]
+    spare, wish = max(0, room - sum(narrow)), sum(widest) - sum(narrow) or 1
+    widths = [n + (w - n) * min(spare, wish) // wish for n, w in zip(narrow, widest, strict=True)]
+    edges = [left + sum(widths[:c]) for c in range(columns)]
+    for number, row in enumerate(cells):
+        head = number == 0
+        lines = [fonts.wrap(cell, widths[c] - 2 * pad, px, bold=head) for c, cell in enumerate(row)]
+        height = max(map(len, lines)) * step + kit.px(4)
+
+        def draw(
+            canvas: Canvas,
+            y: int,
+            lines: Sequence[Sequence[str]] = lines,
+            height: int = height,
+            head: bool = head,
+        ) -> None:
+            for edge, cell in zip(edges, lines, strict=True):
+                for index, line in enumerate(cell):
+                    canvas.text(edge + pad, y + kit.px(2) + index * step, line, px, anchor="lt", bold=head)
+            canvas.fill(left, y + height - 1, sum(widths), 1, "line" if head else "panel")
+
+        yield _Row(height, draw, tied=head)

@@ -1,0 +1,130 @@
+"""How a puzzle is shown: the panel to the Solver, the manual to the Expert, the conversation to both.
+
+A puzzle's view says how its panel is drawn below the common head; the rest is shared. Messages are
+indented, so that no message can pass for the panel's answer or for the other seat.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from ludens.core.reply import MessageFormat, ReplyFormat
+from ludens.core.state import Legal
+from ludens.core.view import Look, Picture, View
+from ludens.core.words import load_words
+from ludens.draw import Canvas, kit
+from ludens.games.comma import blocks
+from ludens.games.comma.dialogue import Comma, Dialogue, Said
+from ludens.games.comma.frame import Box, Frame, Head
+from ludens.games.comma.pages import pages
+from ludens.games.comma.puzzle import Manual
+
+_SHARED = Path(__file__).parent / "words.md"
+_NAMES = {"solver": "Solver", "expert": "Expert"}
+
+
+@dataclass(frozen=True)
+class WholeReply(MessageFormat):
+    """The released reader: reasoning is part of the message."""
+
+    def read(self, text: str, legal: Legal) -> str:
+        return text.strip()
+
+
+class CommaView(View):
+    """A view whose subclass draws the panel. `words` are the shared ones, `own` those beside the subclass."""
+
+    inks: ClassVar[Sequence[str] | None] = None
+    """Colours the panel is drawn with; naming the few there are makes smoother edges."""
+    grounds: ClassVar[Sequence[str]] = ("page", "panel", "white")
+
+    game: Comma[Any]
+
+    def __init__(self, game: Comma[Any], look: Look, seed: int = 0) -> None:
+        super().__init__(game, look, seed)
+        self.own, self.words = self.words, load_words(_SHARED, game.name, look.words)
+        inks = None if self.inks is None else ("ink", "muted", "line", "gray", "red", "green", *self.inks)
+        self.kit = kit(look.theme, look.size, seed, inks, self.grounds)
+        self._frame = Frame(self.kit, self.own.say("title"))
+        form = WholeReply if game.released else MessageFormat
+        self._formats = {seat: form(self.words.say("reply", seat=seat)) for seat in game.seats}
+        self._pages: tuple[Manual, tuple[Picture, ...]] | None = None
+
+    @abstractmethod
+    def draw(self, canvas: Canvas, box: Box, puzzle: Any) -> None:
+        """Draw the panel into the box (x, y, width, height, in pixels)."""
+
+    def values(self, seat: str) -> dict[str, object]:
+        told = {"turns": self.game.last_turn, "puzzle": self.own.say("puzzle", seat=seat)}
+        return {**super().values(seat), **told}
+
+    def offers(self, seat: str) -> Literal["image", "text", "both"]:
+        return "image" if seat == "solver" else self.game.expert_sees
+
+    def format(self, state: Dialogue, seat: str) -> ReplyFormat:
+        return self._formats[seat]
+
+    def image(self, state: Dialogue, seat: str) -> Picture:
+        return self.images(state, seat)[0]
+
+    def images(self, state: Dialogue, seat: str) -> tuple[Picture, ...]:
+        if seat == "solver":
+            canvas, box = self._frame.canvas(_head(state))
+            self.draw(canvas, box, state.puzzle)
+            return (canvas.picture(),)
+        manual = state.manual
+        if self._pages is None or self._pages[0] is not manual:
+            self._pages = manual, pages(self.kit, manual.blocks())
+        return self._pages[1]
+
+    def text(self, state: Dialogue, seat: str) -> str:
+        if seat == "expert":
+            return blocks.write(state.manual.blocks())
+        head = self.words.say("panel", **asdict(_head(state)))
+        return f"{self.own.say('title')}\n{head}\n{state.puzzle.describe()}"
+
+    def notes(self, state: Dialogue, seat: str) -> str:
+        parts = []
+        if seat == "solver":
+            parts.append("\n".join([self.words.say("actions"), *state.puzzle.actions]))
+            briefing = state.puzzle.briefing
+            if briefing:
+                lines = [f"{name}: {value}" for name, value in briefing.items()]
+                parts.append("\n".join([self.words.say("briefing"), *lines]))
+        parts.append("\n".join(self._conversation(state, seat)))
+        return "\n\n".join(parts)
+
+    def _conversation(self, state: Dialogue, seat: str) -> Iterator[str]:
+        if not state.said:
+            yield self.words.say("silence", seat=seat)
+            return
+        shown: Sequence[Said] = state.said
+        if self.game.history == "last":
+            shown = [said for said in state.said if said.seat != seat][-1:]
+        yield self.words.say("conversation last" if self.game.history == "last" else "conversation")
+        if self.game.history == "last" and seat == "solver":
+            # The panel's answer to one's own last actions is no message: the ablation leaves it.
+            mine = [said for said in state.said if said.seat == seat]
+            yield from self._answers(mine[-1])
+        for said in shown:
+            words = said.text if said.seat == seat else said.heard
+            yield f"{_NAMES[said.seat]}:"
+            yield from (f"    {line}" for line in words.splitlines() or ["..."])
+            if seat == "solver":
+                yield from self._answers(said)
+
+    def _answers(self, said: Said) -> Iterator[str]:
+        """What came of the actions in a message, as the panel answers."""
+        for words, outcome in said.events:
+            section = f"{outcome} released" if self.game.released else outcome
+            yield f"Panel: {self.words.say(section, action=words)}"
+
+
+def _head(state: Dialogue) -> Head:
+    game = state.game
+    turn = max(1, state.spoken + (state.turn == ("solver",)))
+    return Head(state.puzzle.serial, state.light, state.mistakes, game.mistakes, turn, game.last_turn)

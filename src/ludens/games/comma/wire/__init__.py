@@ -1,0 +1,1 @@
+"""Wire: three to six coloured wires, one of which must be cut."""

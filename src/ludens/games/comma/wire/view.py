@@ -1,0 +1,35 @@
+"""How the wires look: numbered at the left post, a cutting button for each at the right."""
+
+from __future__ import annotations
+
+from ludens.draw import Canvas
+from ludens.games.comma.frame import Box
+from ludens.games.comma.view import CommaView
+from ludens.games.comma.wire.manual import COLOURS
+from ludens.games.comma.wire.rules import WirePanel
+
+
+class WireView(CommaView):
+    """Two posts with wires between them. Where colour may not be seen, every wire bears its colour's name."""
+
+    inks = (*COLOURS, "orange")
+    grounds = ("page", "panel", "white", "wood")
+
+    def draw(self, canvas: Canvas, box: Box, puzzle: WirePanel) -> None:
+        kit, px = self.kit, self.kit.px
+        _, top, _, height = box
+        left, right, thick = px(58), px(392), px(34)
+        for post in (px(20), right):
+            canvas.rounded(post, top + px(16), px(38), height - px(32), "wood")
+        step = (height - px(32)) / len(puzzle.wires)
+        for number, colour in enumerate(puzzle.wires, 1):
+            y = top + px(16) + round(step * (number - 0.5))
+            canvas.text(px(39), y, str(number), px(22), ground="wood", anchor="mm", bold=True)
+            wire = kit.wire(colour, right - left, thick, "page", number == puzzle.cut)
+            canvas.place(wire, left, y - thick // 2)
+            if kit.theme.lettered:
+                w, h, middle = px(76), thick, px(146 if number == puzzle.cut else 225)
+                canvas.rounded(middle - w // 2, y - h // 2, w, h, "white", colour, px(4))
+                canvas.frame(middle - w // 2, y - h // 2, w, h, "line")
+                canvas.text(middle, y, colour, max(10, px(15)), "black", "white", "mm", bold=True)
+            canvas.centre(kit.button(f"CUT {number}", px(62), px(38), "panel", "page"), px(470), y)
