@@ -27,7 +27,7 @@ SOUND = {
     "games/chess/__init__.py": "def bots():\n    from ludens.games.chess import bots",
     "games/chess/bots.py": "import ludens.core.agent\nfrom ludens.games import chess",
     "play.py": "from ludens.agents import Bot\nfrom ludens.games.chess import bots\ndef play(): ...",
-    "testing.py": "import random\nimport ludens.play\nbefore = random.getstate()",
+    "testing.py": "import random\nimport ludens.play\nrandom.setstate(random.getstate())",
     "cli.py": "from ludens import play",
 }
 
@@ -126,6 +126,7 @@ def test_a_long_file_is_found(tmp_path: Path) -> None:
         ("import random as dice\ndice.choice([1])", "random.choice"),
         ("import random\npick = random.choice", "random.choice"),
         ("from random import shuffle", "random.shuffle"),
+        ("import random\nrandom.setstate(())", "random.setstate"),
         ("import random\nrandom.SystemRandom()", "random.SystemRandom"),
         ("import random\nrandom.Random()", "random.Random()"),
         ("import numpy as np\nnp.random.seed(1)", "numpy.random.seed"),

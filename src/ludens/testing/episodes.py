@@ -1,0 +1,85 @@
+"""Rules about records: an episode is the same after JSON, shows the same frames again, rebuilds its game."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.episode import Episode
+from ludens.core.options import configure
+from ludens.core.registry import GAMES, make
+from ludens.core.replay import verify
+from ludens.core.state import FreeText
+from ludens.core.table import Table
+from ludens.core.view import Look
+from ludens.play import play
+from ludens.testing.trial import MESSAGES, Trial, rule
+
+
+@dataclass
+class Looker(Agent):
+    """Looks at picture and text, replies in the asked format, and errs now and then."""
+
+    kind = "looker"
+    sees = "both"
+
+    async def act(self, ask: Ask) -> Reply:
+        if isinstance(ask.legal, FreeText):
+            return Reply(self.random.choice(MESSAGES))
+        if not ask.refused and self.random.below(4) == 0:
+            return Reply("I am not sure yet.")
+        return Reply(f"I have looked.\n{ask.format.write(self.random.choice(ask.legal))}")
+
+
+def played(trial: Trial, seed: int, look: Look, horizon: int) -> Episode:
+    """One episode among lookers; they never wait, so no event loop is needed or disturbed."""
+    trial.seed, trial.step = seed, None
+    agents = dict.fromkeys(trial.game.seats, Looker())
+    return _finished(play(trial.game, agents, seed, look=look, table=Table(horizon=horizon)))
+
+
+def _finished(coroutine: Coroutine[Any, Any, Episode]) -> Episode:
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        episode: Episode = stop.value
+        return episode
+    coroutine.close()
+    raise RuntimeError("play waited for somebody although nobody at the table waits")
+
+
+@rule
+def episode_survives_json(trial: Trial) -> None:
+    """An episode written as JSON and read again is the same episode."""
+    for seed in trial.seeds:
+        episode = played(trial, seed, trial.views[0], 5)
+        again = Episode.from_json(episode.to_json())
+        trial.need(again == episode, "an episode differs after it was written and read")
+        trial.need(
+            again.fingerprint() == episode.fingerprint(), "an episode read again has another fingerprint"
+        )
+
+
+@rule
+def replay_shows_the_same_frames(trial: Trial) -> None:
+    """Seed and actions re-render every picture that was shown, and lead to the same returns and facts."""
+    for number, look in enumerate(trial.views):
+        for seed in trial.seeds[: 1 if number else 2]:
+            episode = played(trial, seed, look, 4 if number else 40)
+            shown = sum(len(move.pictures) for move in episode.moves)
+            compared = verify(Episode.from_json(episode.to_json()), trial.game)
+            trial.need(compared == shown > 0, f"{shown} pictures were shown and {compared} compared")
+
+
+@rule
+def options_rebuild_the_game(trial: Trial) -> None:
+    """The options in an episode make the same game again, also by name where the game is registered."""
+    game = trial.game
+    options = Episode.from_json(played(trial, trial.seeds[0], trial.views[0], 1).to_json()).options
+    trial.need(configure(type(game), options, game.name) == game, f"the options {options} make another game")
+    if game.name in GAMES.names():
+        trial.need(
+            make(game.name, **options) == game, f"the name {game.name!r} and {options} make another game"
+        )

@@ -1,0 +1,222 @@
+"""Rules about games and states: seeds, clones, turns, legal actions, endings, returns, randomness."""
+
+from __future__ import annotations
+
+import random
+import re
+from math import isfinite
+
+import orjson
+
+from ludens.core.errors import Illegal
+from ludens.core.random import stream
+from ludens.core.state import FreeText, State
+from ludens.testing.trial import MESSAGES, Trial, is_text, is_tuple, options, rule, sight, snapshot
+
+_AHEAD = 25
+
+
+@rule
+def game_introduces_itself(trial: Trial) -> None:
+    """A game is a frozen dataclass with a name, a whole version number, distinct seats and a summary."""
+    game = trial.game
+    frozen = getattr(getattr(type(game), "__dataclass_params__", None), "frozen", False)
+    trial.need(frozen, "it is no frozen dataclass")
+    name, version = getattr(game, "name", None), getattr(game, "version", None)
+    trial.need(isinstance(name, str) and re.fullmatch(r"[\w./-]+", name), f"its name is {name!r}")
+    trial.need(
+        type(version) is int and version >= 1, f"its version is {version!r}, not a whole number from 1"
+    )
+    seats = game.seats
+    trial.need(is_tuple(seats) and all(map(is_text, seats)), f"its seats are {seats!r}")
+    trial.need(len(set(seats)) == len(seats) > 0, f"its seats are {seats!r}")
+    trial.need(game.summary.strip(), "its docstring has no first line to serve as summary")
+    hash(game)
+
+
+@rule
+def same_seed_same_episode(trial: Trial) -> None:
+    """The same seed and actions lead to the same states, whatever was played in between."""
+    before = {seed: [snapshot(trial, state) for state in trial.walk(seed)] for seed in trial.seeds}
+    for seed in reversed(trial.seeds):
+        for state, earlier in zip(trial.walk(seed), before[seed], strict=True):
+            trial.need(snapshot(trial, state) == earlier, "the same seed and actions led to another state")
+
+
+@rule
+def turn_and_legal_fit(trial: Trial) -> None:
+    """Seats in turn have something to do, other seats have nothing; nobody is in turn once it is over."""
+    for state in trial.states():
+        turn, seats = state.turn, trial.game.seats
+        trial.need(is_tuple(turn) and set(turn) <= set(seats), f"turn is {turn!r}; the seats are {seats}")
+        trial.need(len(set(turn)) == len(turn), f"turn names a seat twice: {turn}")
+        trial.need(state.over == (not turn), f"over is {state.over} while turn is {turn}")
+        for seat in seats:
+            legal = state.legal(seat)
+            if seat in turn:
+                trial.need(isinstance(legal, FreeText) or legal, f"{seat} must act and has no legal action")
+            else:
+                idle = not isinstance(legal, FreeText) and not legal
+                trial.need(idle, f"{seat} is not in turn and has legal actions")
+
+
+@rule
+def clones_are_independent(trial: Trial) -> None:
+    """What happens to a clone does not reach the original, and equal clones have equal futures."""
+    for state in trial.states(6):
+        before = snapshot(trial, state)
+        first, second = state.clone(), state.clone()
+        trial.need(snapshot(trial, first) == before, "a clone differs from its original")
+        dice, same_dice = (stream(trial.seed or 0, "ahead", trial.step or 0) for _ in "ab")
+        for _ in range(_AHEAD):
+            if first.over:
+                break
+            still = snapshot(trial, second)
+            first.apply(trial.choose(first, dice))
+            trial.need(snapshot(trial, second) == still, "a clone changed when another clone moved")
+            second.apply(trial.choose(second, same_dice))
+            same = snapshot(trial, second) == snapshot(trial, first)
+            trial.need(same, "two clones that did the same came to different states")
+        trial.need(snapshot(trial, state) == before, "a state changed when its clone moved")
+
+
+@rule
+def legal_actions_apply(trial: Trial) -> None:
+    """Legal actions are distinct, canonical strings, and every one of them can be applied."""
+    for state in trial.states(8):
+        others = trial.choose(state, stream(trial.seed or 0, "others"))
+        for seat in state.turn:
+            legal = options(state, seat)
+            trial.need(len(set(legal)) == len(legal), f"{seat} has a legal action twice: {legal}")
+            for action in legal:
+                canonical = is_text(action) and action == " ".join(action.split())
+                trial.need(
+                    canonical, f"{action!r} is not a canonical action: a line of text without loose spaces"
+                )
+                try:
+                    state.clone().apply({**others, seat: action})
+                except Illegal as error:
+                    trial.fail(f"{action!r} is legal for {seat} and refused by apply: {error}")
+
+
+@rule
+def illegal_actions_are_refused(trial: Trial) -> None:
+    """What is not legal, comes from the wrong seat or lacks a seat raises Illegal and changes nothing."""
+    for state in trial.states(5):
+        due = trial.choose(state, stream(trial.seed or 0, "due"))
+        _refuses(trial, state, {}, "no action at all")
+        _refuses(trial, state, {**due, "nobody's seat": "x"}, "an action of a seat that does not exist")
+        for seat in trial.game.seats:
+            if seat not in state.turn:
+                _refuses(trial, state, {**due, seat: "x"}, f"an action of {seat}, who is not in turn")
+                _refuses(trial, state, {seat: "x"}, f"an action of {seat} alone, who is not in turn")
+                continue
+            missing = {other: action for other, action in due.items() if other != seat}
+            _refuses(trial, state, missing, f"a step without {seat}")
+            for action in _wrong(trial, state, seat):
+                _refuses(trial, state, {**due, seat: action}, f"{action[:40]!r} of {seat}")
+
+
+def _wrong(trial: Trial, state: State, seat: str) -> list[str]:
+    legal = state.legal(seat)
+    if isinstance(legal, FreeText):
+        return ["x" * (legal.limit + 1)]
+    near = [legal[0] + " ", legal[0].swapcase(), legal[0] + legal[0]]
+    wrong = ["", "no such action", "🙂" * 1000, *near, *trial.strangers(state, seat)[:5]]
+    return [action for action in wrong if action not in legal]
+
+
+def _refuses(trial: Trial, state: State, actions: dict[str, str], what: str) -> None:
+    before, clone = snapshot(trial, state), state.clone()
+    try:
+        clone.apply(actions)
+    except Illegal:
+        trial.need(snapshot(trial, clone) == before, f"{what} was refused and changed the state all the same")
+        return
+    trial.fail(f"{what} was applied instead of raising Illegal")
+
+
+@rule
+def words_cannot_break_it(trial: Trial) -> None:
+    """Where words are asked for, silence is always taken and junk is taken or refused, never a crash."""
+    for state in trial.states(5):
+        due = trial.choose(state, stream(trial.seed or 0, "due"))
+        for seat in state.turn:
+            legal = state.legal(seat)
+            if not isinstance(legal, FreeText):
+                continue
+            trial.need(state.refusal(seat, "") is None, f"{seat} may say anything but not nothing")
+            for text in (*MESSAGES, "(" * legal.limit, "a1 " * (legal.limit // 3)):
+                clone = state.clone()
+                if state.refusal(seat, text) is None:
+                    clone.apply({**due, seat: text})
+                for other in trial.game.seats:
+                    sight(trial.view, clone, other)
+
+
+@rule
+def games_end(trial: Trial) -> None:
+    """Random play ends within the allowed number of steps."""
+    for seed in trial.seeds:
+        *_, last = trial.walk(seed)
+        trial.need(not last.turn, f"random play did not end in {trial.steps} steps")
+
+
+@rule
+def returns_are_finite(trial: Trial) -> None:
+    """Returns hold a finite number for every seat at every moment, also when somebody forfeits."""
+    for state in trial.states():
+        seats = trial.game.seats
+        for returns in (state.returns, *(state.forfeited(seat) for seat in seats)):
+            trial.need(
+                set(returns) == set(seats), f"returns are given for {sorted(returns)}, not for {seats}"
+            )
+            numbers = all(_is_number(value) and isfinite(value) for value in returns.values())
+            trial.need(numbers, f"returns are not finite numbers: {returns}")
+
+
+@rule
+def facts_are_plain_json(trial: Trial) -> None:
+    """Facts are a dict of plain JSON values: written and read again they are the same."""
+    for state in trial.states():
+        facts = state.facts
+        try:
+            again = orjson.loads(orjson.dumps(facts))
+        except TypeError as error:
+            trial.fail(f"facts cannot be written as JSON: {error}")
+        trial.need(_same(facts, again), f"facts change when written as JSON: {facts}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _same(ours: object, read: object) -> bool:
+    """Equal and of the same types, so that no tuple passes for a list."""
+    if isinstance(ours, dict) and isinstance(read, dict):
+        return ours.keys() == read.keys() and all(_same(ours[key], read[key]) for key in ours)
+    if isinstance(ours, list) and isinstance(read, list):
+        return len(ours) == len(read) and all(map(_same, ours, read))
+    return type(ours) is type(read) and ours == read
+
+
+@rule
+def global_randomness_is_untouched(trial: Trial) -> None:
+    """Playing and showing a game neither draws from nor seeds a global random generator."""
+    import numpy
+
+    ours, theirs = random.getstate(), numpy.random.get_state(legacy=False)
+    # A state that no seeding leaves behind: a game that seeds is found out as surely as one that draws.
+    random.setstate(random.Random("conformance").getstate())
+    numpy.random.set_state(dict(numpy.random.MT19937([4, 8, 15, 16, 23, 42]).state))
+    before = random.getstate(), repr(numpy.random.get_state(legacy=False))
+    try:
+        for state in trial.states(6):
+            for seat in trial.game.seats:
+                sight(trial.game.view(trial.views[0], trial.seed or 0), state, seat)
+                state.clone().reimagined(seat, stream(trial.seed or 0, "reimagined"))
+            after = random.getstate(), repr(numpy.random.get_state(legacy=False))
+            trial.need(after == before, "a global random generator was used")
+    finally:
+        random.setstate(ours)
+        numpy.random.set_state(theirs)
