@@ -39,7 +39,7 @@ def places(state: GridState) -> list[str]:
 
 
 def measure(game: str, bot: str, episodes: int, **options: Any) -> tuple[float, float]:
-    """The mean return a player of a bot against itself, and its standard error."""
+    """The mean return a player of a bot against itself, and the standard deviation between episodes."""
     made = ludens.make(game, **options)
 
     async def all_episodes() -> list[float]:
@@ -47,4 +47,4 @@ def measure(game: str, bot: str, episodes: int, **options: Any) -> tuple[float, 
         return [mean((await ludens.play(made, players, seed)).returns.values()) for seed in range(episodes)]
 
     returns = asyncio.run(all_episodes())
-    return mean(returns), stdev(returns) / episodes**0.5
+    return mean(returns), stdev(returns)

@@ -7,6 +7,8 @@ CATALOGUE = {
     "tic_tac_toe": "ludens.games.tic_tac_toe.rules:TicTacToe",
     "breakthrough": "ludens.games.breakthrough.rules:Breakthrough",
     "coin_dilemma": "ludens.games.coin_dilemma.rules:CoinDilemma",
+    "monster_hunt": "ludens.games.monster_hunt.rules:MonsterHunt",
+    "battle_of_colors": "ludens.games.battle_of_colors.rules:BattleOfColors",
     "perceive": "ludens.games.perceive.rules:Perceive",
     "comma/wire": "ludens.games.comma.wire.rules:Wire",
 }

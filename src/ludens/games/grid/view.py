@@ -19,7 +19,7 @@ Stack = tuple[str, ...]
 
 _GROUND, _PANEL = "light", "panel"
 _RIGHT = 306
-_COLUMNS = (104, 137, 180)
+_COLUMNS = (108, 140, 180)
 """Where the numbers of the events table stand, in units from the left edge of its panel."""
 _TOP, _SCORE = 102, 392
 _SMALLEST = 10
@@ -34,6 +34,8 @@ class GridView(View):
     """What the tokens mean, beside the players."""
     shown: ClassVar[tuple[tuple[Stack, ...], ...]]
     """For each event, the cells that stand for it in the table."""
+    icon_units: ClassVar[int] = 34
+    """How large those cells are drawn."""
     inks: ClassVar[tuple[str, ...]] = ("ink", "line", "red", "blue", "white", "black")
 
     def __init__(self, game: GridGame, look: Look, seed: int = 0) -> None:
@@ -58,15 +60,16 @@ class GridView(View):
         return self._kit.pawn(thing.split()[0], px, ground)
 
     def stack(self, things: Stack, px: int, ground: str) -> Sprite:
-        """The picture of a cell: one token, two players half and half, or two tokens side by side."""
+        """The picture of a cell: one token, two players half and half, or small tokens side by side."""
         if things == ("red player", "blue player"):
             return self._half_and_half(px, ground)
         if len(things) == 1:
             return self.icon(things[0], px, ground)
         half = px // 2
         tile = np.full((px, px), self._kit.index(ground), np.uint8)
-        for place, thing in enumerate(things[:2]):
-            top, left = (px - half) // 2, place * (px - half)
+        for place, thing in enumerate(things):
+            left = place % 2 * (px - half)
+            top = place // 2 * (px - half) if len(things) > 2 else (px - half) // 2
             tile[top : top + half, left : left + half] = self.icon(thing, half, ground)
         return tile
 
@@ -132,13 +135,15 @@ class GridView(View):
         for number, (event, cells) in enumerate(zip(self._events, self.shown, strict=True)):
             y = self._row(number)
             canvas.fill(left + px(8), y - px(22), px(184), px(1), "line")
+            size = self.icon_units
             for place, things in enumerate(cells):
-                canvas.place(self.stack(things, px(34), _PANEL), left + px(10 + place * 38), y - px(17))
+                x = left + px(8 + place * (size + 3))
+                canvas.place(self.stack(things, px(size), _PANEL), x, y - px(size) // 2)
             for column, reward in zip(_COLUMNS, (event.red, event.blue), strict=False):
                 said = f"{reward:+d}" if reward else "0"
                 canvas.text(left + px(column), y, said, self._font(16), "ink", _PANEL, "mm")
             if self._worded:
-                canvas.text(left + px(10), y + px(26), event.words, px(12), ground=_PANEL)
+                canvas.text(left + px(10), y + px(26), event.words, px(12), ground=_PANEL, room=px(184))
         canvas.fill(left + px(8), px(_SCORE - 22), px(184), px(2), "line")
         canvas.text(left + px(10), px(_SCORE), "score", self._font(15), ground=_PANEL, bold=True)
         canvas.text(left + px(10), px(440), "last moves", self._font(13), ground=_PANEL, bold=True)

@@ -1,0 +1,1 @@
+"""Battle of the Colors: meet, but on whose block?"""

@@ -1,0 +1,69 @@
+"""Strategies for Battle of the Colors: the four of VS-Bench's data (D.8) and its optimal one (E.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from ludens.games.battle_of_colors.rules import BLUE_BLOCK, RED_BLOCK
+from ludens.games.grid.bots import Walker
+from ludens.games.grid.cells import DISTANCE
+from ludens.games.grid.rules import BLUE, RED, GridState
+
+
+@dataclass
+class CommonWelfare(Walker):
+    """Goes to the block where both can be soonest, and waits there.
+
+    Two of them always agree: of equally good blocks they take the one of the colour that was met on less
+    often, which both can read off the counters. The choice stays the same while they walk.
+    """
+
+    kind = "bot/common_welfare"
+
+    def goals(self, state: GridState) -> Collection[int]:
+        return (state.cells[min((RED_BLOCK, BLUE_BLOCK), key=lambda block: _effort(state, block))],)
+
+
+def _effort(state: GridState, block: int) -> tuple[int, int, int]:
+    """Steps until both can be there, steps of both together, and how often they met on that colour."""
+    there = DISTANCE[state.cells[block]]
+    ways = there[state.cells[RED]], there[state.cells[BLUE]]
+    return max(ways), sum(ways), state.counts[block - RED_BLOCK]
+
+
+@dataclass
+class SelfInterest(Walker):
+    """Goes to the block of its own colour and waits there."""
+
+    kind = "bot/self_interest"
+
+    def goals(self, state: GridState) -> Collection[int]:
+        return (state.cells[RED_BLOCK + self.me],)
+
+
+@dataclass
+class BiasedRed(Walker):
+    """Goes to the red block, whoever it is."""
+
+    kind = "bot/biased_red"
+
+    def goals(self, state: GridState) -> Collection[int]:
+        return (state.cells[RED_BLOCK],)
+
+
+@dataclass
+class BiasedBlue(Walker):
+    """Goes to the blue block, whoever it is."""
+
+    kind = "bot/biased_blue"
+
+    def goals(self, state: GridState) -> Collection[int]:
+        return (state.cells[BLUE_BLOCK],)
+
+
+@dataclass
+class Optimal(CommonWelfare):
+    """Meets on the closest block again and again: the paper's optimal strategy."""
+
+    kind = "bot/optimal"

@@ -1,0 +1,1 @@
+"""Monster Hunt: apples for one, a monster for two."""

@@ -1,0 +1,204 @@
+"""What the three grid dilemmas share: moves, outcomes, clones, pictures, replays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ludens
+from ludens.core.errors import BadOption, Illegal, UnknownName
+from ludens.core.random import stream
+from ludens.core.view import Look, view_of
+from ludens.games.grid.cells import ACTIONS, AFTER, CELLS, DISTANCE, TOWARD, around, name
+from ludens.games.grid.rules import GridGame, GridState
+from ludens.games.grid.view import GridView
+from tests.games.grids import CELL, places, put
+
+GAMES = ("coin_dilemma", "monster_hunt", "battle_of_colors")
+LOOKS = [
+    ("classic", 512),
+    ("classic", 256),
+    ("classic", 1024),
+    ("contrast", 512),
+    ("plain", 512),
+    ("random", 300),
+]
+
+cells = st.integers(0, CELLS - 1)
+
+
+def grid_game(name: str, **options: Any) -> GridGame:
+    game = ludens.make(name, **options)
+    assert isinstance(game, GridGame)
+    return game
+
+
+def walked(game: GridGame, seed: int, steps: int) -> GridState:
+    state, random = game.start(seed), stream(seed, "test")
+    for _ in range(steps):
+        state.apply({seat: random.choice(ACTIONS) for seat in state.turn})
+    return state
+
+
+def test_directions_are_as_drawn() -> None:
+    moved = {action: name(AFTER[action][CELL["B3"]]) for action in ACTIONS}
+    assert moved == {"STAY": "B3", "RIGHT": "B4", "LEFT": "B2", "UP": "A3", "DOWN": "C3"}
+
+
+def test_moves_are_clipped_at_the_border() -> None:
+    corner = {action: name(AFTER[action][CELL["E5"]]) for action in ACTIONS}
+    assert corner == {"STAY": "E5", "RIGHT": "E5", "LEFT": "E4", "UP": "D5", "DOWN": "E5"}
+
+
+@given(cells, cells)
+def test_toward_holds_every_action_that_comes_nearer(here: int, there: int) -> None:
+    row, column = abs(here // 5 - there // 5), abs(here % 5 - there % 5)
+    assert DISTANCE[here][there] == row + column
+    for action in ACTIONS:
+        nearer = DISTANCE[AFTER[action][here]][there] < DISTANCE[here][there]
+        assert (action in TOWARD[here][there]) == (nearer or (here == there and action == "STAY"))
+
+
+@given(cells, cells, cells)
+def test_going_around_costs_nothing_or_two_steps(here: int, goal: int, wall: int) -> None:
+    if wall in (here, goal):
+        return
+    assert around(goal, wall)[here] - DISTANCE[here][goal] in (0, 2)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_actions_with_the_same_outcome_are_equivalent(game: str) -> None:
+    made = grid_game(game)
+    state = made.start(0)
+    state.cells[:2] = [CELL["A1"], CELL["C5"]]
+    assert made.equivalent(state, "red", "STAY") == {"STAY", "UP", "LEFT"}
+    assert made.equivalent(state, "red", "LEFT") == {"STAY", "UP", "LEFT"}
+    assert made.equivalent(state, "red", "DOWN") == {"DOWN"}
+    assert made.equivalent(state, "blue", "RIGHT") == {"STAY", "RIGHT"}
+    assert made.equivalent(state, "blue", "LEFT") == {"LEFT"}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_everything_starts_on_a_cell_of_its_own_and_anywhere(game: str) -> None:
+    made = grid_game(game)
+    starts = [made.start(seed).cells for seed in range(300)]
+    assert all(len(set(start)) == len(made.things) for start in starts)
+    for thing in range(len(made.things)):
+        assert {start[thing] for start in starts} == set(range(CELLS))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_game_ends_at_its_horizon(game: str) -> None:
+    made = grid_game(game, horizon=3)
+    state = walked(made, 1, 3)
+    assert state.over
+    assert state.legal("red") == ()
+    assert state.facts["steps"] == 3
+    with pytest.raises(Illegal, match="the game is over"):
+        state.apply({"red": "STAY", "blue": "STAY"})
+    assert len(walked(grid_game(game), 1, 49).turn) == 2
+    assert walked(grid_game(game), 1, 50).over
+
+
+def test_what_nobody_may_do_is_refused() -> None:
+    state = put("coin_dilemma", "A1", "A2", "B1", "B2")
+    for wrong in ({"red": "STAY"}, {"red": "STAY", "blue": "JUMP"}, {"red": "STAY", "green": "STAY"}):
+        with pytest.raises(Illegal):
+            state.apply(wrong)
+    assert places(state) == ["A1", "A2", "B1", "B2"]
+    assert state.step == 0
+    assert state.legal("green") == ()
+
+
+def test_options_out_of_range_are_refused() -> None:
+    with pytest.raises(BadOption):
+        ludens.make("coin_dilemma", horizon=0)
+    with pytest.raises(UnknownName):
+        ludens.make("monster_hunt", variant="papre")
+    with pytest.raises(UnknownName):
+        ludens.make("coin_dilemma", variant="released")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_clones_are_independent_and_go_on_alike(game: str) -> None:
+    state = walked(grid_game(game), 5, 10)
+    twin, kept = state.clone(), (list(state.cells), list(state.counts), state.facts)
+    random = stream(9, "test")
+    actions = [{"red": random.choice(ACTIONS), "blue": random.choice(ACTIONS)} for _ in range(30)]
+    for joint in actions:
+        twin.apply(joint)
+    assert (state.cells, state.counts, state.facts) == kept
+    for joint in actions:
+        state.apply(joint)
+    assert (state.cells, state.facts, state.last) == (twin.cells, twin.facts, twin.last)
+
+
+@pytest.mark.parametrize("theme_size", LOOKS)
+@pytest.mark.parametrize("game", GAMES)
+def test_every_thing_and_number_shows(game: str, theme_size: tuple[str, int]) -> None:
+    made = grid_game(game)
+    view = view_of(made, Look(*theme_size), 3)
+    state = walked(made, 2, 20)
+    picture, text = view.image(state, "red"), view.text(state, "red")
+    assert (picture.width, picture.height) == (theme_size[1], theme_size[1])
+    assert view.image(state, "blue").hash == picture.hash
+
+    def differs(**changes: Any) -> None:
+        other = state.clone()
+        for field, value in changes.items():
+            setattr(other, field, value)
+        assert view.image(other, "red").hash != picture.hash, changes
+        assert view.text(other, "red") != text, changes
+
+    free = next(cell for cell in range(CELLS) if cell not in state.cells)
+    for thing in range(len(made.things)):
+        differs(cells=[*state.cells[:thing], free, *state.cells[thing + 1 :]])
+    for event in range(len(made.events)):
+        differs(counts=[count + (place == event) for place, count in enumerate(state.counts)])
+    assert state.last is not None
+    differs(last=("UP" if state.last[0] != "UP" else "DOWN", state.last[1]))
+    differs(step=state.step + 1)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_two_players_on_one_cell_are_half_and_half(game: str) -> None:
+    made = grid_game(game)
+    view = view_of(made, Look(), 0)
+    assert isinstance(view, GridView)
+    state = made.start(0)
+    state.cells = [CELL["C3"], CELL["C3"], CELL["A1"], CELL["A2"], CELL["E5"]][: len(state.cells)]
+    x, y, px = view._board.cell(2, 2)
+    pixels = view._base.copy().picture().palette[view.image(state, "red").pixels]
+    left, right = pixels[y : y + px, x : x + px // 2], pixels[y : y + px, x + px // 2 : x + px]
+    for half, shown, other in ((left, "red", "blue"), (right, "blue", "red")):
+        assert (half == view._kit.rgb(shown)).all(axis=2).sum() > 100
+        assert not (half == view._kit.rgb(other)).all(axis=2).any()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_rules_say_who_you_are_how_long_it_lasts_and_what_events_earn(game: str) -> None:
+    made = grid_game(game, horizon=37)
+    rules = {seat: view_of(made, Look(), 0).rules(seat) for seat in made.seats}
+    assert "You are the red player" in rules["red"]
+    assert "You are the blue player" in rules["blue"]
+    assert all("37 steps" in said for said in rules.values())
+    for event in made.events:
+        for points in (event.red, event.blue):
+            assert not points or f"{points:+d} point" in rules["red"]
+
+
+@pytest.mark.parametrize("game", GAMES)
+async def test_an_episode_replays_to_the_same_pictures(game: str) -> None:
+    made = grid_game(game, horizon=12)
+    bots = {seat: ludens.agent(f"bot/{bot}", made) for seat, bot in zip(made.seats, made.bots, strict=False)}
+    episode = await ludens.play(made, bots, seed=4)
+    assert episode.status == "done"
+    assert episode.facts["steps"] == 12
+    assert ludens.verify(ludens.Episode.from_json(episode.to_json())) == 0
+    watching = {seat: ludens.agent("bot/random", made) for seat in made.seats}
+    for bot in watching.values():
+        bot.sees = "image"
+    assert ludens.verify(await ludens.play(made, watching, seed=4)) == 24
