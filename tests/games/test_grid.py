@@ -15,6 +15,7 @@ from ludens.core.view import Look, view_of
 from ludens.games.grid.cells import ACTIONS, AFTER, CELLS, DISTANCE, TOWARD, around, name
 from ludens.games.grid.rules import GridGame, GridState
 from ludens.games.grid.view import GridView
+from ludens.testing import check_game
 from tests.games.grids import CELL, places, put
 
 GAMES = ("coin_dilemma", "monster_hunt", "battle_of_colors")
@@ -202,3 +203,8 @@ async def test_an_episode_replays_to_the_same_pictures(game: str) -> None:
     for bot in watching.values():
         bot.sees = "image"
     assert ludens.verify(await ludens.play(made, watching, seed=4)) == 24
+
+
+@pytest.mark.parametrize("game", ["monster_hunt?variant=released", "battle_of_colors?variant=released"])
+def test_released_variants_keep_the_contract(game: str) -> None:
+    check_game(ludens.make(game))
