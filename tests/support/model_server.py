@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from signal import SIGINT, SIGTERM
 from time import monotonic
 from typing import Any
 
@@ -151,10 +152,11 @@ async def _main(arguments: argparse.Namespace) -> None:
     )
     async with server:
         print(server.url, flush=True)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            print(json.dumps(server.met), file=sys.stderr, flush=True)
+        stopped = asyncio.Event()
+        for signal in (SIGINT, SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(signal, stopped.set)
+        await stopped.wait()
+        print(json.dumps(server.met), file=sys.stderr, flush=True)
 
 
 def main() -> None:
@@ -164,10 +166,7 @@ def main() -> None:
     parser.add_argument("--script", default="", help=f"what requests meet, in order: {', '.join(SCENARIOS)}")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before every answer")
     parser.add_argument("--chaos", type=float, default=0.0, help="share of requests that meet trouble")
-    try:
-        asyncio.run(_main(parser.parse_args()))
-    except KeyboardInterrupt:
-        pass
+    asyncio.run(_main(parser.parse_args()))
 
 
 if __name__ == "__main__":

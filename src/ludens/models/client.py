@@ -30,7 +30,7 @@ _SECONDS_BETWEEN_WARNINGS = 30.0
 class Client(Model):
     """A model at the other end of a network. Subclasses say how one attempt is made."""
 
-    def __init__(self, spec: Spec, settings: Settings, secret: Secret, address: str | None = None) -> None:
+    def __init__(self, spec: Spec, settings: Settings, secret: Secret, address: str | None) -> None:
         super().__init__(identity(spec, settings, address))
         self.name, self.model_name = spec.name, spec.rest
         self.settings, self.secret = settings, secret

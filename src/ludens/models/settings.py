@@ -74,11 +74,14 @@ def plain(options: Mapping[str, str]) -> dict[str, str]:
     return read
 
 
-def identity(spec: Spec, settings: Settings, address: str | None = None) -> str:
-    """The spec that makes a model again, in one order and without what only says how it is reached."""
+def identity(spec: Spec, settings: Settings, address: str | None) -> str:
+    """The spec that makes a model again, in one order and without what only says how it is reached.
+
+    The address is None where it is the usual one.
+    """
     shaping = {name: getattr(settings, name) for name in settings.SHAPING}
     given = {name: _written(value) for name, value in shaping.items() if value is not None}
-    return str(Spec(spec.name, address or spec.address, given))
+    return str(Spec(spec.name, address, given))
 
 
 def _written(value: object) -> str:

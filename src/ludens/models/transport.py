@@ -29,6 +29,8 @@ def check_address(address: str) -> str:
         raise BadOption(
             f"an address is http://HOST:PORT/PATH or https://..., not {_without_user(address)!r}."
         )
+    if parts.query or parts.fragment:
+        raise BadOption("an address ends with its path: there must be no '?' or '#' in it.")
     if "@" in parts.netloc:
         raise BadOption("an address must not hold a name or password: keys come from the environment.")
     return address.rstrip("/")

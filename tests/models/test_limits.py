@@ -1,0 +1,106 @@
+"""Limits hold in every window, to the letter, and let as much through as they allow."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ludens.models.limits import Gate, Window, estimate
+from tests.models.conftest import Reach, question
+from tests.support.model_server import ModelServer
+
+
+class Clock:
+    """A clock that only sleeping moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def through(window: Window, amounts: list[int], clock: Clock) -> list[float]:
+    """When each amount gets through, all asking at once."""
+
+    async def enter_all() -> list[float]:
+        return [(await window.enter(amount))[0] for amount in amounts]
+
+    original, asyncio.sleep = asyncio.sleep, clock.sleep  # type: ignore[assignment]
+    try:
+        return asyncio.run(enter_all())
+    finally:
+        asyncio.sleep = original
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=30), st.integers(5, 60))
+def test_no_stretch_of_a_minute_holds_more_than_the_limit(amounts: list[int], limit: int) -> None:
+    clock = Clock()
+    times = through(Window(limit, clock=lambda: clock.now), amounts, clock)
+    for start in times:
+        inside = [a for a, t in zip(amounts, times, strict=True) if start <= t < start + 60]
+        assert sum(inside) <= limit or len(inside) == 1
+
+
+def test_as_much_passes_as_is_allowed() -> None:
+    clock = Clock()
+    assert through(Window(3, clock=lambda: clock.now), [1] * 7, clock) == pytest.approx(
+        [0, 0, 0, 60, 60, 60, 120], abs=0.01
+    )
+
+
+async def test_what_was_really_consumed_counts() -> None:
+    now = [0.0]
+    window = Window(100, clock=lambda: now[0])
+    entry = await window.enter(90)
+    window.settle(entry, 10)
+    await asyncio.wait_for(window.enter(90), 1)
+    now[0] = 61.0
+    window.settle(entry, 1000)
+    await asyncio.wait_for(window.enter(100), 1)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(window.enter(1), 0.01)
+
+
+async def test_a_cancelled_call_does_not_block_the_queue() -> None:
+    gate = Gate(4, rpm=1)
+    await gate.enter(lambda: 0)
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(gate.enter(lambda: 0), 0.01)
+
+
+async def test_requests_a_minute_hold_at_the_server(reach: Reach) -> None:
+    async with ModelServer() as server:
+        model = reach(server, "rpm=3")
+        calls = [asyncio.create_task(model.answer(question())) for _ in range(5)]
+        done, waiting = await asyncio.wait(calls, timeout=0.5)
+        assert (len(done), len(waiting), len(server.requests)) == (3, 2, 3)
+        for call in waiting:
+            call.cancel()
+        await asyncio.wait(waiting)
+
+
+async def test_tokens_a_minute_hold_at_the_server(reach: Reach) -> None:
+    # Every answer consumes 102 tokens, whatever was estimated.
+    async with ModelServer() as server:
+        model = reach(server, "tpm=250&max_tokens=40")
+        for _ in range(2):
+            await asyncio.wait_for(model.answer(question()), 5)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(model.answer(question()), 0.2)
+        assert len(server.requests) == 2
+
+
+async def test_no_more_calls_are_in_flight_than_allowed(reach: Reach) -> None:
+    async with ModelServer(latency=0.01) as server:
+        model = reach(server, "concurrency=5")
+        await asyncio.gather(*(model.answer(question()) for _ in range(40)))
+        assert server.busiest == 5
+
+
+def test_an_estimate_grows_with_words_pictures_and_room() -> None:
+    assert estimate(question("x" * 400), 10) == (400 + len("Play.")) // 4 + 32 * 48 // 750 + 10

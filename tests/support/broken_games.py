@@ -1,0 +1,376 @@
+"""Deliberately broken games: each breaks one rule of the contract, and names it.
+
+Every class below is the sound `Pebbles` or `Talk` with one thing wrong.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, ClassVar, Self, cast
+
+import numpy
+
+from ludens.core.errors import Unreadable
+from ludens.core.game import Game
+from ludens.core.options import option
+from ludens.core.random import Stream
+from ludens.core.reply import ActionFormat, ReplyFormat
+from ludens.core.state import FreeText, Legal, State
+from ludens.core.view import Look, Picture, View
+from tests.support.pebbles import FlatPicture, Pebbles, PebblesState, PebblesView, Talk, TalkState, TalkView
+
+BROKEN: list[tuple[str, Game]] = []
+"""The rule each game breaks, and the game."""
+
+Broken = type[Game]
+
+
+def breaks(rule: str) -> Callable[[Broken], Broken]:
+    """Note which rule a game breaks."""
+
+    def note(game: Broken) -> Broken:
+        BROKEN.append((rule, dataclass(frozen=True)(game)()))
+        return game
+
+    return note
+
+
+class Other(Pebbles):
+    """Pebbles with another state or view."""
+
+    state: ClassVar[type[PebblesState]] = PebblesState
+    look: ClassVar[type[PebblesView]] = PebblesView
+
+    def start(self, seed: int) -> State:
+        sound = cast(PebblesState, super().start(seed))
+        return self.state(self, sound.cards, sound.wind)
+
+    def view(self, look: Look, seed: int = 0) -> View:
+        return self.look(self, look, seed)
+
+
+@breaks("game introduces itself")
+class VersionInWords(Pebbles):
+    version = cast(int, "1.0")
+
+
+@breaks("game introduces itself")
+class OneSeatTwice(Pebbles):
+    @property
+    def seats(self) -> tuple[str, ...]:
+        return ("left", "left")
+
+
+@breaks("rules are told")
+class UnfilledRules(Other):
+    class look(PebblesView):
+        def rules(self, seat: str) -> str:
+            return "Take up to $most pebbles."
+
+
+@breaks("same seed same episode")
+class RemembersEarlierEpisodes(Pebbles):
+    episodes: ClassVar = count()
+
+    def start(self, seed: int) -> State:
+        return super().start(seed + next(self.episodes))
+
+
+@breaks("turn and legal fit")
+class MayMoveOutOfTurn(Other):
+    class state(PebblesState):
+        def legal(self, seat: str) -> Legal:
+            return ["take 1"] if self.turn else []
+
+
+@breaks("turn and legal fit")
+class StuckInTurn(Other):
+    class state(PebblesState):
+        @property
+        def turn(self) -> tuple[str, ...]:
+            return super().turn or ("left",)
+
+
+@breaks("games end")
+class EndlessHeap(Other):
+    class state(PebblesState):
+        def _advance(self, actions: Mapping[str, str]) -> None:
+            self.mover = 1 - self.mover
+
+
+@breaks("facts are plain json")
+class FactsWithTuples(Other):
+    class state(PebblesState):
+        @property
+        def facts(self) -> dict[str, Any]:
+            return {"taken": tuple(self.taken.values())}
+
+
+@breaks("facts are plain json")
+class FactsWithSets(Other):
+    class state(PebblesState):
+        @property
+        def facts(self) -> dict[str, Any]:
+            return {"taken": set(self.taken.values())}
+
+
+@breaks("returns are finite")
+class DividesByNothing(Other):
+    class state(PebblesState):
+        @property
+        def returns(self) -> dict[str, float]:
+            return {seat: self.heap / taken if taken else float("nan") for seat, taken in self.taken.items()}
+
+
+@breaks("returns are finite")
+class LoserUnpaid(Other):
+    class state(PebblesState):
+        def forfeited(self, seat: str) -> dict[str, float]:
+            return {seat: -1.0}
+
+
+@breaks("clones are independent")
+class SharedHauls(Other):
+    class state(PebblesState):
+        def clone(self) -> Self:
+            copy = super().clone()
+            copy.taken = self.taken
+            return copy
+
+
+@breaks("clones are independent")
+class SharedWind(Other):
+    class state(PebblesState):
+        def clone(self) -> Self:
+            copy = super().clone()
+            copy.wind = self.wind
+            return copy
+
+
+@breaks("legal actions apply")
+class PromisesTooMuch(Other):
+    class state(PebblesState):
+        def legal(self, seat: str) -> Legal:
+            return [*legal, "take 9"] if (legal := cast(list[str], super().legal(seat))) else legal
+
+        def refusal(self, seat: str, action: str) -> str | None:
+            return "nobody can carry nine." if action == "take 9" else super().refusal(seat, action)
+
+
+@breaks("legal actions apply")
+class LooseSpaces(Other):
+    class state(PebblesState):
+        def legal(self, seat: str) -> Legal:
+            return [f"{action} " for action in cast(list[str], super().legal(seat))]
+
+
+@breaks("illegal actions are refused")
+class TakesAnything(Other):
+    class state(PebblesState):
+        def refusal(self, seat: str, action: str) -> str | None:
+            return None
+
+        def _advance(self, actions: Mapping[str, str]) -> None:
+            [(seat, action)] = actions.items()
+            super()._advance({seat: action if action in self.legal(seat) else "take 1"})
+
+
+@breaks("illegal actions are refused")
+class ActsBeforeItChecks(Other):
+    class state(PebblesState):
+        def apply(self, actions: Mapping[str, str]) -> None:
+            self.heap -= len(actions)
+            super().apply(actions)
+            self.heap = max(0, self.heap)
+
+
+@breaks("words cannot break it")
+class CannotBearNumbers(Talk):
+    class state(TalkState):
+        def _advance(self, actions: Mapping[str, str]) -> None:
+            super()._advance(actions)
+            int("".join(c for said in actions.values() for c in said if c.isnumeric()) or "0")
+
+    def start(self, seed: int) -> State:
+        return self.state(self, [])
+
+
+@breaks("words cannot break it")
+class NoSilence(Talk):
+    class state(TalkState):
+        def refusal(self, seat: str, action: str) -> str | None:
+            return super().refusal(seat, action) if action else "say something."
+
+    def start(self, seed: int) -> State:
+        return self.state(self, [])
+
+
+@breaks("global randomness is untouched")
+class SeedsTheWorld(Pebbles):
+    def start(self, seed: int) -> State:
+        random.seed(0)
+        return super().start(seed)
+
+
+@breaks("global randomness is untouched")
+class DrawsForThePicture(Other):
+    class look(PebblesView):
+        def image(self, state: PebblesState, seat: str) -> FlatPicture:
+            numpy.random.rand()
+            return super().image(state, seat)
+
+
+@breaks("every seat sees at every turn")
+class NothingToSeeWhenOver(Other):
+    class look(PebblesView):
+        def text(self, state: PebblesState, seat: str) -> str:
+            return "" if state.over else super().text(state, seat)
+
+
+@breaks("every seat sees at every turn")
+class BlindOutOfTurn(Other):
+    class look(PebblesView):
+        def images(self, state: PebblesState, seat: str) -> tuple[Picture, ...]:
+            return super().images(state, seat) if seat in state.turn else ()
+
+
+@breaks("pictures have the asked size")
+class OneSizeForAll(Other):
+    class look(PebblesView):
+        def image(self, state: PebblesState, seat: str) -> FlatPicture:
+            return FlatPicture(self.shown(state, seat), 512)
+
+
+@breaks("showing changes nothing")
+class CountsLooks(Other):
+    class look(PebblesView):
+        looks: ClassVar = count()
+
+        def image(self, state: PebblesState, seat: str) -> FlatPicture:
+            return FlatPicture(f"{self.shown(state, seat)} {next(self.looks)}", self.look.size)
+
+
+@breaks("showing changes nothing")
+class TouchesWhatItShows(Other):
+    class look(PebblesView):
+        def image(self, state: PebblesState, seat: str) -> FlatPicture:
+            state.taken["left"] += state.heap == 5
+            return FlatPicture(f"{state.heap}", self.look.size)
+
+
+@breaks("picture and text tell the same")
+class TerseTwin(Other):
+    class look(PebblesView):
+        def text(self, state: PebblesState, seat: str) -> str:
+            return f"{state.heap} pebbles"
+
+
+@breaks("picture and text tell the same")
+class TalkativeTwin(Other):
+    class look(PebblesView):
+        def image(self, state: PebblesState, seat: str) -> FlatPicture:
+            return FlatPicture(f"{state.heap} pebbles", self.look.size)
+
+
+class Leaky(Other):
+    """A view through which the other seat's card can be seen."""
+
+
+@breaks("secrets stay hidden")
+class CardsInText(Leaky):
+    class look(PebblesView):
+        def shown(self, state: PebblesState, seat: str) -> str:
+            return f"{super().shown(state, seat)} {state.cards}"
+
+
+@breaks("secrets stay hidden")
+class CardsInNotes(Leaky):
+    class look(PebblesView):
+        def notes(self, state: PebblesState, seat: str) -> str:
+            return f"the highest card is {max(state.cards.values())}"
+
+
+@breaks("secrets stay hidden")
+class CardsInLegalActions(Leaky):
+    class state(PebblesState):
+        def legal(self, seat: str) -> Legal:
+            legal = list(cast(list[str], super().legal(seat)))
+            return legal[::-1] if self.cards["left"] > self.cards["right"] else legal
+
+
+@breaks("secrets stay hidden")
+class CardsInTheInstruction(Leaky):
+    class look(PebblesView):
+        def format(self, state: PebblesState, seat: str) -> ReplyFormat:
+            return ActionFormat("Action" if state.cards["left"] > 4 else "Move")
+
+
+@breaks("secrets stay hidden")
+class NothingReimagined(Other):
+    class state(PebblesState):
+        def reimagined(self, seat: str, random: Stream) -> Self:
+            return self.clone()
+
+
+@breaks("reader takes legal actions")
+class ReaderOfAnotherGame(Other):
+    class look(PebblesView):
+        def format(self, state: PebblesState, seat: str) -> ReplyFormat:
+            class Shouted(ActionFormat):
+                def write(self, action: str) -> str:
+                    return f"I shout {action.upper()}!"
+
+            return Shouted()
+
+
+@breaks("reader rejects the rest")
+class ReaderOfMentions(Other):
+    class look(PebblesView):
+        def format(self, state: PebblesState, seat: str) -> ReplyFormat:
+            class Anywhere(ActionFormat):
+                def read(self, text: str, legal: Legal) -> str:
+                    if isinstance(legal, FreeText):
+                        return text
+                    places = {text.rfind(action): action for action in legal if action in text}
+                    if not places:
+                        raise Unreadable("no action was found.")
+                    return places[max(places)]
+
+            return Anywhere()
+
+
+@breaks("episode survives json")
+class OptionOfTwo(Pebbles):
+    pair: tuple[int, int] = option((1, 2), help="not a JSON value")
+
+
+@breaks("options rebuild the game")
+class UndeclaredOption(Pebbles):
+    luck: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "luck", id(self))
+
+
+@breaks("replay shows the same frames")
+class ClonesLoseTheirLook(Talk):
+    class state(TalkState):
+        fresh = True
+
+        def clone(self) -> Self:
+            copy = super().clone()
+            copy.fresh = False
+            return copy
+
+    class look(TalkView):
+        def images(self, state: Any, seat: str) -> tuple[Picture, ...]:
+            return super().images(state, seat) * (1 + state.fresh)
+
+    def start(self, seed: int) -> State:
+        return self.state(self, [])
+
+    def view(self, look: Look, seed: int = 0) -> View:
+        return self.look(self, look, seed)
