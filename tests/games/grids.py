@@ -9,6 +9,7 @@ from typing import Any
 import ludens
 from ludens.games.grid.cells import CELLS, name
 from ludens.games.grid.rules import GridGame, GridState
+from ludens.play import play
 
 CELL = {name(cell): cell for cell in range(CELLS)}
 
@@ -44,7 +45,7 @@ def measure(game: str, bot: str, episodes: int, **options: Any) -> tuple[float, 
 
     async def all_episodes() -> list[float]:
         players = {seat: ludens.agent(bot, made) for seat in made.seats}
-        return [mean((await ludens.play(made, players, seed)).returns.values()) for seed in range(episodes)]
+        return [mean((await play(made, players, seed)).returns.values()) for seed in range(episodes)]
 
     returns = asyncio.run(all_episodes())
     return mean(returns), stdev(returns)

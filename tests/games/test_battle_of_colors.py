@@ -10,6 +10,7 @@ from ludens.core.view import Look, view_of
 from ludens.games.battle_of_colors.bots import BiasedBlue, BiasedRed, CommonWelfare, SelfInterest
 from ludens.games.grid.bots import Walker
 from ludens.games.grid.rules import GridState
+from ludens.play import play
 from tests.games.grids import CELL, measure, places, put, step
 
 MANY = 300
@@ -125,7 +126,7 @@ def test_common_welfare_takes_turns_where_blocks_are_equally_close() -> None:
 async def test_two_of_common_welfare_never_part() -> None:
     game = ludens.make("battle_of_colors")
     players = {seat: ludens.agent("bot/common_welfare", game) for seat in game.seats}
-    facts = [(await ludens.play(game, players, seed)).facts for seed in range(50)]
+    facts = [(await play(game, players, seed)).facts for seed in range(50)]
     assert sum(f["different"] for f in facts) == 0
     assert min(f["both_red"] + f["both_blue"] for f in facts) >= 12
 

@@ -8,6 +8,7 @@ import ludens
 from ludens.core.random import stream
 from ludens.games.coin_dilemma.bots import CommonWelfare, Optimal, SelfInterest
 from ludens.games.grid.bots import Walker
+from ludens.play import play
 from tests.games.grids import measure, places, put, step
 
 
@@ -103,7 +104,7 @@ async def test_common_welfare_never_defects_and_self_interest_does() -> None:
         "red": ludens.agent("bot/common_welfare", game),
         "blue": ludens.agent("bot/self_interest", game),
     }
-    facts = [(await ludens.play(game, players, seed)).facts for seed in range(40)]
+    facts = [(await play(game, players, seed)).facts for seed in range(40)]
     assert sum(f["red_own_coin"] for f in facts) > 300
     assert sum(f["red_other_coin"] for f in facts) == 0
     assert sum(f["blue_other_coin"] for f in facts) > 200

@@ -15,6 +15,7 @@ from ludens.core.view import Look, view_of
 from ludens.games.grid.cells import ACTIONS, AFTER, CELLS, DISTANCE, TOWARD, around, name
 from ludens.games.grid.rules import GridGame, GridState
 from ludens.games.grid.view import GridView
+from ludens.play import play
 from ludens.testing import check_game
 from tests.games.grids import CELL, places, put
 
@@ -195,14 +196,14 @@ def test_rules_say_who_you_are_how_long_it_lasts_and_what_events_earn(game: str)
 async def test_an_episode_replays_to_the_same_pictures(game: str) -> None:
     made = grid_game(game, horizon=12)
     bots = {seat: ludens.agent(f"bot/{bot}", made) for seat, bot in zip(made.seats, made.bots, strict=False)}
-    episode = await ludens.play(made, bots, seed=4)
+    episode = await play(made, bots, seed=4)
     assert episode.status == "done"
     assert episode.facts["steps"] == 12
     assert ludens.verify(ludens.Episode.from_json(episode.to_json())) == 0
     watching = {seat: ludens.agent("bot/random", made) for seat in made.seats}
     for bot in watching.values():
         bot.sees = "image"
-    assert ludens.verify(await ludens.play(made, watching, seed=4)) == 24
+    assert ludens.verify(await play(made, watching, seed=4)) == 24
 
 
 @pytest.mark.parametrize("game", ["monster_hunt?variant=released", "battle_of_colors?variant=released"])
