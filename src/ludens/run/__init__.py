@@ -1,0 +1,1 @@
+"""Many episodes: tasks and runs, the store they are kept in, their statistics and reports."""

@@ -1,0 +1,155 @@
+"""Results held against each other: on shared seeds, in swapped seats, with and without pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from math import ceil, hypot, isnan, nan, sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ludens.core.random import stream
+from ludens.run.stats.estimate import LEVEL, Bounds, Estimate, Z, exactly, mean
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# Beyond this many differences, Student's t and the sign flips agree.
+FLIP_UP_TO = 100
+FLIPS = 9_999
+
+Tally = tuple[int, int]
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The mean of a - b over the `difference.n` keys both have, and how likely so much is by chance."""
+
+    difference: Estimate
+    p_value: float
+
+
+def paired_difference(
+    a: Mapping[K, float], b: Mapping[K, float], *, bounds: Bounds | None = None, seed: int = 0
+) -> Comparison:
+    """Compare two players on the seeds (keys) both have played.
+
+    The p-value is that of a sign-flip test of the mean difference: exact up to 13 differences that are not 0,
+    by 9,999 random flips up to 100, and by Student's t beyond.
+
+    Args:
+        a: Result by key.
+        b: Result by key.
+        bounds: The least and the greatest *difference* possible, as in `mean`.
+        seed: Of the resamples and flips.
+    """
+    import numpy as np
+
+    differences = np.sort(np.asarray([float(a[key]) - float(b[key]) for key in a if key in b]))
+    return Comparison(mean(differences, bounds=bounds, seed=seed), _flip_test(differences, seed))
+
+
+def _flip_test(differences: np.ndarray[Any, np.dtype[np.float64]], seed: int) -> float:
+    """The share of all ways to sign the differences whose mean is at least as far from 0."""
+    import numpy as np
+    from scipy import stats
+
+    if len(differences) == 0:
+        return nan
+    # A difference of 0 has no sign to flip.
+    moved = np.sort(np.abs(differences[differences != 0]))
+    if len(moved) > FLIP_UP_TO:
+        error = float(differences.std(ddof=1)) / sqrt(len(differences))
+        if error > 1e-12 * moved[-1]:
+            return float(2 * stats.t.sf(abs(float(differences.mean())) / error, len(differences) - 1))
+        return float(2.0 ** (1 - len(moved)))
+    exact = 2 ** len(moved) <= FLIPS
+    if exact:
+        flips = np.arange(2 ** len(moved))[:, None] >> np.arange(len(moved)) & 1
+    else:
+        dice = np.random.default_rng(stream(seed, "flips").bits())
+        flips = dice.integers(0, 2, (FLIPS, len(moved)))
+    # The slack lets sums that are equal on paper be equal in floating point.
+    extreme = int((np.abs((2 * flips - 1) @ moved) >= abs(differences.sum()) - 1e-9 * moved.sum()).sum())
+    return extreme / len(flips) if exact else (extreme + 1) / (len(flips) + 1)
+
+
+def seat_swapped(
+    pairs: Iterable[tuple[float, float]], *, bounds: Bounds | None = None, seed: int = 0
+) -> Estimate:
+    """The mean over pairs of episodes on one seed, the player in one seat and then in the other.
+
+    The two share their deal, so a pair is one observation: `n` counts pairs.
+    """
+    return mean([(first + second) / 2 for first, second in pairs], bounds=bounds, seed=seed)
+
+
+def games_needed(a: Estimate, b: Estimate | float, power: float = 0.8) -> int | None:
+    """How many more games each of the two must play to be told apart, if they are as far apart as they look.
+
+    0 when they are told apart (at 95%) already; None when no number of games would do (equal means) or
+    nothing is known. For players on shared seeds pass their paired difference and 0.0: it counts seeds, and
+    needs fewer.
+
+    Args:
+        a: One player.
+        b: The other, or a number to be told apart from.
+        power: The chance that so many games show the difference.
+    """
+    if not 0 < power < 1:
+        raise ValueError(f"power must lie between 0 and 1, not {power}")
+    other = b if isinstance(b, Estimate) else exactly(b)
+    apart = abs(a.mean - other.mean)
+    if apart == 0 or isnan(apart) or isnan(a.standard_error) or isnan(other.standard_error):
+        return None
+    if apart > Z * hypot(a.standard_error, other.standard_error):
+        return 0
+    # va / (na + g) + vb / (nb + g) = target, solved for g.
+    target = (apart / (Z + NormalDist().inv_cdf(power))) ** 2
+    va, vb = a.n * a.standard_error**2 / target, other.n * other.standard_error**2 / target
+    half = (va + vb - a.n - other.n) / 2
+    more = half + sqrt(max(half**2 + va * other.n + vb * a.n - a.n * other.n, 0.0))
+    return max(0, ceil(more - 1e-9))
+
+
+def indistinguishable(image: Tally | Mapping[K, bool], blind: Tally | Mapping[K, bool]) -> tuple[bool, str]:
+    """The tripwire: is accuracy with pictures not to be told from accuracy without, and a sentence on it.
+
+    Tallies (right, asked) are compared by Fisher's exact test; answers by key, where keys are shared, on
+    those alone by McNemar's exact test. Both err towards "not distinguishable": a warning should.
+    """
+    from scipy import stats
+
+    where = ""
+    shared: list[K] = []
+    if isinstance(image, Mapping) and isinstance(blind, Mapping):
+        shared = [key for key in image if key in blind]
+        if shared:
+            gained = sum(bool(image[key]) and not blind[key] for key in shared)
+            lost = sum(bool(blind[key]) and not image[key] for key in shared)
+            p = float(stats.binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
+            image, blind = {key: image[key] for key in shared}, {key: blind[key] for key in shared}
+            where = " on the questions both were asked"
+    (right, asked), (blind_right, blind_asked) = _tally(image), _tally(blind)
+    if not asked or not blind_asked:
+        return True, "There are no answers to compare with and without pictures."
+    if not shared:
+        table = [[right, asked - right], [blind_right, blind_asked - blind_right]]
+        p = float(stats.fisher_exact(table).pvalue)
+    seen = f"{right / asked:.1%} with pictures ({right}/{asked})"
+    unseen = f"{blind_right / blind_asked:.1%} blind ({blind_right}/{blind_asked})"
+    chance = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    if p >= 1 - LEVEL:
+        return True, f"Accuracy of {seen} is not distinguishable from {unseen}{where}, {chance}."
+    side = "above" if right / asked > blind_right / blind_asked else "below"
+    return False, f"Accuracy of {seen} is {side} {unseen}{where}, {chance}."
+
+
+def _tally(answers: Tally | Mapping[Any, bool]) -> Tally:
+    if isinstance(answers, Mapping):
+        return sum(map(bool, answers.values())), len(answers)
+    right, asked = answers
+    if not 0 <= right <= asked:
+        raise ValueError(f"{right} right of {asked} asked")
+    return int(right), int(asked)

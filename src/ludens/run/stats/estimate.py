@@ -1,0 +1,135 @@
+"""One number with its uncertainty: rates by Wilson's interval, means by the bootstrap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf, nan, sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+from ludens.core.random import stream
+
+if TYPE_CHECKING:
+    import numpy as np
+
+LEVEL = 0.95
+Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+
+# Below this many values, resamples are too alike to tell the tails; above that many, the correction of BCa no
+# longer shows and its jackknife, quadratic in the number of values, does.
+BOOTSTRAP_FROM = 8
+BCA_UP_TO = 2_000
+RESAMPLES = 9_999
+DRAWS_IN_ALL = 20_000_000
+DRAWS_AT_ONCE = 2_000_000
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean, its 95% interval and how many observations it rests on.
+
+    With no observation everything but `n` is NaN; with a single one only the mean is known.
+    """
+
+    mean: float
+    low: float
+    high: float
+    n: int
+    standard_error: float
+
+
+def exactly(value: float) -> Estimate:
+    """A number known without doubt: a published anchor, the optimum of a game."""
+    return Estimate(float(value), float(value), float(value), 0, 0.0)
+
+
+def rate(successes: int, n: int) -> Estimate:
+    """A share of successes with Wilson's interval.
+
+    The standard error is taken at the centre of that interval, so that n of n is not claimed to be certain.
+    """
+    if not 0 <= successes <= n:
+        raise ValueError(f"{successes} successes in {n} tries")
+    if n == 0:
+        return Estimate(nan, nan, nan, 0, nan)
+    return _wilson(successes / n, int(n))
+
+
+def mean(values: Iterable[float], *, bounds: Bounds | None = None, seed: int = 0) -> Estimate:
+    """A mean with its bootstrap interval (BCa, the level widened as Student's t widens a normal interval).
+
+    Without the widening a bootstrap of ten values covers nearer 90% than 95%. Fewer than 8 values get
+    Student's t. Values that are all the same leave nothing to resample: the interval is a point, unless
+    `bounds` say between which numbers a value can lie; then it is as wide as that of a rate at that place.
+
+    Args:
+        values: One finite number an episode (or a pair of episodes: an independent observation).
+        bounds: The least and the greatest value possible; the interval stays inside.
+        seed: Of the resamples. The order of the values does not matter.
+    """
+    import numpy as np
+
+    sample = np.sort(np.asarray([float(value) for value in values]))
+    n = len(sample)
+    if not np.isfinite(sample).all():
+        raise ValueError("a mean needs finite values")
+    if bounds is not None and n and not bounds[0] <= sample[0] <= sample[-1] <= bounds[1]:
+        raise ValueError(f"values outside their bounds {bounds}")
+    if n == 0:
+        return Estimate(nan, nan, nan, 0, nan)
+    centre, least, greatest = float(sample.mean()), *(bounds or (-inf, inf))
+    if n == 1:
+        return Estimate(centre, nan, nan, 1, nan)
+    spread = float(sample.std(ddof=1))
+    if spread <= 1e-12 * float(np.abs(sample).max()):
+        return _constant(centre, n, bounds)
+    low, high = _interval(sample, centre, spread, seed)
+    low, high = max(min(low, centre), least), min(max(high, centre), greatest)
+    return Estimate(centre, low, high, n, spread / sqrt(n))
+
+
+def _wilson(share: float, n: int) -> Estimate:
+    centre = (share * n + Z**2 / 2) / (n + Z**2)
+    reach = Z * sqrt(n * share * (1 - share) + Z**2 / 4) / (n + Z**2)
+    # Rounding must not leave 0 of n, or n of n, outside its own interval.
+    low, high = min(max(centre - reach, 0.0), share), max(min(centre + reach, 1.0), share)
+    return Estimate(share, low, high, n, sqrt(centre * (1 - centre) / n))
+
+
+def _constant(value: float, n: int, bounds: Bounds | None) -> Estimate:
+    if bounds is None or bounds[0] == bounds[1]:
+        return Estimate(value, value, value, n, 0.0)
+    least, width = bounds[0], bounds[1] - bounds[0]
+    share = _wilson(min(max((value - least) / width, 0.0), 1.0), n)
+    low, high = min(least + width * share.low, value), max(least + width * share.high, value)
+    return Estimate(value, low, high, n, width * share.standard_error)
+
+
+def _interval(
+    sample: np.ndarray[Any, np.dtype[np.float64]], centre: float, spread: float, seed: int
+) -> Bounds:
+    """Both ends for a sorted sample that is not constant."""
+    import numpy as np
+    from scipy import stats
+
+    n = len(sample)
+    reach = float(stats.t.ppf((1 + LEVEL) / 2, n - 1))
+    if n < BOOTSTRAP_FROM:
+        return centre - reach * spread / sqrt(n), centre + reach * spread / sqrt(n)
+    found = stats.bootstrap(
+        ((sample - centre) / spread,),
+        # Rounded, so that means equal on paper are ties on every machine: BCa counts them.
+        lambda resample, axis: np.round(np.mean(resample, axis=axis), 12),
+        vectorized=True,
+        # Resamples spread by sqrt((n - 1) / n) too little, and do not know that the spread is a guess too.
+        confidence_level=1 - 2 * NormalDist().cdf(-reach * sqrt(n / (n - 1))),
+        method="BCa" if n <= BCA_UP_TO else "percentile",
+        n_resamples=min(RESAMPLES, max(1_999, DRAWS_IN_ALL // n)),
+        batch=max(1, DRAWS_AT_ONCE // n),
+        rng=np.random.default_rng(stream(seed, "bootstrap").bits()),
+    ).confidence_interval
+    low, high = centre + spread * float(found.low), centre + spread * float(found.high)
+    return max(low, float(sample[0])), min(high, float(sample[-1]))

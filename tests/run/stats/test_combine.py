@@ -1,0 +1,88 @@
+"""Scores between anchors and averages over groups."""
+
+from __future__ import annotations
+
+from math import inf, isnan
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ludens.run.stats import (
+    Estimate,
+    exactly,
+    macro_micro,
+    mean,
+    normalised,
+    rate,
+)
+
+quick = settings(max_examples=40, deadline=None)
+
+
+def about(mean: float, error: float, n: int = 50) -> Estimate:
+    return Estimate(mean, mean - 1.959964 * error, mean + 1.959964 * error, n, error)
+
+
+def test_exact_anchors_move_the_interval_as_it_is() -> None:
+    x = rate(8, 10)
+    found = normalised(x, 0.5, 1.0)
+    assert (found.mean, found.n) == pytest.approx((60, 10))
+    assert (found.low, found.high) == pytest.approx((200 * x.low - 100, 200 * x.high - 100))
+    assert found.standard_error == pytest.approx(200 * x.standard_error)
+
+
+def test_anchors_may_run_downwards() -> None:
+    found = normalised(Estimate(3, 2, 5, 10, 1), 10, 0)
+    assert (found.mean, found.low, found.high) == pytest.approx((70, 50, 80))
+
+
+def test_anchors_that_are_not_told_apart_say_nothing() -> None:
+    found = normalised(about(1, 0.1), about(0, 1), about(1, 1))
+    assert (found.mean, found.low, found.high) == (100, -inf, inf)
+    assert isnan(normalised(about(1, 0.1), 2, 2).mean)
+    assert isnan(normalised(rate(0, 0), 0, 1).low)
+    assert normalised(mean([0.5]), 0, 1).mean == 50
+
+
+@quick
+@given(st.floats(-5, 15), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_doubt_about_anchors_only_widens(x: float, ex: float, el: float, eh: float) -> None:
+    sure, unsure = normalised(about(x, ex), 0, 10), normalised(about(x, ex), about(0, el), about(10, eh))
+    assert unsure.low <= unsure.mean + 1e-9
+    assert unsure.high >= unsure.mean - 1e-9
+    assert unsure.standard_error >= sure.standard_error - 1e-9
+    assert unsure.high - unsure.low >= sure.high - sure.low - 1e-6
+
+
+def test_macro_counts_groups_and_micro_counts_games() -> None:
+    found = macro_micro({"easy": rate(90, 100), "hard": rate(1, 10)})
+    assert found.macro.mean == pytest.approx(0.5)
+    assert found.micro.mean == pytest.approx(91 / 110)
+    assert found.macro.n == found.micro.n == 110
+    errors = rate(90, 100).standard_error, rate(1, 10).standard_error
+    assert found.macro.standard_error == pytest.approx(np.hypot(*errors) / 2)
+
+
+def test_one_group_is_its_own_average() -> None:
+    only = rate(3, 7)
+    found = macro_micro({"only": only})
+    for average in (found.macro, found.micro):
+        assert (average.mean, average.low, average.high) == pytest.approx((only.mean, only.low, only.high))
+
+
+def test_an_empty_group_is_not_hidden() -> None:
+    found = macro_micro({"played": rate(3, 7), "never": rate(0, 0)})
+    assert isnan(found.macro.mean)
+    assert found.micro.mean == pytest.approx(3 / 7)
+    assert macro_micro({}).micro.n == 0
+    assert macro_micro({"a": exactly(1.0)}).macro.mean == 1.0
+
+
+@quick
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=6))
+def test_averages_of_rates_stay_ordered_inside_0_and_1(tallies: list[tuple[int, int]]) -> None:
+    found = macro_micro({i: rate(right, right + wrong + 1) for i, (right, wrong) in enumerate(tallies)})
+    for average in (found.macro, found.micro):
+        assert -1e-12 <= average.low <= average.mean <= average.high <= 1 + 1e-12

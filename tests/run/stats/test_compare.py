@@ -1,0 +1,179 @@
+"""Comparisons against scipy, textbook numbers and cases counted by hand."""
+
+from __future__ import annotations
+
+from math import ceil, isnan
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from ludens.run.stats import (
+    Estimate,
+    games_needed,
+    indistinguishable,
+    mean,
+    paired_difference,
+    rate,
+    seat_swapped,
+)
+
+quick = settings(max_examples=40, deadline=None)
+
+
+def about(mean: float, error: float, n: int = 50) -> Estimate:
+    return Estimate(mean, mean - 1.959964 * error, mean + 1.959964 * error, n, error)
+
+
+def test_only_shared_keys_are_compared() -> None:
+    found = paired_difference({1: 3.0, 2: 5.0, 9: 100.0}, {2: 4.0, 1: 1.0, 8: -100.0})
+    assert (found.difference.mean, found.difference.n) == (1.5, 2)
+    nothing = paired_difference({1: 1.0}, {2: 1.0})
+    assert nothing.difference.n == 0
+    assert isnan(nothing.p_value)
+
+
+def test_the_sign_flip_test_is_exact_for_few_differences() -> None:
+    gains = {i: float(i) for i in range(1, 7)}
+    assert paired_difference(gains, dict.fromkeys(gains, 0.0)).p_value == pytest.approx(2 / 2**6)
+    # Darwin's plants: Fisher counted 1,726 of 32,768 sign patterns, p = 0.0527, on these 15 differences.
+    darwin = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
+    found = paired_difference(dict(enumerate(darwin)), dict.fromkeys(range(15), 0.0))
+    assert found.p_value == pytest.approx(0.0527, abs=0.006)
+    assert found.difference.mean == pytest.approx(20.93, abs=0.01)
+
+
+def test_the_sign_flip_test_agrees_with_scipy_even_on_ties() -> None:
+    a, b = [0.3, 0.1, 0.7, 0.2, 0.2, 0.9, 0.4, 0.6], [0.1, 0.2, 0.1, 0.1, 0.3, 0.2, 0.4, 0.8]
+    expected = scipy_stats.permutation_test(
+        (a, b), lambda x, y: np.mean(np.subtract(x, y)), permutation_type="samples"
+    )
+    assert paired_difference(dict(enumerate(a)), dict(enumerate(b))).p_value == pytest.approx(expected.pvalue)
+
+
+@pytest.mark.parametrize("n", [20, 100, 400])
+def test_the_sign_flip_test_agrees_with_students_t(n: int) -> None:
+    difference = np.random.default_rng(n).normal(0.2, 1, n)
+    found = paired_difference(dict(enumerate(difference)), dict.fromkeys(range(n), 0.0))
+    assert found.p_value == pytest.approx(scipy_stats.ttest_1samp(difference, 0).pvalue, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("differences", "p"), [([0.0] * 5, 1.0), ([1.0], 1.0), ([0.0, 0.0, 2.0], 1.0), ([0.1] * 300, 2.0**-299)]
+)
+def test_differences_that_leave_no_choice(differences: list[float], p: float) -> None:
+    zeros = dict.fromkeys(range(len(differences)), 0.0)
+    assert paired_difference(dict(enumerate(differences)), zeros).p_value == p
+
+
+@quick
+@given(st.dictionaries(st.integers(0, 40), st.integers(-5, 5), min_size=2, max_size=30), st.integers(0, 3))
+def test_a_comparison_turned_round_says_the_opposite(a: dict[int, float], seed: int) -> None:
+    b = {key: float(key % 3) for key in reversed(a)}
+    one, other = paired_difference(a, b, seed=seed), paired_difference(b, a, seed=seed)
+    assert one.difference.mean == -other.difference.mean
+    assert one.p_value == other.p_value
+    assert 0 < one.p_value <= 1
+    assert paired_difference(dict(reversed(a.items())), b, seed=seed) == one
+
+
+def test_swapped_seats_cancel_the_advantage_of_a_seat() -> None:
+    skill = np.random.default_rng(4).normal(0.1, 0.05, 60)
+    pairs = [(s + 1, s - 1) for s in skill]
+    found, careless = seat_swapped(pairs), mean([result for pair in pairs for result in pair])
+    assert found.mean == pytest.approx(careless.mean)
+    assert found.n == 60
+    assert found.high - found.low < 0.1 * (careless.high - careless.low)
+
+
+def test_swapped_seats_on_one_deal_count_once() -> None:
+    luck = np.random.default_rng(5).normal(0, 1, 60)
+    found = seat_swapped([(deal, deal) for deal in luck])
+    assert found == mean(luck)
+    assert seat_swapped([(1, 1)] * 5, bounds=(0, 1)).low == pytest.approx(rate(5, 5).low)
+
+
+def test_games_needed_for_two_rates_agrees_with_the_textbook() -> None:
+    # 385 a group for 50% against 60% at 95% and 80% power, by the variances 0.25 and 0.24.
+    a, b = about(0.5, (0.25 / 20) ** 0.5, 20), about(0.6, (0.24 / 20) ** 0.5, 20)
+    expected = ceil((1.959964 + 0.841621) ** 2 * 0.49 / 0.01)
+    assert games_needed(a, b) == games_needed(b, a) == expected - 20 == 365
+    assert games_needed(rate(10, 20), rate(12, 20)) == pytest.approx(365, rel=0.05)
+    assert games_needed(a, b, power=0.95) > 365  # type: ignore[operator]
+
+
+def test_games_needed_is_enough_and_not_one_too_many() -> None:
+    a, b = about(1.0, 0.5, 10), about(1.6, 0.3, 40)
+    more = games_needed(a, b)
+    assert more is not None
+
+    def power(games: int) -> float:
+        spread = (
+            a.n * a.standard_error**2 / (a.n + games) + b.n * b.standard_error**2 / (b.n + games)
+        ) ** 0.5
+        return float(scipy_stats.norm.cdf(0.6 / spread - 1.959964))
+
+    assert power(more) >= 0.8 > power(more - 1)
+
+
+def test_no_number_of_games_separates_equals() -> None:
+    assert games_needed(about(1, 0.1), about(1, 0.2)) is None
+    assert games_needed(rate(0, 0), rate(3, 4)) is None
+    assert games_needed(mean([1.0]), mean([2.0])) is None
+
+
+def test_what_is_separated_needs_no_more_games() -> None:
+    assert games_needed(rate(10, 100), rate(90, 100)) == 0
+    assert games_needed(about(1.0, 0.1), 0.0) == 0
+
+
+def test_games_needed_against_a_number_counts_one_side() -> None:
+    assert games_needed(about(0.1, 0.1, 100), 0.0) == ceil((1.959964 + 0.841621) ** 2 * 100) - 100
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0])
+def test_an_impossible_power_is_refused(power: float) -> None:
+    with pytest.raises(ValueError, match="power"):
+        games_needed(about(0, 1), about(1, 1), power=power)
+
+
+def test_the_tripwire_trips_when_pictures_do_not_help() -> None:
+    tripped, sentence = indistinguishable((26, 50), (24, 50))
+    assert tripped
+    assert sentence == (
+        "Accuracy of 52.0% with pictures (26/50) is not distinguishable from 48.0% blind (24/50), p = 0.842."
+    )
+
+
+@pytest.mark.parametrize(
+    ("image", "blind", "side"), [((45, 50), (20, 50), "above"), ((20, 50), (45, 50), "below")]
+)
+def test_the_tripwire_rests_when_pictures_matter(
+    image: tuple[int, int], blind: tuple[int, int], side: str
+) -> None:
+    tripped, sentence = indistinguishable(image, blind)
+    assert not tripped
+    assert f"({image[0]}/50) is {side} " in sentence
+    assert "p < 0.001" in sentence
+
+
+def test_shared_questions_are_compared_one_by_one() -> None:
+    # Half the questions are easy either way; of the rest only the pictures help: 8 to 0, McNemar's p = 2/256.
+    easy = dict.fromkeys(range(20), True)
+    image = {**easy, **{key: key < 28 for key in range(20, 40)}}
+    blind = {**easy, **dict.fromkeys(range(20, 40), False)}
+    tripped, sentence = indistinguishable(image, blind)
+    assert not tripped
+    assert "on the questions both were asked, p = 0.008." in sentence
+    assert indistinguishable((28, 40), (20, 40))[0]
+    assert indistinguishable(image, image)[0]
+
+
+def test_questions_that_are_not_shared_are_tallied() -> None:
+    image, blind = {("a", i): i < 9 for i in range(10)}, {("b", i): i < 1 for i in range(10)}
+    assert indistinguishable(image, blind) == indistinguishable((9, 10), (1, 10))
+    assert indistinguishable((0, 0), blind)[0]
+    with pytest.raises(ValueError, match="right of"):
+        indistinguishable((3, 2), (1, 2))
