@@ -37,17 +37,17 @@ class Match:
         return {seat: (place + shift) % len(self.players) for place, seat in enumerate(game.seats)}
 
 
-_SMALL, _MCTS = "breakthrough?rows=6&columns=6", "bot/mcts?simulations=50&rollouts=2"
+_SMALL, _MCTS = "breakthrough?rows=6&columns=6", "bot/mcts?simulations=100&rollouts=2"
 
 MATCHES = (
-    Match("tic_tac_toe", ("bot/alphabeta?depth=9", "bot/random"), 10),
-    Match(_SMALL, (_MCTS, "bot/random"), 10),
-    Match(_SMALL, (_MCTS, "bot/alphabeta?depth=2"), 10),
-    Match("coin_dilemma", ("bot/self_interest", "bot/common_welfare"), 10),
-    Match("coin_dilemma", ("bot/self_interest", "bot/self_interest"), 10),
-    Match("coin_dilemma", ("bot/common_welfare", "bot/common_welfare"), 10),
-    Match("perceive?board=tic_tac_toe", ("bot/oracle",), 20),
-    Match("perceive?board=tic_tac_toe", ("bot/random",), 20),
+    Match("tic_tac_toe", ("bot/alphabeta?depth=9", "bot/random"), 20),
+    Match(_SMALL, (_MCTS, "bot/random"), 20),
+    Match(_SMALL, (_MCTS, "bot/alphabeta?depth=2"), 20),
+    Match("coin_dilemma", ("bot/self_interest", "bot/common_welfare"), 20),
+    Match("coin_dilemma", ("bot/self_interest", "bot/self_interest"), 20),
+    Match("coin_dilemma", ("bot/common_welfare", "bot/common_welfare"), 20),
+    Match("perceive?board=breakthrough", ("bot/oracle",), 20),
+    Match("perceive?board=breakthrough", ("bot/random",), 20),
     Match("comma/wire", ("bot/oracle", "bot/oracle"), 20, swap=False),
     Match("comma/wire", ("bot/random", "bot/oracle"), 20, swap=False),
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ludens.cli.given import Whole
 from ludens.cli.out import aside, table
 from ludens.core.errors import BadFile
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def demo(
     *,
     out: Annotated[Path, Parameter(help="Folder for episodes and pictures.")] = Path("demo-output"),
-    seed: Annotated[int, Parameter(help="The first game's seed; the next ones count up.")] = 0,
+    seed: Annotated[Whole, Parameter(help="The first game's seed; the next ones count up.")] = 0,
 ) -> None:
     """Let bots play a little of everything, with no key; leave a table, the episodes and pictures."""
     from ludens.demo import picture_files, play_all

@@ -13,6 +13,8 @@ from ludens.cli.out import json_out, printable, table
 if TYPE_CHECKING:
     from ludens.core.game import Game
 
+_TOLD = ("help", "low", "high", "choices")
+
 
 def games(
     name: Annotated[str | None, Parameter(help="One game, to read everything about it.")] = None,
@@ -43,7 +45,10 @@ def about(game: Game) -> dict[str, Any]:
     from ludens.core.options import options_of
 
     options = {
-        key: {"value": getattr(game, key), **{k: v for k, v in declared.metadata.items() if v is not None}}
+        key: {
+            "value": getattr(game, key),
+            **{word: declared.metadata[word] for word in _TOLD if declared.metadata[word] is not None},
+        }
         for key, declared in options_of(type(game)).items()
     }
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
 from ludens.core.errors import BadOption, UnknownName
 
@@ -14,16 +14,36 @@ if TYPE_CHECKING:
     from ludens.core.game import Game
     from ludens.core.view import Look
 
+
+def whole(kind: object, tokens: Sequence[Token]) -> int:
+    """A whole number that fits into 64 bits, as episodes are stored; the parser's own would round 1.5."""
+    [token] = tokens
+    shown = token.value if len(token.value) <= 40 else token.value[:37] + "..."
+    try:
+        value = int(token.value)
+    except ValueError:
+        raise BadOption(f"{token.keyword} must be a whole number, not {shown!r}.") from None
+    if not -(2**63) <= value < 2**63:
+        raise BadOption(f"{token.keyword} must fit into 64 bits, and {shown} does not.")
+    return value
+
+
+Whole = Annotated[int, Parameter(converter=whole)]
 GameName = Annotated[str, Parameter(help="Its name, as in 'breakthrough' or 'breakthrough?rows=6'.")]
 Options = Annotated[
     tuple[str, ...],
     Parameter(
-        name=["--option", "-o"], negative="", help="An option of the game, KEY=VALUE; may be repeated."
+        name=["--option", "-o"],
+        negative="",
+        show_default=False,
+        help="An option of the game, KEY=VALUE; may be repeated.",
     ),
 ]
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON and nothing else.")]
+Json = Annotated[
+    bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON and nothing else.")
+]
 Theme = Annotated[str, Parameter(help="Look of the pictures: classic, contrast, plain or random.")]
-Size = Annotated[int, Parameter(help="Side of the pictures in pixels, 256 to 1024.")]
+Size = Annotated[Whole, Parameter(help="Side of the pictures in pixels, 256 to 1024.")]
 
 DEFAULT_AGENT = "bot/random"
 

@@ -56,13 +56,18 @@ def refuse(sentence: str) -> int:
     return ASKED_WRONGLY
 
 
+_KINDS: dict[type, str] = {float: "a number", bool: "true or false"}
+
+
 def _sentence(error: CycloptsError) -> str:
     """What the parser found wrong, in one sentence with the nearest right word."""
     from cyclopts import exceptions as wrong
 
     if isinstance(error, wrong.UnknownCommandError) and error.app is not None and error.unused_tokens:
-        known = [name for name in error.app if not name.startswith("-")]
-        return str(UnknownName("command", error.unused_tokens[0], known))
+        word = error.unused_tokens[0]
+        dashed = word.startswith("-")
+        known = [name for name in error.app if name.startswith("-") == dashed]
+        return str(UnknownName("flag" if dashed else "command", word, known))
     if isinstance(error, wrong.UnknownOptionError):
         flags = [name for argument in error.argument_collection for name in argument.names]
         asked = (error.token.keyword or error.token.value or "").split("=")[0]
@@ -76,7 +81,7 @@ def _sentence(error: CycloptsError) -> str:
         return f"{error.token.keyword} stands twice."
     if isinstance(error, wrong.CoercionError) and error.token is not None:
         name = error.token.keyword or (error.argument.name if error.argument else "")
-        kind = {int: "a whole number", float: "a number"}.get(error.target_type or str, "something else")
-        return f"{name} must be {kind}, not {error.token.value!r}."
+        if kind := _KINDS.get(error.target_type or object):
+            return f"{name} must be {kind}, not {error.token.value!r}."
     text = " ".join(str(error).split())
     return text[:1].lower() + text[1:]

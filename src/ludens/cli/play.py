@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.given import DEFAULT_AGENT, GameName, Json, Options, Size, Theme, agents_of, game_of, look_of
+from ludens.cli.given import (
+    DEFAULT_AGENT,
+    GameName,
+    Json,
+    Options,
+    Size,
+    Theme,
+    Whole,
+    agents_of,
+    game_of,
+    look_of,
+)
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.out import aside, json_out, printable, writable
 
@@ -29,18 +40,20 @@ def play(
         tuple[str, ...],
         Parameter(
             negative="",
-            help=f"Who sits where as SEAT=AGENT; may be repeated. Other seats get {DEFAULT_AGENT}.",
+            show_default=False,
+            help="Who sits where, SEAT=AGENT; may be repeated. AGENT is human, bot/random, bot/first, "
+            "bot/alphabeta?depth=3, bot/mcts?simulations=100, or a bot of the game's own (`ludens games "
+            f"NAME` lists them). Seats that are not named get {DEFAULT_AGENT}.",
         ),
     ] = (),
     option: Options = (),
-    seed: Annotated[int, Parameter(help="Fixes everything random: deals, bots, fallbacks.")] = 0,
+    seed: Annotated[Whole, Parameter(help="Fixes everything random: deals, bots, fallbacks.")] = 0,
     theme: Theme = "classic",
     size: Size = 512,
     out: Annotated[Path | None, Parameter(help="File for the episode, which can be replayed.")] = None,
     json: Json = False,
 ) -> int:
-    """Play one game in the terminal. AGENT is human, bot/random, bot/first, bot/alphabeta?depth=3,
-    bot/mcts?simulations=100, or a bot of the game's own (see `ludens games NAME`)."""
+    """Play one game in the terminal, against bots or with them."""
     made = game_of(game, option)
     agents = agents_of(made, seat)
     look = look_of(theme, size)

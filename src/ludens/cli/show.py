@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ludens.cli.given import GameName, Json, Options, Size, Theme, at_least, game_of, look_of, seat_of
+from ludens.cli.given import GameName, Json, Options, Size, Theme, Whole, at_least, game_of, look_of, seat_of
 from ludens.cli.out import json_out, printable, writable
 from ludens.core.errors import BadFile, BadOption
 
@@ -26,8 +26,8 @@ def show(
     /,
     *,
     option: Options = (),
-    seed: Annotated[int, Parameter(help="Fixes the deal and the random moves.")] = 0,
-    moves: Annotated[int, Parameter(help="Random legal moves made before looking.")] = 0,
+    seed: Annotated[Whole, Parameter(help="Fixes the deal and the random moves.")] = 0,
+    moves: Annotated[Whole, Parameter(help="Random legal moves made before looking.")] = 0,
     seat: Annotated[str | None, Parameter(help="Who looks; by default the seat to move.")] = None,
     theme: Theme = "classic",
     size: Size = 512,

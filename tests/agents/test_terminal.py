@@ -1,0 +1,67 @@
+"""Lines from people: pipes, files, typed ahead, cut short, or another object in place of standard input."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ludens.agents import terminal
+
+
+@pytest.fixture
+def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    near, far = os.pipe()
+    terminal._typed.clear()
+    with os.fdopen(near, "r") as source:
+        monkeypatch.setattr("sys.stdin", source)
+        yield far
+    try:
+        os.close(far)
+    except OSError:
+        pass
+
+
+async def test_lines_typed_ahead_are_kept_in_order(pipe: int) -> None:
+    os.write(pipe, "one\ntwo\r\nthrée".encode())
+    os.close(pipe)
+    assert [await terminal.line("> ") for _ in range(3)] == ["one", "two", "thrée"]
+    with pytest.raises(EOFError):
+        await terminal.line("> ")
+
+
+async def test_a_line_in_pieces_is_waited_for_while_others_go_on(pipe: int) -> None:
+    reading = asyncio.create_task(terminal.line("> "))
+    for piece in (b"on", b"", b"e", b"\n"):
+        os.write(pipe, piece)
+        await asyncio.sleep(0.01)
+    assert await reading == "one"
+
+
+async def test_waiting_can_be_given_up(pipe: int) -> None:
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(terminal.line("> "), 0.01)
+    os.write(pipe, b"late\n")
+    assert await terminal.line("> ") == "late"
+
+
+async def test_a_plain_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "moves.txt"
+    file.write_bytes(b"A1\n\xff\n")
+    terminal._typed.clear()
+    with file.open() as source:
+        monkeypatch.setattr("sys.stdin", source)
+        assert [await terminal.line("> "), await terminal.line("> ")] == ["A1", "\N{REPLACEMENT CHARACTER}"]
+        with pytest.raises(EOFError):
+            await terminal.line("> ")
+
+
+async def test_another_object_in_place_of_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("A1\n"))
+    assert await terminal.line("> ") == "A1"
+    with pytest.raises(EOFError):
+        await terminal.line("> ")

@@ -1,0 +1,54 @@
+"""`ludens games` tells what can be played, even when some of it cannot be loaded."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ludens.core.errors import MissingExtra
+from ludens.core.registry import GAMES
+from tests.cli.conftest import Run
+
+
+def test_every_game_is_in_the_table(ludens: Run) -> None:
+    ran = ludens("games")
+    assert (ran.code, ran.err) == (0, "")
+    assert [name for name in GAMES.names() if name not in ran.out] == []
+    assert "\x1b" not in ran.out
+
+
+def test_json_holds_seats_kind_of_play_options_and_summary(ludens: Run) -> None:
+    told = {game["name"]: game for game in json.loads(ludens("games", "--json").out)}
+    assert list(told) == GAMES.names()
+    assert [name for name, game in told.items() if "error" in game] == []
+    kinds = {"tic_tac_toe": "turns", "coin_dilemma": "together", "perceive": "question", "comma/wire": "talk"}
+    assert {name: told[name]["play"] for name in kinds} == kinds
+    assert told["breakthrough"]["seats"] == ["black", "white"]
+    assert told["breakthrough"]["options"]["rows"] == {
+        "value": 8, "low": 4, "high": 8, "help": "rows of the board",
+    }  # fmt: skip
+    assert told["breakthrough"]["summary"].startswith("A race of pawns")
+    assert "bot/self_interest" in told["coin_dilemma"]["bots"]
+
+
+def test_one_game_is_told_in_full(ludens: Run) -> None:
+    ran = ludens("games", "breakthrough?rows=6")
+    assert ran.code == 0
+    assert "Rewards: +1 for the winner" in ran.out
+    assert any(line.split()[:3] == ["rows", "6", "4"] for line in ran.out.splitlines())
+
+
+def test_a_game_that_cannot_be_loaded_is_listed_with_the_reason(
+    ludens: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pong() -> None:
+        raise MissingExtra("pong", "atari")
+
+    monkeypatch.setitem(GAMES._added, "pong", "tests.cli.no_such_module:Pong")
+    [told] = [g for g in json.loads(ludens("games", "--json").out) if g["name"] == "pong"]
+    assert "no_such_module" in told["error"]
+    monkeypatch.setattr("ludens.cli.games.game_of", lambda name: pong())
+    ran = ludens("games")
+    assert ran.code == 0
+    assert "ludens[atari]" in ran.out

@@ -1,0 +1,45 @@
+"""Endings that are nobody's request: bugs, interruptions, readers who leave."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from ludens.core.errors import UsageError
+from tests.cli.conftest import Run
+
+
+def _raising(error: BaseException) -> object:
+    def report() -> None:
+        raise error
+
+    return report
+
+
+def test_a_bug_shows_its_traceback_and_exits_1(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ludens.cli.check.report", _raising(ZeroDivisionError("by nought")))
+    ran = ludens("check")
+    assert (ran.code, ran.out) == (1, "")
+    assert "Traceback" in ran.err
+    assert "ZeroDivisionError: by nought" in ran.err
+
+
+def test_a_usage_error_from_the_depths_has_no_traceback(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ludens.cli.check.report", _raising(UsageError("not like this.")))
+    ran = ludens("check")
+    assert (ran.code, ran.out, ran.err) == (2, "", "ludens: not like this.\n")
+
+
+def test_an_interruption_is_one_line_and_130(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ludens.cli.check.report", _raising(KeyboardInterrupt()))
+    ran = ludens("check")
+    assert (ran.code, ran.out, ran.err.strip()) == (130, "", "ludens: stopped.")
+
+
+def test_a_reader_who_leaves_is_not_an_error() -> None:
+    pipe = f"{sys.executable} -m ludens games --json | true; echo ${{PIPESTATUS[0]}}"
+    ran = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stderr == ""
+    assert ran.stdout.strip() in ("0", "141")

@@ -1,0 +1,63 @@
+"""Help is there for every command, and asking for it loads nothing heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from ludens import __version__
+from ludens.cli import COMMANDS
+from tests.cli.conftest import Run
+
+HEAVY = {"numpy", "pyspiel", "PIL", "pydantic", "aiohttp", "scipy", "ludens.draw", "ludens.play"}
+
+
+@pytest.mark.parametrize("argv", [(), ("--help",), ("-h",)])
+def test_help_names_every_command_in_order(argv: tuple[str, ...], ludens: Run) -> None:
+    ran = ludens(*argv)
+    assert (ran.code, ran.err) == (0, "")
+    listed = ran.out.partition("Commands")[2]
+    places = [listed.index(f" {name} ") for name in COMMANDS]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_help_with_its_line(command: str, ludens: Run) -> None:
+    ran = ludens(command, "--help")
+    assert (ran.code, ran.err) == (0, "")
+    assert f"ludens {command}" in ran.out
+    assert COMMANDS[command][1].split(";")[0].rstrip(".")[:40] in " ".join(ran.out.split())
+
+
+@pytest.mark.parametrize(
+    ("command", "flags"),
+    [
+        ("games", ["--json"]),
+        ("show", ["--seed", "--moves", "--seat", "--theme", "--size", "--out", "--option", "-o", "--json"]),
+        ("play", ["--seat", "--seed", "--theme", "--size", "--out", "--option", "--json"]),
+        ("bench", ["--seconds", "--json"]),
+        ("check", ["--json"]),
+        ("demo", ["--out", "--seed"]),
+    ],
+)
+def test_help_shows_the_flags(command: str, flags: list[str], ludens: Run) -> None:
+    shown = ludens(command, "--help").out
+    assert [flag for flag in flags if flag not in shown] == []
+    assert "--no-" not in shown
+
+
+def test_version(ludens: Run) -> None:
+    assert ludens("--version").out.strip() == __version__
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = "import sys\nfrom ludens.cli import main\nmain(['--help'])\nprint(*sys.modules, file=sys.stderr)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert HEAVY & set(ran.stderr.split()) == set()
+
+
+def test_the_module_is_the_command(process: Run) -> None:
+    ran = process("--version")
+    assert (ran.code, ran.out.strip(), ran.err) == (0, __version__, "")

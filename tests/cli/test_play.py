@@ -1,0 +1,148 @@
+"""`ludens play`: bots against bots in this process, people at real pipes and terminals."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ludens import Episode, verify
+from ludens.agents import AGENTS
+from ludens.core.agent import Agent, Ask, Reply
+from tests.cli.conftest import Run
+
+
+def test_seats_that_are_not_named_get_random_bots(ludens: Run) -> None:
+    ran = ludens("play", "tic_tac_toe", "--seat", "o=bot/first", "--seed", "2")
+    assert (ran.code, ran.err) == (0, "")
+    head, *moves, end = ran.out.splitlines()
+    assert head == "tic_tac_toe, seed 2: x is bot/random, o is bot/first"
+    assert moves[0].startswith("   1. x ")
+    assert end.startswith(f"Over after {len(moves)} steps: x ")
+
+
+def test_the_episode_is_saved_and_replays(ludens: Run, tmp_path: Path) -> None:
+    file = tmp_path / "episode.json"
+    ran = ludens("play", "coin_dilemma?horizon=4", "--seat", "red=bot/self_interest", "--out", str(file))
+    assert ran.code == 0
+    assert str(file) in ran.out
+    episode = Episode.from_json(file.read_bytes())
+    assert episode.seats == {"red": "bot/self_interest", "blue": "bot/random"}
+    assert len(episode.moves) == 8
+    verify(episode)
+
+
+def test_json_is_the_episode_and_nothing_else(ludens: Run) -> None:
+    argv = ("play", "tic_tac_toe", "--theme", "plain", "--size", "300", "--json")
+    episode = Episode.from_json(ludens(*argv).out)
+    assert (episode.theme, episode.size, episode.status) == ("plain", 300, "done")
+    again = Episode.from_json(ludens(*argv).out)
+    assert again.fingerprint() == episode.fingerprint()
+
+
+def test_what_players_say_cannot_steer_the_terminal(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    @dataclass
+    class Rude(Agent):
+        kind = "bot/rude"
+        sees = "nothing"
+
+        async def act(self, ask: Ask) -> Reply:
+            return Reply("", "\x1b[2J[red]gone")
+
+    monkeypatch.setitem(AGENTS._added, "bot/rude", Rude)
+    ran = ludens("play", "comma/wire?turns=1", "--seat", "solver=bot/rude")
+    assert ran.code == 0
+    assert "\x1b" not in ran.out
+    assert "[2J[red]gone" in ran.out
+
+
+def test_a_bot_that_raises_breaks_the_game_off(
+    ludens: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    @dataclass
+    class Broken(Agent):
+        kind = "bot/broken"
+        sees = "nothing"
+
+        async def act(self, ask: Ask) -> Reply:
+            raise RuntimeError("no idea")
+
+    monkeypatch.setitem(AGENTS._added, "bot/broken", Broken)
+    file = tmp_path / "episode.json"
+    ran = ludens("play", "tic_tac_toe", "--seat", "o=bot/broken", "--out", str(file))
+    assert ran.code == 1
+    assert "Void after 1 steps" in ran.out
+    [line] = ran.err.splitlines()
+    assert "broken off by o" in line
+    assert "no idea" in line
+    episode = Episode.from_json(file.read_bytes())
+    assert (episode.status, episode.culprit, len(episode.moves)) == ("void", "o", 1)
+
+
+def test_a_person_types_into_a_pipe(process: Run, tmp_path: Path) -> None:
+    file = tmp_path / "episode.json"
+    human = f"x=human?pictures={tmp_path}"
+    typed = "B2\nZ9\nb2\n\n" + "".join(f"{row}{column}\n" for row in "ac" for column in "123") + "B1\nB3\n"
+    ran = process("play", "tic_tac_toe", "--seat", human, "--out", str(file), typed=typed)
+    assert ran.code == 0
+    assert "'Z9' is not a legal action for x now" in ran.err
+    assert "You are X." in ran.err
+    assert (tmp_path / "x-001.png").read_bytes().startswith(b"\x89PNG")
+    episode = Episode.from_json(file.read_bytes())
+    mine = [move for move in episode.moves if move.seat == "x"]
+    assert [(move.action, move.verdict) for move in mine[:2]] == [("B2", "ok"), (mine[1].action, "retried")]
+    assert [t.verdict for t in mine[1].tries[:3]] == ["illegal"] * 3
+    assert verify(episode) == len(mine)
+
+
+def test_two_people_take_turns_at_one_pipe(process: Run) -> None:
+    argv = ("play", "coin_dilemma?horizon=2", "--seat", "red=human", "--seat", "blue=human", "--json")
+    ran = process(*argv, typed="UP\ndown\nleft\nSTAY\n")
+    assert ran.code == 0
+    actions = [(move["seat"], move["action"]) for move in json.loads(ran.out)["moves"]]
+    assert actions == [("red", "UP"), ("blue", "DOWN"), ("red", "LEFT"), ("blue", "STAY")]
+
+
+def test_a_person_who_leaves_breaks_the_game_off(process: Run) -> None:
+    ran = process("play", "tic_tac_toe", "--seat", "x=human", typed="B2\n")
+    assert ran.code == 1
+    assert ran.err.endswith("broken off by x: x left the table.\n")
+
+
+def test_an_interrupted_person_is_let_go_at_once() -> None:
+    code = "import sys, fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); from ludens.cli import main; "
+    code += "sys.exit(main(['play', 'tic_tac_toe', '--seat', 'x=human']))"
+    near, far = pty.openpty()
+    player = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=far, stdout=far, stderr=far, start_new_session=True
+    )
+    os.close(far)
+    try:
+        assert "x> " in _until(near, "x> ")
+        os.write(near, b"B2\n")
+        assert "your move 2" in _until(near, "x> ")
+        os.write(near, b"\x03")
+        assert "ludens: stopped." in _until(near, "stopped.")
+        assert player.wait(timeout=20) == 130
+    finally:
+        player.kill()
+        player.wait()
+        os.close(near)
+
+
+def _until(source: int, mark: str) -> str:
+    """What the terminal shows until it shows `mark`."""
+    shown, deadline = b"", time.monotonic() + 40
+    while mark.encode() not in shown and time.monotonic() < deadline:
+        try:
+            shown += os.read(source, 4096)
+        except OSError:  # the other end is closed
+            break
+    return shown.decode(errors="replace")

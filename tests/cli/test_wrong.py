@@ -1,0 +1,97 @@
+"""Everything a person can get wrong is answered with one sentence and exit code 2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+WRONG = {
+    "command": (["gmes"], "did you mean 'games'?"),
+    "command that is nothing like one": (["zzz"], "known: bench, check, demo, games"),
+    "flag": (["show", "tic_tac_toe", "--sed", "3"], "did you mean '--seed'?"),
+    "flag with a value": (["show", "tic_tac_toe", "--sed=3"], "unknown flag '--sed'; did you mean '--seed'?"),
+    "flag of no command": (["--vrsion"], "did you mean '--version'?"),
+    "word too many": (["check", "twice"], "'twice'"),
+    "game missing": (["show"], "GAME is missing"),
+    "game": (["show", "tictactoe"], "did you mean 'tic_tac_toe'?"),
+    "game, empty": (["show", ""], "names nothing"),
+    "game with an address": (["show", "tic_tac_toe@http://x"], "has no address"),
+    "game to read about": (["games", "breakthrogh"], "did you mean 'breakthrough'?"),
+    "option": (["show", "breakthrough", "-o", "row=6"], "did you mean 'rows'?"),
+    "option in the name": (["show", "breakthrough?row=6"], "did you mean 'rows'?"),
+    "option out of range": (["play", "breakthrough", "-o", "rows=60"], "at most 8, not 60"),
+    "option of another kind": (["show", "breakthrough?rows=many"], "must be a whole number, not 'many'"),
+    "option without a value": (["show", "breakthrough", "-o", "rows"], "as in rows=6, not 'rows'"),
+    "option twice": (["show", "breakthrough", "-o", "rows=6", "-o", "rows=7"], "'rows' twice"),
+    "option called like a parameter": (["show", "breakthrough", "-o", "spec=1"], "unknown option"),
+    "seat to look from": (["show", "breakthrough", "--seat", "whit"], "did you mean 'white'?"),
+    "seat without a value": (["show", "breakthrough", "--seat"], "--seat needs a value"),
+    "seat to play": (["play", "breakthrough", "--seat", "whit=human"], "did you mean 'white'?"),
+    "seat without an agent": (["play", "breakthrough", "--seat", "white"], "as in black=human, not 'white'"),
+    "seat twice": (["play", "tic_tac_toe", "--seat", "x=bot/first", "--seat", "x=human"], "'x' twice"),
+    "agent": (["play", "tic_tac_toe", "--seat", "x=bot/randm"], "did you mean 'bot/random'?"),
+    "option of an agent": (["play", "tic_tac_toe", "--seat", "x=bot/mcts?sims=9"], "option of bot/mcts"),
+    "theme": (["show", "tic_tac_toe", "--theme", "clasic"], "did you mean 'classic'?"),
+    "theme to play in": (["play", "tic_tac_toe", "--theme", "dark"], "known: classic, contrast"),
+    "size too small": (["show", "tic_tac_toe", "--size", "255"], "the nearest is 256"),
+    "size too large": (["play", "tic_tac_toe", "--size", "1025"], "the nearest is 1024"),
+    "size of another kind": (["show", "tic_tac_toe", "--size", "big"], "must be a whole number, not 'big'"),
+    "seed of another kind": (["play", "tic_tac_toe", "--seed", "1.5"], "--seed must be a whole number"),
+    "seed beyond 64 bits": (["play", "tic_tac_toe", "--seed", str(2**63)], "must fit into 64 bits"),
+    "seed beyond reading": (["show", "tic_tac_toe", "--seed", "9" * 5000], "a whole number, not '9999"),
+    "seed twice": (["show", "tic_tac_toe", "--seed", "1", "--seed", "2"], "--seed stands twice"),
+    "moves below zero": (["show", "tic_tac_toe", "--moves", "-1"], "at least 0, not -1"),
+    "json neither true nor false": (["check", "--json=maybe"], "true or false, not 'maybe'"),
+    "picture format": (["show", "tic_tac_toe", "--out", "board.gif"], ".png or .jpg, not 'board.gif'"),
+    "benchmark": (["bench", "drw"], "did you mean 'draw'?"),
+    "seconds of none": (["bench", "play", "--seconds", "0"], "above 0"),
+    "seconds that are no number": (["bench", "play", "--seconds", "nan"], "not nan"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("argv", "hint"), WRONG.values(), ids=WRONG)
+def test_one_sentence_on_stderr_and_exit_code_2(argv: list[str], hint: str, ludens: Run) -> None:
+    ran = ludens(*argv)
+    assert ran.code == 2
+    assert ran.out == ""
+    [line] = ran.err.splitlines()
+    assert line.startswith("ludens: ")
+    assert hint in line
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["show", "tic_tac_toe", "--out", "{}/no/board.png"],
+        ["show", "tic_tac_toe", "--out", "{}/file.png/board.png"],
+        ["show", "tic_tac_toe", "--out", "{}/folder.png"],
+        ["play", "tic_tac_toe", "--out", "{}/no/episode.json"],
+        ["play", "tic_tac_toe", "--out", "{}"],
+        ["demo", "--out", "{}/file.png"],
+    ],
+)
+def test_a_file_that_cannot_be_written_is_known_before_the_work(
+    argv: list[str], ludens: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "file.png").write_text("mine")
+    (tmp_path / "folder.png").mkdir()
+    ran = ludens(*[word.format(tmp_path) for word in argv])
+    assert (ran.code, ran.out) == (2, "")
+    [line] = ran.err.splitlines()
+    assert line.startswith("ludens: cannot write ")
+    assert (tmp_path / "file.png").read_text() == "mine"
+
+
+def test_a_bot_that_cannot_play_the_game_says_so(ludens: Run) -> None:
+    ran = ludens("play", "coin_dilemma", "--seat", "red=bot/mcts", "--json")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("ludens: bot/mcts plays games whose rules come from OpenSpiel")
+
+
+def test_a_real_process_ends_with_the_code(process: Run) -> None:
+    ran = process("show", "tictactoe")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "ludens: unknown game 'tictactoe'; did you mean 'tic_tac_toe'?\n"
