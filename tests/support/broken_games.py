@@ -20,7 +20,7 @@ from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat
 from ludens.core.state import FreeText, Legal, State
 from ludens.core.view import Look, Picture, View
-from tests.support.pebbles import FlatPicture, Pebbles, PebblesState, PebblesView, Talk, TalkState, TalkView
+from tests.support.pebbles import FlatPicture, Pebbles, PebblesState, PebblesView, Talk, TalkState
 
 BROKEN: list[tuple[str, Game]] = []
 """The rule each game breaks, and the game."""
@@ -182,9 +182,9 @@ class TakesAnything(Other):
 class ActsBeforeItChecks(Other):
     class state(PebblesState):
         def apply(self, actions: Mapping[str, str]) -> None:
-            self.heap -= len(actions)
+            self.taken["left"] += 1
             super().apply(actions)
-            self.heap = max(0, self.heap)
+            self.taken["left"] -= 1
 
 
 @breaks("words cannot break it")
@@ -356,21 +356,20 @@ class UndeclaredOption(Pebbles):
 
 
 @breaks("replay shows the same frames")
-class ClonesLoseTheirLook(Talk):
-    class state(TalkState):
-        fresh = True
+class CountsQuestions(Other):
+    class state(PebblesState):
+        asked = 0
+
+        def refusal(self, seat: str, action: str) -> str | None:
+            reason = super().refusal(seat, action)
+            self.asked += reason is None
+            return reason
+
+        @property
+        def facts(self) -> dict[str, Any]:
+            return {**super().facts, "asked": self.asked}
 
         def clone(self) -> Self:
             copy = super().clone()
-            copy.fresh = False
+            copy.asked = self.asked
             return copy
-
-    class look(TalkView):
-        def images(self, state: Any, seat: str) -> tuple[Picture, ...]:
-            return super().images(state, seat) * (1 + state.fresh)
-
-    def start(self, seed: int) -> State:
-        return self.state(self, [])
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        return self.look(self, look, seed)

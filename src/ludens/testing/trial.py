@@ -76,12 +76,21 @@ class Trial:
         if seed not in self._courses:
             self.seed, self.step = seed, 0
             state, dice, course = self.game.start(seed), stream(seed, "conformance"), list[dict[str, str]]()
-            while state.turn and len(course) < self.steps:
+            while state.turn and len(course) < self.steps and self._can_go_on(state):
                 course.append(self.choose(state, dice))
-                state.apply(course[-1])
+                self._try(state, course[-1])
                 self.step = len(course)
             self._courses[seed] = course
         return self._courses[seed]
+
+    def _try(self, state: State, actions: dict[str, str]) -> None:
+        """Apply what should apply: a game that cannot bear it breaks another rule than the one at hand."""
+        in_words = any(isinstance(state.legal(seat), FreeText) for seat in actions)
+        try:
+            state.apply(actions)
+        except Exception:
+            self.rule = "words cannot break it" if in_words else "legal actions apply"
+            raise
 
     def walk(self, seed: int) -> Iterator[State]:
         """Every state of that episode, the last one included. Walkers look and clone; they do not touch."""
@@ -119,10 +128,13 @@ class Trial:
         """One random action for every seat in turn; in words where words are asked for."""
         return {seat: dice.choice(self._choices(state, seat)) for seat in state.turn}
 
+    def _can_go_on(self, state: State) -> bool:
+        return all(self._choices(state, seat) for seat in state.turn)
+
     def _choices(self, state: State, seat: str) -> Sequence[str]:
         legal = state.legal(seat)
         if not isinstance(legal, FreeText):
-            return legal or [""]
+            return legal
         return [text for text in self.messages(seat) if state.refusal(seat, text) is None]
 
     def messages(self, seat: str) -> Sequence[str]:
@@ -186,7 +198,7 @@ class Rule:
             raise
         except Exception as error:
             told = f"{type(error).__name__} was raised: {error}"
-            raise ConformanceError(_name(trial.game), self.name, told, trial.seed, trial.step) from error
+            raise ConformanceError(_name(trial.game), trial.rule, told, trial.seed, trial.step) from error
 
 
 def rule(check: Callable[[Trial], None]) -> Rule:

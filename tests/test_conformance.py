@@ -1,0 +1,139 @@
+"""Every registered game keeps every rule of the contract, and every rule can fail."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+from ludens import GAMES, Game, make
+from ludens.core.random import Stream, stream
+from ludens.core.state import State
+from ludens.core.view import Look
+from ludens.testing import RULES, ConformanceError, Trial, check_game, episodes, states
+from tests.support.broken_games import BROKEN
+from tests.support.pebbles import Pebbles, PebblesState, Talk
+
+
+@pytest.mark.parametrize("name", GAMES.names())
+def test_registered_games_keep_every_rule(name: str) -> None:
+    check_game(make(name))
+
+
+@pytest.mark.parametrize("game", [Pebbles(), Pebbles(heap=25), Pebbles(heap=1), Talk(), Talk(rounds=1)])
+def test_sound_games_pass(game: Game) -> None:
+    check_game(game)
+
+
+async def test_a_running_event_loop_is_no_obstacle() -> None:
+    check_game(Talk())
+
+
+@pytest.mark.parametrize(("rule", "game"), BROKEN, ids=[type(game).__name__ for _, game in BROKEN])
+def test_a_broken_game_fails_by_the_rule_it_breaks(rule: str, game: Game) -> None:
+    with pytest.raises(ConformanceError) as failure:
+        check_game(game)
+    assert failure.value.rule == rule
+    assert str(failure.value).startswith(f"{game.name} breaks the rule '{rule}': ")
+    assert "\n" not in str(failure.value)
+
+
+def test_every_rule_has_a_game_that_breaks_it() -> None:
+    assert {rule for rule, _ in BROKEN} == {rule.name for rule in RULES}
+
+
+def test_rules_can_be_listed_and_checked_alone() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)
+    for rule in RULES:
+        assert rule.says.endswith("."), rule
+        rule(Trial(Pebbles(), seeds=(5,)))
+
+
+def test_the_error_names_seed_and_step() -> None:
+    [endless] = [game for rule, game in BROKEN if rule == "games end"]
+    with pytest.raises(ConformanceError, match=r"did not end in 30 steps \(seed 4, step 30\)\.$") as failure:
+        states.games_end(Trial(endless, seeds=(4,), steps=30))
+    assert (failure.value.seed, failure.value.step) == (4, 30)
+
+
+def test_an_accident_inside_a_game_is_reported_with_its_cause() -> None:
+    class Clumsy(Pebbles):
+        def start(self, seed: int):  # type: ignore[no-untyped-def]
+            raise KeyError("deck")
+
+    with pytest.raises(ConformanceError, match="KeyError was raised: 'deck'") as failure:
+        states.same_seed_same_episode(Trial(Clumsy()))
+    assert isinstance(failure.value.__cause__, KeyError)
+
+
+def test_an_unknown_theme_is_reported() -> None:
+    with pytest.raises(ConformanceError, match="did you mean 'classic'"):
+        check_game(make("tic_tac_toe"), views=[Look("clasic")])
+
+
+def test_pictures_that_differ_by_the_call_do_not_replay() -> None:
+    [counting] = [game for _, game in BROKEN if type(game).__name__ == "CountsLooks"]
+    with pytest.raises(ConformanceError, match="are not those recorded"):
+        episodes.replay_shows_the_same_frames(Trial(counting))
+
+
+class Alone(Pebbles):
+    """Pebbles for one: only the wind is hidden."""
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        return ("left",)
+
+
+class AloneState(PebblesState):
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        super()._advance(actions)
+        self.mover = 0
+
+
+def alone(reimagines: bool) -> Game:
+    class Shown(AloneState):
+        def reimagined(self, seat: str, random: Stream) -> Self:
+            return super().reimagined(seat, random) if reimagines else self.clone()
+
+    class Hidden(Alone):
+        def start(self, seed: int) -> State:
+            return Shown(self, {"left": 3}, stream(seed, "wind"))
+
+    return Hidden()
+
+
+def test_a_seat_alone_is_kept_from_its_future() -> None:
+    check_game(alone(reimagines=True))
+    with pytest.raises(ConformanceError, match="changes nothing that another seat could notice"):
+        check_game(alone(reimagines=False))
+
+
+SAME_EVERYWHERE = """
+import sys
+from ludens import GAMES, make
+from ludens.core.view import Look
+from ludens.testing import Trial
+from ludens.testing.episodes import played
+for name in GAMES.names():
+    print(name, played(Trial(make(name)), 11, Look("random", 256), 12).fingerprint())
+"""
+
+
+def test_episodes_do_not_depend_on_the_hash_seed_of_the_process() -> None:
+    """Sets of strings come in another order in every process; no episode may notice."""
+    root = Path(__file__).parent.parent
+
+    def fingerprints(hash_seed: str) -> str:
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(root / "src")}
+        command = [sys.executable, "-c", SAME_EVERYWHERE]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    ours = fingerprints("1")
+    assert len(ours.splitlines()) == len(GAMES.names())
+    assert fingerprints("2") == ours
