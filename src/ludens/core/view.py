@@ -64,12 +64,14 @@ class View(ABC):
     """Shows the states of one game. Made once for a look and used for many states."""
 
     words_file: ClassVar[str] = "words.md"
+    shared_words: ClassVar[Path | None] = None
+    """The words a family of games has in common; those in a game's own file come before them."""
 
     def __init__(self, game: Game, look: Look, seed: int = 0) -> None:
         self.game = game
         self.look = look
         folder = Path(sys.modules[type(self).__module__].__file__ or ".").parent
-        self.words: Words = load_words(folder / self.words_file, game.name, look.words)
+        self.words: Words = load_words(folder / self.words_file, game.name, look.words, self.shared_words)
         self._rules: dict[str, str] = {}
 
     @abstractmethod

@@ -41,9 +41,9 @@ class Words:
 
 
 @lru_cache(maxsize=256)
-def load_words(file: Path, game: str, overrides: Path | None = None) -> Words:
-    """The words in `file`, with the sections of the override file for `game` laid over them."""
-    sections = _sections(file)
+def load_words(file: Path, game: str, overrides: Path | None = None, shared: Path | None = None) -> Words:
+    """The words in `file` over those it shares with others, and the override file for `game` over all."""
+    sections = {**(_sections(shared) if shared else {}), **_sections(file)}
     source = file.name
     if overrides is not None:
         if not overrides.is_dir():
