@@ -1,4 +1,7 @@
-"""The small language of the oracles: one fact a line, `name = value`. All other lines are ignored."""
+"""The small language of the oracles: one fact a line, `name = value`.
+
+`name = <meaning>` is a blank for the other to fill in, not a fact; all other lines are ignored.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,9 @@ def read(message: str) -> Facts:
     facts: Facts = {}
     for line in message.splitlines():
         name, equals, value = line.partition("=")
-        if equals and len(line) <= LONGEST and name.strip() and value.strip():
-            facts[" ".join(name.lower().split())] = " ".join(value.split())
+        name, value = " ".join(name.lower().split()), " ".join(value.split())
+        if equals and name and value and not value.startswith("<") and len(line) <= LONGEST:
+            facts[name] = value
     return facts
 
 

@@ -18,7 +18,8 @@ from ludens.core.reply import fold, labelled
 LONGEST = 200
 WITHHELD = "(a private key)"
 
-_LIST_MARK = re.compile(r"^\s*(?:[-+*•>#]+|\(?\d{1,2}[.)])\s*")
+_LIST_MARK = re.compile(r"^\s*(?:[-+*•#]+\s+|>\s*|\(?\d{1,2}[.)]\s*)")
+"""A bullet, a quotation mark of Markdown or a number: what follows is listed or quoted, not done."""
 _GAPS = re.compile(r"[\s_-]+")
 
 
@@ -55,16 +56,17 @@ def _read_line(line: str, actions: tuple[str, ...]) -> Read | None:
     if len(line) > LONGEST or not line.strip():
         return None
     exact, loose = _spellings(actions)
-    action = exact.get(fold(line))
+    bare = _LIST_MARK.sub("", line)
+    action = exact.get(fold(bare))
     if action is not None:
-        return Read(line, action, True)
+        return Read(line, action, bare == line)
     named = labelled(line, "action")
     if named:
         action = exact.get(fold(named[0]))
         if action is not None:
             return Read(line, action, True)
         return Read(line, loose.get(_loosen(named[0]), ""), False)
-    action = loose.get(_loosen(_LIST_MARK.sub("", line)))
+    action = loose.get(_loosen(bare))
     return None if action is None else Read(line, action, False)
 
 

@@ -21,7 +21,7 @@ class _Row:
 
 def pages(kit: Kit, blocks: Sequence[Block]) -> tuple[Picture, ...]:
     """The blocks on square pages, numbered at the foot when there are several."""
-    top, bottom = kit.px(14), kit.size - kit.px(30)
+    top, bottom = kit.px(14), kit.size - kit.px(32)
     sheets: list[list[tuple[int, _Row]]] = [[]]
     y = top
     rows = [row for block in blocks for row in _rows(kit, block)]
@@ -45,7 +45,7 @@ def _page(kit: Kit, sheet: Sequence[tuple[int, _Row]], number: int, total: int) 
         row.draw(canvas, y)
     if total > 1:
         foot = f"Manual, page {number} of {total}"
-        canvas.text(kit.size // 2, kit.size - kit.px(13), foot, max(9, kit.px(11)), "muted", anchor="mm")
+        canvas.text(kit.size // 2, kit.size - kit.px(17), foot, max(9, kit.px(11)), "muted", anchor="mm")
     return canvas.picture()
 
 

@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from ludens.core.errors import Unreadable
 from ludens.core.reply import MessageFormat, ReplyFormat
 from ludens.core.state import Legal
 from ludens.core.view import Look, Picture, View
-from ludens.core.words import load_words
 from ludens.draw import Canvas, kit
 from ludens.games.comma import blocks
 from ludens.games.comma.dialogue import Comma, Dialogue, Said
@@ -23,7 +23,6 @@ from ludens.games.comma.frame import Box, Frame, Head
 from ludens.games.comma.pages import pages
 from ludens.games.comma.puzzle import Manual
 
-_SHARED = Path(__file__).parent / "words.md"
 _NAMES = {"solver": "Solver", "expert": "Expert"}
 
 
@@ -32,12 +31,16 @@ class WholeReply(MessageFormat):
     """The released reader: reasoning is part of the message."""
 
     def read(self, text: str, legal: Legal) -> str:
-        return text.strip()
+        said = text.strip()
+        if not said:
+            raise Unreadable("the reply is empty.")
+        return said
 
 
 class CommaView(View):
-    """A view whose subclass draws the panel. `words` are the shared ones, `own` those beside the subclass."""
+    """A view whose subclass draws the panel and lies beside the puzzle's own words."""
 
+    shared_words = Path(__file__).parent / "words.md"
     inks: ClassVar[Sequence[str] | None] = None
     """Colours the panel is drawn with; naming the few there are makes smoother edges."""
     grounds: ClassVar[Sequence[str]] = ("page", "panel", "white")
@@ -46,10 +49,9 @@ class CommaView(View):
 
     def __init__(self, game: Comma[Any], look: Look, seed: int = 0) -> None:
         super().__init__(game, look, seed)
-        self.own, self.words = self.words, load_words(_SHARED, game.name, look.words)
         inks = None if self.inks is None else ("ink", "muted", "line", "gray", "red", "green", *self.inks)
         self.kit = kit(look.theme, look.size, seed, inks, self.grounds)
-        self._frame = Frame(self.kit, self.own.say("title"))
+        self._frame = Frame(self.kit, self.words.say("title"))
         form = WholeReply if game.released else MessageFormat
         self._formats = {seat: form(self.words.say("reply", seat=seat)) for seat in game.seats}
         self._pages: tuple[Manual, tuple[Picture, ...]] | None = None
@@ -59,7 +61,7 @@ class CommaView(View):
         """Draw the panel into the box (x, y, width, height, in pixels)."""
 
     def values(self, seat: str) -> dict[str, object]:
-        told = {"turns": self.game.last_turn, "puzzle": self.own.say("puzzle", seat=seat)}
+        told = {"turns": self.game.last_turn, "puzzle": self.words.say("puzzle", seat=seat)}
         return {**super().values(seat), **told}
 
     def offers(self, seat: str) -> Literal["image", "text", "both"]:
@@ -85,7 +87,7 @@ class CommaView(View):
         if seat == "expert":
             return blocks.write(state.manual.blocks())
         head = self.words.say("panel", **asdict(_head(state)))
-        return f"{self.own.say('title')}\n{head}\n{state.puzzle.describe()}"
+        return f"{self.words.say('title')}\n{head}\n{state.puzzle.describe()}"
 
     def notes(self, state: Dialogue, seat: str) -> str:
         parts = []

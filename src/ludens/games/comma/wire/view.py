@@ -10,22 +10,26 @@ from ludens.games.comma.wire.rules import WirePanel
 
 
 class WireView(CommaView):
-    """Two posts with wires between them. Where colour may not be seen, every wire bears its colour's name."""
+    """Two posts with wires between them, on grey, so that black and white ones show in every theme.
+
+    Where colour may not be seen, every wire bears its colour's name.
+    """
 
     inks = (*COLOURS, "orange")
-    grounds = ("page", "panel", "white", "wood")
+    grounds = ("page", "panel", "white", "gray", "wood")
 
     def draw(self, canvas: Canvas, box: Box, puzzle: WirePanel) -> None:
         kit, px = self.kit, self.kit.px
         _, top, _, height = box
         left, right, thick = px(58), px(392), px(34)
+        canvas.fill(left, top + px(24), right - left, height - px(48), "gray")
         for post in (px(20), right):
             canvas.rounded(post, top + px(16), px(38), height - px(32), "wood")
         step = (height - px(32)) / len(puzzle.wires)
         for number, colour in enumerate(puzzle.wires, 1):
             y = top + px(16) + round(step * (number - 0.5))
             canvas.text(px(39), y, str(number), px(22), ground="wood", anchor="mm", bold=True)
-            wire = kit.wire(colour, right - left, thick, "page", number == puzzle.cut)
+            wire = kit.wire(colour, right - left, thick, "gray", number == puzzle.cut)
             canvas.place(wire, left, y - thick // 2)
             if kit.theme.lettered:
                 w, h, middle = px(76), thick, px(146 if number == puzzle.cut else 225)

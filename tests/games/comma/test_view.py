@@ -1,0 +1,83 @@
+"""Panels and manuals as shown: every theme and size, pages, text twins, words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ludens.core.view import Look, view_of
+from ludens.draw import THEMES, kit
+from ludens.games.comma.blocks import Figure, Grid, Heading, Items, Paragraph, write
+from ludens.games.comma.pages import pages
+from ludens.testing import check_game
+from tests.games.comma.common import PUZZLES, dialogue, make
+
+
+@pytest.mark.parametrize("options", [{"manual": "random", "history": "last"}, {"variant": "released"}])
+@pytest.mark.parametrize("name", PUZZLES)
+def test_it_keeps_the_contract(name: str, options: dict[str, object]) -> None:
+    check_game(make(name, **options), seeds=(0,), views=(Look(size=256),))
+
+
+@pytest.mark.parametrize("name", PUZZLES)
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_picture_shows_what_changes(name: str, theme: str) -> None:
+    game = make(name)
+    view = view_of(game, Look(theme), 4)
+    pictures = {}
+    for seed in range(12):
+        state = dialogue(name, seed, seed % 4)
+        pictures[view.image(state, "solver").hash] = view.text(state, "solver")
+    assert len(set(pictures.values())) == len(pictures) == 12
+
+
+@pytest.mark.parametrize("name", PUZZLES)
+@pytest.mark.parametrize("size", [256, 512])
+def test_the_manual_fits_its_pages(name: str, size: int) -> None:
+    state = make(name).start(0)
+    view = view_of(state.game, Look(size=size), 0)
+    for page in view.images(state, "expert"):
+        pixels = page.pixels  # type: ignore[attr-defined]
+        rim = [pixels[:, -2:], pixels[:2], pixels[-2:]]
+        assert all((edge == pixels[0, 0]).all() for edge in rim), "something sticks out over the rim"
+
+
+def test_lists_and_headings_stay_together_on_pages() -> None:
+    pens = kit("classic", 512)
+    line = Paragraph("word " * 12)
+    alone = len(pages(pens, [Paragraph("a")] * 17))
+    assert alone == 1
+    blocks = [*[Paragraph("a")] * 17, Heading("Title"), Items(("one", "two"), numbered=True)]
+    assert len(pages(pens, blocks)) == 2
+    first = pages(pens, blocks)[0].pixels[:480]
+    assert (first == pages(pens, [Paragraph("a")] * 17)[0].pixels[:480]).all()
+    assert len(pages(pens, [line] * 60)) > 2
+
+
+def test_a_manual_is_written_as_plain_text() -> None:
+    blocks = (
+        Heading("Title"),
+        Items(("a", "b"), numbered=True),
+        Items(("c",)),
+        Grid((("x", "y"), ("1", "2"))),
+        Figure("a cat", 40, lambda canvas, x, y, w, h: canvas.fill(x, y, w, h, "red")),
+    )
+    assert write(blocks) == "TITLE\n\n1. a\n2. b\n\n- c\n\n| x | y |\n| 1 | 2 |\n\na cat"
+    assert len(pages(kit("classic", 512), blocks)) == 1
+
+
+def test_words_can_be_replaced(tmp_path: Path) -> None:
+    (tmp_path / "comma.wire.md").write_text("# title\nCables\n\n# rules solver\nJust $turns turns.\n")
+    view = view_of(make("comma/wire"), Look(words=tmp_path), 0)
+    assert view.rules("solver") == "Just 10 turns."
+    assert view.text(make("comma/wire").start(0), "solver").startswith("Cables\n")
+    assert "Expert in a game" in view.rules("expert")
+
+
+def test_turns_and_mistakes_are_shown_even_when_many() -> None:
+    state = make("comma/wire", mistakes=100, turns=100).start(0)
+    view = view_of(state.game, Look(), 0)
+    before = view.image(state, "solver")
+    state.apply({"solver": "\n".join(state.puzzle.actions[:1] * 2)})
+    assert view.image(state, "solver").hash != before.hash

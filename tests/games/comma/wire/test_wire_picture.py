@@ -1,0 +1,81 @@
+"""The picture suffices: wires and serial number are read from the PNG, and the panel solved from them."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from ludens.core.view import Look, view_of
+from ludens.draw import THEMES, Kit
+from ludens.games.comma.bots import advise
+from ludens.games.comma.language import read, write
+from ludens.games.comma.wire.manual import COLOURS
+from ludens.games.comma.wire.rules import Wire
+from ludens.games.comma.wire.view import WireView
+
+Pixels = NDArray[np.int32]
+
+
+def nearest(rgb: Pixels, kit: Kit) -> str:
+    """The wire colour a pixel is nearest to."""
+    return min(COLOURS, key=lambda colour: int(np.abs(rgb - np.array(kit.rgb(colour))).sum()))
+
+
+def wires(pixels: Pixels, kit: Kit) -> list[str]:
+    """Where the sockets at the left post are dark there is a wire, of the colour just beside the socket."""
+    post, beside = kit.px(60), kit.px(104)
+    top, bottom = kit.px(72 + 26), kit.size - kit.px(26)
+    socket = np.abs(pixels[top:bottom, post] - np.array(kit.rgb("black"))).sum(1) < 24
+    starts = [top + y for y in range(1, len(socket)) if socket[y] and not socket[y - 1]]
+    return [nearest(pixels[y + kit.px(34) // 2, beside], kit) for y in starts]
+
+
+def serial(pixels: Pixels, kit: Kit) -> str:
+    """Each digit on the plate is the one whose sprite fits best."""
+    digits = ""
+    for index in range(6):
+        fits = {}
+        for digit in "0123456789":
+            sprite = kit.palette.colours[
+                kit.text(digit, max(9, kit.px(17)), "black", "white", mono=True)
+            ].astype(int)
+            h, w = sprite.shape[:2]
+            x, y = kit.px(298) + index * kit.px(18) - w // 2, kit.px(20) - h // 2
+            fits[digit] = int(np.abs(pixels[y : y + h, x : x + w] - sprite).sum())
+        digits += min(fits, key=lambda digit: fits[digit])
+    return digits
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("size", [256, 512])
+def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
+    game = Wire()
+    for seed in range(25):
+        state = game.start(seed)
+        view = view_of(game, Look(theme, size), seed)
+        assert isinstance(view, WireView)
+        with Image.open(BytesIO(view.image(state, "solver").png())) as image:
+            pixels = np.array(image.convert("RGB"), np.int32)
+        told = write({"wires": ", ".join(wires(pixels, view.kit)), "serial": serial(pixels, view.kit)})
+        state.apply({"solver": told})
+        state.apply({"expert": advise(state.manual, [told])})
+        state.apply({"solver": f"cut_wire_{read(state.said[-1].text)['cut']}"})
+        assert state.solved, f"{theme} {size} seed {seed}: read {told!r}"
+
+
+def test_a_cut_wire_is_drawn_cut() -> None:
+    game = Wire()
+    state = game.start(8)
+    view = view_of(game, Look(), 0)
+    panel = state.puzzle
+    whole = view.image(state, "solver").pixels  # type: ignore[attr-defined]
+    state.apply({"solver": f"cut_wire_{state.manual.right(panel.wires, panel.serial)}"})  # type: ignore[attr-defined]
+    changed = np.argwhere(view.image(state, "solver").pixels != whole)  # type: ignore[attr-defined]
+    below_head = changed[changed[:, 0] > 72]
+    assert len(below_head)
+    assert np.ptp(below_head[:, 0]) < 34
+    assert "cut" in view.text(state, "solver")
