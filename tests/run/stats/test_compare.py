@@ -46,11 +46,17 @@ def test_the_sign_flip_test_is_exact_for_few_differences() -> None:
 
 
 def test_the_sign_flip_test_agrees_with_scipy_even_on_ties() -> None:
-    a, b = [0.3, 0.1, 0.7, 0.2, 0.2, 0.9, 0.4, 0.6], [0.1, 0.2, 0.1, 0.1, 0.3, 0.2, 0.4, 0.8]
+    tenths = [-8, -9, -6, 6, 3, 8]  # added up in another order, these give other last digits
+    a, b = [tenth / 10 for tenth in tenths], [0.0] * 6
     expected = scipy_stats.permutation_test(
-        (a, b), lambda x, y: np.mean(np.subtract(x, y)), permutation_type="samples"
+        (tenths, b), lambda x, y: np.mean(np.subtract(x, y)), permutation_type="samples"
     )
-    assert paired_difference(dict(enumerate(a)), dict(enumerate(b))).p_value == pytest.approx(expected.pvalue)
+    assert paired_difference(dict(enumerate(a)), dict(enumerate(b))).p_value == expected.pvalue
+
+
+def test_random_flips_never_claim_the_impossible() -> None:
+    gains = {i: 1.0 + i for i in range(50)}
+    assert paired_difference(gains, dict.fromkeys(gains, 0.0)).p_value == 1 / 10_000
 
 
 @pytest.mark.parametrize("n", [20, 100, 400])
