@@ -35,14 +35,19 @@ CATALOGUE = {
 MODELS = Registry("kind of model", "ludens.models", "ludens.models:CATALOGUE")
 
 
-def model(spec: str | Spec) -> Model:
-    """Make the model a spec names. Nothing is sent before it is asked."""
+def model(spec: str | Spec, *, cache: bool = True) -> Model:
+    """Make the model a spec names. Nothing is sent before it is asked.
+
+    Args:
+        spec: What stands in a chair: `openai/gpt-4.1?temperature=0`.
+        cache: Whether kept answers may be used, where the spec or LUDENS_CACHE names a file of them.
+    """
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
     maker = MODELS.get(parsed.kind)
     options = dict(parsed.options)
     path = options.pop("cache", "") or os.environ.get("LUDENS_CACHE", "")
     made: Model = maker(Spec(parsed.name, parsed.address, options))
-    if not path:
+    if not (path and cache):
         return made
     from ludens.models.cache import Cached
 
