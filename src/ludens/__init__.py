@@ -1,9 +1,10 @@
 """Ludens: vision-language models, bots and people play multi-agent visual games.
 
 >>> import asyncio, ludens
+>>> from ludens.play import play
 >>> game = ludens.make("tic_tac_toe")
 >>> players = {seat: ludens.agent("bot/random", game) for seat in game.seats}
->>> asyncio.run(ludens.play(game, players, seed=7)).status
+>>> asyncio.run(play(game, players, seed=7)).status
 'done'
 """
 
@@ -38,7 +39,6 @@ _PUBLIC = {
     "Observation": "ludens.core.view",
     "View": "ludens.core.view",
     "agent": "ludens.agents",
-    "play": "ludens.play",
 }
 
 __all__ = sorted([*_PUBLIC, "__version__"])
@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from ludens.core.view import Look as Look
     from ludens.core.view import Observation as Observation
     from ludens.core.view import View as View
-    from ludens.play import play as play
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ import ludens
 from ludens.core.errors import Ambiguous, BadOption, MoveError, Unreadable
 from ludens.core.state import FreeText
 from ludens.games.perceive.matrix import MatrixFormat
+from ludens.play import play
 
 SQUARE = MatrixFormat(2, 2)
 matrices = st.lists(st.lists(st.integers(-6, 9), min_size=3, max_size=3), min_size=3, max_size=3)
@@ -113,9 +114,9 @@ def test_silence_earns_nothing() -> None:
 async def test_guessing_earns_one_in_k() -> None:
     game = ludens.make("perceive", board="breakthrough")
     guess, oracle = ludens.agent("bot/random", game), ludens.agent("bot/oracle", game)
-    scores = [(await ludens.play(game, {"viewer": guess}, seed)).returns["viewer"] for seed in range(150)]
+    scores = [(await play(game, {"viewer": guess}, seed)).returns["viewer"] for seed in range(150)]
     assert sum(scores) / len(scores) == pytest.approx(1 / 3, abs=0.03)
-    assert (await ludens.play(game, {"viewer": oracle}, 1)).returns == {"viewer": 1.0}
+    assert (await play(game, {"viewer": oracle}, 1)).returns == {"viewer": 1.0}
 
 
 @pytest.mark.parametrize("board", ["coin_dilemma", "perceive", "perceive?board=tic_tac_toe"])

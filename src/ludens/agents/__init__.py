@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ludens.core.agent import Agent
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
 from ludens.core.options import configure
 from ludens.core.registry import Registry, load
 from ludens.core.spec import Spec, parse_spec
+from ludens.models import MODELS, model
+
+if TYPE_CHECKING:
+    from ludens.models.chat import Model
 
 CATALOGUE = {
     "bot/random": "ludens.agents.simple:Random",
@@ -20,9 +26,14 @@ CATALOGUE = {
 AGENTS = Registry("agent", "ludens.agents", "ludens.agents:CATALOGUE")
 
 
-def agent(spec: str | Spec, game: Game) -> Agent:
-    """Make the agent a spec names, for a game: the game's own bots are found before the general ones."""
+def agent(spec: str | Spec, game: Game, models: dict[str, Model] | None = None) -> Agent:
+    """Make the agent a spec names, for a game: the game's own bots are found before the general ones.
+
+    Models that are the same are shared through `models`, so that their limits count for all seats together.
+    """
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
+    if parsed.kind in MODELS.names():
+        return _seated_model(parsed, {} if models is None else models)
     own = {f"bot/{name}": path for name, path in game.bots.items()}
     if parsed.name in own:
         target = load(own[parsed.name])
@@ -30,10 +41,20 @@ def agent(spec: str | Spec, game: Game) -> Agent:
         try:
             target = AGENTS.get(parsed.name)
         except UnknownName:
-            raise UnknownName("agent", parsed.name, [*AGENTS.names(), *own]) from None
-    if not (isinstance(target, type) and issubclass(target, Agent)):
-        made: Agent = target(parsed)
-        return made
+            raise UnknownName(
+                "agent", parsed.name, [*AGENTS.names(), *own, *(f"{kind}/..." for kind in MODELS.names())]
+            ) from None
     if parsed.address:
         raise BadOption(f"{parsed.name} has no address: {str(parsed)!r}.")
-    return configure(target, parsed.options, parsed.name)
+    made: Agent = configure(target, parsed.options, parsed.name)
+    return made
+
+
+def _seated_model(spec: Spec, models: dict[str, Model]) -> Agent:
+    from ludens.agents.vlm import Vlm, split_options
+
+    own, manner = split_options(spec)
+    key = str(own)
+    if key not in models:
+        models[key] = model(own)
+    return Vlm(models[key], manner)

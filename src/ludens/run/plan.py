@@ -1,0 +1,145 @@
+"""What a run will play: entrants x tasks x seeds, each with a key that never changes."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.core.registry import make
+from ludens.core.view import Look
+from ludens.run.task import MODEL, Suite, Task, suite
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One episode to be played."""
+
+    key: str
+    entrant: str
+    task: str
+    seed: int
+    seating: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything needed to repeat a run. Written to `run.json`; holds no keys or secrets."""
+
+    suite: str
+    entrants: Mapping[str, str]
+    """Name in tables to agent spec."""
+    tasks: tuple[str, ...] = ()
+    """The tasks of the suite that are played; all when empty."""
+    limit: int = 0
+    """At most so many episodes a task; 0 for the suite's own number."""
+    seed: int = 0
+    """Moves every task's first seed."""
+    theme: str = "classic"
+    size: int = 512
+    words: str = ""
+    void_retries: int = 2
+    """How often an episode that an agent failure voided is played again."""
+    made_with: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def chosen(self) -> dict[str, Task]:
+        """The tasks by name."""
+        whole: Suite = suite(self.suite)
+        known = {task.name: task for task in whole.tasks}
+        for name in self.tasks:
+            if name not in known:
+                raise UnknownName(f"task of {self.suite}", name, known)
+        return {name: known[name] for name in (self.tasks or known)}
+
+    @property
+    def look(self) -> Look:
+        """How everything is shown."""
+        return Look(self.theme, self.size, Path(self.words) if self.words else None)
+
+    def jobs(self) -> Iterator[Job]:
+        """Every episode, in an order that lets all tasks advance together."""
+        counts = {name: self.count(task) for name, task in self.chosen.items()}
+        for index in range(max(counts.values())):
+            for name, task in self.chosen.items():
+                if index < counts[name]:
+                    for entrant in self.entrants:
+                        seed, seating = task.placed(index)
+                        seed += self.seed
+                        yield Job(f"{entrant}|{name}|{seed}|{seating}", entrant, name, seed, seating)
+
+    def count(self, task: Task) -> int:
+        """How many episodes of a task each entrant plays; seatings are never cut in half."""
+        if not self.limit or self.limit >= task.episodes:
+            return task.episodes
+        swaps = len(task.seatings)
+        return min(task.episodes, -(-self.limit // swaps) * swaps)
+
+    def total(self) -> int:
+        """All episodes of the run."""
+        return len(self.entrants) * sum(map(self.count, self.chosen.values()))
+
+    def specs(self, job: Job) -> dict[str, str]:
+        """Who sits where in this episode."""
+        seating = self.chosen[job.task].seatings[job.seating]
+        return {seat: self.entrants[job.entrant] if who == MODEL else who for seat, who in seating.items()}
+
+    def seats(self, job: Job) -> tuple[str, ...]:
+        """The seats of the entrant in this episode."""
+        seating = self.chosen[job.task].seatings[job.seating]
+        return tuple(seat for seat, who in seating.items() if who == MODEL)
+
+    def to_json(self) -> bytes:
+        """What `run.json` holds."""
+        return orjson.dumps(self._fields(), option=orjson.OPT_INDENT_2)
+
+    @staticmethod
+    def from_json(data: bytes) -> Plan:
+        """Read `run.json`."""
+        from pydantic import TypeAdapter, ValidationError
+
+        try:
+            return TypeAdapter(Plan).validate_json(data)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise BadFile(f"run.json is not valid at {place or 'its start'}: {first['msg']}.") from None
+
+    def identity(self) -> str:
+        """A hash of what is played, so that results of two plans are never mixed."""
+        rest = self._fields()
+        del rest["made_with"]
+        return blake2b(orjson.dumps(rest, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
+
+    def _fields(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+def make_plan(suite_name: str, entrants: Mapping[str, str], **choices: Any) -> Plan:
+    """A plan whose tasks, games and seats have been checked."""
+    if not entrants:
+        raise BadOption("nobody to measure: name at least one --model.")
+    plan = Plan(suite_name, dict(entrants), made_with=versions(), **choices)
+    for task in plan.chosen.values():
+        game = make(task.game)
+        for seating in task.seatings:
+            if set(seating) != set(game.seats):
+                raise BadOption(
+                    f"task {task.name!r} seats {sorted(seating)} at {game.name}, not {list(game.seats)}."
+                )
+    return plan
+
+
+def versions() -> dict[str, str]:
+    """What this run is made with."""
+    from importlib.metadata import version
+
+    libraries = {name: version(name) for name in ("ludens", "numpy", "open_spiel", "Pillow")}
+    return {"python": platform.python_version(), **libraries}

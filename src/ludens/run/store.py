@@ -1,0 +1,177 @@
+"""A run's folder: `run.json` says what is played, `episodes.jsonl` holds one line for every finished episode.
+
+A line is appended and flushed the moment an episode ends, so that a killed run loses only what was in
+flight. A line torn by a crash is cut off when the folder is opened again. One process writes at a time.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import orjson
+
+from ludens.core.episode import Episode
+from ludens.core.errors import BadFile, BadOption
+from ludens.run.plan import Job, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of `episodes.jsonl`."""
+
+    key: str
+    entrant: str
+    task: str
+    seating: int
+    episode: Episode
+
+    def to_json(self) -> bytes:
+        """The line, without its end."""
+        return orjson.dumps(self)
+
+
+class Store:
+    """The folder of one run, opened for writing."""
+
+    def __init__(self, folder: Path, plan: Plan) -> None:
+        self.folder = folder
+        self.plan = plan
+        self.done: set[str] = set()
+        self.voids: Counter[str] = Counter()
+        self._file: BinaryIO | None = None
+
+    @classmethod
+    def create(cls, folder: Path, plan: Plan) -> Self:
+        """A new folder, or the same run's folder again."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadFile(f"cannot make the folder {str(folder)!r}: {error.strerror}.") from None
+        file = folder / "run.json"
+        if file.exists():
+            if read_plan(folder).identity() != plan.identity():
+                raise BadOption(
+                    f"{str(folder)!r} holds another run; choose another --out or resume that one."
+                )
+        else:
+            if any(folder.iterdir()):
+                raise BadOption(f"the folder {str(folder)!r} is not empty and holds no run.")
+            partial = folder / "run.json.part"
+            partial.write_bytes(plan.to_json())
+            partial.rename(file)
+        return cls(folder, plan)
+
+    @classmethod
+    def reopen(cls, folder: Path) -> Self:
+        """The folder of a run that was begun before."""
+        return cls(folder, read_plan(folder))
+
+    def __enter__(self) -> Self:
+        path = self.folder / "episodes.jsonl"
+        self._file = path.open("ab")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            raise BadOption(f"another process is writing to {str(self.folder)!r}.") from None
+        _mend(path)
+        for key, void in _keys(path):
+            if void:
+                self.voids[key] += 1
+            else:
+                self.done.add(key)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def add(self, job: Job, episode: bytes, void: bool) -> None:
+        """Append one finished episode, given as JSON. A key that is done is never written again."""
+        assert self._file is not None, "the store is not open"
+        if job.key in self.done:
+            return
+        head = orjson.dumps(
+            {"key": job.key, "entrant": job.entrant, "task": job.task, "seating": job.seating, "void": void}
+        )
+        self._file.write(head[:-1] + b',"episode":' + episode + b"}\n")
+        self._file.flush()
+        if void:
+            self.voids[job.key] += 1
+        else:
+            self.done.add(job.key)
+
+    def pending(self) -> Iterator[Job]:
+        """What is still to be played, in the plan's order."""
+        return (job for job in self.plan.jobs() if job.key not in self.done)
+
+
+def read_plan(folder: Path) -> Plan:
+    """The plan of a run's folder."""
+    try:
+        return Plan.from_json((folder / "run.json").read_bytes())
+    except OSError:
+        raise BadFile(f"{str(folder)!r} is not a run: it holds no run.json.") from None
+
+
+def read_records(folder: Path) -> list[Record]:
+    """Every finished episode of a run, void ones included, in the order they were written."""
+    path = folder / "episodes.jsonl"
+    if not path.exists():
+        return []
+    records = []
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                break
+            records.append(_record(line, path, number))
+    return records
+
+
+def _record(line: bytes, path: Path, number: int) -> Record:
+    marker = b',"episode":'
+    head, found, tail = line.rstrip().partition(marker)
+    try:
+        fields = orjson.loads(head + b"}")
+        episode = Episode.from_json(tail[:-1]) if found else None
+        assert episode is not None
+        return Record(fields["key"], fields["entrant"], fields["task"], fields["seating"], episode)
+    except (orjson.JSONDecodeError, KeyError, TypeError, AssertionError, BadFile) as error:
+        raise BadFile(f"line {number} of {str(path)!r} is not an episode: {error}") from None
+
+
+def _keys(path: Path) -> Iterator[tuple[str, bool]]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                head = orjson.loads(line.partition(b',"episode":')[0] + b"}")
+                yield head["key"], head["void"]
+            except (orjson.JSONDecodeError, KeyError, TypeError):
+                raise BadFile(f"line {number} of {str(path)!r} is not an episode.") from None
+
+
+def _mend(path: Path) -> None:
+    """Cut off a last line that a crash left without its end."""
+    with path.open("rb+") as file:
+        file.seek(0, 2)
+        end = file.tell()
+        position = end
+        while position > 0:
+            start = max(0, position - 65536)
+            file.seek(start)
+            block = file.read(position - start)
+            newline = block.rfind(b"\n")
+            if newline >= 0:
+                position = start + newline + 1
+                break
+            position = start
+        if position != end:
+            file.truncate(position)

@@ -1,0 +1,156 @@
+"""What is measured: a game, who sits where, how patient the table is, and what is counted.
+
+A suite is a list of tasks with its published numbers and its deliberate deviations. `MODEL` stands for
+whoever is being measured; several seatings take turns on shared seeds, so that no side is favoured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ludens.core.episode import Episode
+from ludens.core.errors import BadOption
+from ludens.core.registry import Registry, load
+from ludens.core.table import Table
+from ludens.run.stats import Estimate, mean, rate
+
+MODEL = "MODEL"
+"""In a seating: the agent under measurement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One finished episode with what metrics must know about it."""
+
+    key: str
+    episode: Episode
+    seats: tuple[str, ...]
+    """The seats in which the agent under measurement sat."""
+
+    @property
+    def seed(self) -> int:
+        """The seed it was played on; swapped seatings share it."""
+        return self.episode.seed
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number measured over the episodes of one task."""
+
+    name: str
+    estimate: Callable[[Sequence[Played]], Estimate]
+    value: Callable[[Played], float | None] | None = None
+    """The metric of one episode, where it has one: what paired comparisons need."""
+    percent: bool = False
+    """Whether it is a share, shown times 100."""
+    higher_is_better: bool = True
+    about: str = ""
+
+
+def mean_of(name: str, value: Callable[[Played], float | None], **rest: Any) -> Metric:
+    """The mean of a number every episode has; episodes for which it is None do not count."""
+    return Metric(
+        name, lambda played: mean([v for p in played if (v := value(p)) is not None]), value, **rest
+    )
+
+
+def rate_of(name: str, holds: Callable[[Played], bool | None], **rest: Any) -> Metric:
+    """The share of episodes in which something holds."""
+
+    def value(played: Played) -> float | None:
+        held = holds(played)
+        return None if held is None else float(held)
+
+    def estimate(played: Sequence[Played]) -> Estimate:
+        known = [v for p in played if (v := value(p)) is not None]
+        return rate(round(sum(known)), len(known))
+
+    return Metric(name, estimate, value, percent=True, **rest)
+
+
+def own_return(played: Played) -> float:
+    """What the agent under measurement earned, averaged over its seats."""
+    return sum(played.episode.returns[seat] for seat in played.seats) / len(played.seats)
+
+
+def won(played: Played) -> bool:
+    """Whether the agent under measurement earned more than everybody else."""
+    others = [value for seat, value in played.episode.returns.items() if seat not in played.seats]
+    return own_return(played) > max(others, default=0.0)
+
+
+RETURN = mean_of("return", own_return)
+WON = rate_of("won", won)
+
+Seating = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One line of a suite. The first metric is the one tables show."""
+
+    name: str
+    game: str
+    seatings: tuple[Seating, ...]
+    episodes: int
+    metrics: tuple[Metric, ...] = (RETURN,)
+    table: Table = field(default_factory=Table)
+    first_seed: int = 0
+    blindable: bool = True
+    """Whether a blind control makes sense: the picture should matter."""
+
+    def __post_init__(self) -> None:
+        if not self.seatings or not self.metrics or self.episodes < 1:
+            raise BadOption(f"task {self.name!r} needs a seating, a metric and at least one episode.")
+        if not all(MODEL in seating.values() for seating in self.seatings):
+            raise BadOption(f"in task {self.name!r} some seating has no chair for the model.")
+
+    def placed(self, index: int) -> tuple[int, int]:
+        """Seed and seating of the episode with this index: every seed is played once in every seating."""
+        return self.first_seed + index // len(self.seatings), index % len(self.seatings)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row somebody else measured, shown beside ours and marked as theirs."""
+
+    source: str
+    model: str
+    values: Mapping[str, float]
+    """Task name to the value of its first metric, in the unit our tables show."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Tasks that belong together."""
+
+    name: str
+    about: str
+    tasks: tuple[Task, ...]
+    published: tuple[Published, ...] = ()
+    deviations: tuple[str, ...] = ()
+    """Where and why we depart from the paper or its released code."""
+    overall: Callable[[Mapping[str, Estimate]], Estimate] | None = None
+    """One number for the whole suite from the first metric of every task, where the paper has one."""
+    anchors: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Task name to (random, optimal) returns between which results are normalised to 0..100."""
+
+
+SUITES = Registry("suite", "ludens.suites", "ludens.suites:CATALOGUE")
+
+
+def suite(name: str) -> Suite:
+    """The suite of this name, or behind "module:attribute"."""
+    found: Suite | Callable[[], Suite] = load(name) if ":" in name else SUITES.get(name)
+    return found if isinstance(found, Suite) else found()
+
+
+def read_published(file: Path, source: str) -> tuple[Published, ...]:
+    """Rows from a TOML file: one table a model, task names as keys."""
+    import tomllib
+
+    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    return tuple(Published(source, model, values) for model, values in data.items())

@@ -1,0 +1,63 @@
+"""Five small tasks, one for each kind of game: what a newcomer sees first, and the shortest evaluation."""
+
+from __future__ import annotations
+
+from ludens.run.task import MODEL, RETURN, WON, Played, Suite, Task, mean_of, rate_of
+
+
+def _swapped(first: str, second: str, opponent: str) -> tuple[dict[str, str], dict[str, str]]:
+    return {first: MODEL, second: opponent}, {first: opponent, second: MODEL}
+
+
+def _unbeaten(played: Played) -> bool:
+    [seat] = played.seats
+    return played.episode.returns[seat] >= 0 and played.episode.culprit != seat
+
+
+SUITE = Suite(
+    name="demo",
+    about="One small task of each kind: perfect play, search, a dilemma, seeing, and talking.",
+    tasks=(
+        Task(
+            name="tic_tac_toe",
+            game="tic_tac_toe",
+            seatings=_swapped("x", "o", "bot/random"),
+            episodes=20,
+            metrics=(WON, rate_of("unbeaten", _unbeaten)),
+        ),
+        Task(
+            name="breakthrough",
+            game="breakthrough?rows=6&columns=5",
+            seatings=_swapped("black", "white", "bot/mcts?simulations=20&rollouts=1"),
+            episodes=10,
+            metrics=(WON,),
+        ),
+        Task(
+            name="coin_dilemma",
+            game="coin_dilemma",
+            seatings=({"red": MODEL, "blue": MODEL},),
+            episodes=10,
+            metrics=(RETURN,),
+        ),
+        Task(
+            name="perceive",
+            game="perceive?board=breakthrough",
+            seatings=({"viewer": MODEL},),
+            episodes=20,
+            metrics=(mean_of("cells", lambda played: played.episode.returns["viewer"], percent=True),),
+        ),
+        Task(
+            name="wire",
+            game="comma/wire",
+            seatings=({"solver": MODEL, "expert": MODEL},),
+            episodes=10,
+            metrics=(
+                rate_of("solved", lambda played: bool(played.episode.facts["solved"])),
+                mean_of(
+                    "mistakes", lambda played: float(played.episode.facts["mistakes"]), higher_is_better=False
+                ),
+            ),
+        ),
+    ),
+    deviations=("Sizes and opponents are chosen to be quick; the paper suites have the papers' own.",),
+)
