@@ -1,4 +1,4 @@
-"""`ludens bench draw`: images a second on one core."""
+"""`ludens bench draw`: images per second of one core."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TARGETS = {"zlib": 500.0, "isal": 1200.0}
 
 
 def rows(seconds: float) -> Iterator[Row]:
-    """A 15x15 board with 60 stones and labels at 512x512, drawn, encoded and base64'd."""
+    """A 15x15 board with 60 stones and labels at 512x512, drawn, encoded, base64'd, per second of a core."""
     from ludens.draw.bench import measure
 
     measured = {str(row["name"]): float(row["images_per_second"]) for row in measure(seconds)}

@@ -15,7 +15,7 @@ from ludens.core.state import FreeText
 
 
 def rows(seconds: float) -> Iterator[Row]:
-    """Random against random, nothing rendered, one core."""
+    """Random against random, nothing rendered, per second of one core."""
     tic_tac_toe = make("tic_tac_toe")
     ours = rate(through_state(tic_tac_toe, games=True), seconds)
     yield Row("tic_tac_toe through State", ours, "games/s", 5_000)

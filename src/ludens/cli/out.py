@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ def console() -> Console:
     """Standard output through rich: colours only at a terminal, wide lines in a pipe, no markup read."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else _PIPED_WIDTH
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPED_WIDTH
     return Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False)
 
 
@@ -30,7 +31,7 @@ def table(
     from rich import box
     from rich.table import Table
 
-    made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         made.add_column(column, justify="right" if column in right else "left", overflow="fold")
     for row in rows:
@@ -38,7 +39,7 @@ def table(
     screen = console()
     with screen.capture() as printed:
         screen.print(made)
-    print("\n".join(line.rstrip() for line in printed.get().splitlines()))
+    print(title + "\n".join(line.rstrip() for line in ["", *printed.get().splitlines()]))
 
 
 def json_out(value: Any) -> None:
