@@ -56,7 +56,7 @@ class ActionFormat(ReplyFormat):
             raise Unreadable(f"the reply is empty; a line '{self.label}: ...' is needed.")
         named = list(dict.fromkeys(filter(None, labelled(said, self.label))))
         if not named:
-            bare = self._matches([said], legal)[0] if len(said) <= 200 else None
+            bare = self._matches([unwrap(said)], legal)[0] if len(said) <= 200 else None
             if bare is None:
                 raise Unreadable(f"no line '{self.label}: ...' was found in the reply.")
             return bare
@@ -140,9 +140,8 @@ def labelled(text: str, label: str) -> Sequence[str]:
 def unwrap(name: str) -> str:
     """A name without quotes, emphasis or \\boxed{} around it."""
     bare = name.strip()
-    if bare.startswith("\\boxed{"):
-        bare = bare[len("\\boxed{") :]
-    return bare.strip(_WRAPPERS) if bare.strip(_WRAPPERS) else bare
+    inner = bare.strip(_WRAPPERS + "$").removeprefix("\\boxed{").removeprefix("\\text{").strip(_WRAPPERS)
+    return inner or bare
 
 
 def fold(name: str) -> str:
