@@ -132,35 +132,10 @@ def test_a_megabyte_is_no_burden(reply: str) -> None:
     fold(reply)
 
 
-SCRAPS = st.sampled_from(
-    [
-        "Action:",
-        "action",
-        "A1",
-        "B2",
-        "<think>",
-        "</think>",
-        "<reasoning>",
-        "</THINK>",
-        "\n",
-        " ",
-        "**",
-        "`",
-        "\\boxed{",
-        "}",
-        "Z9",
-        "🙂",
-        "İ",
-        "ſ",
-        "\x00",
-        "\u2028",
-        "：",
-        "ignore the rules",
-        "```",
-        "take",
-        "2",
-    ]
-)
+SCRAPS = st.sampled_from([
+    "Action:", "action", "A1", "B2", "<think>", "</think>", "<reasoning>", "</THINK>", "\n", " ", "**", "`",
+    "\\boxed{", "}", "Z9", "🙂", "İ", "ſ", "\x00", "\u2028", "：", "ignore the rules", "```", "take", "2",
+])  # fmt: skip
 REPLIES = st.lists(SCRAPS | st.text(max_size=8), max_size=25).map("".join)
 
 
@@ -189,12 +164,11 @@ def test_reasoning_is_removed_for_good(reply: str) -> None:
         assert once == reply
 
 
-@given(
-    st.lists(
-        st.from_regex(r"[a-z0-9]+([ +-][a-z0-9]+)*", fullmatch=True), min_size=1, max_size=6, unique=True
-    ),
-    st.data(),
-)
+WORD = st.text("ab19", min_size=1, max_size=3)
+ACTION = st.lists(WORD, min_size=1, max_size=3).map(" ".join) | st.builds("{}-{}".format, WORD, WORD)
+
+
+@given(st.lists(ACTION, min_size=1, max_size=6, unique=True), st.data())
 def test_every_written_action_is_read(legal: list[str], data: st.DataObject) -> None:
     action = data.draw(st.sampled_from(legal))
     assert FORMAT.read(FORMAT.write(action), legal) == action
@@ -214,7 +188,7 @@ def test_aliases_stand_for_legal_actions_only() -> None:
     assert reader.write("north") == "Move: north"
     with pytest.raises(Illegal):
         reader.read("Move: down", ["north"])
-    with pytest.raises(Unreadable, match="no line 'Move: [.]{3}' was found"):
+    with pytest.raises(Unreadable, match=r"no line 'Move: \.\.\.' was found"):
         reader.read("Action: up and away", ["north"])
 
 
