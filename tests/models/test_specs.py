@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ludens.core.errors import BadOption, MissingKey, UnknownName, UsageError
+from ludens.core.errors import BadOption, MissingExtra, MissingKey, UnknownName, UsageError
 from ludens.core.spec import Spec
 from ludens.models import MODELS, Answer, Model, Request, model
 from tests.models.conftest import question
@@ -94,3 +94,20 @@ def test_a_request_is_named_by_everything_in_it() -> None:
 def test_importing_models_loads_no_http() -> None:
     code = "import sys, ludens.models; sys.exit('aiohttp' in sys.modules or 'sqlite3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("spec", "module", "extra"),
+    [
+        ("anthropic/claude-x", "anthropic", "anthropic"),
+        ("google/gemini-x", "google.genai", "google"),
+    ],
+)
+def test_a_missing_extra_is_named(
+    spec: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    if module == "google.genai":
+        monkeypatch.setitem(sys.modules, "google", None)
+    with pytest.raises(MissingExtra, match=rf"pip install 'ludens\[{extra}\]'"):
+        model(spec)

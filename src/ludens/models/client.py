@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from abc import abstractmethod
 from dataclasses import replace
 from time import monotonic, perf_counter, time_ns
@@ -24,11 +25,22 @@ from ludens.models.settings import Settings, identity
 log = logging.getLogger("ludens.models")
 
 LONGEST_PAUSE = 30.0
+MAY_BE_LEFT_OUT = ("temperature", "top_p", "seed")
+UNWANTED = re.compile(
+    r"unsupported|not support|unrecognized|unknown|unexpected|not permitted|not allowed|forbidden|deprecated"
+    r"|cannot both|use '?max_",
+    re.IGNORECASE,
+)
+# One for each option and one for the length: a server that takes nothing must not send us round in circles.
+_MOST_ADAPTIONS = 1 + len(MAY_BE_LEFT_OUT)
 _SECONDS_BETWEEN_WARNINGS = 30.0
 
 
 class Client(Model):
     """A model at the other end of a network. Subclasses say how one attempt is made."""
+
+    usual = Sampling()
+    """What is asked for where neither spec nor task say anything."""
 
     def __init__(self, spec: Spec, settings: Settings, secret: Secret, address: str | None) -> None:
         super().__init__(identity(spec, settings, address))
@@ -39,6 +51,7 @@ class Client(Model):
         self._jitter = stream(time_ns(), "jitter")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._gate: Gate
+        self._left_out: set[str] = set()
         self._worked = False
         self._warned = -_SECONDS_BETWEEN_WARNINGS
 
@@ -60,7 +73,7 @@ class Client(Model):
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             await self._enter(loop)
-        sampling = self._sampling.over(request.sampling)
+        sampling = self._sampling.over(request.sampling).over(self.usual)
         async with self._gate.slots:
             answer = await self._persist(request, sampling)
             if answer.finish == "length" and sampling.max_tokens:
@@ -93,12 +106,12 @@ class Client(Model):
     async def _persist(self, request: Request, sampling: Sampling, extending: bool = False) -> Answer:
         """Try until there is an answer or patience ends."""
         trouble_since = 0.0
-        tries = 0
+        tries = adaptions = 0
         while True:
             settle = await self._gate.enter(lambda: estimate(request, sampling.max_tokens))
             try:
                 started = perf_counter()
-                answer = await self.attempt(request, sampling)
+                answer = await self.attempt(request, self._taken(sampling))
                 answer.ms = round((perf_counter() - started) * 1000, 3)
                 settle(answer.usage.input_tokens + answer.usage.output_tokens)
                 self._worked = True
@@ -108,6 +121,9 @@ class Client(Model):
                 self.tally["calls"] += 1
                 return Answer(str(error), "filtered", model=self.model_name)
             except Refused as error:
+                adaptions += 1
+                if adaptions <= _MOST_ADAPTIONS and self.adapt(str(error), sampling):
+                    continue
                 if extending:
                     raise
                 raise self._hopeless(error) from None
@@ -115,6 +131,27 @@ class Client(Model):
                 tries += 1
                 trouble_since = trouble_since or monotonic()
                 await self._wait(fault, tries, trouble_since)
+
+    def adapt(self, complaint: str, sampling: Sampling) -> bool:
+        """Learn from a refusal what not to send, now and later; says whether there was something to learn.
+
+        A call that was sent before another one learnt the same is simply sent again.
+        """
+        learnt = False
+        if UNWANTED.search(complaint):
+            for name in MAY_BE_LEFT_OUT:
+                if getattr(sampling, name) is not None and re.search(rf"\b{name}\b", complaint):
+                    self.leave_out(name)
+                    learnt = True
+        return learnt
+
+    def leave_out(self, name: str) -> None:
+        """Never send this option again, and say so."""
+        self._left_out.add(name)
+        self.note(f"{self.name} does not take the option {name!r}; it is left out.")
+
+    def _taken(self, sampling: Sampling) -> Sampling:
+        return replace(sampling, **dict.fromkeys(self._left_out)) if self._left_out else sampling
 
     def _hopeless(self, error: Refused) -> Exception:
         # Before anything has worked it is the set-up that is wrong; later it is this one request.

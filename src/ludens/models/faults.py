@@ -25,11 +25,13 @@ _FILTER = re.compile(r"content.?(filter|policy|management)|moderation|responsibl
 _NO_MODEL = re.compile(
     r"model.?not.?found|model\W.*(not exist|not found|not available|unknown)", re.IGNORECASE
 )
+_BAD_KEY = re.compile(r"api.?key.{0,20}(not valid|invalid|expired|not found)", re.IGNORECASE)
 _TOO_LONG = re.compile(
     r"context.?length|context window|maximum (context|model|input)|too many tokens|too long", re.IGNORECASE
 )
 _NO_CREDIT = ("insufficient_quota", "billing_hard_limit", "credit balance", "insufficient credits")
 _LONGEST_QUOTE = 300
+_HTTP_LIBRARIES = {"aiohttp", "httpx", "httpx2", "httpcore", "httpcore2"}
 
 
 class Fault(Exception):
@@ -102,7 +104,7 @@ def judge(
         return Fault("server", quote, retry_after(headers))
     if status in (400, 403, 422, 451) and _FILTER.search(said):
         return Filtered(said)
-    if status in (401, 403):
+    if status in (401, 403) or (status == 400 and _BAD_KEY.search(said)):
         return ModelRejected(f"{name}: the key is not accepted at {where} ({quote}).")
     if status == 404 or _NO_MODEL.search(said):
         return ModelRejected(f"{name}: there is no such model at {where} ({quote}).")
@@ -127,6 +129,24 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
             return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
     except (ValueError, TypeError, IndexError):
         return None
+
+
+def trouble(error: Exception, secret: Secret) -> Fault | None:
+    """What an exception of somebody else's HTTP library means; None when it comes from elsewhere."""
+    words = secret.hide(str(error) or type(error).__name__)
+    if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
+        return Fault("timeout", f"no answer in time ({words})")
+    if isinstance(error, OSError):
+        return Fault("connection", f"no connection ({words})")
+    library = type(error).__module__.partition(".")[0]
+    if library not in _HTTP_LIBRARIES and not isinstance(error, ValueError):
+        return None
+    broken = (
+        isinstance(error, ValueError)
+        or "Payload" in type(error).__name__
+        or "Protocol" in type(error).__name__
+    )
+    return Fault("broken" if broken else "connection", words)
 
 
 def error_status(body: Mapping[str, Any]) -> int:

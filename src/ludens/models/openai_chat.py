@@ -15,13 +15,13 @@ from typing import Any
 
 import orjson
 
-from ludens.core.errors import BadOption, MissingKey
+from ludens.core.errors import BadOption
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Request, Sampling
-from ludens.models.client import Client
-from ludens.models.faults import Refused, Secret, error_status, judge
+from ludens.models.client import UNWANTED, Client
+from ludens.models.faults import Secret, error_status, judge
 from ludens.models.openai_answer import read_answer
-from ludens.models.settings import Settings, read_settings
+from ludens.models.settings import Settings, find_key, read_settings
 from ludens.models.transport import Transport, check_address
 
 
@@ -46,31 +46,16 @@ PROVIDERS = {
     "compat": Provider("COMPAT_API_KEY"),
 }
 
-_LENGTHS = ("max_tokens", "max_completion_tokens")
-_MAY_BE_LEFT_OUT = ("temperature", "top_p", "seed")
-# One for each option: a server that takes neither name of the length must not send us round in circles.
-_MOST_ADAPTIONS = 1 + len(_MAY_BE_LEFT_OUT)
-_UNWANTED = re.compile(
-    r"unsupported|not support|unrecognized|unknown|unexpected|not permitted|not allowed|forbidden|deprecated"
-    r"|use '?max_",
-    re.IGNORECASE,
-)
-
 
 def openai_chat(spec: Spec) -> OpenAIChat:
     """Make the model a spec names."""
     provider = PROVIDERS[spec.kind]
     settings = read_settings(Settings, spec)
-    if not spec.rest:
-        raise BadOption(f"{spec.kind} needs the name of a model: {spec.kind}/NAME.")
     named = spec.address or os.environ.get(provider.address_variable or " ") or provider.address
     if named is None:
         raise BadOption(f"{spec.name} needs an address: {spec.name}@http://HOST:PORT/v1.")
-    variable = settings.key_env or provider.key
-    key = os.environ.get(variable, "").strip()
-    if not key and (provider.needs_key or settings.key_env):
-        raise MissingKey(spec.name, variable)
-    return OpenAIChat(spec, settings, Secret(key or None), check_address(named), provider.longest)
+    secret = find_key(spec.name, settings, provider.key, needed=provider.needs_key)
+    return OpenAIChat(spec, settings, secret, check_address(named), provider.longest)
 
 
 class OpenAIChat(Client):
@@ -83,7 +68,6 @@ class OpenAIChat(Client):
         super().__init__(spec, settings, secret, None if address == usual else address)
         self.address = address
         self._longest = longest
-        self._left_out: set[str] = set()
         self._extra = settings.extra_body
         self._transport: Transport | None = None
 
@@ -102,18 +86,28 @@ class OpenAIChat(Client):
             await old.close()
 
     async def attempt(self, request: Request, sampling: Sampling) -> Answer:
-        options = self._options(sampling)
+        options = {
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "seed": sampling.seed,
+            "reasoning_effort": sampling.reasoning_effort,
+            self._longest: sampling.max_tokens,
+        }
+        wanted = {name: value for name, value in options.items() if value is not None}
         messages = self._messages(request)
-        adaptions = 0
-        while True:
-            try:
-                return await self._post({"model": self.model_name, "messages": messages, **options})
-            except Refused as refusal:
-                adapted = self._adapt(options, str(refusal), sampling)
-                adaptions += 1
-                if adapted == options or adaptions > _MOST_ADAPTIONS:
-                    raise
-                options = adapted
+        return await self._post({"model": self.model_name, "messages": messages, **wanted, **self._extra})
+
+    def adapt(self, complaint: str, sampling: Sampling) -> bool:
+        learnt = super().adapt(complaint, sampling)
+        if sampling.max_tokens is not None and UNWANTED.search(complaint):
+            # The first name in the complaint is the unwanted one; the second, if any, is what to use instead.
+            named = re.search(r"\b(max_tokens|max_completion_tokens)\b", complaint)
+            if named:
+                self._longest = (
+                    "max_tokens" if named[1] == "max_completion_tokens" else "max_completion_tokens"
+                )
+                learnt = True
+        return learnt
 
     async def _post(self, body: dict[str, Any]) -> Answer:
         if self._transport is None:
@@ -126,17 +120,6 @@ class OpenAIChat(Client):
             read.model = read.model or self.model_name
             return read
         raise judge(error_status(read), read, {}, self.name, self.address, self.secret)
-
-    def _options(self, sampling: Sampling) -> dict[str, Any]:
-        options = {
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "seed": sampling.seed,
-            "reasoning_effort": sampling.reasoning_effort,
-            self._longest: sampling.max_tokens,
-        }
-        wanted = {k: v for k, v in options.items() if v is not None and k not in self._left_out}
-        return {**wanted, **self._extra}
 
     def _messages(self, request: Request) -> list[dict[str, Any]]:
         return [
@@ -153,24 +136,3 @@ class OpenAIChat(Client):
         if self.settings.detail:
             image["detail"] = self.settings.detail
         return {"type": "image_url", "image_url": image}
-
-    def _adapt(self, sent: dict[str, Any], complaint: str, sampling: Sampling) -> dict[str, Any]:
-        """The options to send instead: learnt from the provider's complaint, remembered for later calls."""
-        if _UNWANTED.search(complaint):
-            # A call sent before another one learnt the same only needs its options anew.
-            if self._longest in sent and _names(complaint, self._longest):
-                self._longest = _LENGTHS[1 - _LENGTHS.index(self._longest)]
-            for name in _MAY_BE_LEFT_OUT:
-                if name in sent and _names(complaint, name):
-                    self._left_out.add(name)
-                    self.note(f"{self.name} does not take the option {name!r}; it is left out.")
-        return self._options(sampling)
-
-
-def _names(complaint: str, option: str) -> bool:
-    """Whether a complaint is about this option: the first of the two lengths it names is the unwanted one."""
-    found = re.search(rf"\b{option}\b", complaint)
-    if found is None or option not in _LENGTHS:
-        return found is not None
-    other = re.search(rf"\b{_LENGTHS[1 - _LENGTHS.index(option)]}\b", complaint)
-    return other is None or found.start() < other.start()

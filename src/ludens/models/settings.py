@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -9,10 +10,11 @@ from typing import Any, ClassVar, TypeVar
 
 import orjson
 
-from ludens.core.errors import BadOption
+from ludens.core.errors import BadOption, MissingKey
 from ludens.core.options import configure, option
 from ludens.core.spec import Spec
 from ludens.models.chat import Sampling
+from ludens.models.faults import Secret
 
 ALIASES = {"effort": "reasoning_effort"}
 
@@ -60,7 +62,20 @@ class Settings(Sampling):
 
 def read_settings(cls: type[S], spec: Spec) -> S:
     """The settings a spec asks for; unknown options are told their nearest neighbour."""
+    if not spec.rest:
+        raise BadOption(f"{spec.kind} needs the name of a model: {spec.kind}/NAME.")
     return configure(cls, plain(spec.options), spec.name)
+
+
+def find_key(name: str, settings: Settings, *variables: str, needed: bool = True) -> Secret:
+    """The key in the first of these environment variables that holds one, or in the one the spec names."""
+    places = (settings.key_env,) if settings.key_env else variables
+    for place in places:
+        if key := os.environ.get(place, "").strip():
+            return Secret(key)
+    if needed or settings.key_env:
+        raise MissingKey(name, *places)
+    return Secret()
 
 
 def plain(options: Mapping[str, str]) -> dict[str, str]:
