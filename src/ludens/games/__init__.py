@@ -6,6 +6,7 @@ The catalogue names every game that ships; nothing is imported before it is aske
 CATALOGUE = {
     "tic_tac_toe": "ludens.games.tic_tac_toe.rules:TicTacToe",
     "breakthrough": "ludens.games.breakthrough.rules:Breakthrough",
+    "kuhn_poker": "ludens.games.kuhn_poker.rules:KuhnPoker",
     "coin_dilemma": "ludens.games.coin_dilemma.rules:CoinDilemma",
     "monster_hunt": "ludens.games.monster_hunt.rules:MonsterHunt",
     "battle_of_colors": "ludens.games.battle_of_colors.rules:BattleOfColors",

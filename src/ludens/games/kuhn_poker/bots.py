@@ -1,0 +1,42 @@
+"""Kuhn's equilibria: a family of optimal strategies, one for each alpha from 0 to 1/3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.options import option
+from ludens.games.kuhn_poker.rules import KuhnQuestion, KuhnState
+
+ALPHAS = (0.0, 1 / 6, 1 / 3)
+"""The three that VS-Bench takes its data from (D.4) and calls optimal (E.5)."""
+
+
+def equilibrium(alpha: float) -> dict[str, float]:
+    """The probability of BET at each information set, in the equilibrium that bluffs with this alpha."""
+    return {
+        "J": alpha, "Q": 0.0, "K": 3 * alpha,
+        "Jpb": 0.0, "Qpb": alpha + 1 / 3, "Kpb": 1.0,
+        "Jp": 1 / 3, "Qp": 0.0, "Kp": 1.0,
+        "Jb": 0.0, "Qb": 1 / 3, "Kb": 1.0,
+    }  # fmt: skip
+
+
+@dataclass
+class Equilibrium(Agent):
+    """Plays one of the equilibria; `alpha` is how often it opens with a BET on a jack."""
+
+    kind = "bot/equilibrium"
+    sees = "state"
+
+    alpha: float = option(1 / 6, low=0, high=1 / 3, help="how often to open with a bet on a jack")
+
+    def begin(self) -> None:
+        self._policy = equilibrium(self.alpha)
+
+    async def act(self, ask: Ask) -> Reply:
+        hand = ask.state.hand if isinstance(ask.state, KuhnQuestion) else ask.state
+        assert isinstance(hand, KuhnState)
+        bets = self.random.random() < self._policy[hand.infoset(self.seat)]
+        action = "BET" if bets else "PASS"
+        return Reply(action, action)
