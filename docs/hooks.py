@@ -1,0 +1,113 @@
+"""What the documentation takes from the code when built: a page a game, and the rules of conformance."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+import ludens
+from ludens.core.errors import MissingExtra
+from ludens.core.options import options_of
+from ludens.core.state import FreeText
+from ludens.core.view import Look
+from ludens.draw import THEMES
+
+MOVES = 6
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages and pictures of every game."""
+    listed = []
+    for name in ludens.GAMES.names():
+        try:
+            page, pictures = _page(name)
+        except MissingExtra as missing:
+            page, pictures = f"# {name}\n\n{missing}\n", {}
+        stem = name.replace("/", "-")
+        files.append(File.generated(config, f"games/{stem}.md", content=page))
+        for file, data in pictures.items():
+            files.append(File.generated(config, f"games/{file}", content=data))
+        summary = ludens.GAMES.get(name).__doc__.strip().splitlines()[0]
+        listed.append(f"| [{name}]({stem}.md) | {summary} |")
+    index = "# Games\n\n| game | |\n| --- | --- |\n" + "\n".join(listed) + "\n"
+    files.append(File.generated(config, "games/index.md", content=index))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Fill in the rules that every game is checked against."""
+    if "<!-- rules -->" not in markdown:
+        return markdown
+    from ludens.testing import RULES
+
+    lines = [f"- {(inspect.getdoc(rule) or '').splitlines()[0]}" for rule in RULES]
+    return markdown.replace("<!-- rules -->", "\n".join(lines))
+
+
+def _page(name: str) -> tuple[str, dict[str, bytes]]:
+    game = ludens.make(name)
+    text = inspect.getdoc(type(game)) or ""
+    summary, _, body = text.partition("\n")
+    stem = name.replace("/", "-")
+    pictures: dict[str, bytes] = {}
+    shown = []
+    for theme in THEMES:
+        for seat in _seats_that_look_different(game):
+            file = f"{stem}-{theme}-{seat}.png"
+            pictures[file] = _picture(game, theme, seat)
+            shown.append(f"![{name} as {seat} sees it, theme {theme}]({file}){{ width=240 }}")
+    options = options_of(type(game))
+    rows = [f"| `{o.name}` | `{o.default!r}` | {o.metadata['help']} |" for o in options.values()]
+    table = ["## Options", "", "| option | default | |", "| --- | --- | --- |", *rows] if rows else []
+    view = game.view(Look())
+    told = [f"### {seat}\n\n> " + view.rules(seat).replace("\n", "\n> ") for seat in game.seats]
+    bots = [f"- `bot/{bot}`" for bot in game.bots]
+    parts = [
+        f"# {name}",
+        summary,
+        "\n".join(shown),
+        _paragraphs(body),
+        f"Version {game.version}. Look at it with `ludens show {name} --moves {MOVES} --out look.png`, "
+        f"play it with `ludens play {name}`.",
+        "\n".join(table),
+        "## Its own players\n\n" + "\n".join(bots) if bots else "",
+        "## What a player is told",
+        *told,
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n", pictures
+
+
+def _paragraphs(body: str) -> str:
+    """The labelled lines of a docstring as a list: `Seats: ...` becomes an item of its own."""
+    items: list[str] = []
+    for line in body.strip().splitlines():
+        head, colon, _ = line.partition(":")
+        if colon and head.istitle() and " " not in head:
+            items.append(f"- **{head}**{line[len(head) :]}")
+        elif line.strip():
+            items.append(("  " if items else "") + line.strip())
+    return "\n".join(items)
+
+
+def _seats_that_look_different(game: ludens.Game) -> tuple[str, ...]:
+    state, view = _played(game), game.view(Look())
+    seen: dict[str, str] = {}
+    for seat in game.seats:
+        seen.setdefault(view.image(state, seat).hash, seat)
+    return tuple(seen.values())[:2]
+
+
+def _picture(game: ludens.Game, theme: str, seat: str) -> bytes:
+    return game.view(Look(theme), 7).image(_played(game), seat).png()
+
+
+def _played(game: ludens.Game) -> ludens.State:
+    state, choose = game.start(7), ludens.stream(7, "docs")
+    for _ in range(MOVES):
+        legal = {seat: state.legal(seat) for seat in state.turn}
+        if not legal or any(isinstance(names, FreeText) for names in legal.values()):
+            break
+        state.apply({seat: choose.choice(list(names)) for seat, names in legal.items()})  # type: ignore[arg-type]
+    return state
