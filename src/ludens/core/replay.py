@@ -46,8 +46,10 @@ def replay(episode: Episode, game: Game | None = None) -> Iterator[Step]:
     steps = [(step, tuple(moves)) for step, moves in groupby(episode.moves, key=lambda move: move.step)]
     for index, (step, moves) in enumerate(steps):
         actions = {move.seat: move.action for move in moves}
-        if step != index or len(actions) != len(moves):
-            raise ReplayMismatch(f"the moves of step {index} of the episode are out of order or doubled.")
+        if step != index or len(moves) != len(state.turn) or set(actions) != set(state.turn):
+            raise ReplayMismatch(
+                f"the moves of step {index} of the episode are not those of the seats in turn."
+            )
         yield Step(index, state.clone(), moves)
         if episode.status == "forfeit" and index == len(steps) - 1:
             break
@@ -65,17 +67,16 @@ def verify(episode: Episode, game: Game | None = None) -> int:
         raise ReplayMismatch(f"the seats of the episode are not those of {game.name}.")
     view = view_of(game, Look(episode.theme, episode.size), episode.seed)
     compared = 0
-    state = game.start(episode.seed)
+    state, final = game.start(episode.seed), tuple[Move, ...]()
     for step in replay(episode, game):
-        state = step.state
+        state, final = step.state, step.moves or final
         for move in step.moves:
             compared += _compare(view, state, move)
     returns = state.returns
     if episode.status == "forfeit":
-        if episode.culprit not in game.seats:
-            raise ReplayMismatch(
-                f"{episode.culprit!r} is said to have forfeited and is no seat of {game.name}."
-            )
+        given_up = {move.seat for move in final if move.verdict == "fallback" and not move.action}
+        if episode.culprit not in given_up:
+            raise ReplayMismatch(f"no last move shows that {episode.culprit!r} forfeited.")
         returns = state.forfeited(episode.culprit)
     for what, ours in (("returns", returns), ("facts", state.facts)):
         if ours != getattr(episode, what):

@@ -1,0 +1,331 @@
+"""The loop: patience, fallbacks, limits and failures; everything that happens is in the episode."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ludens import Agent, Episode, Look, Reply, Table, agent, verify
+from ludens.agents.replay import replaying
+from ludens.core.episode import Usage
+from ludens.core.errors import AgentFailure, BadOption, Illegal, ModelRejected, Unreadable, UsageError
+from ludens.play import Played, play
+from tests.support.pebbles import Pebbles, Talk
+from tests.support.players import Meeting, Scripted, Slow
+
+GAME = Pebbles()
+
+
+def bots(**others: Agent) -> dict[str, Agent]:
+    return {seat: others.get(seat) or agent("bot/first", GAME) for seat in GAME.seats}
+
+
+async def test_an_episode_holds_everything_that_happened() -> None:
+    left = Scripted(says=["I take two.\nAction: take 2"])
+    episode = await play(GAME, bots(left=left), 3, look=Look("plain", 256))
+    assert (episode.game, episode.version, episode.options, episode.seed) == (
+        "test/pebbles",
+        1,
+        {"heap": 9},
+        3,
+    )
+    assert episode.seats == {"left": "scripted", "right": "bot/first"}
+    assert (episode.theme, episode.size, episode.status) == ("plain", 256, "done")
+    assert episode.table == {
+        "retries": 2, "fallback": "random", "horizon": 1000, "reply_limit": 100_000, "seconds": None,
+    }  # fmt: skip
+    first, second = episode.moves[:2]
+    assert (first.step, first.seat, first.action, first.verdict) == (0, "left", "take 2", "ok")
+    assert [attempt.text for attempt in first.tries] == ["I take two.\nAction: take 2"]
+    assert len(first.pictures) == 1
+    assert (second.step, second.seat, second.action, second.tries, second.pictures) == (
+        1,
+        "right",
+        "take 1",
+        [],
+        [],
+    )
+    assert episode.facts["heap"] == 0
+    assert set(episode.returns) == {"left", "right"}
+    lefts = sum(move.seat == "left" for move in episode.moves)
+    assert verify(Episode.from_json(episode.to_json()), GAME) == lefts
+
+
+async def test_the_ask_holds_what_an_agent_may_know() -> None:
+    left = Scripted(says=["take 1"])
+    await play(GAME, bots(left=left), 3)
+    ask = left.asks[1]
+    assert (ask.seat, ask.move, ask.state, ask.refused) == ("left", 1, None, ())
+    assert ask.legal == ["take 1", "take 2", "take 3"]
+    assert ask.rules.startswith("You sit at left.")
+    assert len(ask.observation.images) == 1
+    assert ask.observation.text == ""
+
+
+@pytest.mark.parametrize(
+    ("sees", "images", "text", "state", "rules"),
+    [("text", 0, True, False, True), ("both", 1, True, False, True), ("state", 0, False, True, False),
+     ("nothing", 0, False, False, False)],
+)  # fmt: skip
+async def test_eyes_decide_what_is_shown(
+    sees: Any, images: int, text: bool, state: bool, rules: bool
+) -> None:
+    left = Scripted(says=["take 1"])
+    left.sees = sees
+    await play(GAME, bots(left=left), 3)
+    ask = left.asks[0]
+    shown = len(ask.observation.images), bool(ask.observation.text), ask.state is not None, bool(ask.rules)
+    assert shown == (images, text, state, rules)
+
+
+async def test_a_wrong_reply_is_told_why_and_may_try_again() -> None:
+    left = Scripted(says=["hm", "Action: take 9", "Action: take 3"])
+    episode = await play(GAME, bots(left=left), 3)
+    move = episode.moves[0]
+    assert (move.action, move.verdict) == ("take 3", "retried")
+    assert [(attempt.text, attempt.verdict) for attempt in move.tries] == [
+        ("hm", "unreadable"), ("Action: take 9", "illegal"), ("Action: take 3", "ok"),
+    ]  # fmt: skip
+    assert [len(ask.refused) for ask in left.asks[:3]] == [0, 1, 2]
+    assert left.asks[2].refused == (
+        ("hm", "no line 'Action: ...' was found in the reply."),
+        ("Action: take 9", "'take 9' is not a legal action now."),
+    )
+    assert left.asks[1].observation is left.asks[0].observation
+    assert episode.verdicts() == {"ok": len(episode.moves) - 1, "retried": 1, "unreadable": 1, "illegal": 1}
+
+
+async def test_a_bot_that_errs_is_told_too() -> None:
+    left = Scripted(says=[Reply("take 9", "take 9"), Reply("take 1", "take 1")])
+    episode = await play(GAME, bots(left=left), 3)
+    assert [attempt.verdict for attempt in episode.moves[0].tries] == ["illegal", "ok"]
+    assert "legal: take 1, take 2, take 3" in left.asks[1].refused[0][1]
+
+
+@pytest.mark.parametrize("retries", [0, 1, 4])
+async def test_patience_ends_with_the_fallback(retries: int) -> None:
+    left = Scripted(says=["hm"])
+    episode = await play(GAME, bots(left=left), 3, table=Table(retries=retries, fallback="first"))
+    moves = [move for move in episode.moves if move.seat == "left"]
+    assert episode.status == "done"
+    assert all(
+        (move.verdict, move.action, len(move.tries)) == ("fallback", "take 1", retries + 1) for move in moves
+    )
+    assert len(left.asks) == len(moves) * (retries + 1)
+
+
+async def test_random_fallbacks_come_from_the_seed() -> None:
+    async def fallen(seed: int) -> list[str]:
+        episode = await play(Pebbles(heap=60), bots(left=Scripted(says=["hm"])), seed)
+        return [move.action for move in episode.moves if move.verdict == "fallback"]
+
+    assert await fallen(3) == await fallen(3) != await fallen(4)
+    assert set(await fallen(3)) == {"take 1", "take 2", "take 3"}
+
+
+async def test_a_forfeit_ends_the_episode_and_is_kept() -> None:
+    left = Scripted(says=["Action: take 1", "hm"])
+    episode = await play(GAME, bots(left=left), 3, table=Table(retries=1, fallback="forfeit"))
+    assert (episode.status, episode.culprit, episode.returns["left"]) == ("forfeit", "left", -1.0)
+    last = episode.moves[-1]
+    assert (last.seat, last.action, last.verdict, len(last.tries)) == ("left", "", "fallback", 2)
+    assert episode.facts["taken"] == {"left": 1, "right": 1}
+    assert verify(Episode.from_json(episode.to_json()), GAME) == 2
+
+
+@pytest.mark.parametrize("kind", [Scripted, Slow])
+async def test_a_forfeit_keeps_what_others_said_in_the_same_step(kind: type[Scripted]) -> None:
+    table = Table(retries=0, fallback="forfeit")
+    players = {"a": kind(says=["hello"]), "b": kind(says=["<think>"])}
+    episode = await play(Talk(), players, 1, table=table)
+    assert (episode.status, episode.culprit) == ("forfeit", "b")
+    assert [(move.seat, move.action, move.verdict) for move in episode.moves] == [
+        ("a", "hello", "ok"), ("b", "", "fallback"),
+    ]  # fmt: skip
+    verify(episode, Talk())
+    again = await play(Talk(), replaying(episode), 1, table=table)
+    assert replace(again, seats=episode.seats).moves[0].action == "hello"
+    assert again.status == "forfeit"
+
+
+@pytest.mark.parametrize("fallback", ["random", "first"])
+async def test_words_fall_back_to_silence(fallback: Any) -> None:
+    players = {"a": Scripted(says=["x" * 301]), "b": Scripted(says=["hello"])}
+    episode = await play(Talk(rounds=1), players, 1, table=Table(retries=1, fallback=fallback))
+    assert [(move.action, move.verdict) for move in episode.moves] == [("", "fallback"), ("hello", "ok")]
+    assert episode.moves[0].tries[0].reason == "the message has 301 characters; at most 300 are allowed."
+
+
+async def test_the_horizon_ends_any_game() -> None:
+    episode = await play(Pebbles(heap=60), bots(), 3, table=Table(horizon=5))
+    assert (episode.status, len(episode.moves)) == ("horizon", 5)
+    assert episode.returns == {"left": episode.returns["left"], "right": episode.returns["right"]}
+    verify(episode, Pebbles(heap=60))
+
+
+async def test_long_replies_are_cut_before_they_are_read() -> None:
+    left = Scripted(says=["Action: take 1" + " " * 100 + "\nAction: take 2"])
+    episode = await play(GAME, bots(left=left), 3, table=Table(reply_limit=50))
+    move = episode.moves[0]
+    assert move.action == "take 1"
+    assert len(move.tries[0].text) == 50
+
+
+async def test_halves_of_characters_do_not_reach_the_file() -> None:
+    left = Scripted(says=["\ud83d hm", "Action: take 1"])
+    episode = await play(GAME, bots(left=left), 3)
+    assert episode.moves[0].tries[0].text == "? hm"
+    assert Episode.from_json(episode.to_json()).fingerprint() == episode.fingerprint()
+
+
+async def test_a_late_reply_is_a_verdict() -> None:
+    left = Slow(says=["take 1"], naps=[30, 0])
+    episode = await play(GAME, bots(left=left), 3, table=Table(seconds=0.02))
+    first = episode.moves[0].tries[0]
+    assert (first.text, first.verdict, first.reason) == ("", "late", "no reply came within 0.02 seconds.")
+    assert episode.status == "done"
+
+
+async def test_an_agents_own_timeout_is_a_failure_and_not_a_move() -> None:
+    for table in (Table(), Table(seconds=30)):
+        episode = await play(GAME, bots(left=Slow(says=[TimeoutError("socket")])), 3, table=table)
+        assert (episode.status, episode.culprit) == ("void", "left")
+        assert episode.error == "slow raised TimeoutError: socket"
+
+
+async def test_seats_that_move_together_are_asked_together() -> None:
+    meeting = Meeting()
+    async with asyncio.timeout(20):
+        episode = await play(Talk(rounds=2), {"a": meeting, "b": meeting}, 1)
+    assert [move.action for move in episode.moves] == ["a was here", "b was here"] * 2
+    assert [move.step for move in episode.moves] == [0, 0, 1, 1]
+
+
+async def test_order_at_the_table_does_not_depend_on_who_answers_first() -> None:
+    players = {"a": Slow(says=["slow"], naps=[0.03]), "b": Slow(says=["fast"])}
+    episode = await play(Talk(rounds=1), players, 1)
+    assert [(move.seat, move.action) for move in episode.moves] == [("a", "slow"), ("b", "fast")]
+
+
+async def test_many_episodes_run_at_once_and_come_out_as_one_by_one() -> None:
+    players = bots(left=Slow(says=["hm", "take 1"], naps=[0.001]))
+    alone = [
+        (await play(GAME, bots(left=agent("bot/random", GAME)), seed)).fingerprint() for seed in range(8)
+    ]
+    together = await asyncio.gather(*(play(GAME, bots(left=agent("bot/random", GAME)), s) for s in range(8)))
+    assert [episode.fingerprint() for episode in together] == alone
+    shared = await asyncio.gather(*(play(GAME, players, seed) for seed in range(8)))
+    assert all(episode.status == "done" for episode in shared)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (ValueError("no idea"), "scripted raised ValueError: no idea"),
+        (AgentFailure("the provider is down."), "the provider is down."),
+        (None, "scripted raised TypeError: a Reply is needed, not None"),
+    ],
+)
+async def test_a_failing_agent_voids_the_episode_and_its_moves_are_kept(said: Any, told: str) -> None:
+    episode = await play(GAME, bots(left=Scripted(says=["take 1", "take 2", said])), 3)
+    assert (episode.status, episode.culprit, episode.error) == ("void", "left", told)
+    assert [move.action for move in episode.moves if move.seat == "left"] == ["take 1", "take 2"]
+    assert verify(Episode.from_json(episode.to_json()), GAME) == 2
+
+
+async def test_of_two_failures_at_once_the_first_seat_is_named() -> None:
+    players = {"a": Slow(says=[ValueError("a")], naps=[0.02]), "b": Slow(says=[ValueError("b")])}
+    episode = await play(Talk(), players, 1)
+    assert (episode.status, episode.culprit, episode.moves) == ("void", "a", [])
+
+
+@pytest.mark.parametrize("kind", [Scripted, Slow])
+@pytest.mark.parametrize("error", [BadOption("no such thing."), ModelRejected("wrong key.")])
+async def test_a_wrong_setup_stops_the_run(error: UsageError, kind: type[Scripted]) -> None:
+    with pytest.raises(type(error)):
+        await play(GAME, bots(left=kind(says=[error])), 3)
+
+
+async def test_a_seat_without_agent_and_an_agent_without_seat() -> None:
+    with pytest.raises(UsageError, match="nobody sits at right"):
+        await play(GAME, {"left": agent("bot/first", GAME)}, 3)
+    with pytest.raises(UsageError, match="unknown seat of test/pebbles 'middle'"):
+        await play(GAME, {**bots(), "middle": agent("bot/first", GAME)}, 3)
+
+
+async def test_a_seed_that_no_file_can_hold_is_refused_at_once() -> None:
+    left = Scripted(says=["take 1"])
+    with pytest.raises(BadOption, match="a seed is a whole number between"):
+        await play(GAME, bots(left=left), 2**64)
+    assert left.asks == []
+
+
+async def test_the_hook_sees_every_step_as_it_happens() -> None:
+    seen: list[tuple[int, list[str], int]] = []
+
+    def hook(played: Played) -> None:
+        seen.append((played.step, [move.action for move in played.moves], played.state.facts["heap"]))
+
+    episode = await play(GAME, bots(), 3, hook=hook)
+    assert [step for step, _, _ in seen] == list(range(len(episode.moves)))
+    assert [actions for _, actions, _ in seen] == [[move.action] for move in episode.moves]
+    assert [heap for *_, heap in seen] == sorted((heap for *_, heap in seen), reverse=True)
+    assert seen[-1][2] == 0
+
+
+async def test_a_hook_that_raises_is_heard() -> None:
+    def hook(played: Played) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await play(GAME, bots(), 3, hook=hook)
+
+
+async def test_an_agent_may_refuse_its_own_reply() -> None:
+    refused = Unreadable("the provider filtered it.")
+    refused.reply = Reply("half a sen", finish="filtered", usage=Usage(output_tokens=3))
+    episode = await play(GAME, bots(left=Scripted(says=[refused, "take 1"])), 3)
+    first = episode.moves[0].tries[0]
+    assert (first.text, first.verdict, first.reason) == (
+        "half a sen",
+        "unreadable",
+        "the provider filtered it.",
+    )
+    assert (first.finish, episode.usage("left").output_tokens) == ("filtered", 3)
+
+
+async def test_usage_is_added_up() -> None:
+    reply = Reply("take 1", usage=Usage(input_tokens=10, output_tokens=2, images=1, cost=0.5))
+    episode = await play(GAME, bots(left=Scripted(says=[reply])), 3)
+    moves = sum(move.seat == "left" for move in episode.moves)
+    assert episode.usage() == Usage(10 * moves, 2 * moves, 0, moves, moves, 0.5 * moves)
+    assert episode.usage("right") == Usage(calls=0)
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        Scripted(says=["hm", "Action: take 9", "take 3", "<think>take 1</think> Action: take 2"]),
+        Scripted(says=[Reply("take 9", "take 9"), Reply("Action: take 1", "Action: take 1"), "hm"]),
+        Slow(says=["take 2"], naps=[0, 9, 0]),
+        Scripted(says=[Illegal("because."), "take 1"]),
+        Scripted(says=["take 1", ValueError("gone")]),
+        Scripted(says=["", "🙂" * 1000, "\ud83d"]),
+    ],
+    ids=["wrong replies", "wrong actions", "late", "refused by itself", "void", "junk"],
+)
+@pytest.mark.parametrize("fallback", ["random", "forfeit"])
+async def test_a_replay_is_the_episode_again(left: Scripted, fallback: Any) -> None:
+    left.asks.clear()
+    table = Table(retries=1, fallback=fallback, seconds=0.05)
+    episode = await play(GAME, bots(left=left), 5, table=table)
+    again = await play(GAME, replaying(Episode.from_json(episode.to_json())), 5, table=table)
+    assert again.seats == dict.fromkeys(GAME.seats, f"replay/{episode.fingerprint()}")
+    sighted = replace(again, seats=episode.seats)
+    for ours, theirs in zip(sighted.moves, episode.moves, strict=True):
+        assert ours.pictures == []
+        ours.pictures = theirs.pictures
+    assert sighted.fingerprint() == episode.fingerprint()
