@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ludens.core.errors import Ambiguous, Illegal, MoveError, Unreadable
@@ -152,6 +152,7 @@ def test_no_reply_crashes_a_reader_and_every_action_read_is_legal(reply: str) ->
 
 @given(REPLIES, st.sampled_from(LEGAL))
 def test_what_stands_between_think_tags_never_acts(reasoning: str, action: str) -> None:
+    assume("</" not in reasoning)
     told = f"<think>{reasoning}</think>\n{FORMAT.write(action)}"
     assert FORMAT.read(told, LEGAL) == action
 
