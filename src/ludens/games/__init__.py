@@ -6,10 +6,14 @@ The catalogue names every game that ships; nothing is imported before it is aske
 CATALOGUE = {
     "tic_tac_toe": "ludens.games.tic_tac_toe.rules:TicTacToe",
     "breakthrough": "ludens.games.breakthrough.rules:Breakthrough",
+    "reversi": "ludens.games.reversi.rules:Reversi",
+    "gomoku": "ludens.games.gomoku.rules:Gomoku",
+    "chess": "ludens.games.chess.rules:Chess",
     "kuhn_poker": "ludens.games.kuhn_poker.rules:KuhnPoker",
     "coin_dilemma": "ludens.games.coin_dilemma.rules:CoinDilemma",
     "monster_hunt": "ludens.games.monster_hunt.rules:MonsterHunt",
     "battle_of_colors": "ludens.games.battle_of_colors.rules:BattleOfColors",
     "perceive": "ludens.games.perceive.rules:Perceive",
     "comma/wire": "ludens.games.comma.wire.rules:Wire",
+    "comma/keypad": "ludens.games.comma.keypad.rules:KeypadGame",
 }

@@ -1,0 +1,1 @@
+"""Chess: OpenSpiel's rules, moves in coordinates."""

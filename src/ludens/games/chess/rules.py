@@ -1,0 +1,40 @@
+"""Chess: OpenSpiel's rules; a move is where from and where to, as in `e2e4` or `e7e8q`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ludens.core.view import Look, View
+from ludens.games.open_spiel.adapter import SpielGame
+
+
+@dataclass(frozen=True)
+class Chess(SpielGame):
+    """Chess, castling, en passant, promotion and draws included.
+
+    Seats: `white` moves first, then `black`.
+    Observation: the board as White sees it, files a to h from the left, ranks 1 to 8 from the bottom;
+    castling rights and an en passant square are told in the notes.
+    Actions: from and to, as in `e2e4`; castling is the king's move, `e1g1`; promotion adds the piece,
+    `e7e8q`. Replies in standard notation (`Nf3`, `O-O`, `exd8=Q+`) are read, too.
+    Rewards: +1 for mate, -1 for the mated side, 0 for a draw.
+    """
+
+    name = "chess"
+    spiel_name = "chess"
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        # OpenSpiel's player 0 is Black, who moves second.
+        return ("black", "white")
+
+    def action_name(self, spiel: Any, player: int, action: int) -> str:
+        import pyspiel
+
+        return str(pyspiel.chess.action_to_move(action, spiel.board()).to_lan())
+
+    def view(self, look: Look, seed: int = 0) -> View:
+        from ludens.games.chess.view import ChessView
+
+        return ChessView(self, look, seed)

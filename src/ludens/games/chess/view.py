@@ -1,0 +1,105 @@
+"""How chess looks: the usual pieces on a checkered board, White at the bottom."""
+
+from __future__ import annotations
+
+from ludens.core.game import Game
+from ludens.core.random import Stream
+from ludens.core.reply import ActionFormat
+from ludens.core.view import Look
+from ludens.draw import Picture, board, kit
+from ludens.games.boards import BoardView, Matrix
+from ludens.games.open_spiel.adapter import SpielState
+
+_NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
+_LETTERS = "PNBRQK"
+_MOST = {"pawn": 8, "knight": 2, "bishop": 2, "rook": 2, "queen": 1, "king": 1}
+
+
+class ChessView(BoardView):
+    """Ranks counted from the bottom, files lettered from the left."""
+
+    rows = columns = 8
+    codes = {
+        0: "empty",
+        **{n: f"white {piece}" for n, piece in enumerate(_NAMES, 1)},
+        **{-n: f"black {piece}" for n, piece in enumerate(_NAMES, 1)},
+    }
+    marks = {
+        0: ".",
+        **dict(enumerate(_LETTERS, 1)),
+        **{-n: letter.lower() for n, letter in enumerate(_LETTERS, 1)},
+    }
+
+    def __init__(self, game: Game, look: Look, seed: int = 0) -> None:
+        super().__init__(game, look, seed)
+        inks = ("ink", "line", "black", "white")
+        self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "light", "dark"))
+        self._board = board(self._kit, 8, 8, "87654321", "abcdefgh", style="checkered")
+
+    def row_label(self, row: int) -> str:
+        return str(8 - row)
+
+    def column_label(self, column: int) -> str:
+        return "abcdefgh"[column]
+
+    def matrix(self, state: SpielState) -> Matrix:
+        code = {mark: number for number, mark in self.marks.items()}
+        placement = state.spiel.board().to_fen().split()[0]
+        for digit in "12345678":
+            placement = placement.replace(digit, "." * int(digit))
+        return [[code[mark] for mark in rank] for rank in placement.split("/")]
+
+    def notes(self, state: SpielState, seat: str) -> str:
+        _, mover, castling, passing, *_ = state.spiel.board().to_fen().split()
+        rights = [
+            f"{side} may still castle {wing}"
+            for letter, side, wing in (
+                ("K", "White", "kingside"),
+                ("Q", "White", "queenside"),
+                ("k", "Black", "kingside"),
+                ("q", "Black", "queenside"),
+            )
+            if letter in castling
+        ]
+        mover = "White" if mover == "w" else "Black"
+        told = [f"{mover} is to move.", "; ".join(rights) + "." if rights else "Nobody may castle any more."]
+        if passing != "-":
+            told.append(f"A pawn may be taken en passant on {passing}.")
+        return " ".join(told)
+
+    def format(self, state: SpielState, seat: str) -> ActionFormat:
+        import pyspiel
+
+        if seat not in state.turn:
+            return ActionFormat()
+        board, spiel = state.spiel.board(), state.spiel
+        player = spiel.current_player()
+        aliases: dict[str, str] = {}
+        for action in spiel.legal_actions():
+            name = str(pyspiel.chess.action_to_move(action, board).to_lan())
+            standard = str(spiel.action_to_string(player, action))
+            aliases[standard] = aliases[standard.rstrip("+#")] = name
+            if standard.startswith("O-O"):
+                aliases[standard.rstrip("+#").replace("O", "0")] = name
+        return ActionFormat(aliases=aliases)
+
+    def scatter(self, random: Stream) -> Matrix:
+        """No more pieces of a kind than a game starts with, on any squares."""
+        men = [sign * n for sign in (1, -1) for n, piece in enumerate(_NAMES, 1) for _ in range(_MOST[piece])]
+        chosen = random.sample(men, random.between(0, len(men)))
+        cells = [0] * 64
+        for cell, man in zip(random.sample(range(64), len(chosen)), chosen, strict=True):
+            cells[cell] = man
+        return [cells[row * 8 : row * 8 + 8] for row in range(8)]
+
+    def draw(self, matrix: Matrix) -> Picture:
+        canvas, px = self._board.canvas(), self._board.room(0.86)
+        for row, codes in enumerate(matrix):
+            for column, code in enumerate(codes):
+                if code:
+                    fill, edge = ("white", "black") if code > 0 else ("black", "white")
+                    piece = self._kit.piece(
+                        _NAMES[abs(code) - 1], fill, edge, px, self._board.ground(row, column)
+                    )
+                    self._board.put(canvas, row, column, piece)
+        return canvas.picture()

@@ -1,0 +1,44 @@
+"""How Gomoku looks: stones on the crossings of lines."""
+
+from __future__ import annotations
+
+from string import ascii_uppercase
+
+from ludens.core.view import Look
+from ludens.draw import Picture, board, kit
+from ludens.games.boards import BoardView, Matrix
+from ludens.games.gomoku.rules import Gomoku
+from ludens.games.open_spiel.adapter import SpielState
+
+_CODES = {".": 0, "b": 1, "w": 2}
+
+
+class GomokuView(BoardView):
+    """Rows lettered from the top, columns numbered from the left."""
+
+    codes = {0: "empty", 1: "black", 2: "white"}
+    marks = {0: ".", 1: "b", 2: "w"}
+
+    def __init__(self, game: Gomoku, look: Look, seed: int = 0) -> None:
+        super().__init__(game, look, seed)
+        self.rows = self.columns = game.size
+        inks = ("ink", "line", "black", "white")
+        self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "wood"))
+        rows = ascii_uppercase[: self.rows]
+        columns = [self.column_label(column) for column in range(self.columns)]
+        self._board = board(self._kit, self.rows, self.columns, rows, columns, style="points", labels="lt")
+
+    def values(self, seat: str) -> dict[str, object]:
+        return {**super().values(seat), "last": ascii_uppercase[self.rows - 1]}
+
+    def matrix(self, state: SpielState) -> Matrix:
+        lines = str(state.spiel).split()[-self.rows :]
+        return [[_CODES[mark.lower()] for mark in line] for line in lines]
+
+    def draw(self, matrix: Matrix) -> Picture:
+        canvas, px = self._board.canvas(), self._board.room(0.84)
+        for row, codes in enumerate(matrix):
+            for column, code in enumerate(codes):
+                if code:
+                    self._board.put(canvas, row, column, self._kit.stone(self.codes[code], px, "wood"))
+        return canvas.picture()

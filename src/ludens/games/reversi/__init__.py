@@ -1,0 +1,1 @@
+"""Reversi: enclose and turn over."""

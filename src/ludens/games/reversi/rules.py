@@ -1,0 +1,39 @@
+"""Reversi: OpenSpiel's othello, cells called by row letter and column number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ludens.core.view import Look, View
+from ludens.games.open_spiel.adapter import SpielGame
+
+PASS = "PASS"
+_PASS_NUMBER = 64
+
+
+@dataclass(frozen=True)
+class Reversi(SpielGame):
+    """Enclose the other side's discs to turn them over; most discs at the end win.
+
+    Seats: `black` moves first, then `white`.
+    Observation: the board, rows A to H from the top, columns 1 to 8 from the left.
+    Actions: the cell to play on, as in `D3`; `PASS` when there is none.
+    Rewards: +1 for more discs of your colour when nobody can move, -1 for fewer, 0 for as many.
+    """
+
+    name = "reversi"
+    spiel_name = "othello"
+    stable_names = True
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        return ("black", "white")
+
+    def action_name(self, spiel: Any, player: int, action: int) -> str:
+        return PASS if action == _PASS_NUMBER else f"{'ABCDEFGH'[action // 8]}{action % 8 + 1}"
+
+    def view(self, look: Look, seed: int = 0) -> View:
+        from ludens.games.reversi.view import ReversiView
+
+        return ReversiView(self, look, seed)
