@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
 import pytest
 
-from ludens import GAMES, Game, make
+from ludens import GAMES, Episode, Game, Table, make, verify
+from ludens.core.errors import MoveError
 from ludens.core.random import Stream, stream
 from ludens.core.state import State
 from ludens.core.view import Look
+from ludens.play import play
 from ludens.testing import RULES, ConformanceError, Trial, check_game, episodes, states
 from tests.support.broken_games import BROKEN
 from tests.support.pebbles import Pebbles, PebblesState, Talk
+from tests.support.players import Scripted
 
 
 @pytest.mark.parametrize("name", GAMES.names())
@@ -112,6 +117,30 @@ def test_a_seat_alone_is_kept_from_its_future() -> None:
     check_game(alone(reimagines=True))
     with pytest.raises(ConformanceError, match="changes nothing that another seat could notice"):
         check_game(alone(reimagines=False))
+
+
+HUGE = [
+    "x" * 10**6, "<think>" * 140_000, "[" * 10**6, "1 " * 500_000, "Action: \n" * 110_000, "\n-" * 500_000,
+    "🙂" * 250_000, "[[1, 2], " * 110_000, "cut_wire_1\n" * 90_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GAMES.names())
+def test_a_megabyte_of_junk_is_a_recorded_verdict(name: str) -> None:
+    """Read whole, it is refused or read in time; at the table it costs a try, and nothing is lost."""
+    game = make(name)
+    state = game.start(0)
+    for seat in state.turn:
+        for text in HUGE:
+            with suppress(MoveError):
+                game.view(Look()).format(state, seat).read(text, state.legal(seat))
+    players = {seat: Scripted(says=HUGE) for seat in game.seats}
+    episode = asyncio.run(play(game, players, 0, table=Table(retries=1, horizon=2)))
+    assert episode.status in ("done", "horizon")
+    assert sum(len(move.tries) for move in episode.moves) == sum(
+        len(player.asks) for player in players.values()
+    )
+    assert verify(Episode.from_json(episode.to_json())) > 0
 
 
 SAME_EVERYWHERE = """
