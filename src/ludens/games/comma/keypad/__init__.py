@@ -1,0 +1,1 @@
+"""Keypad: four symbols, to be pressed in the order of the manual's one column that has them all."""

@@ -1,0 +1,36 @@
+"""How the keypad looks: four white keys, two by two, with a lamp on each."""
+
+from __future__ import annotations
+
+from ludens.draw import Canvas
+from ludens.games.comma.frame import Box
+from ludens.games.comma.keypad.rules import KeypadPanel
+from ludens.games.comma.keypad.symbols import sprite
+from ludens.games.comma.view import CommaView
+
+KEY, GAP, SYMBOL, LAMP = 180, 18, 126, 30
+"""Sides in units; a picture is 512 wide."""
+
+
+class KeypadView(CommaView):
+    """Keys in black on white, so that symbols look alike in every theme."""
+
+    inks = ("black",)
+    grounds = ("page", "panel", "white", "gray")
+
+    def draw(self, canvas: Canvas, box: Box, puzzle: KeypadPanel) -> None:
+        kit, px = self.kit, self.kit.px
+        rim = px(GAP)
+        side = 2 * px(KEY) + 3 * rim
+        left, top, width, height = box
+        left, top = left + (width - side) // 2, top + (height - side) // 2
+        canvas.rounded(left, top, side, side, "gray")
+        for index, symbol in enumerate(puzzle.symbols):
+            x = left + rim + (index // 2) * (px(KEY) + rim)
+            y = top + rim + (index % 2) * (px(KEY) + rim)
+            canvas.rounded(x, y, px(KEY), px(KEY), "white", "gray")
+            canvas.centre(
+                sprite(kit, symbol, px(SYMBOL), "black", "white"), x + px(KEY) // 2, y + px(KEY) // 2 + px(8)
+            )
+            lamp = kit.led("green", px(LAMP), "white", symbol in puzzle.pressed)
+            canvas.place(lamp, x + px(KEY) - px(LAMP) - px(6), y + px(6))
