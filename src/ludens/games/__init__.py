@@ -15,5 +15,5 @@ CATALOGUE = {
     "battle_of_colors": "ludens.games.battle_of_colors.rules:BattleOfColors",
     "perceive": "ludens.games.perceive.rules:Perceive",
     "comma/wire": "ludens.games.comma.wire.rules:Wire",
-    "comma/keypad": "ludens.games.comma.keypad.rules:KeypadGame",
+    "comma/keypad": "ludens.games.comma.keypad.rules:Keypad",
 }
