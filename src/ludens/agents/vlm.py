@@ -1,8 +1,8 @@
 """A vision-language model in a chair: what it is told, what it is shown, what it remembers.
 
-A prompt holds the rules, the pictures first, then their twin where asked for, notes, what is allowed, and
-how to reply. A refused reply is answered with the reason, in the same conversation. All words come from a
-template file that users may replace.
+The system message holds the rules; then come the pictures, their twin where asked for, notes, what is
+allowed, and how to reply. A refused reply is answered with the reason, in the same conversation. All words
+come from a template file that users may replace.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.options import configure, option, options_of
-from ludens.core.spec import Spec
+from ludens.core.errors import BadOption, Unreadable
+from ludens.core.options import configure, option, option_values, options_of
+from ludens.core.spec import Spec, parse_spec
 from ludens.core.state import FreeText
 from ludens.core.view import Picture, Sees
 from ludens.core.words import Words, load_words
@@ -22,6 +23,9 @@ from ludens.models.chat import Message, Model, Request
 
 _FILE = Path(__file__).parent / "words" / "agent.md"
 _SEES: dict[str, Sees] = {"offered": "offered", "image": "image", "text": "text", "both": "both"}
+
+Moment = tuple[int, tuple[Picture, ...]]
+"""A move and the pictures that were shown for it."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +37,13 @@ class Manner:
     )
     blind: bool = option(False, help="replace every picture by a blank one of the same size")
     style: str = option("direct", choices=("direct", "cot"), help="answer at once, or reason first")
-    frames: int = option(1, low=1, high=32, help="how many of the latest pictures are shown")
+    frames: int = option(1, low=1, high=32, help="of how many latest moments the pictures are shown")
     memory: str = option("none", choices=("none", "last", "all"), help="earlier exchanges kept in the prompt")
     words: str = option("", help="folder with words of your own")
+
+    def __post_init__(self) -> None:
+        if self.blind and self.modality in ("text", "both"):
+            raise BadOption(f"a blind model cannot be shown modality={self.modality}: the words tell it all.")
 
 
 @dataclass
@@ -52,16 +60,13 @@ class Vlm(Agent):
 
     @property
     def spec(self) -> str:
-        plain = Manner()
-        changed = {
-            name: str(getattr(self.manner, name)).lower()
-            if name == "blind"
-            else str(getattr(self.manner, name))
-            for name in options_of(Manner)
-            if getattr(self.manner, name) != getattr(plain, name)
+        own = parse_spec(self.model.spec)
+        ours = {
+            name: str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in option_values(self.manner).items()
+            if value != options_of(Manner)[name].default
         }
-        tail = "&".join(f"{key}={value}" for key, value in changed.items())
-        return self.model.spec + (("&" if "?" in self.model.spec else "?") + tail if tail else "")
+        return str(Spec(own.name, own.address, {**own.options, **ours}))
 
     @property
     def words(self) -> Words:
@@ -69,23 +74,33 @@ class Vlm(Agent):
         return _words(self.manner.words)
 
     def begin(self) -> None:
-        self._frames: list[Picture] = []
-        self._exchanges: list[tuple[str, str]] = []
+        self._moments: list[Moment] = []
+        self._exchanges: list[tuple[int, str, str]] = []
+        """Move, what was told, what was said."""
 
     async def act(self, ask: Ask) -> Reply:
         answer = await self.model.answer(Request(messages=self.messages(ask)))
         self.remember(ask, answer.text)
-        return Reply(answer.text, usage=answer.usage, finish="" if answer.finish == "stop" else answer.finish)
+        reply = Reply(
+            answer.text, usage=answer.usage, finish="" if answer.finish == "stop" else answer.finish
+        )
+        if answer.finish == "filtered":
+            # The words, if any, are the filter's: where messages are free they must not become one.
+            held_back = Unreadable("a content filter held the reply back.")
+            held_back.reply = reply
+            raise held_back
+        return reply
 
     def messages(self, ask: Ask) -> list[Message]:
         """The whole prompt for an ask, refused replies included."""
-        if not ask.refused:
-            self._look(ask)
+        self._look(ask)
         words = self.words
-        messages = [Message("system", (words.say("system"),))]
-        for told, said in self._kept():
-            messages += [Message("user", (told,)), Message("assistant", (said,))]
-        messages.append(Message("user", (*self._frames, self._told(ask))))
+        # What never changes comes first, so that servers can keep it.
+        messages = [Message("system", (_joined(words.say("system"), ask.rules),))]
+        for told, said in self._kept(ask):
+            messages += [Message("user", (told,)), Message("assistant", (said or words.say("silence"),))]
+        pictures = [picture for _, shown in self._moments for picture in shown]
+        messages.append(Message("user", (*pictures, self._told(ask))))
         for said, reason in ask.refused:
             messages.append(Message("assistant", (said or words.say("silence"),)))
             messages.append(
@@ -94,36 +109,41 @@ class Vlm(Agent):
         return messages
 
     def remember(self, ask: Ask, said: str) -> None:
-        """Keep the exchange, as far as memory goes; the last reply to an ask is the one that stays."""
+        """Keep the exchange; the last reply to an ask is the one that stays."""
         if self.manner.memory == "none":
             return
-        if ask.refused:
-            self._exchanges.pop()
-        told = "\n\n".join(filter(None, (ask.observation.text, ask.observation.notes)))
-        self._exchanges.append((told or self.words.say("earlier"), said))
+        told = _joined(ask.observation.text, ask.observation.notes) or self.words.say("earlier")
+        self._exchanges = [kept for kept in self._exchanges if kept[0] != ask.move]
+        self._exchanges.append((ask.move, told, said))
 
-    def _kept(self) -> list[tuple[str, str]]:
-        return self._exchanges[-1:] if self.manner.memory == "last" else self._exchanges
+    def _kept(self, ask: Ask) -> list[tuple[str, str]]:
+        """Exchanges before this ask, as far as memory goes: replies to it are quoted with the reason."""
+        earlier = [(told, said) for move, told, said in self._exchanges if move != ask.move]
+        return earlier[-1:] if self.manner.memory == "last" else earlier
 
     def _look(self, ask: Ask) -> None:
-        shown = [p.blank() if self.manner.blind else p for p in ask.observation.images]
-        # A game that shows several pictures at once shows them all, whatever the history's length.
-        keep = max(self.manner.frames, len(shown))
-        self._frames = [*self._frames, *shown][-keep:]
+        """Take in the pictures of this moment, once however often its reply is refused."""
+        shown = tuple(p.blank() if self.manner.blind else p for p in ask.observation.images)
+        before = [moment for moment in self._moments if moment[0] != ask.move]
+        self._moments = [*before, (ask.move, shown)][-self.manner.frames :]
 
     def _told(self, ask: Ask) -> str:
         words, seen = self.words, ask.observation
-        parts = [ask.rules]
-        if len(self._frames) > 1:
-            parts.append(words.say("frames", count=len(self._frames)))
-        if seen.text:
-            parts.append(words.say("text", text=seen.text))
-        parts.append(seen.notes)
-        if not isinstance(ask.legal, FreeText):
-            parts.append(words.say("legal", actions=", ".join(ask.legal)))
-        parts.append(words.say(self.manner.style))
-        parts.append(ask.format.ask(ask.legal))
-        return "\n\n".join(filter(None, parts))
+        shown = sum(bool(pictures) for _, pictures in self._moments)
+        # The twin says what the pictures show: a seat that is offered both is not blind with it.
+        text = "" if self.manner.blind and seen.images else seen.text
+        return _joined(
+            words.say("frames", count=shown) if shown > 1 else "",
+            words.say("text", text=text) if text else "",
+            seen.notes,
+            "" if isinstance(ask.legal, FreeText) else words.say("legal", actions=", ".join(ask.legal)),
+            words.say(self.manner.style),
+            ask.format.ask(ask.legal),
+        )
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(filter(None, parts))
 
 
 @lru_cache(maxsize=16)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -47,6 +47,10 @@ class Plan:
     words: str = ""
     void_retries: int = 2
     """How often an episode that an agent failure voided is played again."""
+    controls: Mapping[str, str] = field(default_factory=dict)
+    """The entrants that are blind controls, and of whom; they leave out tasks that are not blindable."""
+    sheet: Mapping[str, Any] = field(default_factory=dict)
+    """Each task spelt out as it was when the run began: game, version, seatings, seeds, table."""
     made_with: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -65,15 +69,19 @@ class Plan:
         return Look(self.theme, self.size, Path(self.words) if self.words else None)
 
     def jobs(self) -> Iterator[Job]:
-        """Every episode, in an order that lets all tasks advance together."""
+        """Every episode, in an order that lets all tasks and entrants advance together."""
         counts = {name: self.count(task) for name, task in self.chosen.items()}
         for index in range(max(counts.values())):
             for name, task in self.chosen.items():
                 if index < counts[name]:
-                    for entrant in self.entrants:
-                        seed, seating = task.placed(index)
-                        seed += self.seed
-                        yield Job(f"{entrant}|{name}|{seed}|{seating}", entrant, name, seed, seating)
+                    seed, seating = task.placed(index)
+                    seed += self.seed
+                    for entrant in self.playing(task):
+                        yield Job(f"{entrant}:{name}:{seed}:{seating}", entrant, name, seed, seating)
+
+    def playing(self, task: Task) -> list[str]:
+        """Who plays a task: everybody, except blind controls where there is nothing to be blind to."""
+        return [name for name in self.entrants if task.blindable or name not in self.controls]
 
     def count(self, task: Task) -> int:
         """How many episodes of a task each entrant plays; seatings are never cut in half."""
@@ -84,7 +92,7 @@ class Plan:
 
     def total(self) -> int:
         """All episodes of the run."""
-        return len(self.entrants) * sum(map(self.count, self.chosen.values()))
+        return sum(len(self.playing(task)) * self.count(task) for task in self.chosen.values())
 
     def specs(self, job: Job) -> dict[str, str]:
         """Who sits where in this episode."""
@@ -98,7 +106,7 @@ class Plan:
 
     def to_json(self) -> bytes:
         """What `run.json` holds."""
-        return orjson.dumps(self._fields(), option=orjson.OPT_INDENT_2)
+        return orjson.dumps(self._fields(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
     @staticmethod
     def from_json(data: bytes) -> Plan:
@@ -118,28 +126,62 @@ class Plan:
         del rest["made_with"]
         return blake2b(orjson.dumps(rest, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
 
+    def check_unchanged(self) -> None:
+        """Refuse to go on with tasks that are not those the run began with."""
+        now = _sheet(self.chosen)
+        for name, task in self.sheet.items():
+            if now.get(name) != task:
+                raise BadOption(
+                    f"task {name!r} of {self.suite} has changed since this run began; begin a new run."
+                )
+
     def _fields(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 def make_plan(suite_name: str, entrants: Mapping[str, str], **choices: Any) -> Plan:
-    """A plan whose tasks, games and seats have been checked."""
+    """A plan whose tasks, games, seats and names have been checked."""
     if not entrants:
         raise BadOption("nobody to measure: name at least one --model.")
-    plan = Plan(suite_name, dict(entrants), made_with=versions(), **choices)
-    for task in plan.chosen.values():
+    bare = Plan(suite_name, dict(entrants), **choices)
+    for task in bare.chosen.values():
         game = make(task.game)
         for seating in task.seatings:
             if set(seating) != set(game.seats):
                 raise BadOption(
                     f"task {task.name!r} seats {sorted(seating)} at {game.name}, not {list(game.seats)}."
                 )
-    return plan
+    starts = [f"{name}:{task}" for name in bare.entrants for task in bare.chosen]
+    if len(set(starts)) < len(starts):
+        raise BadOption("the names of entrants and tasks make keys that could be mistaken for one another.")
+    return Plan(suite_name, dict(entrants), **choices, sheet=_sheet(bare.chosen), made_with=versions())
+
+
+def _sheet(tasks: Mapping[str, Task]) -> dict[str, Any]:
+    """What is played in each task, as plain JSON values."""
+    told = {
+        name: {
+            "game": task.game,
+            "version": make(task.game).version,
+            "seatings": task.seatings,
+            "episodes": task.episodes,
+            "first_seed": task.first_seed,
+            "table": asdict(task.table),
+        }
+        for name, task in tasks.items()
+    }
+    plain: dict[str, Any] = orjson.loads(orjson.dumps(told))
+    return plain
 
 
 def versions() -> dict[str, str]:
     """What this run is made with."""
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
-    libraries = {name: version(name) for name in ("ludens", "numpy", "open_spiel", "Pillow")}
-    return {"python": platform.python_version(), **libraries}
+    made = {"python": platform.python_version()}
+    for name in ("ludens", "numpy", "open_spiel", "Pillow"):
+        try:
+            made[name] = version(name)
+        except PackageNotFoundError:  # run from a source tree
+            made[name] = "not installed"
+    return made

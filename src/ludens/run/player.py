@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from ludens.agents import agent
 from ludens.core.agent import Agent
-from ludens.core.episode import Episode, Usage
+from ludens.core.episode import Episode
 from ludens.core.errors import UsageError
 from ludens.core.game import Game
+from ludens.core.random import stream
 from ludens.core.registry import make
+from ludens.core.spec import parse_spec
+from ludens.models import MODELS
 from ludens.play import play
+from ludens.run.meter import Meter, Metered, paced
 from ludens.run.plan import Job, Plan
 
 if TYPE_CHECKING:
@@ -20,12 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a job: the episode as JSON, and what a progress line and a budget must know of it."""
+    """What became of a job: the episode as JSON, and what a progress line and a forecast must know of it."""
 
     job: Job
     data: bytes
     void: bool
-    usage: Usage
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
     moves: int = 0
     fallbacks: int = 0
     retried: int = 0
@@ -33,13 +39,26 @@ class Outcome:
 
 
 class Player:
-    """Games and agents of a plan, made once and shared by all its episodes."""
+    """Games and agents of a plan, made once and shared by all its episodes.
 
-    def __init__(self, plan: Plan) -> None:
+    Args:
+        plan: What is played.
+        concurrency: How many episodes will be played here at once.
+        processes: How many players share the limits of the models.
+    """
+
+    def __init__(self, plan: Plan, concurrency: int = 1, processes: int = 1) -> None:
         self.plan = plan
+        self._concurrency, self._processes = concurrency, processes
         self._games: dict[str, Game] = {}
         self._agents: dict[tuple[str, str], Agent] = {}
         self._models: dict[str, Model] = {}
+        self._meter = Meter()
+
+    @property
+    def meter(self) -> Meter:
+        """What all models together have consumed until now."""
+        return replace(self._meter, retries=sum(model.tally["retries"] for model in self._models.values()))
 
     def game(self, task: str) -> Game:
         """The game of a task."""
@@ -51,42 +70,73 @@ class Player:
         """The agent of a spec for the game of a task."""
         key = (spec, task)
         if key not in self._agents:
+            self._reach(spec)
             self._agents[key] = agent(spec, self.game(task), self._models)
         return self._agents[key]
 
+    def _reach(self, spec: str) -> None:
+        """Make the model of a seat, counted and paced, before the seat is filled."""
+        parsed = parse_spec(spec)
+        if parsed.kind not in MODELS.names():
+            return
+        from ludens.agents.vlm import split_options
+        from ludens.models import model
+
+        own, _ = split_options(parsed)
+        if str(own) not in self._models:
+            made = paced(model(own), own.options, self._concurrency, self._processes)
+            self._models[str(own)] = Metered(made, self._meter)
+
     def check(self) -> None:
-        """Make everything once, so that what cannot work is refused before the first episode."""
-        for job in self.plan.jobs():
-            for spec in self.plan.specs(job).values():
-                self.agent(spec, job.task)
+        """Seat everybody once, so that who cannot play is refused before the first episode."""
+        for name, task in self.plan.chosen.items():
+            for index, seating in enumerate(task.seatings):
+                for entrant in self.plan.playing(task):
+                    specs = self.plan.specs(Job("", entrant, name, 0, index))
+                    for seat in seating:
+                        self.agent(specs[seat], name).sit(self.game(name), seat, stream(0, "check"))
 
     async def play(self, job: Job) -> Outcome:
         """Play one job. A `UsageError` (bad key, unknown model) is for the whole run; all else is a void."""
-        game, task = self.game(job.task), self.plan.chosen[job.task]
+        game, task, look = self.game(job.task), self.plan.chosen[job.task], self.plan.look
         specs = self.plan.specs(job)
         seated = {seat: self.agent(spec, job.task) for seat, spec in specs.items()}
         try:
-            episode = await play(game, seated, job.seed, look=self.plan.look, table=task.table)
+            episode = await play(game, seated, job.seed, look=look, table=task.table)
         except UsageError:
             raise
         except Exception as error:
-            reason = f"{game.name} raised {type(error).__name__}: {error}"
             episode = Episode(
-                game.name, game.version, game.options, job.seed, specs, status="void", error=reason
+                game=game.name,
+                version=game.version,
+                options=game.options,
+                seed=job.seed,
+                seats=specs,
+                theme=look.theme,
+                size=look.size,
+                table=asdict(task.table),
+                status="void",
+                error=f"{game.name} raised {type(error).__name__}: {error}",
             )
-        verdicts = episode.verdicts()
-        return Outcome(
-            job,
-            episode.to_json(),
-            episode.status == "void",
-            episode.usage(),
-            len(episode.moves),
-            verdicts["fallback"],
-            verdicts["retried"],
-            episode.error,
-        )
+        return _outcome(job, episode)
 
     async def close(self) -> None:
         """Let go of every model."""
         for model in self._models.values():
             await model.close()
+
+
+def _outcome(job: Job, episode: Episode) -> Outcome:
+    verdicts, usage = episode.verdicts(), episode.usage()
+    return Outcome(
+        job,
+        episode.to_json(),
+        episode.status == "void",
+        usage.calls,
+        usage.input_tokens + usage.output_tokens,
+        usage.cost or 0.0,
+        len(episode.moves),
+        verdicts["fallback"],
+        verdicts["retried"],
+        episode.error,
+    )

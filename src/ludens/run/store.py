@@ -20,6 +20,8 @@ from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption
 from ludens.run.plan import Job, Plan
 
+EPISODES = "episodes.jsonl"
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -30,10 +32,6 @@ class Record:
     task: str
     seating: int
     episode: Episode
-
-    def to_json(self) -> bytes:
-        """The line, without its end."""
-        return orjson.dumps(self)
 
 
 class Store:
@@ -60,33 +58,48 @@ class Store:
                     f"{str(folder)!r} holds another run; choose another --out or resume that one."
                 )
         else:
-            if any(folder.iterdir()):
+            partial = folder / "run.json.part"  # what a crash at this very moment leaves behind
+            if any(other != partial for other in folder.iterdir()):
                 raise BadOption(f"the folder {str(folder)!r} is not empty and holds no run.")
-            partial = folder / "run.json.part"
-            partial.write_bytes(plan.to_json())
-            partial.rename(file)
+            try:
+                partial.write_bytes(plan.to_json())
+                partial.rename(file)
+            except OSError as error:
+                raise BadFile(f"cannot write into {str(folder)!r}: {error.strerror}.") from None
         return cls(folder, plan)
 
     @classmethod
     def reopen(cls, folder: Path) -> Self:
         """The folder of a run that was begun before."""
-        return cls(folder, read_plan(folder))
+        plan = read_plan(folder)
+        plan.check_unchanged()
+        return cls(folder, plan)
 
     def __enter__(self) -> Self:
-        path = self.folder / "episodes.jsonl"
-        self._file = path.open("ab")
+        path = self.folder / EPISODES
+        try:
+            self._file = path.open("ab")
+        except OSError as error:
+            raise BadFile(f"cannot write {str(path)!r}: {error.strerror}.") from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             self._file.close()
             raise BadOption(f"another process is writing to {str(self.folder)!r}.") from None
-        _mend(path)
+        try:
+            _mend(path)
+            self._read_keys(path)
+        except BaseException:
+            self._file.close()
+            raise
+        return self
+
+    def _read_keys(self, path: Path) -> None:
         for key, void in _keys(path):
             if void:
                 self.voids[key] += 1
             else:
                 self.done.add(key)
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -102,8 +115,12 @@ class Store:
         head = orjson.dumps(
             {"key": job.key, "entrant": job.entrant, "task": job.task, "seating": job.seating, "void": void}
         )
-        self._file.write(head[:-1] + b',"episode":' + episode + b"}\n")
-        self._file.flush()
+        try:
+            self._file.write(head[:-1] + b',"episode":' + episode + b"}\n")
+            self._file.flush()
+        except OSError as error:
+            # Nothing may follow what could be half a line; the next process mends it.
+            raise BadFile(f"an episode cannot be saved in {str(self.folder)!r}: {error.strerror}.") from None
         if void:
             self.voids[job.key] += 1
         else:
@@ -124,7 +141,7 @@ def read_plan(folder: Path) -> Plan:
 
 def read_records(folder: Path) -> list[Record]:
     """Every finished episode of a run, void ones included, in the order they were written."""
-    path = folder / "episodes.jsonl"
+    path = folder / EPISODES
     if not path.exists():
         return []
     records = []

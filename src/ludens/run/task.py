@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from ludens.core.episode import Episode
-from ludens.core.errors import BadOption
+from ludens.core.errors import BadFile, BadOption
 from ludens.core.registry import Registry, load
 from ludens.core.table import Table
-from ludens.run.stats import Estimate, mean, rate
+from ludens.run.stats import Classification, Estimate, mean, rate
 
 MODEL = "MODEL"
 """In a seating: the agent under measurement."""
@@ -48,6 +48,8 @@ class Metric:
     """Whether it is a share, shown times 100."""
     higher_is_better: bool = True
     about: str = ""
+    classes: Callable[[Sequence[Played]], Classification] | None = None
+    """What was taken for what, where answers name one of several labels: reports draw it."""
 
 
 def mean_of(name: str, value: Callable[[Played], float | None], **rest: Any) -> Metric:
@@ -134,9 +136,17 @@ class Suite:
     deviations: tuple[str, ...] = ()
     """Where and why we depart from the paper or its released code."""
     overall: Callable[[Mapping[str, Estimate]], Estimate] | None = None
-    """One number for the whole suite from the first metric of every task, where the paper has one."""
+    """One number for the whole suite from the first metric of every task, where the paper has one: estimates
+    come and go in the unit our tables show (normalised where there are anchors, shares times 100)."""
     anchors: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Task name to (random, optimal) returns between which results are normalised to 0..100."""
+
+    def __post_init__(self) -> None:
+        names = [task.name for task in self.tasks]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if not names or twice:
+            wrong = f"has two tasks called {twice!r}" if twice else "has no tasks"
+            raise BadOption(f"the suite {self.name!r} {wrong}.")
 
 
 SUITES = Registry("suite", "ludens.suites", "ludens.suites:CATALOGUE")
@@ -144,8 +154,19 @@ SUITES = Registry("suite", "ludens.suites", "ludens.suites:CATALOGUE")
 
 def suite(name: str) -> Suite:
     """The suite of this name, or behind "module:attribute"."""
-    found: Suite | Callable[[], Suite] = load(name) if ":" in name else SUITES.get(name)
-    return found if isinstance(found, Suite) else found()
+    found = _imported(name) if ":" in name else SUITES.get(name)
+    if callable(found):
+        found = found()
+    if not isinstance(found, Suite):
+        raise BadFile(f"{name!r} leads to {type(found).__name__}, not to a suite.")
+    return found
+
+
+def _imported(name: str) -> object:
+    try:
+        return load(name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise BadFile(f"the suite {name!r} cannot be loaded: {error}.") from None
 
 
 def read_published(file: Path, source: str) -> tuple[Published, ...]:

@@ -1,0 +1,130 @@
+"""Episodes on a Ray cluster: the same jobs, played in actors.
+
+Keys are not sent along: the nodes that play must have them in their own environment.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import Any
+
+from ludens.core.errors import BadOption, MissingExtra, UsageError
+from ludens.run.executor import Executor, WorkerDied
+from ludens.run.meter import Meter
+from ludens.run.plan import Job, Plan
+from ludens.run.player import Outcome, Player
+
+LOCAL = "local"
+
+
+class OnRay(Executor):
+    """Actors on a cluster, one for every CPU it offers unless a number is given."""
+
+    def __init__(self, plan: Plan, address: str, count: int = 0, concurrency: int = 1) -> None:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody agreed to send any
+        try:
+            import ray
+        except ImportError:
+            raise MissingExtra("running on Ray", "ray") from None
+        self._ray = ray
+        self._plan, self._address, self._count, self._concurrency = plan, address, count, concurrency
+        self._actors: list[Any] = []
+        self._held: list[int] = []
+        self._meters: list[Meter] = []
+        self._gone = Meter()
+        self._own = False
+
+    async def start(self) -> None:
+        ray = self._ray
+        if not ray.is_initialized():
+            self._connect()
+            self._own = True
+        count = self._count or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        each = -(-max(self._concurrency, count) // count)
+        actor = ray.remote(num_cpus=1, max_concurrency=each, max_restarts=-1)(RayPlayer)
+        self._actors = [actor.remote(self._plan.to_json(), each, count) for _ in range(count)]
+        self._held, self._meters = [0] * count, [Meter() for _ in range(count)]
+        for made in self._actors:
+            self._understood(await made.ready.remote())
+
+    def _connect(self) -> None:
+        where: dict[str, Any] = {"address": self._address}
+        if self._address in ("", LOCAL):
+            where = {"address": LOCAL, "num_cpus": self._count or None}
+        # Workers must find what this process can import: suites and games of other packages.
+        paths = os.pathsep.join(filter(None, sys.path))
+        try:
+            self._ray.init(
+                include_dashboard=False if where["address"] == LOCAL else None,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                runtime_env={"env_vars": {"PYTHONPATH": paths}},
+                **where,
+            )
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            told = " ".join(str(error).split())[:200]
+            raise BadOption(f"no Ray cluster can be reached at {self._address!r}: {told}.") from None
+
+    async def play(self, job: Job) -> Outcome:
+        index = min(range(len(self._actors)), key=self._held.__getitem__)
+        self._held[index] += 1
+        try:
+            result, meter = await self._actors[index].play.remote(job)
+        except self._ray.exceptions.RayError as error:
+            raise WorkerDied(f"a Ray worker failed: {type(error).__name__}") from None
+        finally:
+            self._held[index] -= 1
+        if meter.calls < self._meters[index].calls:  # an actor that was restarted counts from nothing
+            self._gone = Meter.sum((self._gone, self._meters[index]))
+        self._meters[index] = meter
+        self._understood(result)
+        assert isinstance(result, Outcome)
+        return result
+
+    @property
+    def meter(self) -> Meter:
+        return Meter.sum((self._gone, *self._meters))
+
+    @staticmethod
+    def _understood(result: Outcome | str) -> None:
+        if isinstance(result, str) and result:
+            raise UsageError(result)
+
+    async def close(self) -> None:
+        for actor in self._actors:
+            self._ray.kill(actor)
+        if self._own:
+            self._ray.shutdown()
+
+
+class RayPlayer:
+    """A player inside a Ray actor. The sentence of a usage error comes back as text."""
+
+    def __init__(self, plan: bytes, concurrency: int, processes: int) -> None:
+        self._plan, self._shares = plan, (concurrency, processes)
+        self._player: Player | None = None
+
+    async def ready(self) -> str:
+        """Seat everybody once; empty when all is well."""
+        try:
+            self._made().check()
+        except UsageError as error:
+            return str(error)
+        return ""
+
+    async def play(self, job: Job) -> tuple[Outcome | str, Meter]:
+        """Play one job; gives back what all jobs here have consumed as well."""
+        player = self._made()
+        try:
+            outcome: Outcome | str = await player.play(job)
+        except UsageError as error:
+            outcome = str(error)
+        return outcome, player.meter
+
+    def _made(self) -> Player:
+        # Not in the constructor: its errors would reach the driver as the death of an actor.
+        if self._player is None:
+            self._player = Player(Plan.from_json(self._plan), *self._shares)
+        return self._player
