@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ludens.core.errors import BadOption
+from ludens.core.options import option
 from ludens.core.view import Look, View
 from ludens.games.open_spiel.adapter import SpielGame
+
+if TYPE_CHECKING:
+    import pyspiel
+
+_FEN = re.compile(
+    r"(?:[pnbrqkPNBRQK1-8]{1,8}/){7}[pnbrqkPNBRQK1-8]{1,8} [wb] (?:-|K?Q?k?q?) (?:-|[a-h][36]) \d+ \d+"
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +33,16 @@ class Chess(SpielGame):
 
     name = "chess"
     spiel_name = "chess"
+    bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.uci:Uci"}
+
+    fen: str = option("", help="the position to begin with, in Forsyth-Edwards notation")
+
+    def __post_init__(self) -> None:
+        if self.fen and not _FEN.fullmatch(self.fen):
+            raise BadOption(f"option 'fen' of chess is not a position: {self.fen[:80]!r}.")
+
+    def first(self) -> pyspiel.State:
+        return self.spiel.new_initial_state(self.fen) if self.fen else self.spiel.new_initial_state()
 
     @property
     def seats(self) -> tuple[str, ...]:

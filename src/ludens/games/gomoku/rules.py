@@ -25,6 +25,7 @@ class Gomoku(SpielGame):
     name = "gomoku"
     spiel_name = "gomoku"
     stable_names = True
+    bots = {"lines": "ludens.games.gomoku.bots:Lines"}
 
     size: int = option(15, low=5, high=19, help="rows and columns of the board")
 

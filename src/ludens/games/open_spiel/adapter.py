@@ -55,8 +55,12 @@ class SpielGame(Game):
         """How an action is called everywhere in Ludens."""
         return str(spiel.action_to_string(player, action))
 
+    def first(self) -> pyspiel.State:
+        """Where every episode begins, before chance has dealt."""
+        return self.spiel.new_initial_state()
+
     def start(self, seed: int) -> SpielState:
-        return SpielState(self, self.spiel.new_initial_state(), stream(seed, "deal"))
+        return SpielState(self, self.first(), stream(seed, "deal"))
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,144 @@
+"""Chess: known counts of moves, notation, the player and engines."""
+
+import shutil
+
+import pytest
+
+import ludens
+from ludens.core.errors import BadOption, Illegal
+from ludens.core.state import State
+from ludens.core.view import Look
+from ludens.games.chess.search import evaluate
+from ludens.games.chess.uci import find_engine
+from ludens.play import play
+
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+ENDING = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"
+PROMOTIONS = "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1"
+
+
+def perft(state: State, depth: int) -> int:
+    """How many lines of play there are: a number every correct move generator agrees on."""
+    [seat] = state.turn or ("",)
+    legal = state.legal(seat)
+    if depth == 1:
+        return len(legal)  # type: ignore[arg-type]
+    total = 0
+    for action in legal:  # type: ignore[union-attr]
+        after = state.clone()
+        after.apply({seat: action})
+        total += perft(after, depth - 1) if after.turn else 0
+    return total
+
+
+@pytest.mark.parametrize(
+    ("fen", "depth", "count"),
+    [("", 3, 8902), (KIWIPETE, 2, 2039), (ENDING, 3, 2812), (PROMOTIONS, 2, 264)],
+)
+def test_known_counts(fen: str, depth: int, count: int) -> None:
+    assert perft(ludens.make("chess", fen=fen).start(0), depth) == count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fen", "count"), [("", 197_281), (KIWIPETE, 4_085_603), (ENDING, 43_238), (PROMOTIONS, 422_333)]
+)
+def test_known_counts_at_depth_four(fen: str, count: int) -> None:
+    assert perft(ludens.make("chess", fen=fen).start(0), 4) == count
+
+
+@pytest.mark.parametrize(
+    ("said", "means"),
+    [
+        ("Action: e1g1", "e1g1"),
+        ("Action: O-O", "e1g1"),
+        ("Action: 0-0-0", "e1c1"),
+        ("Action: **Nxf7**", "e5f7"),
+        ("Action: dxe6", "d5e6"),
+        ("Bb5 looks nice, but no.\nAction: Kf1", "e1f1"),
+    ],
+)
+def test_both_notations_are_read(said: str, means: str) -> None:
+    game = ludens.make("chess", fen=KIWIPETE)
+    state = game.start(0)
+    assert game.view(Look()).format(state, "white").read(said, state.legal("white")) == means
+
+
+def test_promotion_and_check_marks() -> None:
+    game = ludens.make("chess", fen="7k/4P3/8/8/8/8/8/4K3 w - - 0 1")
+    state, view = game.start(0), game.view(Look())
+    read = view.format(state, "white").read
+    for said in ("e7e8q", "e8=Q+", "e8=Q"):
+        assert read(f"Action: {said}", state.legal("white")) == "e7e8q"
+    assert read("Action: e8=N", state.legal("white")) == "e7e8n"
+    with pytest.raises(Illegal):
+        read("Action: e7e8", state.legal("white"))
+
+
+def test_bishop_and_pawn_are_told_apart_by_case() -> None:
+    game = ludens.make("chess", fen="4k3/8/8/8/2p5/1P6/2B5/4K3 w - - 0 1")
+    state, view = game.start(0), game.view(Look())
+    read = view.format(state, "white").read
+    assert read("Action: bxc4", state.legal("white")) == "b3c4"
+    assert read("Action: Bd3", state.legal("white")) == "c2d3"
+
+
+def test_notes_tell_what_the_picture_cannot() -> None:
+    game = ludens.make("chess")
+    state, view = game.start(0), game.view(Look())
+    assert "White is to move." in view.notes(state, "white")
+    for seat, move in (("white", "e2e4"), ("black", "a7a6"), ("white", "e4e5"), ("black", "d7d5")):
+        state.apply({seat: move})
+    assert "en passant on d6" in view.notes(state, "white")
+    assert "e5d6" in state.legal("white")  # type: ignore[operator]
+
+
+def test_the_two_sides_are_worth_the_same_at_the_start() -> None:
+    assert evaluate("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1") == 0
+    assert evaluate("4k3/8/8/8/8/8/8/Q3K3 w - - 0 1") > 800
+
+
+@pytest.mark.parametrize(
+    ("fen", "best"),
+    [
+        ("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", "a1a8"),
+        ("k7/8/8/3q4/4P3/8/8/K7 w - - 0 1", "e4d5"),
+    ],
+)
+async def test_search_mates_and_takes(fen: str, best: str) -> None:
+    game = ludens.make("chess", fen=fen)
+    agents = {"white": ludens.agent("bot/search", game), "black": ludens.agent("bot/random", game)}
+    episode = await play(game, agents, 1, table=ludens.Table(horizon=1))
+    assert episode.moves[0].action == best
+
+
+async def test_search_beats_random() -> None:
+    game = ludens.make("chess")
+    search, random = ludens.agent("bot/search?depth=1", game), ludens.agent("bot/random", game)
+    for seed, seat in enumerate(("white", "black")):
+        other = "black" if seat == "white" else "white"
+        assert (await play(game, {seat: search, other: random}, seed)).returns[seat] == 1
+
+
+@pytest.mark.skipif(
+    not shutil.which("stockfish", path="/usr/games:/usr/bin"), reason="stockfish is not installed"
+)
+async def test_an_engine_by_name_is_strong_and_repeatable() -> None:
+    game = ludens.make("chess")
+    engine, random = ludens.agent("bot/uci?nodes=300", game), ludens.agent("bot/random", game)
+    first = await play(game, {"white": engine, "black": random}, 5)
+    again = await play(game, {"white": engine, "black": random}, 5)
+    assert first.returns["white"] == 1
+    assert first.fingerprint() == again.fingerprint()
+
+
+@pytest.mark.parametrize("name", ["no-such-engine", "no/such/engine"])
+def test_an_engine_that_is_not_there(name: str) -> None:
+    with pytest.raises(BadOption, match="engine"):
+        find_engine(name)
+
+
+@pytest.mark.parametrize("fen", ["nonsense", "8/8/8/8/8/8/8/8", "x" * 300])
+def test_a_position_that_is_none(fen: str) -> None:
+    with pytest.raises(BadOption):
+        ludens.make("chess", fen=fen)
