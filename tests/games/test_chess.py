@@ -76,11 +76,13 @@ def test_promotion_and_check_marks() -> None:
 
 
 def test_bishop_and_pawn_are_told_apart_by_case() -> None:
-    game = ludens.make("chess", fen="4k3/8/8/8/2p5/1P6/2B5/4K3 w - - 0 1")
+    game = ludens.make("chess", fen="4k3/8/8/8/2p5/1P1B4/8/4K3 w - - 0 1")
     state, view = game.start(0), game.view(Look())
     read = view.format(state, "white").read
     assert read("Action: bxc4", state.legal("white")) == "b3c4"
-    assert read("Action: Bd3", state.legal("white")) == "c2d3"
+    assert read("Action: Bxc4", state.legal("white")) == "d3c4"
+    with pytest.raises(Illegal):
+        read("Action: BXC4", state.legal("white"))
 
 
 def test_notes_tell_what_the_picture_cannot() -> None:

@@ -79,7 +79,8 @@ class ActionFormat(ReplyFormat):
         for alias, action in self.aliases.items():
             if action in exact:
                 spelt.setdefault(fold(alias), set()).add(action)
-        hits = ({name} if name in exact else spelt.get(fold(name), set()) for name in names)
+        meant = [self.aliases.get(name, name) for name in names]
+        hits = ({name} if name in exact else spelt.get(fold(name), set()) for name in meant)
         return [next(iter(hit)) if len(hit) == 1 else None for hit in hits]
 
 
