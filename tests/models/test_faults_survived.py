@@ -94,6 +94,14 @@ async def test_patience_ends_in_a_failure_and_never_in_a_move(reach: Reach) -> N
             await reach(server, "patience=0.05&backoff=0.01").answer(question())
 
 
+async def test_waiting_is_told_but_not_all_the_time(reach: Reach, caplog: pytest.LogCaptureFixture) -> None:
+    async with ModelServer(script=["503"] * 5) as server:
+        await reach(server).answer(question())
+    [record] = caplog.records
+    assert "vllm/tiny: HTTP 503" in record.message
+    assert "trying again for up to 600 s" in record.message
+
+
 async def test_a_rest_longer_than_patience_is_not_waited_for(reach: Reach) -> None:
     async with ModelServer(script=["429_hour"]) as server:
         with pytest.raises(AgentFailure, match="left alone for 3600 s"):

@@ -127,7 +127,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
             date = parsedate_to_datetime(value)
             aware = date if date.tzinfo else date.replace(tzinfo=UTC)
             return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
 
 
@@ -155,6 +155,6 @@ def error_status(body: Mapping[str, Any]) -> int:
     code = error.get("code") if isinstance(error, dict) else None
     try:
         status = int(code)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 502
     return status if 400 <= status <= 599 else 502
