@@ -20,6 +20,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "play": ("ludens.cli.play:play", "Play one game in the terminal, against bots or with them."),
     "demo": ("ludens.cli.demo:demo", "Let bots play a little of everything; leave a table and pictures."),
+    "suites": ("ludens.cli.suites:suites", "List what can be measured."),
+    "runs": ("ludens.cli.runs:runs", "List the runs in a folder and how far they have come."),
+    "report": ("ludens.cli.report:report", "Say what runs found: a table, a page or data."),
+    "replay": ("ludens.cli.replay:replay", "Play an episode again, prove it is the same, and show it."),
+    "eval": (
+        "ludens.cli.eval:eval_",
+        "Measure models, bots or both on a suite; leave a table and a page.",
+    ),
+    "resume": ("ludens.cli.resume:resume", "Go on with a run that was stopped."),
     "bench": ("ludens.cli.bench:bench", "Measure how fast Ludens is on this machine."),
     "check": ("ludens.cli.check:check", "Say what is installed, what is missing and how to get it."),
 }

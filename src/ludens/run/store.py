@@ -88,18 +88,11 @@ class Store:
             raise BadOption(f"another process is writing to {str(self.folder)!r}.") from None
         try:
             _mend(path)
-            self._read_keys(path)
+            self.done, self.voids = progress(self.folder)
         except BaseException:
             self._file.close()
             raise
         return self
-
-    def _read_keys(self, path: Path) -> None:
-        for key, void in _keys(path):
-            if void:
-                self.voids[key] += 1
-            else:
-                self.done.add(key)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -116,7 +109,7 @@ class Store:
             {"key": job.key, "entrant": job.entrant, "task": job.task, "seating": job.seating, "void": void}
         )
         try:
-            self._file.write(head[:-1] + b',"episode":' + episode + b"}\n")
+            self._file.write(head[:-1] + _MARK + episode + b"}\n")
             self._file.flush()
         except OSError as error:
             # Nothing may follow what could be half a line; the next process mends it.
@@ -139,40 +132,57 @@ def read_plan(folder: Path) -> Plan:
         raise BadFile(f"{str(folder)!r} is not a run: it holds no run.json.") from None
 
 
+def progress(folder: Path) -> tuple[set[str], Counter[str]]:
+    """The keys of the finished episodes of a run, and how often each key was void."""
+    path = folder / EPISODES
+    done: set[str] = set()
+    voids: Counter[str] = Counter()
+    for key, void in _keys(path) if path.exists() else ():
+        if void:
+            voids[key] += 1
+        else:
+            done.add(key)
+    return done, voids
+
+
 def read_records(folder: Path) -> list[Record]:
     """Every finished episode of a run, void ones included, in the order they were written."""
     path = folder / EPISODES
-    if not path.exists():
-        return []
-    records = []
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                break
-            records.append(_record(line, path, number))
-    return records
+    return [_record(line, path, number) for number, line in _lines(path)] if path.exists() else []
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Whole lines with their numbers; the last may still be being written."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line.endswith(b"\n"):
+                    yield number, line
+    except OSError as error:
+        raise BadFile(f"cannot read {str(path)!r}: {error.strerror}.") from None
+
+
+_MARK = b',"episode":'
+"""Stands once before the episode; within strings its quotes would be escaped."""
 
 
 def _record(line: bytes, path: Path, number: int) -> Record:
-    marker = b',"episode":'
-    head, found, tail = line.rstrip().partition(marker)
+    head, _, tail = line.rstrip().partition(_MARK)
     try:
         fields = orjson.loads(head + b"}")
-        episode = Episode.from_json(tail[:-1]) if found else None
-        assert episode is not None
+        episode = Episode.from_json(tail[:-1])
         return Record(fields["key"], fields["entrant"], fields["task"], fields["seating"], episode)
-    except (orjson.JSONDecodeError, KeyError, TypeError, AssertionError, BadFile) as error:
+    except (orjson.JSONDecodeError, KeyError, TypeError, BadFile) as error:
         raise BadFile(f"line {number} of {str(path)!r} is not an episode: {error}") from None
 
 
 def _keys(path: Path) -> Iterator[tuple[str, bool]]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                head = orjson.loads(line.partition(b',"episode":')[0] + b"}")
-                yield head["key"], head["void"]
-            except (orjson.JSONDecodeError, KeyError, TypeError):
-                raise BadFile(f"line {number} of {str(path)!r} is not an episode.") from None
+    for number, line in _lines(path):
+        try:
+            head = orjson.loads(line.partition(_MARK)[0] + b"}")
+            yield head["key"], head["void"]
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            raise BadFile(f"line {number} of {str(path)!r} is not an episode.") from None
 
 
 def _mend(path: Path) -> None:

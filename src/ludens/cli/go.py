@@ -1,0 +1,153 @@
+"""What `eval`, `resume` and `demo` share: the flags of a run, and playing it from estimate to report."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ludens.cli.given import Whole, at_least
+from ludens.cli.guard import DONE, INTERRUPTED, refuse
+from ludens.cli.out import aside, console
+from ludens.core.errors import BadFile, BadOption, UsageError
+
+if TYPE_CHECKING:
+    from ludens.run.budget import Budget
+    from ludens.run.engine import Ending
+    from ludens.run.estimate import Estimate
+    from ludens.run.plan import Job, Plan
+    from ludens.run.store import Store
+
+STOPPED_EARLY = 3
+
+Concurrency = Annotated[Whole, Parameter(help="Episodes in flight at the same time.")]
+Workers = Annotated[
+    Whole, Parameter(help="Processes that play; 0 plays in this one, which suffices unless bots think hard.")
+]
+Ray = Annotated[
+    str | None,
+    Parameter(help="Play on the Ray cluster at this address, --workers wide; 'local' starts one here."),
+]
+MaxCalls = Annotated[Whole | None, Parameter(help="Start nothing that would take more calls to models.")]
+MaxTokens = Annotated[Whole | None, Parameter(help="Start nothing that would take more tokens.")]
+MaxCost = Annotated[float | None, Parameter(help="Start nothing that would cost more dollars; needs prices.")]
+MaxHours = Annotated[float | None, Parameter(help="Start nothing after so many hours.")]
+Yes = Annotated[
+    bool, Parameter(name="--yes", negative="", show_default=False, help="Begin, however large the run is.")
+]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How a run is played, whatever it plays."""
+
+    concurrency: int = 16
+    workers: int = 0
+    ray: str | None = None
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    max_hours: float | None = None
+    yes: bool = False
+
+    def __post_init__(self) -> None:
+        at_least("--concurrency", self.concurrency, 1)
+        at_least("--workers", self.workers, 0)
+
+    @property
+    def budget(self) -> Budget:
+        """The limits of this go."""
+        from ludens.run.budget import Budget
+
+        return Budget(self.max_calls, self.max_tokens, self.max_cost, self.max_hours)
+
+
+def go(plan: Plan, folder: Path, opened: Callable[[], Store], pace: Pace) -> int:
+    """Play what is missing of a run, then show what was found; returns the exit code.
+
+    Args:
+        plan: What is played.
+        folder: Where to; it need not be there yet.
+        opened: Makes or opens the folder, once the run is known to be wanted.
+        pace: How it is played.
+    """
+    from ludens.run.player import Player
+    from ludens.run.store import progress
+
+    if pace.ray is None:  # the nodes of a cluster look for themselves: keys are there and perhaps not here
+        Player(plan).check()
+    done, _ = progress(folder)
+    left = [job for job in plan.jobs() if job.key not in done]
+    budget, guess = pace.budget, _agreed(plan, left, pace)
+    with opened() as store:
+        try:
+            ending = _played(store, pace, budget, guess) if left else None
+        except KeyboardInterrupt:
+            aside(f"\nludens: stopped at once. {_how_to_resume(folder)}")
+            return INTERRUPTED
+        except UsageError as error:
+            code = refuse(str(error))
+            aside(_how_to_resume(folder))
+            return code
+    show_results(folder)
+    if ending is None or ending.complete:
+        return DONE
+    aside(f"ludens: stopped early: {ending.reason}. {_how_to_resume(folder)}")
+    return INTERRUPTED if ending.interrupted else STOPPED_EARLY
+
+
+def _played(store: Store, pace: Pace, budget: Budget, guess: Estimate) -> Ending:
+    from ludens.run.engine import Engine
+    from ludens.run.executor import executor
+    from ludens.run.progress import Progress
+
+    aside(f"playing into {store.folder}")
+    concurrency = max(pace.concurrency, 2 * pace.workers)
+    where = executor(store.plan, concurrency=concurrency, workers=pace.workers, ray=pace.ray)
+    with Progress() as progress:
+        engine = Engine(
+            store, where, concurrency=concurrency, budget=budget, estimated=guess.each, watch=progress
+        )
+        return asyncio.run(engine.run())
+
+
+def _how_to_resume(folder: Path) -> str:
+    return f"What is finished is saved; this goes on: ludens resume {quote(str(folder))}"
+
+
+def _agreed(plan: Plan, left: Sequence[Job], pace: Pace) -> Estimate:
+    """The estimate, once somebody has agreed to it where it is large."""
+    from ludens.run.estimate import estimate, unpriced
+
+    if pace.max_cost is not None and (names := unpriced(plan)):
+        raise BadOption(f"--max-cost needs a price for {', '.join(names)}: name it in the file of prices.")
+    guess = estimate(plan, left)
+    if guess.calls:
+        aside(guess.sentence())
+    if guess.large and not pace.yes:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise BadOption("this is a large run: add --yes to begin it, or make it smaller with --limit.")
+        print("This is a large run. Begin? [y/N] ", end="", file=sys.stderr, flush=True)
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise BadOption("nothing was begun.")
+    return guess
+
+
+def show_results(folder: Path) -> None:
+    """Print the table, write the page, and say where it is."""
+    from ludens.run.report import load_results, render
+
+    results = load_results([folder])
+    sys.stdout.write(render(results, "table", width=console().width).decode())
+    page = folder / "report.html"
+    try:
+        page.write_bytes(render(results, "html"))
+    except OSError as error:
+        raise BadFile(f"cannot write {str(page)!r}: {(error.strerror or str(error)).lower()}.") from None
+    print(f"Open {page}")
