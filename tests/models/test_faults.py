@@ -17,10 +17,24 @@ from ludens.models.openai_answer import read_answer
 
 NOW = datetime(2025, 6, 1, 12, 0, tzinfo=UTC)
 
-FIELDS = (
-    "error choices message content text usage cost code detail refusal finish_reason metadata raw model "
-    "completion_tokens_details prompt_tokens"
-).split()
+FIELDS = [
+    "error",
+    "choices",
+    "message",
+    "content",
+    "text",
+    "usage",
+    "cost",
+    "code",
+    "detail",
+    "refusal",
+    "finish_reason",
+    "metadata",
+    "raw",
+    "model",
+    "completion_tokens_details",
+    "prompt_tokens",
+]
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(),
