@@ -16,4 +16,5 @@ CATALOGUE = {
     "perceive": "ludens.games.perceive.rules:Perceive",
     "comma/wire": "ludens.games.comma.wire.rules:Wire",
     "comma/keypad": "ludens.games.comma.keypad.rules:Keypad",
+    "comma/password": "ludens.games.comma.password.rules:Password",
 }

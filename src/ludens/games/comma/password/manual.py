@@ -1,0 +1,75 @@
+"""Which words open the lock: a list of five-letter words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ludens.core.random import Stream
+from ludens.games.comma.blocks import Block, Grid, Heading, Paragraph
+from ludens.games.comma.language import need
+from ludens.games.comma.password.lexicon import PUBLISHED_WORDS, STOCK
+from ludens.games.comma.puzzle import Facts, Manual, Unclear
+
+SLOTS, RING = 5, 3
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_COLUMNS = 5
+
+
+@dataclass(frozen=True)
+class PasswordManual(Manual):
+    """The listed words, in the order of the alphabet."""
+
+    words: tuple[str, ...]
+
+    def spelt(self, slots: Sequence[Sequence[str]]) -> tuple[str, ...]:
+        """Every listed word that can be spelt with one letter from each slot."""
+        return tuple(
+            word for word in self.words if all(a in slot for a, slot in zip(word, slots, strict=True))
+        )
+
+    def blocks(self) -> tuple[Block, ...]:
+        intro = (
+            f"A lock shows {SLOTS} letters. Each can be turned up and down and comes round again after "
+            f"{RING} letters, which are neighbours in the alphabet. The lock opens when it shows one of the "
+            "words below and is then submitted. To find out which of them can be spelt, have every slot "
+            "turned until all of its letters are known. If several can, any of them opens the lock."
+        )
+        words = [word.upper() for word in self.words]
+        rows = tuple(tuple(words[i : i + _COLUMNS]) for i in range(0, len(words), _COLUMNS))
+        head = ("Words", *[""] * (_COLUMNS - 1))
+        return Heading("Password"), Paragraph(intro), Grid((head, *rows))
+
+    def advise(self, told: Sequence[Facts]) -> Facts:
+        slots: list[set[str]] = [set() for _ in range(SLOTS)]
+        for facts in told:
+            if "letters" in facts:
+                for slot, letter in zip(slots, _letters(facts["letters"]), strict=True):
+                    slot.add(letter)
+        need({"letters": ""} if slots[0] else {}, _NEEDS)
+        if any(len(slot) < RING for slot in slots):
+            return {"turn": "up"}
+        found = self.spelt([sorted(slot) for slot in slots])
+        if not found:
+            raise Unclear("None of my words can be spelt with these letters; tell me all of them again.")
+        return {"words": ", ".join(found)}
+
+
+_NEEDS: Mapping[str, str] = {"letters": "the five letters shown now, with commas"}
+
+
+def _letters(told: str) -> list[str]:
+    letters = [letter.strip().lower() for letter in told.split(",")]
+    if len(letters) != SLOTS or any(len(letter) != 1 or letter not in ALPHABET for letter in letters):
+        raise Unclear(f"A lock shows {SLOTS} letters from A to Z; not {told!r}.")
+    return letters
+
+
+PUBLISHED = PasswordManual(PUBLISHED_WORDS)
+
+
+def draw_manual(random: Stream, answer: str = "", refused: Sequence[str] = ()) -> PasswordManual:
+    """Another list as long as the published one: with this answer, if any, and without what was refused."""
+    words = [word for word in (*STOCK, *PUBLISHED_WORDS) if word not in refused and word != answer]
+    chosen = random.sample(words, len(PUBLISHED_WORDS) - bool(answer))
+    return PasswordManual(tuple(sorted([*chosen, answer] if answer else chosen)))

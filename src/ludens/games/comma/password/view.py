@@ -1,0 +1,36 @@
+"""How the lock looks: five letters in windows, a button above and below each, and one to submit."""
+
+from __future__ import annotations
+
+from ludens.draw import Canvas
+from ludens.games.comma.frame import Box
+from ludens.games.comma.password.rules import PasswordPanel
+from ludens.games.comma.view import CommaView
+
+STEP, WINDOW, LETTER = 92, (78, 110), 72
+"""Distance of the slots, size of a window and of its letter, in units; a picture is 512 wide."""
+
+
+class PasswordView(CommaView):
+    """Letters in black on white, capitals of equal width."""
+
+    inks = ("black", "blue")
+    grounds = ("page", "panel", "white", "wood", "gray")
+
+    def draw(self, canvas: Canvas, box: Box, puzzle: PasswordPanel) -> None:
+        kit, px = self.kit, self.kit.px
+        _, top, width, _ = box
+        canvas.rounded(px(16), top + px(20), width - px(32), px(300), "wood")
+        for slot, letter in enumerate(puzzle.word):
+            x, y = width // 2 + px(STEP) * (slot - 2), top + px(174)
+            w, h = map(px, WINDOW)
+            canvas.text(
+                x, top + px(40), str(slot + 1), kit.font_px(15), ground="wood", anchor="mm", bold=True
+            )
+            for direction, at in (("up", y - px(92)), ("down", y + px(92))):
+                canvas.rounded(x - w // 2, at - px(28), w, px(56), "gray", "wood")
+                canvas.centre(kit.arrow(direction, "black", px(40), "gray"), x, at)
+            canvas.rounded(x - w // 2, y - h // 2, w, h, "white", "wood", px(4))
+            canvas.frame(x - w // 2, y - h // 2, w, h, "line", px(2))
+            canvas.text(x, y, letter.upper(), px(LETTER), "black", "white", "mm", mono=True)
+        canvas.centre(kit.button("SUBMIT", px(190), px(62), "blue", "page"), width // 2, top + px(376))

@@ -1,0 +1,49 @@
+"""The picture suffices: the letters are read from the PNG at every turn, and the lock opened from them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ludens.core.view import Look, view_of
+from ludens.draw import THEMES, Kit
+from ludens.games.comma.bots import advise
+from ludens.games.comma.language import read, write
+from ludens.games.comma.password.manual import ALPHABET
+from ludens.games.comma.password.rules import Password
+from ludens.games.comma.password.view import LETTER, STEP, PasswordView
+from tests.games.comma.reading import Pixels, best_centred, pixels
+
+
+def shown(seen: Pixels, kit: Kit) -> str:
+    """The five letters."""
+    sprites = {a: kit.text(a.upper(), kit.px(LETTER), "black", "white", mono=True) for a in ALPHABET}
+    y = kit.px(72) + kit.px(174)
+    return "".join(
+        best_centred(seen, kit, sprites, kit.size // 2 + kit.px(STEP) * (slot - 2), y) for slot in range(5)
+    )
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("size", [256, 512])
+def test_the_lock_is_opened_from_its_picture(theme: str, size: int) -> None:
+    game = Password(manual="random")
+    for seed in range(4):
+        state = game.start(seed)
+        view = view_of(game, Look(theme, size), seed)
+        assert isinstance(view, PasswordView)
+        seen: list[str] = []
+        while len(seen) < 3:
+            seen.append(shown(pixels(view, state), view.kit))
+            turns = [f"up_button_{slot}" for slot in range(1, 6)]
+            state.apply({"solver": "\n".join([write({"letters": ", ".join(seen[-1])}), *turns])})
+            state.apply(
+                {"expert": advise(state.manual, [said.text for said in state.said if said.seat == "solver"])}
+            )
+        word = read(state.said[-1].text)["words"].split(", ")[0]
+        now = shown(pixels(view, state), view.kit)
+        assert now == seen[0]
+        turns = []
+        for slot, letters in enumerate(zip(*seen, strict=True)):
+            turns += [f"up_button_{slot + 1}"] * letters.index(word[slot])
+        state.apply({"solver": "\n".join([*turns, "submit"])})
+        assert (state.solved, state.mistakes) == (True, 0), f"{theme} {size} seed {seed}: {seen}"
