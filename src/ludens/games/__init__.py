@@ -15,6 +15,11 @@ CATALOGUE = {
     "battle_of_colors": "ludens.games.battle_of_colors.rules:BattleOfColors",
     "perceive": "ludens.games.perceive.rules:Perceive",
     "comma/wire": "ludens.games.comma.wire.rules:Wire",
+    "comma/who": "ludens.games.comma.who.rules:Who",
+    "comma/led": "ludens.games.comma.led.rules:Led",
+    "comma/memory": "ludens.games.comma.memory.rules:Memory",
+    "comma/color": "ludens.games.comma.color.rules:Color",
+    "comma/maze": "ludens.games.comma.maze.rules:Maze",
     "comma/keypad": "ludens.games.comma.keypad.rules:Keypad",
     "comma/password": "ludens.games.comma.password.rules:Password",
 }

@@ -48,9 +48,10 @@ def test_partial_scores_stay_in_bounds_and_ours_never_fall(name: str, variant: s
     for seed in range(100):
         facts = random_solver(game.start(seed), stream(seed, "random solver")).facts
         partials = facts["partials"]
-        assert facts["solved"] == (partials[-1] == 1.0)
+        assert partials[-1] == 1.0 or not facts["solved"]
         assert min(partials) >= 0
         if variant == "paper":
+            assert (partials[-1] == 1.0) == facts["solved"]
             assert max(partials) <= 1
             assert partials == sorted(partials)
 

@@ -17,6 +17,10 @@ class _Row:
     draw: Callable[[Canvas, int], object]
     tied: bool = False
     """Must not be the last on its page."""
+    blank: bool = False
+    """Needed between others only: left out where a page ends."""
+    head: _Row | None = None
+    """What stands above it again when it begins a page."""
 
 
 def pages(kit: Kit, blocks: Sequence[Block]) -> tuple[Picture, ...]:
@@ -31,9 +35,14 @@ def pages(kit: Kit, blocks: Sequence[Block]) -> tuple[Picture, ...]:
             if not tied.tied:
                 break
             needed += after.height
+        if row.blank and y + row.height > bottom:
+            continue
         if y + needed > bottom and sheets[-1]:
             sheets.append([])
             y = top
+            if row.head is not None:
+                sheets[-1].append((y, row.head))
+                y += row.head.height
         sheets[-1].append((y, row))
         y += row.height
     return tuple(_page(kit, sheet, number, len(sheets)) for number, sheet in enumerate(sheets, 1))
@@ -73,7 +82,7 @@ def _rows(kit: Kit, block: Block) -> Iterator[_Row]:
 
 
 def _gap(height: int, tied: bool = False) -> _Row:
-    return _Row(height, lambda canvas, y: None, tied)
+    return _Row(height, lambda canvas, y: None, tied, blank=not tied)
 
 
 def _line(
@@ -99,7 +108,10 @@ def _list(kit: Kit, block: Items, left: int, room: int, px: int) -> Iterator[_Ro
 
 
 def _grid(kit: Kit, rows: Sequence[Sequence[str]], left: int, room: int, px: int) -> Iterator[_Row]:
-    """Table rows with wrapped cells; columns share the width by their longest cells."""
+    """Table rows with wrapped cells; columns share the width by their longest cells.
+
+    A table that fits a page is not broken; in longer ones the head is repeated.
+    """
     pad, step = kit.px(5), round(px * 1.35)
     columns = max(map(len, rows))
     cells = [[*row, *[""] * (columns - len(row))] for row in rows]
@@ -111,10 +123,15 @@ def _grid(kit: Kit, rows: Sequence[Sequence[str]], left: int, room: int, px: int
     spare, wish = max(0, room - sum(narrow)), sum(widest) - sum(narrow) or 1
     widths = [n + (w - n) * min(spare, wish) // wish for n, w in zip(narrow, widest, strict=True)]
     edges = [left + sum(widths[:c]) for c in range(columns)]
-    for number, row in enumerate(cells):
+    broken = [
+        [fonts.wrap(cell, widths[c] - 2 * pad, px, bold=number == 0) for c, cell in enumerate(row)]
+        for number, row in enumerate(cells)
+    ]
+    heights = [max(map(len, lines)) * step + kit.px(4) for lines in broken]
+    whole = sum(heights) < kit.size - 2 * kit.px(32)
+    top: _Row | None = None
+    for number, (lines, height) in enumerate(zip(broken, heights, strict=True)):
         head = number == 0
-        lines = [fonts.wrap(cell, widths[c] - 2 * pad, px, bold=head) for c, cell in enumerate(row)]
-        height = max(map(len, lines)) * step + kit.px(4)
 
         def draw(
             canvas: Canvas,
@@ -128,4 +145,6 @@ def _grid(kit: Kit, rows: Sequence[Sequence[str]], left: int, room: int, px: int
                     canvas.text(edge + pad, y + kit.px(2) + index * step, line, px, anchor="lt", bold=head)
             canvas.fill(left, y + height - 1, sum(widths), 1, "line" if head else "panel")
 
-        yield _Row(height, draw, tied=head)
+        made = _Row(height, draw, tied=head or (whole and number + 1 < len(cells)), head=top)
+        top = top or made
+        yield made

@@ -1,0 +1,125 @@
+"""The panel with a mouse in a maze, and the game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import dist
+
+from ludens.core.random import Stream
+from ludens.core.view import Look, View
+from ludens.games.comma.dialogue import Comma
+from ludens.games.comma.maze.manual import PUBLISHED, MazeManual, draw_manual, place
+from ludens.games.comma.maze.mazes import COLOURS, MAZES, MOVES, PUBLISHED_MAZE, distance
+from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
+
+
+class MazePanel(Puzzle[MazeManual]):
+    """A mouse that walks; checking its position anywhere but at the goal takes it back to its start."""
+
+    asks = "sphere = <colour of the sphere>"
+    actions = (*(f"move_{direction}" for direction in MOVES), "check_position")
+
+    def __init__(self, manual: MazeManual, setting: Setting) -> None:
+        super().__init__(manual, setting)
+        random = setting.random
+        self.maze = PUBLISHED_MAZE if self.released else random.choice(MAZES)
+        self.torus = random.choice(COLOURS)
+        # The released starts include the goal; here the way is never over before it begins.
+        taken = () if self.released else self.maze.spheres
+        self.start = random.choice(sorted(self.maze.free.difference(taken)))
+        self.mouse = self.start
+        self.closest = self._distance()
+        """The fewest moves to the goal there ever were."""
+
+    @property
+    def goal(self) -> tuple[int, int]:
+        """The cell of the right sphere."""
+        return self.maze.sphere(self.manual.right(self.maze.torus, self.torus))
+
+    def _distance(self) -> int:
+        return distance(self.maze, self.mouse, self.goal)
+
+    def act(self, action: str) -> Outcome:
+        if action == "check_position":
+            if self.mouse == self.goal:
+                return "solved"
+            self.mouse = self.start
+            return "mistake"
+        there = self.maze.step(self.mouse, action.removeprefix("move_"))
+        if there == self.mouse:
+            return "nothing"
+        self.mouse = there
+        self.closest = min(self.closest, self._distance())
+        return "done"
+
+    @property
+    def progress(self) -> float:
+        if self.released:
+            far = dist(self.start, self.goal)
+            return abs(far - dist(self.mouse, self.goal)) / far if far else 0.0
+        way = distance(self.maze, self.start, self.goal)
+        return (way - self.closest) / (way + 1)
+
+    def describe(self) -> str:
+        size = range(self.maze.size)
+        signs = {cell: colour[0].upper() for colour, cell in zip(COLOURS, self.maze.spheres, strict=True)}
+        signs |= {cell: "." for cell in self.maze.free if cell not in signs} | {self.maze.torus: "O"}
+        rows = ["".join(signs.get((row, column), "#") for column in size) for row in size]
+        return "\n".join(
+            [
+                "The maze (# wall, . free, O torus, G B R Y green, blue, red and yellow sphere):",
+                *rows,
+                f"The torus is {self.torus}.",
+                f"The mouse is at {place(self.mouse)}.",
+            ]
+        )
+
+    def tell(self, advice: Facts) -> Facts:
+        return {"torus": self.torus, "place": place(self.maze.torus)}
+
+    def follow(self, advice: Facts) -> Sequence[str]:
+        colour = advice.get("sphere")
+        if colour not in COLOURS:
+            return []
+        path = self.maze.path(self.mouse, self.maze.sphere(colour))
+        return [*(f"move_{direction}" for direction in path), "check_position"]
+
+
+@dataclass(frozen=True)
+class Maze(Comma[MazeManual]):
+    """Lead a mouse through a maze to the right one of four spheres.
+
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    first.
+    Observation: the Solver gets a picture of the maze from above with torus, spheres and mouse, the serial
+        number, the status light, mistakes and turns, and reads its actions, what came of them and the
+        conversation; the Expert reads the manual and the conversation, without what came of the actions.
+    Actions: messages. A line of the Solver's that is `move_up`, `move_down`, `move_left` or `move_right`
+        moves the mouse by one square unless there is a wall; `check_position` claims that it has arrived. A
+        wrong claim is a mistake and takes the mouse back to its start.
+    Rewards: both seats get the partial score: (n - k) / (n + 1), where n is the number of moves from the
+        start to the goal and k the smallest number of moves there ever were from the mouse to the goal; the
+        last step is the claim.
+    Manuals: the standard one goes by the colour of the torus; random ones by its colour and place.
+    Released: always the same maze, a start on any free square, and as partial score the change of the
+        straight-line distance to the goal over that distance at the start, whichever way it changed (so it
+        can be more than 1, and 1 at the goal without a claim).
+    """
+
+    name = "comma/maze"
+    skills = ("grounding", "multi-step")
+
+    def standard_manual(self) -> MazeManual:
+        return PUBLISHED
+
+    def random_manual(self, random: Stream) -> MazeManual:
+        return draw_manual(random)
+
+    def set_up(self, manual: MazeManual, setting: Setting) -> MazePanel:
+        return MazePanel(manual, setting)
+
+    def view(self, look: Look, seed: int = 0) -> View:
+        from ludens.games.comma.maze.view import MazeView
+
+        return MazeView(self, look, seed)

@@ -1,0 +1,106 @@
+"""How the maze looks from above: walls, spheres, the torus and the mouse."""
+
+from __future__ import annotations
+
+from PIL.ImageDraw import ImageDraw
+
+from ludens.draw import Canvas, Overlay, Sprite
+from ludens.draw.colour import edge_of, letter_on, mix
+from ludens.draw.shapes import fill_shape, letters
+from ludens.games.comma.frame import Box
+from ludens.games.comma.maze.mazes import COLOURS, Cell
+from ludens.games.comma.maze.mazes import Maze as Plan
+from ludens.games.comma.maze.rules import MazePanel
+from ludens.games.comma.view import CommaView
+
+LEFT, TOP, CELL = 66, 100, 44
+"""Where the first cell is and how large one is, in units."""
+WALL, FREE = "#3d4450", "white"
+
+
+class MazeView(CommaView):
+    """Dark walls and white ways, numbered at the rim; spheres are shiny discs, the torus is a ring."""
+
+    inks = (*COLOURS, "white", "gray", WALL)
+    grounds = ("page", "panel", FREE, WALL)
+
+    def draw(self, canvas: Canvas, box: Box, puzzle: MazePanel) -> None:
+        kit, maze = self.kit, puzzle.maze
+        canvas.place(self._plan(maze), kit.px(LEFT), kit.px(TOP))
+        for line in range(maze.size):
+            along, label = line * self.cell + self.cell // 2, str(line + 1)
+            canvas.text(kit.px(LEFT) + along, kit.px(TOP - 13), label, kit.font_px(13), "muted", anchor="mm")
+            canvas.text(kit.px(LEFT - 15), kit.px(TOP) + along, label, kit.font_px(13), "muted", anchor="mm")
+        canvas.place(self.ring(puzzle.torus), *self.corner(maze.torus))
+        x, y = self.corner(puzzle.mouse)
+        canvas.place(self.mouse, x, y)
+        if puzzle.mouse in maze.spheres:
+            letter = kit.theme.letter(COLOURS[maze.spheres.index(puzzle.mouse)])
+            if letter:
+                canvas.text(x + 2, y + 1, letter, kit.font_px(14), "black", FREE, "lt", bold=True)
+
+    @property
+    def cell(self) -> int:
+        """The side of a cell in pixels."""
+        return self.kit.px(CELL)
+
+    def corner(self, cell: Cell) -> tuple[int, int]:
+        """The top left pixel of a cell."""
+        return self.kit.px(LEFT) + cell[1] * self.cell, self.kit.px(TOP) + cell[0] * self.cell
+
+    def _plan(self, maze: Plan) -> Sprite:
+        """The maze without torus and mouse."""
+        kit, cell, side = self.kit, self.cell, self.cell * maze.size
+
+        def paint(draw: ImageDraw, s: float) -> None:
+            for row, column in maze.free:
+                x, y = column * cell * s, row * cell * s
+                draw.rectangle((x, y, x + cell * s - 1, y + cell * s - 1), kit.rgb(FREE))
+            for line in range(1, maze.size):
+                at, end = line * cell * s, side * s
+                draw.line((at, 0, at, end), kit.rgb("gray"), round(s))
+                draw.line((0, at, end, at), kit.rgb("gray"), round(s))
+            for colour, (row, column) in zip(COLOURS, maze.spheres, strict=True):
+                self._ball(draw, colour, (column + 0.5) * cell * s, (row + 0.5) * cell * s, cell * s * 0.41)
+
+        return kit.sprite(("comma maze", maze), side, side, WALL, paint)
+
+    def _ball(self, draw: ImageDraw, colour: str, x: float, y: float, r: float) -> None:
+        theme, fill = self.kit.theme, self.kit.rgb(colour)
+        fill_shape(draw, "disc", x, y, r, edge_of(fill))
+        fill_shape(draw, "disc", x, y, r * 0.92, fill)
+        if not theme.lettered:
+            fill_shape(draw, "disc", x - r * 0.34, y - r * 0.4, r * 0.2, mix(fill, (255, 255, 255), 3, 5))
+        letters(draw, theme.letter(colour), x, y, r * 1.2, r * 1.1, letter_on(fill))
+
+    def ring(self, colour: str) -> Sprite:
+        """The torus, on the wall it belongs to."""
+        kit, side = self.kit, self.cell
+        fill, light = kit.rgb(colour), (255, 255, 255)
+
+        def paint(draw: ImageDraw, s: float) -> None:
+            r = side * s / 2
+            for part, hue in ((0.96, light), (0.9, fill), (0.6, light), (0.54, kit.rgb(WALL))):
+                fill_shape(draw, "disc", r, r, r * part, hue)
+            letters(draw, kit.theme.letter(colour), r, r, r * 0.9, r * 0.86, light)
+
+        return kit.sprite(("comma torus", colour), side, side, WALL, paint)
+
+    @property
+    def mouse(self) -> Overlay:
+        """A grey head with two ears, small enough to leave the rim of a sphere below it in sight."""
+        kit, side = self.kit, self.cell
+
+        def paint(draw: ImageDraw, s: float) -> None:
+            w = side * s
+            for grow, hue in ((0.035, "black"), (0.0, "gray")):
+                for x, y, r in ((0.36, 0.36, 0.115), (0.64, 0.36, 0.115), (0.5, 0.54, 0.2)):
+                    radius = w * (r + grow)
+                    draw.ellipse(
+                        (w * x - radius, w * y - radius, w * x + radius, w * y + radius), kit.rgb(hue)
+                    )
+            for x in (0.43, 0.57):
+                draw.ellipse((w * x - w * 0.03, w * 0.47, w * x + w * 0.03, w * 0.53), kit.rgb("black"))
+            draw.ellipse((w * 0.46, w * 0.6, w * 0.54, w * 0.67), kit.rgb("black"))
+
+        return kit.overlay("comma mouse", side, side, paint)

@@ -1,0 +1,33 @@
+"""How the display and the six buttons look."""
+
+from __future__ import annotations
+
+from ludens.draw import Canvas
+from ludens.games.comma.frame import Box
+from ludens.games.comma.view import CommaView
+from ludens.games.comma.who.rules import WhoPanel
+
+DISPLAY = (56, 94, 400, 92)
+"""Where the display is: x, y, width, height in units."""
+BUTTON = (188, 74)
+COLUMNS, ROWS = (150, 362), (248, 346, 444)
+"""The middles of the buttons."""
+
+
+class WhoView(CommaView):
+    """A lit display, and below it two columns of three buttons."""
+
+    inks = ("white", "black", "yellow")
+    grounds = ("page", "panel", "white", "black", "wood")
+
+    def draw(self, canvas: Canvas, box: Box, puzzle: WhoPanel) -> None:
+        kit, px = self.kit, self.kit.px
+        x, y, w, h = map(px, DISPLAY)
+        canvas.rounded(x - px(6), y - px(6), w + px(12), h + px(12), "line")
+        canvas.rounded(x, y, w, h, "black", "line")
+        canvas.text(x + w // 2, y + h // 2, puzzle.display, px(44), "white", "black", "mm", bold=True)
+        places = [(column, row) for row in ROWS for column in COLUMNS]
+        for (column, row), label in zip(places, puzzle.labels, strict=True):
+            canvas.centre(
+                kit.button(label, px(BUTTON[0]), px(BUTTON[1]), "wood", "page"), px(column), px(row)
+            )
