@@ -1,0 +1,124 @@
+"""`ludens replay RUN KEY`: one episode again, verified, as an animation, a strip of frames or a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ludens.cli.given import Json, Size, Whole, at_least, look_of
+from ludens.cli.out import json_out, printable, table, writable
+from ludens.core.errors import BadFile, BadOption
+
+if TYPE_CHECKING:
+    from ludens.core.episode import Episode
+
+_SUFFIXES = (".gif", ".html", ".png")
+_LISTED = 40
+
+
+def replay(
+    run: Annotated[Path, Parameter(help="The folder of a run, or a file with an episode.")],
+    key: Annotated[
+        str | None,
+        Parameter(help="Which episode: its key, a part of it, or its number; left out, they are listed."),
+    ] = None,
+    /,
+    *,
+    out: Annotated[
+        Path | None, Parameter(help="File to make: .gif, .html with prompts and replies, or .png.")
+    ] = None,
+    seat: Annotated[str | None, Parameter(help="Through whose eyes, in .gif and .png.")] = None,
+    size: Annotated[Size | None, Parameter(help="Side of the pictures, 256 to 1024.")] = None,
+    ms: Annotated[Whole, Parameter(help="How long each picture of a .gif is shown.")] = 600,
+    json: Json = False,
+) -> None:
+    """Play an episode again from its seed and actions, and prove that it is the same."""
+    if out is not None and out.suffix.lower() not in _SUFFIXES:
+        raise BadOption(f"--out must end in .gif, .html or .png, not {out.name!r}.")
+    at_least("--ms", ms, 20)
+    if size is not None:
+        look_of("classic", size)
+    if run.is_dir() and key is None:
+        if out is not None:
+            raise BadOption("KEY is missing: which episode? Leave --out away to list them.")
+        return _list(run, json)
+    found, name, words = _chosen(run, key)
+    if found.status == "void" and not found.moves:
+        raise BadOption(f"{name!r} is void before its first move: {found.error}")
+    from ludens.core.replay import verify
+
+    compared = verify(found)
+    if out is not None:
+        writable(out)
+        try:
+            out.write_bytes(_made(found, name, out, seat, size, ms, words))
+        except OSError as error:
+            raise BadFile(f"cannot write {str(out)!r}: {(error.strerror or str(error)).lower()}.") from None
+    if json:
+        return json_out({"key": name, "verified": True, "pictures": compared, "episode": found})
+    print(_summary(found, name, compared))
+    if out is not None:
+        print(f"See {out}.")
+    return None
+
+
+def _chosen(run: Path, key: str | None) -> tuple[Episode, str, Path | None]:
+    from ludens.run.replays import entries, find, read_episode, read_episode_file, words_of
+
+    if run.is_dir():
+        words = words_of(run)
+        entry = find(entries(run), key or "")
+        return read_episode(run, entry), entry.key, words
+    if key is not None and not (key.isascii() and key.isdigit()):
+        raise BadOption(f"episodes in a file are chosen by number, from 1, not {key!r}.")
+    return read_episode_file(run, int(key or 1)), run.name, None
+
+
+def _list(run: Path, json: bool) -> None:
+    from ludens.run.replays import entries, words_of
+
+    words_of(run)  # says so when the folder holds no run
+    found = entries(run)
+    if json:
+        return json_out([{"number": n, "key": e.key, "void": e.void} for n, e in enumerate(found, 1)])
+    rows = [(str(n), e.key, "void" if e.void else "") for n, e in enumerate(found[:_LISTED], 1)]
+    table(f"{len(found):,} episodes in {run}", ("number", "key", ""), rows, ("number",))
+    more = len(found) - _LISTED
+    print((f"... and {more:,} more. " if more > 0 else "") + "Add a key or a number to see one.")
+    return None
+
+
+def _made(
+    episode: Episode, name: str, out: Path, seat: str | None, size: int | None, ms: int, words: Path | None
+) -> bytes:
+    from ludens.run.replays import animation, film_strip
+
+    match out.suffix.lower():
+        case ".gif":
+            return animation(episode, seat, size, ms)
+        case ".png":
+            return film_strip(episode, seat, size)
+    from ludens.run.report.page import episode_page
+
+    return episode_page(episode, name, size or 384, words).encode()
+
+
+def _summary(episode: Episode, name: str, compared: int) -> str:
+    scores = ", ".join(f"{seat} {value:g}" for seat, value in episode.returns.items())
+    who = ", ".join(f"{seat} is {spec}" for seat, spec in episode.seats.items())
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(episode.verdicts().items()))
+    steps = len({move.step for move in episode.moves})
+    lines = [
+        f"{name}: {episode.game}, seed {episode.seed}; {who}",
+        f"{episode.status} after {steps} steps: {scores}; moves and tries: {verdicts or 'none'}",
+        f"Verified: the replay leads to the same returns and facts{_pictures(compared)}.",
+    ]
+    return printable("\n".join(lines))
+
+
+def _pictures(compared: int) -> str:
+    if not compared:
+        return "; nobody was shown a picture"
+    return ", and every picture" + (f" ({compared:,})" if compared > 1 else "") + " has the recorded hash"

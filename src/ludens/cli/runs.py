@@ -1,0 +1,74 @@
+"""`ludens runs`: the runs in a folder, and how far each has come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from ludens.cli.given import Json
+from ludens.cli.out import json_out, table
+from ludens.core.errors import BadFile, UsageError
+
+
+def runs(
+    folder: Annotated[Path, Parameter(help="Where to look, subfolders included.")] = Path("runs"),
+    /,
+    *,
+    json: Json = False,
+) -> None:
+    """List the runs in a folder: suite, entrants, episodes done and planned, voids, last change."""
+    if not folder.is_dir():
+        raise BadFile(f"there is no folder {str(folder)!r}; `ludens eval` makes runs in 'runs'.")
+    found = sorted(found_in(folder), key=lambda run: str(run["changed"]), reverse=True)
+    if json:
+        return json_out(found)
+    if not found:
+        print(f"There are no runs in {folder}.")
+        return None
+    table(
+        f"Runs in {folder}, the latest first",
+        ("folder", "suite", "entrants", "done", "void", "last change"),
+        [_line(run) for run in found],
+        ("done", "void"),
+    )
+    print("`ludens report FOLDER` says what a run found, `ludens replay FOLDER` shows its episodes.")
+    return None
+
+
+def found_in(folder: Path) -> Iterator[dict[str, Any]]:
+    """Every run below a folder. One that cannot be read is listed with the reason."""
+    for file in sorted(folder.rglob("run.json")):
+        run = file.parent
+        files = [path for path in (file, run / "episodes.jsonl") if path.exists()]
+        changed = datetime.fromtimestamp(max(path.stat().st_mtime for path in files), UTC)
+        told: dict[str, Any] = {"folder": str(run), "changed": changed.isoformat(timespec="seconds")}
+        try:
+            yield {**told, **_progress(run)}
+        except UsageError as error:
+            yield {**told, "error": str(error)}
+
+
+def _progress(run: Path) -> dict[str, Any]:
+    from ludens.run.replays import entries
+    from ludens.run.store import read_plan
+
+    plan, found = read_plan(run), entries(run)
+    return {
+        "suite": plan.suite,
+        "entrants": dict(plan.entrants),
+        "done": len({entry.key for entry in found if not entry.void}),
+        "planned": plan.total(),
+        "void": sum(entry.void for entry in found),
+    }
+
+
+def _line(run: dict[str, Any]) -> tuple[str, ...]:
+    changed = run["changed"].replace("T", " ").removesuffix("+00:00") + " UTC"
+    if "error" in run:
+        return run["folder"], run["error"], "", "", "", changed
+    done = f"{run['done']:,} of {run['planned']:,}"
+    return run["folder"], run["suite"], ", ".join(run["entrants"]), done, f"{run['void']:,}", changed
