@@ -54,6 +54,15 @@ class BoardView(View):
             cells[cell] = random.choice(pieces)
         return [cells[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
 
+    def answers(self) -> Sequence[str]:
+        """Every move there could be, valid now or not: what a blind guess draws from."""
+        return self.cells()
+
+    def cells(self) -> Sequence[str]:
+        """The name of every cell, row by row from the top."""
+        rows, columns = range(self.rows), range(self.columns)
+        return [self.row_label(row) + self.column_label(column) for row in rows for column in columns]
+
     def image(self, state: Any, seat: str) -> Picture:
         return self.draw(self.matrix(state))
 

@@ -24,6 +24,7 @@ class Breakthrough(SpielGame):
     """
 
     name = "breakthrough"
+    best = "bot/mcts?simulations=200&rollouts=2"
     spiel_name = "breakthrough"
     stable_names = True
 

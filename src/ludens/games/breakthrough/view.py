@@ -34,6 +34,14 @@ class BreakthroughView(BoardView):
     def column_label(self, column: int) -> str:
         return ascii_lowercase[column]
 
+    def cells(self) -> list[str]:
+        return [
+            self.column_label(c) + self.row_label(r) for r in range(self.rows) for c in range(self.columns)
+        ]
+
+    def answers(self) -> list[str]:
+        return [start + end for start in self.cells() for end in self.cells() if start != end]
+
     def values(self, seat: str) -> dict[str, object]:
         far = 1 if seat == "black" else self.rows
         way = "down, towards row 1" if seat == "black" else f"up, towards row {self.rows}"

@@ -42,6 +42,14 @@ class ChessView(BoardView):
     def column_label(self, column: int) -> str:
         return "abcdefgh"[column]
 
+    def cells(self) -> list[str]:
+        return [
+            self.column_label(c) + self.row_label(r) for r in range(self.rows) for c in range(self.columns)
+        ]
+
+    def answers(self) -> list[str]:
+        return [start + end for start in self.cells() for end in self.cells() if start != end]
+
     def matrix(self, state: SpielState) -> Matrix:
         code = {mark: number for number, mark in self.marks.items()}
         placement = state.spiel.board().to_fen().split()[0]

@@ -1,0 +1,1 @@
+"""Rule: name one valid move in a position that play can reach."""

@@ -1,0 +1,123 @@
+"""Rule: a question of one move. A position reached by random play, and one valid move is to be named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, Self
+
+from ludens.core.errors import BadOption
+from ludens.core.game import Game
+from ludens.core.options import option
+from ludens.core.random import Stream, stream
+from ludens.core.registry import make
+from ludens.core.state import FreeText, State
+from ludens.core.view import Look, View
+
+SEAT = "player"
+LONGEST = 40
+"""Moves played at most before the question: deep enough for every board, short of most endings."""
+
+
+@dataclass(frozen=True)
+class RuleQuestion(Game):
+    """Name one valid move; the game itself decides whether it is one.
+
+    Seats: `player`, alone, for one move.
+    Observation: a position of the board game named by the option `board`, reached by random legal play.
+    Actions: one move, spelt as in that game.
+    Rewards: 1 for a valid move, 0 for anything else.
+    """
+
+    name = "rule"
+
+    board: str = option("tic_tac_toe", help="the board game whose rules are to be followed, options included")
+
+    bots: ClassVar[Mapping[str, str]] = {
+        "random": "ludens.games.rule.bots:Guess",
+        "oracle": "ludens.games.rule.bots:Oracle",
+    }
+
+    def __post_init__(self) -> None:
+        board_game(self.board)
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        return (SEAT,)
+
+    def start(self, seed: int) -> Question:
+        return Question(reached(board_game(self.board), seed))
+
+    def view(self, look: Look, seed: int = 0) -> View:
+        from ludens.games.rule.view import RuleView
+
+        return RuleView(self, look, seed)
+
+
+@lru_cache(maxsize=64)
+def board_game(board: str) -> Game:
+    """The game whose rules are asked about: one seat at a time, moves that have names."""
+    if board.split("?")[0] in ("rule", "perceive", "qa"):
+        raise BadOption(f"rule needs a board game to ask about, not the question {board.split('?')[0]}.")
+    game = make(board)
+    state = game.start(0)
+    if len(state.turn) != 1 or isinstance(state.legal(state.turn[0]), FreeText):
+        raise BadOption(f"rule needs a game of turns with named moves; {board} is not one.")
+    return game
+
+
+def reached(game: Game, seed: int) -> State:
+    """A position that is not over, after a random number of random moves."""
+    choose = stream(seed, "position")
+    state, passed = game.start(seed), list[State]()
+    for _ in range(choose.between(0, LONGEST)):
+        passed.append(state.clone())
+        state.apply({state.turn[0]: choose.choice(list(_names(state)))})
+        if state.over:
+            # A game that ended before the drawn length gives any of the positions it went through.
+            return choose.choice(passed)
+    return state
+
+
+def _names(state: State) -> list[str]:
+    legal = state.legal(state.turn[0])
+    assert not isinstance(legal, FreeText)
+    return list(legal)
+
+
+class Question(State):
+    """A position, and the move that was named."""
+
+    def __init__(self, position: State, answer: str | None = None) -> None:
+        self.position = position
+        self.answer = answer
+
+    @property
+    def turn(self) -> tuple[str, ...]:
+        return () if self.answer is not None else (SEAT,)
+
+    def legal(self, seat: str) -> FreeText | tuple[str, ...]:
+        return FreeText(limit=200) if seat in self.turn else ()
+
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        self.answer = actions[SEAT]
+
+    @property
+    def returns(self) -> dict[str, float]:
+        return {SEAT: float(self.answer in _names(self.position)) if self.answer else 0.0}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {
+            "valid": bool(self.returns[SEAT]),
+            "readable": bool(self.answer),
+            "mover": self.position.turn[0],
+            "choices": len(_names(self.position)),
+        }
+
+    def clone(self) -> Self:
+        return type(self)(self.position, self.answer)
+
+    def reimagined(self, seat: str, random: Stream) -> Self:
+        return type(self)(self.position.reimagined(self.position.turn[0], random), self.answer)

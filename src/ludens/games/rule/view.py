@@ -1,0 +1,63 @@
+"""How the question is put: the board game's own picture and rules, without the list of legal moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ludens.core.errors import Illegal
+from ludens.core.reply import ReplyFormat, labelled, without_reasoning
+from ludens.core.state import FreeText, Legal
+from ludens.core.view import Look, Picture, View
+from ludens.games.rule.rules import Question, RuleQuestion, board_game
+
+
+@dataclass(frozen=True)
+class MoveFormat(ReplyFormat):
+    """The board game's own format; a move that is not valid is an answer all the same, and a wrong one."""
+
+    own: ReplyFormat
+    moves: tuple[str, ...]
+
+    def ask(self, legal: Legal) -> str:
+        return "End your reply with one line: Action: <your move>"
+
+    def write(self, action: str) -> str:
+        return self.own.write(action)
+
+    def read(self, text: str, legal: Legal) -> str:
+        try:
+            return self.own.read(text, self.moves)
+        except Illegal:
+            named = [name for name in labelled(without_reasoning(text), "Action") if name]
+            limit = legal.limit if isinstance(legal, FreeText) else 200
+            return named[-1][:limit]
+
+
+class RuleView(View):
+    """One question over the view of a board game."""
+
+    def __init__(self, game: RuleQuestion, look: Look, seed: int = 0) -> None:
+        super().__init__(game, look, seed)
+        self._board = board_game(game.board).view(look, seed)
+
+    def image(self, state: Question, seat: str) -> Picture:
+        return self._board.image(state.position, state.position.turn[0])
+
+    def images(self, state: Question, seat: str) -> tuple[Picture, ...]:
+        return self._board.images(state.position, state.position.turn[0])
+
+    def text(self, state: Question, seat: str) -> str:
+        return self._board.text(state.position, state.position.turn[0])
+
+    def notes(self, state: Question, seat: str) -> str:
+        mover = state.position.turn[0]
+        return "\n\n".join(filter(None, (self._board.rules(mover), self._board.notes(state.position, mover))))
+
+    def values(self, seat: str) -> dict[str, object]:
+        return {"game": self._board.game.name}
+
+    def format(self, state: Question, seat: str) -> ReplyFormat:
+        mover = state.position.turn[0]
+        legal = state.position.legal(mover)
+        assert not isinstance(legal, FreeText)
+        return MoveFormat(self._board.format(state.position, mover), tuple(legal))
