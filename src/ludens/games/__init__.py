@@ -11,6 +11,8 @@ CATALOGUE = {
     "chess": "ludens.games.chess.rules:Chess",
     "sudoku": "ludens.games.sudoku.rules:Sudoku",
     "minesweeper": "ludens.games.minesweeper.rules:Minesweeper",
+    "hanabi": "ludens.games.hanabi.rules:Hanabi",
+    "tiny_hanabi": "ludens.games.hanabi.rules:TinyHanabi",
     "kuhn_poker": "ludens.games.kuhn_poker.rules:KuhnPoker",
     "overcooked": "ludens.games.overcooked.rules:Overcooked",
     "coin_dilemma": "ludens.games.coin_dilemma.rules:CoinDilemma",

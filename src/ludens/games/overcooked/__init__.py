@@ -1,0 +1,1 @@
+"""Overcooked: two chefs share a kitchen and cook onion soup."""

@@ -1,0 +1,166 @@
+"""The laws of the kitchen: what one step of both chefs does. Pure functions on frozen moments.
+
+The order within a step is that of Overcooked-AI: chef_0 interacts, then chef_1; both move; then pots cook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ludens.games.overcooked.kitchens import COUNTER, DISHES, FLOOR, HATCH, ONIONS, POT, Kitchen
+
+ACTIONS = ("UP", "DOWN", "RIGHT", "LEFT", "STAY", "INTERACT")
+POT_HOLDS, COOK_STEPS = 3, 5
+
+NOTHING, ONION, DISH = "", "onion", "dish"
+SOUPS = ("soup of 1 onion", "soup of 2 onions", "soup of 3 onions")
+"""A plated soup, by the onions in it."""
+
+EVENTS = (
+    "onions_potted",
+    "dishes_taken",
+    "dishes_useful",
+    "pots_started",
+    "soups_plated",
+    "soups_delivered",
+    "weak_soups_delivered",
+)
+"""What one INTERACT can bring about. A useful dish is one that earns; a weak soup is one that does not."""
+Event = tuple[int, str]
+"""Which chef did what."""
+
+
+class Chef(NamedTuple):
+    """Where a chef stands and looks, and what the chef holds."""
+
+    cell: int
+    facing: str
+    holds: str = NOTHING
+
+
+class Pot(NamedTuple):
+    """Onions in a pot and the steps they have cooked; -1 until somebody starts it."""
+
+    onions: int = 0
+    cooked: int = -1
+
+    @property
+    def open(self) -> bool:
+        """Whether another onion may go in."""
+        return self.cooked < 0 and self.onions < POT_HOLDS
+
+    @property
+    def ready(self) -> bool:
+        """Whether the soup can be plated."""
+        return self.cooked == COOK_STEPS
+
+
+class Moment(NamedTuple):
+    """Everything that can be seen in the kitchen at one time."""
+
+    chefs: tuple[Chef, ...]
+    pots: tuple[Pot, ...]
+    counters: tuple[tuple[int, str], ...] = ()
+    """Every counter on which something lies, by cell."""
+
+
+def opening(place: Kitchen) -> Moment:
+    """The first moment: empty hands, empty pots, both chefs looking up."""
+    return Moment(tuple(Chef(cell, "UP") for cell in place.starts), (Pot(),) * len(place.pots))
+
+
+def after(
+    place: Kitchen, moment: Moment, actions: Sequence[str], strict: bool = False
+) -> tuple[Moment, list[Event]]:
+    """The next moment, and what the chefs brought about.
+
+    Args:
+        place: The kitchen.
+        moment: What there is before the step.
+        actions: One of `ACTIONS` for each chef.
+        strict: Whether dishes count as useful by the released code's rule (see `_useful`).
+    """
+    events: list[Event] = []
+    now = moment
+    for number, action in enumerate(actions):
+        if action == "INTERACT":
+            now = _interact(place, now, number, moment.pots, strict, events)
+    pots = tuple(
+        pot._replace(cooked=pot.cooked + 1) if 0 <= pot.cooked < COOK_STEPS else pot for pot in now.pots
+    )
+    return Moment(_moved(place, now.chefs, actions), pots, now.counters), events
+
+
+def _interact(
+    place: Kitchen, now: Moment, number: int, before: tuple[Pot, ...], strict: bool, events: list[Event]
+) -> Moment:
+    chef = now.chefs[number]
+    holds, pots, counters = chef.holds, now.pots, now.counters
+    front = chef.cell + place.steps[chef.facing]
+    tile = place.tiles[front]
+    if tile == COUNTER:
+        lying = dict(counters)
+        if bool(holds) != (front in lying):
+            found = lying.pop(front, NOTHING)
+            if holds:
+                lying[front] = holds
+            holds, counters = found, tuple(sorted(lying.items()))
+    elif tile == POT:
+        at = place.pots.index(front)
+        holds, pot, event = _at_pot(holds, pots[at])
+        pots = (*pots[:at], pot, *pots[at + 1 :])
+        events += [(number, event)] if event else []
+    elif tile == ONIONS and not holds:
+        holds = ONION
+    elif tile == DISHES and not holds:
+        holds = DISH
+        events += [(number, "dishes_taken")]
+        events += [(number, "dishes_useful")] if _useful(now, before, strict) else []
+    elif tile == HATCH and holds in SOUPS:
+        events += [(number, "soups_delivered" if holds == SOUPS[-1] else "weak_soups_delivered")]
+        holds = NOTHING
+    chefs = list(now.chefs)
+    chefs[number] = chef._replace(holds=holds)
+    return Moment(tuple(chefs), pots, counters)
+
+
+def _at_pot(holds: str, pot: Pot) -> tuple[str, Pot, str]:
+    """What is held and what is in the pot after an INTERACT, and the event it was."""
+    if holds == ONION and pot.open:
+        return NOTHING, Pot(pot.onions + 1), "onions_potted"
+    if not holds and pot.onions and pot.cooked < 0:
+        return NOTHING, Pot(pot.onions, 0), "pots_started"
+    if holds == DISH and pot.ready:
+        return SOUPS[pot.onions - 1], Pot(), "soups_plated"
+    return holds, pot, ""
+
+
+def _useful(now: Moment, pots: tuple[Pot, ...], strict: bool) -> bool:
+    """Whether a dish taken now earns: some pot held onions when the step began.
+
+    By the released code's rule no dish may lie on a counter, and fewer dishes must be held than there are
+    pots with onions in them; a full pot that nobody has started does not count there.
+    """
+    if not strict:
+        return any(pot.onions for pot in pots)
+    waiting = sum(pot.cooked >= 0 or 0 < pot.onions < POT_HOLDS for pot in pots)
+    held = sum(chef.holds == DISH for chef in now.chefs)
+    return held < waiting and all(lying != DISH for _, lying in now.counters)
+
+
+def _moved(place: Kitchen, chefs: tuple[Chef, ...], actions: Sequence[str]) -> tuple[Chef, ...]:
+    """Both chefs turned, and moved unless they would meet in a cell or change places."""
+    if not any(action in place.steps for action in actions):
+        return chefs
+    goals = []
+    for chef, action in zip(chefs, actions, strict=True):
+        there = chef.cell + place.steps.get(action, 0)
+        goals.append(there if place.tiles[there] == FLOOR else chef.cell)
+    here = [chef.cell for chef in chefs]
+    if goals[0] == goals[1] or goals == here[::-1]:
+        goals = here
+    return tuple(
+        Chef(cell, action if action in place.steps else chef.facing, chef.holds)
+        for chef, action, cell in zip(chefs, actions, goals, strict=True)
+    )
