@@ -1,0 +1,43 @@
+"""`ludens models`: the kinds, and one question to one model."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ludens.cli import main
+from tests.support.model_server import ModelServer
+
+
+def ludens(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "ludens", *words], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_kinds_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "--json"]) == 0
+    kinds = {row["kind"] for row in json.loads(capsys.readouterr().out)}
+    assert {"openai", "vllm", "compat", "anthropic", "google", "hf"} <= kinds
+
+
+async def test_a_model_that_answers() -> None:
+    import asyncio
+
+    async with ModelServer() as server:
+        done = await asyncio.to_thread(ludens, "models", "test", f"compat/tiny@{server.url}")
+    assert done.returncode == 0, done.stderr
+    assert "answered" in done.stdout
+    assert "ms" in done.stdout
+
+
+def test_a_server_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "test", "compat/tiny@http://127.0.0.1:9/v1?retries=0&patience=0.1"]) == 1
+    assert "did not answer" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["models", "tset"], ["models", "test"], ["models", "test", "opnai/x"]])
+def test_wrong_words(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
