@@ -1,0 +1,52 @@
+"""How the cash machine looks: a screen with an arrow on one of its lines, and fourteen keys below it."""
+
+from __future__ import annotations
+
+from ludens.draw import Canvas
+from ludens.games.comma.atm.rules import AtmPanel
+from ludens.games.comma.frame import Box
+from ludens.games.comma.view import CommaView
+
+KEYS = (("1", "2", "3", "UP"), ("4", "5", "6", "DOWN"), ("7", "8", "9", "ENTER"), ("", "0", "", "DELETE"))
+TOLD, OPTIONS = (32, 62), (112, 152)
+"""Height of the screen's lines below its upper rim, in units; a picture is 512 wide."""
+LEFT, TEXT = 84, 20
+
+
+class AtmView(CommaView):
+    """The screen is black on white and written letter by letter; keys that do something have names."""
+
+    inks = ("black", "blue")
+    grounds = ("page", "panel", "white", "wood", "gray")
+
+    def draw(self, canvas: Canvas, box: Box, puzzle: AtmPanel) -> None:
+        kit, px = self.kit, self.kit.px
+        _, top, width, _ = box
+        canvas.rounded(px(16), top + px(12), width - px(32), px(416), "wood")
+        screen = top + px(26)
+        canvas.rounded(px(32), screen, width - px(64), px(184), "white", "wood")
+        canvas.frame(px(32), screen, width - px(64), px(184), "line", px(2))
+        told, options = puzzle.screen
+        for words, y in zip(told, TOLD, strict=False):
+            self._write(canvas, px(48), screen + px(y), words)
+        for line, (words, y) in enumerate(zip(options, OPTIONS, strict=True)):
+            self._write(canvas, px(LEFT), screen + px(y), words)
+            if line == puzzle.line:
+                canvas.centre(kit.arrow("right", "blue", px(28), "white"), px(62), screen + px(y))
+        for row, names in enumerate(KEYS):
+            for column, name in enumerate(names):
+                if name:
+                    key = kit.button(name, px(96), px(42), "panel" if name.isdigit() else "gray", "wood")
+                    canvas.centre(key, px(91) + column * px(110), top + px(246) + row * px(50))
+
+    def _write(self, canvas: Canvas, x: int, y: int, words: str) -> None:
+        """One sprite a character, so that they are found again whatever is typed."""
+        size = self.kit.px(TEXT)
+        for index, character in enumerate(words):
+            if character != " ":
+                canvas.text(x + index * advance(size), y, character, size, "black", "white", "lm", mono=True)
+
+
+def advance(size: int) -> int:
+    """How far apart characters stand."""
+    return round(size * 0.61)
