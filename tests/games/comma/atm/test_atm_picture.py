@@ -9,30 +9,29 @@ import numpy as np
 import pytest
 
 from ludens.core.view import Look, view_of
-from ludens.draw import THEMES, Kit, Sprite
+from ludens.draw import THEMES, Kit
 from ludens.games.comma.atm.rules import Atm
 from ludens.games.comma.atm.view import LEFT, OPTIONS, TEXT, TOLD, AtmView, advance
 from ludens.games.comma.bots import advise
 from ludens.games.comma.language import read
-from tests.games.comma.reading import Pixels, best, pixels
+from tests.games.comma.reading import Known, Pixels, pixels
 
 CHARACTERS = f"{ascii_letters}0123456789$:.?*"
 
 
-def sprites(kit: Kit) -> dict[str, Sprite]:
+def characters(kit: Kit) -> Known[str]:
     found = {a: kit.text(a, kit.px(TEXT), "black", "white", mono=True) for a in CHARACTERS}
-    return {**found, " ": np.full_like(found["a"], kit.index("white"))}
+    return Known(kit, {**found, " ": np.full_like(found["a"], kit.index("white"))})
 
 
-def line(seen: Pixels, kit: Kit, known: dict[str, Sprite], x: int, y: int) -> str:
-    step, size = advance(kit.px(TEXT)), known["a"].shape
-    places = range(x, kit.size - kit.px(34) - size[1], step)
-    return "".join(best(seen, kit, known, place, y - size[0] // 2) for place in places).rstrip()
+def line(seen: Pixels, kit: Kit, known: Known[str], x: int, y: int) -> str:
+    places = range(x, kit.size - kit.px(34) - known.width, advance(kit.px(TEXT)))
+    return "".join(known.at(seen, place, y - known.height // 2) for place in places).rstrip()
 
 
 def screen(seen: Pixels, kit: Kit) -> tuple[list[str], list[str], int]:
     """What the screen tells, its two lines to choose from, and which of them has the arrow."""
-    px, known = kit.px, sprites(kit)
+    px, known = kit.px, characters(kit)
     top = px(72) + px(26)
     told = [line(seen, kit, known, px(48), top + px(y)) for y in TOLD]
     options = [line(seen, kit, known, px(LEFT), top + px(y)) for y in OPTIONS]

@@ -16,7 +16,7 @@ from ludens.games.comma.keypad.rules import Keypad, KeypadPanel
 from ludens.games.comma.keypad.symbols import SYMBOLS, sprite
 from ludens.games.comma.keypad.view import GAP, KEY, LAMP, SYMBOL, KeypadView
 from ludens.games.comma.language import read, write
-from tests.games.comma.reading import Pixels, best, best_centred, pixels
+from tests.games.comma.reading import Known, Pixels, pixels
 
 
 def keys(seen: Pixels, kit: Kit) -> list[tuple[str, bool]]:
@@ -24,14 +24,14 @@ def keys(seen: Pixels, kit: Kit) -> list[tuple[str, bool]]:
     px = kit.px
     side = 2 * px(KEY) + 3 * px(GAP)
     left, top = (kit.size - side) // 2, px(72) + (kit.size - px(72) - side) // 2
-    symbols = {name: sprite(kit, name, px(SYMBOL), "black", "white") for name in SYMBOLS}
-    lamps = {on: kit.led("green", px(LAMP), "white", on) for on in (False, True)}
+    symbols = Known(kit, {name: sprite(kit, name, px(SYMBOL), "black", "white") for name in SYMBOLS})
+    lamps = Known(kit, {on: kit.led("green", px(LAMP), "white", on) for on in (False, True)})
     found = []
     for index in range(4):
         x = left + px(GAP) + (index // 2) * (px(KEY) + px(GAP))
         y = top + px(GAP) + (index % 2) * (px(KEY) + px(GAP))
-        symbol = best_centred(seen, kit, symbols, x + px(KEY) // 2, y + px(KEY) // 2 + px(8))
-        found.append((symbol, best(seen, kit, lamps, x + px(KEY) - px(LAMP) - px(6), y + px(6))))
+        symbol = symbols.around(seen, x + px(KEY) // 2, y + px(KEY) // 2 + px(8))
+        found.append((symbol, lamps.at(seen, x + px(KEY) - px(LAMP) - px(6), y + px(6))))
     return found
 
 
@@ -77,17 +77,15 @@ def test_the_columns_are_read_from_the_manual() -> None:
     assert isinstance(view, KeypadView)
     [page] = view.images(state, "expert")
     with Image.open(BytesIO(page.png())) as image:
-        seen = np.array(image.convert("RGB"), np.int32)
+        seen = np.array(image.convert("RGB"), np.int16)
     step = (364 - 22) // 7
-    sprites = {name: sprite(view.kit, name, step - 7, "ink", "page") for name in SYMBOLS}
+    known = Known(view.kit, {name: sprite(view.kit, name, step - 7, "ink", "page") for name in SYMBOLS})
     width = (512 - 36) // 6
     line = np.array(view.kit.rgb("line"))
     top = next(y for y in range(40, 140) if (seen[y, 23 : 18 + width - 5] == line).all())
     columns = tuple(
         tuple(
-            best_centred(
-                seen, view.kit, sprites, 18 + column * width + width // 2, top + row * step + step // 2
-            )
+            known.around(seen, 18 + column * width + width // 2, top + row * step + step // 2)
             for row in range(7)
         )
         for column in range(6)

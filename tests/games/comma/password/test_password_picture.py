@@ -11,16 +11,16 @@ from ludens.games.comma.language import read, write
 from ludens.games.comma.password.manual import ALPHABET
 from ludens.games.comma.password.rules import Password
 from ludens.games.comma.password.view import LETTER, STEP, PasswordView
-from tests.games.comma.reading import Pixels, best_centred, pixels
+from tests.games.comma.reading import Known, Pixels, pixels
 
 
 def shown(seen: Pixels, kit: Kit) -> str:
     """The five letters."""
-    sprites = {a: kit.text(a.upper(), kit.px(LETTER), "black", "white", mono=True) for a in ALPHABET}
-    y = kit.px(72) + kit.px(174)
-    return "".join(
-        best_centred(seen, kit, sprites, kit.size // 2 + kit.px(STEP) * (slot - 2), y) for slot in range(5)
+    letters = Known(
+        kit, {a: kit.text(a.upper(), kit.px(LETTER), "black", "white", mono=True) for a in ALPHABET}
     )
+    y = kit.px(72) + kit.px(174)
+    return "".join(letters.around(seen, kit.size // 2 + kit.px(STEP) * (slot - 2), y) for slot in range(5))
 
 
 @pytest.mark.parametrize("theme", THEMES)
