@@ -1,0 +1,1 @@
+"""Minesweeper: open every cell that holds no mine."""

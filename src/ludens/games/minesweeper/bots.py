@@ -1,0 +1,36 @@
+"""Who sweeps by logic: certain cells first, then the least risk. It sees no more than the player does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.games.minesweeper.field import HIDDEN, names, neighbours
+from ludens.games.minesweeper.oracle import know
+from ludens.games.minesweeper.rules import MinesweeperState
+
+
+@dataclass
+class Logic(Agent):
+    """Opens a cell that is certainly safe; else one of those least likely to hold a mine.
+
+    Among equally likely ones it prefers those with few hidden cells around: they open most often by themselves.
+    """
+
+    kind = "bot/logic"
+    sees = "state"
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, MinesweeperState)
+        game = state.game
+        known = know(game.rows, game.columns, game.mines, state.seen)
+        covered = [
+            [state.seen[near] for near in cells].count(HIDDEN)
+            for cells in neighbours(game.rows, game.columns)
+        ]
+        rank = {cell: (known.with_mine[cell], covered[cell]) for cell in known.hidden}
+        least = min(rank.values())
+        cell = self.random.choice([cell for cell in known.hidden if rank[cell] == least])
+        action = names(game.rows, game.columns)[cell]
+        return Reply(action, action)

@@ -1,0 +1,1 @@
+"""Sudoku: one digit of each in every row, column and box."""

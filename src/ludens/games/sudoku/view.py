@@ -1,0 +1,93 @@
+"""How Sudoku looks: nine boxes between thick lines; clues bold on shaded cells, placed digits thin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from ludens.core.game import Game
+from ludens.core.reply import ActionFormat
+from ludens.core.state import FreeText, Legal
+from ludens.core.view import Look
+from ludens.draw import Canvas, Picture, board, kit, theme
+from ludens.draw.colour import mix
+from ludens.games.boards import BoardView, Matrix
+from ludens.games.sudoku.grid import NAMES, SIDE
+from ludens.games.sudoku.rules import SudokuState
+
+_SPELT = re.compile(r"([A-I])\s?([1-9])\s?[=:,-]?\s?([1-9])", re.IGNORECASE)
+
+
+class SudokuView(BoardView):
+    """Rows A to I from the top, columns 1 to 9 from the left."""
+
+    rows = columns = SIDE
+    codes = {0: "empty", **{digit: str(digit) for digit in range(1, 10)}}
+    marks = {0: ".", **{digit: str(digit) for digit in range(1, 10)}}
+
+    def __init__(self, game: Game, look: Look, seed: int = 0) -> None:
+        super().__init__(game, look, seed)
+        colour = theme(look.theme, seed).colour
+        self._shade = "#{:02x}{:02x}{:02x}".format(*mix(colour("page"), colour("line"), 1, 6))
+        inks, grounds = ("ink", "line", "accent"), ("page", self._shade)
+        self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=grounds)
+        self._board = board(self._kit, SIDE, SIDE, "ABCDEFGHI", "123456789", style="lines", labels="lt")
+        self._format = PlaceFormat()
+
+    def format(self, state: SudokuState, seat: str) -> PlaceFormat:
+        return self._format
+
+    def matrix(self, state: SudokuState) -> Matrix:
+        return [state.grid[start : start + SIDE] for start in range(0, SIDE * SIDE, SIDE)]
+
+    def image(self, state: SudokuState, seat: str) -> Picture:
+        return self._drawn(self.matrix(state), state.placed)
+
+    def text(self, state: SudokuState, seat: str) -> str:
+        placed = ", ".join(NAMES[cell] for cell in sorted(state.placed)) or "none"
+        return f"{super().text(state, seat)}\nPlaced since the start: {placed}."
+
+    def draw(self, matrix: Matrix) -> Picture:
+        return self._drawn(matrix, ())
+
+    def _drawn(self, matrix: Matrix, placed: Collection[int]) -> Picture:
+        canvas, px = self._board.canvas(), round(self._board.px * 0.66)
+        thin = frozenset(placed)
+        for row, digits in enumerate(matrix):
+            for column, digit in enumerate(digits):
+                if not digit:
+                    continue
+                ground, ink, bold = self._shade, "ink", True
+                if row * SIDE + column in thin:
+                    ground, ink, bold = "page", "accent", False
+                else:
+                    self._board.tint(canvas, row, column, ground)
+                self._board.put(canvas, row, column, self._kit.text(str(digit), px, ink, ground, bold))
+        self._rule_off(canvas)
+        return canvas.picture()
+
+    def _rule_off(self, canvas: Canvas) -> None:
+        """Thick lines around the boxes; last, since shading a cell would cut into them."""
+        x, y, length = self._board.x, self._board.y, self._board.px * SIDE
+        width = self._kit.px(3.5 * self._kit.theme.line_weight)
+        for third in range(4):
+            offset = third * 3 * self._board.px
+            canvas.line(x, y + offset, x + length, y + offset, "line", width)
+            canvas.line(x + offset, y, x + offset, y + length, "line", width)
+
+
+@dataclass(frozen=True)
+class PlaceFormat(ActionFormat):
+    """A last line `Action: A1=5`; cell and digit may also be parted by a space, a colon or nothing.
+
+    Whether the digit may go there is for the state to say, which names the digit in the way.
+    """
+
+    def ask(self, legal: Legal) -> str:
+        return f"End your reply with one line: {self.label}: <cell>=<digit>, as in {self.label}: A1=5"
+
+    def _matches(self, names: Sequence[str], legal: Legal) -> Sequence[str | None]:
+        assert not isinstance(legal, FreeText)
+        spelt = (_SPELT.fullmatch(name) for name in names)
+        return [f"{found[1].upper()}{found[2]}={found[3]}" if found else None for found in spelt]
