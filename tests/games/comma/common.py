@@ -62,6 +62,15 @@ def random_solver(state: Dialogue, random: Stream) -> Dialogue:
     return state
 
 
+def random_play(game: Comma[Any], episodes: int) -> dict[str, float]:
+    """What the baseline reaches on average: solved, partial score, mistakes, turns."""
+    totals = dict.fromkeys(("solved", "partial", "mistakes", "turns"), 0.0)
+    for seed in range(episodes):
+        facts = random_solver(game.start(seed), stream(seed, "random solver")).facts
+        totals = {key: total + facts[key] for key, total in totals.items()}
+    return {key: total / episodes for key, total in totals.items()}
+
+
 def chatter(state: Dialogue, random: Stream, messages: int) -> Dialogue:
     """So many messages of talk, tries, fakes and actions, or fewer when that ends the game."""
     for _ in range(messages):

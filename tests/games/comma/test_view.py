@@ -35,9 +35,9 @@ def test_the_picture_shows_what_changes(name: str, theme: str) -> None:
 @pytest.mark.parametrize("name", PUZZLES)
 @pytest.mark.parametrize("size", [256, 512])
 def test_the_manual_fits_its_pages(name: str, size: int) -> None:
-    state = make(name).start(0)
-    view = view_of(state.game, Look(size=size), 0)
-    for page in view.images(state, "expert"):
+    standard, random = make(name).start(0), make(name, manual="random").start(0)
+    view = view_of(standard.game, Look(size=size), 0)
+    for page in (*view.images(standard, "expert"), *view.images(random, "expert")):
         pixels = page.pixels  # type: ignore[attr-defined]
         rim = [pixels[:, -2:], pixels[:2], pixels[-2:]]
         assert all((edge == pixels[0, 0]).all() for edge in rim), "something sticks out over the rim"
@@ -53,6 +53,28 @@ def test_lists_and_headings_stay_together_on_pages() -> None:
     first = pages(pens, blocks)[0].pixels[:480]
     assert (first == pages(pens, [Paragraph("a")] * 17)[0].pixels[:480]).all()
     assert len(pages(pens, [line] * 60)) > 2
+
+
+def test_tables_are_not_torn_and_long_ones_repeat_their_head() -> None:
+    pens = kit("classic", 512)
+    rows = (("name", "number"), *((f"line {n}", str(n)) for n in range(12)))
+    table, above = Grid(rows), [Paragraph("a")] * 10
+    alone = pages(pens, [table])[0].pixels
+    after = pages(pens, [*above, table])
+    assert len(after) == 2
+    assert (after[1].pixels[:480] == alone[:480]).all()
+    long = pages(pens, [Grid((rows[0], *rows[1:] * 4))])
+    assert len(long) == 3
+    assert all((page.pixels[:34] == long[0].pixels[:34]).all() for page in long)
+
+
+def test_no_page_holds_nothing_but_a_gap() -> None:
+    pens = kit("classic", 512)
+    counts = [len(pages(pens, [Grid((("a", "b"), *[("1", "2")] * rows))])) for rows in range(16, 30)]
+    assert counts == sorted(counts)
+    for rows in range(16, 30):
+        for page in pages(pens, [Grid((("a", "b"), *[("1", "2")] * rows))]):
+            assert (page.pixels[:480] != page.pixels[0, 0]).any()
 
 
 def test_a_manual_is_written_as_plain_text() -> None:

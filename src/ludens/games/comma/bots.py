@@ -32,7 +32,7 @@ class Oracle(Agent):
 def solve(puzzle: Puzzle[Manual], advice: str) -> str:
     """The perfect Solver's message: the actions the latest advice leads to, then what it sees after them."""
     said = language.read(advice)
-    actions = list(puzzle.follow(said))
+    actions = list(puzzle.clone().follow(said))
     for action in actions:
         if puzzle.act(action) == "solved":
             return "\n".join(actions)

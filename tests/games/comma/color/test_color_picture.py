@@ -1,0 +1,63 @@
+"""The pictures suffice: the squares are read from each PNG, and the board turned white from that alone.
+
+This Solver is as blind as any player: it clicks no square whose colour it has not seen.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from ludens.core.view import Look, view_of
+from ludens.draw import THEMES
+from ludens.games.comma.bots import advise
+from ludens.games.comma.color.manual import COLOURS, SIDE, squares, whiten
+from ludens.games.comma.color.rules import Color
+from ludens.games.comma.color.view import LEFT, STEP, TOP, ColorView
+from ludens.games.comma.dialogue import Dialogue
+from ludens.games.comma.language import read, write
+from tests.games.comma.reading import best, pixels
+
+
+def board(view: ColorView, state: Dialogue) -> tuple[str, ...]:
+    """The sixteen colours."""
+    seen, px = pixels(view, state), view.kit.px
+    sprites = {colour: view.square(colour) for colour in (*COLOURS, "white")}
+    return tuple(
+        best(seen, view.kit, sprites, px(LEFT + n % SIDE * STEP), px(TOP + n // SIDE * STEP))
+        for n in range(16)
+    )
+
+
+def clicks(groups: list[str], seen: tuple[str, ...]) -> tuple[list[str], str]:
+    """What can be clicked without looking again, and the last group that was."""
+    actions, pressed = [], ""
+    for group in groups:
+        found = squares(group, seen)
+        if not found:
+            break
+        actions.append(f"click_row_{found[0] // SIDE}_col_{found[0] % SIDE}")
+        seen, pressed = whiten(group, seen), group
+        if set(seen) == {"white"}:
+            break
+    return actions, pressed
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("size", [256, 512])
+def test_the_board_is_turned_white_from_its_pictures(theme: str, size: int) -> None:
+    game = Color(turns=20)
+    for seed in range(6):
+        state = game.start(seed)
+        view = view_of(game, Look(theme, size), seed)
+        assert isinstance(view, ColorView)
+        pressed = "none"
+        while not state.over:
+            seen = board(view, state)
+            rows = {f"row {row}": ", ".join(seen[row * SIDE : row * SIDE + SIDE]) for row in range(SIDE)}
+            told = write({**rows, "pressed": pressed})
+            actions, pressed = clicks(read(advise(state.manual, [told]))["press"].split(", "), seen)
+            state.apply({"solver": "\n".join(actions)})
+            assert state.mistakes == 0, f"{theme} {size} seed {seed}: read {told!r}"
+            if not state.over:
+                state.apply({"expert": "go on"})
+        assert state.solved

@@ -1,0 +1,56 @@
+"""The picture suffices: display and labels are read from the PNG, and the panel solved from them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ludens.core.view import Look, view_of
+from ludens.draw import THEMES, Kit, Sprite
+from ludens.games.comma.bots import advise
+from ludens.games.comma.language import read, write
+from ludens.games.comma.who.rules import Who
+from ludens.games.comma.who.tables import PLACES, POOL
+from ludens.games.comma.who.view import BUTTON, COLUMNS, DISPLAY, ROWS, WhoView
+from tests.games.comma.reading import Pixels, best, best_centred, pixels
+
+
+def lit(kit: Kit, word: str) -> Sprite:
+    """The display with a word on it."""
+    canvas = kit.canvas("black", kit.px(DISPLAY[2]), kit.px(DISPLAY[3]))
+    canvas.text(canvas.width // 2, canvas.height // 2, word, kit.px(44), "white", "black", "mm", bold=True)
+    return canvas.pixels
+
+
+def panel(seen: Pixels, kit: Kit) -> dict[str, str]:
+    """The facts the Expert needs."""
+    word = best(
+        seen, kit, {word: lit(kit, word) for word in ("", *POOL)}, kit.px(DISPLAY[0]), kit.px(DISPLAY[1])
+    )
+    buttons = {word: kit.button(word, kit.px(BUTTON[0]), kit.px(BUTTON[1]), "wood", "page") for word in POOL}
+    spots = [(column, row) for row in ROWS for column in COLUMNS]
+    labels = [best_centred(seen, kit, buttons, kit.px(x), kit.px(y)) for x, y in spots]
+    return {"display": word or "(no text)", **dict(zip(PLACES, labels, strict=True))}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("size", [256, 512])
+def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
+    game = Who(manual="random")
+    for seed in range(2):
+        state = game.start(seed)
+        view = view_of(game, Look(theme, size), seed)
+        assert isinstance(view, WhoView)
+        told = write(panel(pixels(view, state), view.kit))
+        place = read(advise(state.manual, [told]))["press"]
+        state.apply({"solver": f"press_{place.replace(' ', '_')}_button"})
+        assert state.solved, f"{theme} {size} seed {seed}: read {told!r}"
+
+
+def test_an_empty_display_is_seen_as_empty() -> None:
+    game = Who()
+    view = view_of(game, Look(), 0)
+    assert isinstance(view, WhoView)
+    empty = next(
+        state for state in map(game.start, range(200)) if state.puzzle.tell({})["display"] == "(no text)"
+    )
+    assert panel(pixels(view, empty), view.kit) == empty.puzzle.tell({})
