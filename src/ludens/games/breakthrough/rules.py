@@ -27,6 +27,7 @@ class Breakthrough(SpielGame):
     best = "bot/mcts?simulations=200&rollouts=2"
     spiel_name = "breakthrough"
     stable_names = True
+    bots = {"alphabeta": "ludens.games.breakthrough.bots:AlphaBeta"}
 
     rows: int = option(8, low=4, high=8, help="rows of the board")
     columns: int = option(8, low=3, high=8, help="columns of the board")
