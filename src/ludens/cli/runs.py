@@ -53,16 +53,15 @@ def found_in(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _progress(run: Path) -> dict[str, Any]:
-    from ludens.run.replays import entries
-    from ludens.run.store import read_plan
+    from ludens.run.store import progress, read_plan
 
-    plan, found = read_plan(run), entries(run)
+    plan, (done, voids) = read_plan(run), progress(run)
     return {
         "suite": plan.suite,
         "entrants": dict(plan.entrants),
-        "done": len({entry.key for entry in found if not entry.void}),
+        "done": len(done),
         "planned": plan.total(),
-        "void": sum(entry.void for entry in found),
+        "void": voids.total(),
     }
 
 

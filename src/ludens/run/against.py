@@ -119,7 +119,8 @@ def compare(one: tuple[str, Cell], other: tuple[str, Cell], metric: Metric) -> P
     (a, ours), (b, theirs) = one, other
     swaps = len(ours.task.seatings)
     left, right = _by_seed(ours, metric), _by_seed(theirs, metric)
-    found = paired_difference(left, right)
+    shares = metric.percent and all(0 <= value <= 1 for value in (*left.values(), *right.values()))
+    found = paired_difference(left, right, bounds=(-1.0, 1.0) if shares else None)
     needed: int | None = 0
     if isnan(found.p_value) or found.p_value >= SIGNIFICANT:
         moved = sum(value != right[seed] for seed, value in left.items() if seed in right)

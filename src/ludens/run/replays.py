@@ -128,6 +128,14 @@ def frames(episode: Episode, seat: str | None = None, size: int | None = None) -
         led = ", ".join(" ".join(f"{move.seat} {move.action}".split()) for move in step.moves)
 
 
+def last_picture(episode: Episode, size: int) -> Picture:
+    """How an episode ended."""
+    game = game_of(episode)
+    *_, last = replay(episode, game)
+    view = view_of(game, Look(episode.theme, size), episode.seed)
+    return cast("Picture", view.image(last.state, main_seat(episode)))
+
+
 def main_seat(episode: Episode) -> str:
     """Whose eyes an episode is shown through: the first seat that was shown pictures, else the first."""
     lookers = (move.seat for move in episode.moves if move.pictures)

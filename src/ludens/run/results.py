@@ -34,7 +34,10 @@ class SuiteResults:
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
-        """Entrants held against each other on the first metric of each task."""
+        """Entrants held against each other on the first metric of each task.
+
+        Blind controls are left out: what there is to say about them is said to their own models.
+        """
         return tuple(pair for task in self.tasks.values() for pair in self._pairs(task))
 
     @property
@@ -47,7 +50,7 @@ class SuiteResults:
 
     def _pairs(self, task: Task) -> Iterator[Pair]:
         metric = task.metrics[0]
-        rows = [row for row in self.rows if task.name in row.cells and row.cells[task.name].episodes]
+        rows = [row for row in self.rows if not row.blind and _played(row, task)]
         if len(rows) <= ALL_PAIRS_UP_TO:
             chosen = list(combinations(rows, 2))
         else:
@@ -198,6 +201,10 @@ def _overall(whole: Suite, row: Row) -> Estimate | None:
         return None
     shown = {task.name: row.cells[task.name].shown() for task in whole.tasks}
     return whole.overall(shown) if all(estimate.n for estimate in shown.values()) else None
+
+
+def _played(row: Row, task: Task) -> bool:
+    return task.name in row.cells and len(row.cells[task.name].episodes) > 0
 
 
 def _number(mean: float) -> float:

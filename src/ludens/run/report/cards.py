@@ -13,6 +13,7 @@ from ludens.core.errors import UsageError
 from ludens.core.replay import verify
 from ludens.core.view import Picture
 from ludens.models.chat import Message
+from ludens.run.replays import last_picture
 from ludens.run.report.escape import esc, said
 from ludens.run.report.transcript import Turn, transcript
 
@@ -54,6 +55,7 @@ def body(episode: Episode, *, size: int, words: Path | None, steps: set[int] | N
         desk = _Desk(budget)
         turns = transcript(episode, size=size, words=words, steps=steps)
         parts += [desk.turn(turn) for turn in turns if steps is None or turn.move.step in steps]
+        parts.append(desk.end(last_picture(episode, size)))
     except UsageError as error:
         parts.append(f'<p class="warning">Not shown move by move: {esc(error)}</p>')
     parts.append(_all_moves(episode))
@@ -90,6 +92,15 @@ class _Desk:
             f"{exchanges}{action}</div></div>"
         )
 
+    def end(self, picture: Picture) -> str:
+        """The last position."""
+        if self._budget.left <= 0:
+            return ""
+        image = f'<img loading="lazy" alt="the end" class="frame" src="{thumbnail(picture)}">'
+        return self._budget.spend(
+            f'<div class="turn"><div class="seen">{image}</div><div class="talk"><h5>the end</h5></div></div>'
+        )
+
     def _picture(self, turn: Turn) -> str:
         if turn.picture is None:
             return '<p class="none">no picture</p>'
@@ -108,15 +119,16 @@ class _Desk:
             new = messages[before:]
             # The reply comes with the next prompt again.
             before = len(messages) + 1
-            prompt = self._prompt(turn.move.seat, new) if new else ""
+            prompt = self._prompt(turn, new) if new else ""
             yield prompt + self._budget.spend(_reply(attempt))
 
-    def _prompt(self, seat: str, messages: Sequence[Message]) -> str:
+    def _prompt(self, turn: Turn, messages: Sequence[Message]) -> str:
         if self._budget.left <= 0:
             return '<p class="none">prompt left out to keep this page small</p>'
-        parts = []
+        parts, seat = [], turn.move.seat
+        picture = "[blank picture]" if turn.blind else "[picture]"
         for number, message in enumerate(messages):
-            text = "\n".join(_part(part) for part in message.parts)
+            text = "\n".join(part if isinstance(part, str) else picture for part in message.parts)
             if message.role == "system":
                 repeated = self._told.get(seat) == text
                 self._told[seat] = text
@@ -129,10 +141,6 @@ class _Desk:
         return self._budget.spend(
             f'<details class="prompt"><summary>prompt</summary>{"".join(parts)}</details>'
         )
-
-
-def _part(part: str | Picture) -> str:
-    return part if isinstance(part, str) else f"[picture, {part.width} x {part.height}]"
 
 
 def _reply(attempt: Try) -> str:

@@ -55,10 +55,10 @@ def _suite(
     found: SuiteResults, metrics: Sequence[str], episodes: int, budget: Budget, name: str
 ) -> Iterator[str]:
     sections = {
-        "Summary": _warnings(found) + table(scores(found, metrics)) + _optional(further(found, metrics)),
+        "Summary": _warnings(found) + table(scores(found, metrics)) + _folded(further(found, metrics)),
         "Charts": _charts(found, metrics),
         "Confusion": _confusion(found),
-        "Comparisons": _optional(pairs(found)),
+        "Comparisons": _comparisons(found),
         "Conduct": table(details(found)) + _voids(found),
         "Episodes": _gallery(found, episodes, budget),
         "Deviations": "".join(f"<li>{esc(line)}</li>" for line in found.suite.deviations),
@@ -110,8 +110,10 @@ def _entry(entry: Entry) -> str:
     return esc(entry.number) + (f"<small>{esc(entry.interval)}</small>" if entry.interval else "")
 
 
-def _optional(made: Table | None) -> str:
-    return "" if made is None else f"<h4>{esc(made.title)}</h4>{table(made)}"
+def _folded(made: Table | None) -> str:
+    if made is None:
+        return ""
+    return f'<details class="folded"><summary>{esc(made.title)}</summary>{table(made)}</details>'
 
 
 def _charts(found: SuiteResults, metrics: Sequence[str]) -> str:
@@ -132,11 +134,16 @@ def _charts(found: SuiteResults, metrics: Sequence[str]) -> str:
 
 def _confusion(found: SuiteResults) -> str:
     drawn = [
-        f"<figure><figcaption>{esc(heading)}: {esc(summary(classes))}</figcaption>"
+        f"<figure><figcaption>{esc(heading)}<small>{esc(summary(classes))}</small></figcaption>"
         f"{chart or '<p>Too many labels to draw; the JSON report has them.</p>'}</figure>"
         for heading, chart, classes in confusion_charts(found)
     ]
     return f'<div class="charts">{"".join(drawn)}</div>' if drawn else ""
+
+
+def _comparisons(found: SuiteResults) -> str:
+    made = pairs(found)
+    return "" if made is None else f"<p>{esc(made.title)}.</p>{table(made)}"
 
 
 def _voids(found: SuiteResults) -> str:

@@ -15,7 +15,7 @@ from ludens.run.report.escape import esc
 _Place = Callable[[float], float]
 _Point = Callable[[int, float], str]
 
-_WIDTH, _LABELS, _NUMBERS, _ROW, _HEAD = 440, 132, 66, 26, 12
+_WIDTH, _LABELS, _NUMBERS, _ROW, _HEAD = 370, 118, 52, 26, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _bar(row: Bar, top: int, x: _Place, zero: float) -> str:
 
 def radar(title: str, axes: Sequence[str], rings: Sequence[Ring]) -> str:
     """One axis a task from 0 in the middle to 100 outside."""
-    width, centre, radius = 460, (230.0, 170.0), 120.0
+    width, centre, radius = 400, (200.0, 140.0), 105.0
     count = len(axes)
 
     def at(index: int, share: float) -> str:
@@ -110,12 +110,12 @@ def radar(title: str, axes: Sequence[str], rings: Sequence[Ring]) -> str:
             f'<polygon class="ring s{ring.hue}" points="{points}">'
             f"<title>{esc(ring.label)}: {esc(numbers)}</title></polygon>"
         )
-    top = 338
+    top = 290
     for number, ring in enumerate(rings):
-        left, line = 30 + number % 2 * 215, top + number // 2 * 20
+        left, line = 20 + number % 2 * 190, top + number // 2 * 20
         parts.append(
             f'<rect class="bar ours s{ring.hue}" x="{left}" y="{line - 10}" width="12" height="12" rx="2"/>'
-            f'<text class="label" x="{left + 18}" y="{line}">{esc(_short(ring.label, 28))}</text>'
+            f'<text class="label" x="{left + 18}" y="{line}">{esc(_short(ring.label, 24))}</text>'
         )
     told = "; ".join(f"{r.label}: " + ", ".join(f"{v:.1f}" for v in r.values) for r in rings)
     return _svg(title, f"Axes: {', '.join(axes)}. {told}", width, top + 20 * ((len(rings) + 1) // 2), parts)
@@ -130,7 +130,7 @@ def _spokes(axes: Sequence[str], centre: tuple[float, float], radius: float, at:
         yield (
             f'<line class="grid" x1="{centre[0]}" y1="{centre[1]}" x2="{end[0]}" y2="{end[1]}"/>'
             f'<text class="label" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="{side}">'
-            f"{esc(_short(axis, 18))}</text>"
+            f"{esc(_short(axis, 13))}</text>"
         )
 
 

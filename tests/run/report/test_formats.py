@@ -1,0 +1,207 @@
+"""Every format is read back: nothing is lost, nothing is invented, and odd names stay themselves."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+
+import orjson
+import pytest
+
+from ludens.core.errors import MissingExtra, UnknownName
+from ludens.run.report import FORMATS, render, tables
+from ludens.run.report.latex import escaped as in_latex
+from ludens.run.report.markdown import escaped as in_markdown
+from ludens.run.report.tables import NOTHING, Value, chosen, scores
+from ludens.run.report.tidy import COLUMNS, as_parquet, rows
+from ludens.run.results import Results, SuiteResults
+from ludens.run.stats import Estimate
+from tests.support.reported import ENTRANTS
+
+NAN = float("nan")
+PUBLISHED = "GPT_0 (published: Some & Body 2024)"
+
+
+def test_the_scores_are_models_by_tasks_with_published_rows(suite: SuiteResults) -> None:
+    table = scores(suite)
+    assert [column.name for column in table.columns] == [
+        "entrant", "turns", "see", "duel", "overall", "fallback", "void", "blind",
+    ]  # fmt: skip
+    assert [line.entries[0] for line in table.lines] == [*ENTRANTS, PUBLISHED]
+    assert [line.kind for line in table.lines] == [
+        "ours",
+        "blind",
+        "ours",
+        "blind",
+        "ours",
+        "ours",
+        "published",
+    ]
+    seer, published = table.lines[0].entries, table.lines[-1].entries
+    assert str(seer[2]) == "100.0 [67.6, 100.0]"
+    assert [str(entry) for entry in seer[5:]] == ["0.0", "1", "1 of 2"]
+    assert [str(entry) for entry in published[1:]] == ["50.0", "12.5", "31.0", *[NOTHING] * 4]
+    assert [line.entries[-1] for line in table.lines[1:6]] == [
+        "control", "0 of 2", "control", "no control", NOTHING,
+    ]  # fmt: skip
+
+
+def test_other_metrics_can_be_shown(suite: SuiteResults) -> None:
+    assert [s.metric.name for s in chosen(suite)] == ["won", "exact", "return"]
+    returns = chosen(suite, ["return"])
+    assert [(s.task.name, s.normalised, s.first) for s in returns] == [
+        ("turns", False, False),
+        ("duel", True, True),
+    ]
+    assert len(chosen(suite, ["all"])) == 4
+    # Published numbers speak of the first metric only.
+    assert [str(entry) for entry in scores(suite, ["return"]).lines[-1].entries[1:3]] == [NOTHING, "31.0"]
+    with pytest.raises(UnknownName, match="did you mean 'exact'"):
+        chosen(suite, ["exat"])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Value(Estimate(50.0, 40.0, 60.0, 9, 1.0)), "50.0 [40.0, 60.0]"),
+        (Value(Estimate(0.25, NAN, NAN, 1, NAN), 2), "0.25 [n = 1]"),
+        (Value(Estimate(NAN, NAN, NAN, 0, NAN)), NOTHING),
+        (Value(Estimate(1.0, 0.5, 1.5, 3, 1.0), 1, signed=True), "+1.0 [+0.5, +1.5]"),
+        (Value(Estimate(-0.01, -0.04, 0.01, 3, 1.0), 1, signed=True), "0.0 [0.0, 0.0]"),
+        (Value(Estimate(3.0, -float("inf"), float("inf"), 3, 1.0)), "3.0 [-∞, ∞]"),
+        (Value(Estimate(3.0, 3.0, 3.0, 0, 0.0), alone=True), "3.0"),
+    ],
+)
+def test_numbers_are_written_with_what_is_known(value: Value, text: str) -> None:
+    assert str(value) == text
+
+
+def test_the_text_table_holds_every_number(results: Results, suite: SuiteResults) -> None:
+    text = render(results, "table").decode()
+    for line in scores(suite).lines:
+        for entry in line.entries:
+            for part in [entry] if isinstance(entry, str) else [entry.number, entry.interval]:
+                assert part in text
+    assert "Warning: guesser on see" in text
+    assert "\x1b" not in text
+    assert max(map(len, render(results, "table", width=100).decode().splitlines()[:20])) <= 100
+
+
+def test_markdown_is_a_grid_that_shows_the_same(results: Results) -> None:
+    found = _markdown_tables(render(results, "md").decode())
+    made = tables(results)
+    assert list(found) == [table.title for table in made]
+    for table in made:
+        head, *lines = found[table.title]
+        assert len(head) == len(table.columns)
+        assert lines == [[" ".join(str(entry).split()) for entry in line.entries] for line in table.lines]
+
+
+def _markdown_tables(text: str) -> dict[str, list[list[str]]]:
+    found: dict[str, list[list[str]]] = {}
+    for line in text.splitlines():
+        if line.startswith("## "):
+            title = _unescaped(line[3:])
+            found[title] = []
+        elif line.startswith("|") and not re.fullmatch(r"[|\- :]+", line):
+            cells = re.split(r"(?<!\\)\|", line)[1:-1]
+            found[title].append([_unescaped(cell.strip()) for cell in cells])
+    return found
+
+
+def _unescaped(text: str) -> str:
+    text = re.sub(r"\\([\\`*_\[\]|~])", r"\1", text)
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def test_odd_names_stay_themselves() -> None:
+    assert in_markdown("a|b_c <i> & `x`\nnew") == r"a\|b\_c &lt;i&gt; &amp; \`x\` new"
+    assert in_latex("50% of $x_1 & {y} # ~ ^ \\") == (
+        r"50\% of \$x\_1 \& \{y\} \# \textasciitilde{} \textasciicircum{} \textbackslash{}"
+    )
+    assert in_markdown("a\u202eb\x1b[31m") == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}\\[31m"
+
+
+def test_latex_is_a_booktabs_table_with_as_many_cells_as_columns(
+    results: Results, suite: SuiteResults
+) -> None:
+    text = render(results, "latex").decode()
+    for word in (r"\toprule", r"\midrule", r"\bottomrule", r"\begin{tabular}{lrrrrrrr}", r"\end{table}"):
+        assert word in text
+    body = text.partition(r"\toprule")[2].partition(r"\bottomrule")[0]
+    lines = [line for line in body.splitlines() if line.endswith(r"\\")]
+    assert len(lines) == 2 + len(scores(suite).lines)
+    assert {len(re.findall(r"(?<!\\)&", line)) for line in lines} == {7}
+    assert r"GPT\_0 (published: Some \& Body 2024)" in body
+    # Braces balance, so that nothing swallows the rest of a paper.
+    bare = re.sub(r"\\[{}]", "", text)
+    assert bare.count("{") == bare.count("}")
+
+
+def test_csv_has_one_row_for_each_entrant_task_and_metric(results: Results, suite: SuiteResults) -> None:
+    read = list(csv.DictReader(io.StringIO(render(results, "csv").decode())))
+    assert tuple(read[0]) == COLUMNS
+    ours = [row for row in read if row["origin"] == "ours"]
+    keys = [(row["entrant"], row["task"], row["metric"]) for row in ours]
+    assert len(set(keys)) == len(keys)
+    metrics = {
+        ("turns", "won"),
+        ("turns", "return"),
+        ("see", "exact"),
+        ("duel", "return"),
+        ("duel", "normalised"),
+    }
+    assert set(keys) == {
+        (name, *metric) for name in ENTRANTS for metric in metrics | {("overall", "overall")}
+    }
+    seer = next(row for row in ours if row["entrant"] == "seer" and row["task"] == "see")
+    estimate = suite.rows[0].cells["see"].metrics["exact"]
+    assert (float(seer["mean"]), float(seer["low"]), int(seer["n"])) == (1.0, estimate.low, 8)
+    assert (seer["percent"], seer["blind_control"], seer["sees"]) == ("True", "seer, blind", "True")
+    published = {row["task"]: (row["metric"], float(row["mean"])) for row in read if row["origin"] != "ours"}
+    assert published == {"turns": ("won", 0.5), "see": ("exact", 0.125), "duel": ("normalised", 31.0)}
+
+
+def test_parquet_holds_the_same_rows_with_types(results: Results) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pq.read_table(io.BytesIO(render(results, "parquet")))
+    assert tuple(table.column_names) == COLUMNS
+    assert table.to_pylist() == list(rows(results))
+    assert str(table.schema.field("mean").type) == "double"
+    assert str(table.schema.field("episodes").type) == "int64"
+
+
+def test_parquet_says_which_extra_it_needs(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match=r"ludens\[data\]"):
+        as_parquet(results)
+
+
+def test_json_holds_everything(results: Results, suite: SuiteResults) -> None:
+    whole = orjson.loads(render(results, "json"))
+    [one] = whole["suites"]
+    assert [entrant["name"] for entrant in one["entrants"]] == list(ENTRANTS)
+    seer = one["entrants"][0]["tasks"]
+    assert seer["see"]["metrics"]["exact"]["mean"] == 1.0
+    assert seer["turns"]["void_reasons"] == {"the <server> is away": 1}
+    assert seer["see"]["blind"]["sees"] is True
+    assert seer["see"]["classes"]["exact"]["accuracy"]["mean"] == 1.0
+    assert len(seer["turns"]["values"]) == 8
+    assert set(seer["turns"]["values"][0]["metrics"]) == {"won", "return"}
+    assert len(one["pairs"]) == len(suite.pairs)
+    assert one["deviations"] == ["Boards are <small>."]
+    assert one["warnings"] == list(suite.warnings)
+    [run] = whole["runs"]
+    assert run["plan"]["entrants"] == ENTRANTS
+
+
+@pytest.mark.parametrize("format", [f for f in FORMATS if f not in ("html", "parquet")])
+def test_a_report_is_the_same_every_time(format: str, results: Results) -> None:
+    assert render(results, format) == render(results, format)
+
+
+def test_an_unknown_format_is_told_its_neighbour(results: Results) -> None:
+    with pytest.raises(UnknownName, match="did you mean 'html'"):
+        render(results, "htm")

@@ -1,0 +1,193 @@
+"""What is counted: finished episodes once, voids beside them, conduct by seat, controls by spec."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from ludens.core.errors import BadFile, BadOption
+from ludens.run.cells import Conduct
+from ludens.run.results import Row, SuiteResults, load_results
+from ludens.run.stats import games_needed, macro_micro, normalised, rate
+from ludens.run.store import EPISODES, read_records
+from tests.support.reported import ENTRANTS, make_run
+
+
+def row(suite: SuiteResults, name: str) -> Row:
+    return next(row for row in suite.rows if row.name == name)
+
+
+def test_every_entrant_and_task_has_a_cell_with_all_its_episodes(suite: SuiteResults) -> None:
+    assert [one.name for one in suite.rows] == list(ENTRANTS)
+    assert list(suite.tasks) == ["turns", "see", "duel"]
+    for one in suite.rows:
+        blind = "blind" in one.name
+        assert list(one.cells) == ["turns", "see", "duel"]
+        assert (one.blind, one.model) == (blind, one.name != "random")
+        for name, planned in {"turns": 8, "see": 8, "duel": 4}.items():
+            cell = one.cells[name]
+            assert len(cell.episodes) == cell.planned == planned
+            assert list(cell.episodes) == sorted(cell.episodes)
+
+
+def test_a_void_episode_that_was_played_again_counts_once_and_its_void_is_told(
+    suite: SuiteResults, folder: Path
+) -> None:
+    cell = row(suite, "seer").cells["turns"]
+    assert cell.voids == {"the <server> is away": 1}
+    lost = [r for r in read_records(folder) if r.episode.status == "void"]
+    assert len(lost) == 1
+    [void] = lost
+    place = (void.episode.seed, void.seating)
+    assert cell.episodes[place].episode.status == "done"
+    # The calls before the failure were paid for: they are in the usage, not in the moves.
+    paid = sum(move.seat == void.episode.culprit for move in void.episode.moves)
+    assert paid > 0
+    assert cell.usage.calls == cell.conduct.moves + paid
+
+
+def test_metrics_are_the_tasks_own(suite: SuiteResults) -> None:
+    assert row(suite, "seer").cells["see"].metrics == {"exact": rate(8, 8)}
+    assert row(suite, "guesser").cells["see"].metrics == {"exact": rate(0, 8)}
+    duel = row(suite, "random").cells["duel"]
+    assert duel.normalised == normalised(duel.metrics["return"], -1.0, 1.0)
+    assert duel.shown() == duel.normalised
+    assert row(suite, "seer").cells["see"].shown().mean == 100.0
+
+
+def test_overall_takes_what_tables_show(suite: SuiteResults) -> None:
+    for one in suite.rows:
+        shown = {name: cell.shown() for name, cell in one.cells.items()}
+        assert one.overall == macro_micro(shown).macro
+
+
+def test_conduct_counts_the_entrants_own_seats(suite: SuiteResults) -> None:
+    rude, random = row(suite, "rude").cells["turns"], row(suite, "random").cells["turns"]
+    own = [
+        move
+        for played in rude.episodes.values()
+        for move in played.episode.moves
+        if move.seat in played.seats
+    ]
+    conduct = rude.conduct
+    assert conduct.moves == len(own)
+    assert conduct.fallbacks == sum(move.verdict == "fallback" for move in own) > 0
+    assert conduct.retried == sum(move.verdict == "retried" for move in own) > 0
+    assert conduct.unreadable > 0 < conduct.illegal
+    assert conduct.fallback_rate == conduct.fallbacks / conduct.moves
+    assert random.conduct == Conduct(moves=random.conduct.moves)
+    assert random.conduct.moves == sum(
+        move.seat in played.seats for played in random.episodes.values() for move in played.episode.moves
+    )
+
+
+def test_a_model_that_sees_passes_the_tripwire_and_one_that_guesses_does_not(suite: SuiteResults) -> None:
+    sees, guesses = (row(suite, name).cells["see"].blind for name in ("seer", "guesser"))
+    assert sees is not None
+    assert guesses is not None
+    assert (sees.name, sees.sees, sees.estimate) == ("seer, blind", True, rate(0, 8))
+    assert "is above 0.0% blind (0/8)" in sees.sentence
+    assert (guesses.name, guesses.sees) == ("guesser, blind", False)
+    assert "not distinguishable" in guesses.sentence
+    warnings = list(suite.warnings)
+    assert any(warning.startswith("guesser on see: ") for warning in warnings)
+    assert not any(warning.startswith("seer on see: ") for warning in warnings)
+
+
+def test_there_is_no_control_without_the_same_spec_or_where_pictures_do_not_matter(
+    suite: SuiteResults,
+) -> None:
+    assert all(cell.blind is None for cell in row(suite, "rude").cells.values())
+    assert row(suite, "seer").cells["duel"].blind is None
+    assert all(cell.blind is None for cell in row(suite, "seer, blind").cells.values())
+
+
+def test_pairs_respect_seats_and_say_what_is_still_needed(suite: SuiteResults) -> None:
+    pairs = {(p.task, p.a, p.b): p for p in suite.pairs}
+    assert not any("blind" in name for _, *names in pairs for name in names)
+    told = pairs["see", "seer", "guesser"]
+    assert (told.verdict, told.needed, told.difference.mean, told.difference.n) == ("a", 0, 1.0, 8)
+    # Eight episodes of `turns` are four seeds in two seatings.
+    open_ = pairs["turns", "seer", "random"]
+    assert (open_.verdict, open_.difference.n) == ("open", 4)
+    assert open_.needed is not None
+    assert open_.needed > 0 == open_.needed % 2
+    assert open_.needed >= 2 * (games_needed(open_.difference, 0.0) or 0)
+    same = pairs["see", "guesser", "rude"]
+    assert (same.verdict, same.needed) == ("open", None)
+
+
+def test_the_control_may_be_in_another_run(tmp_path: Path) -> None:
+    seen = make_run(tmp_path / "seen", {"a": "fake/seer"}, tasks=("see",))
+    blind = make_run(tmp_path / "blind", {"b": "fake/seer?blind=yes"}, tasks=("see",))
+    [found] = load_results([seen, blind]).suites
+    control = row(found, "a").cells["see"].blind
+    assert control is not None
+    assert (control.name, control.sees) == ("b", True)
+
+
+def test_runs_of_one_entrant_at_different_tasks_become_one_row(tmp_path: Path) -> None:
+    one = make_run(tmp_path / "one", {"r": "bot/random"}, tasks=("see",))
+    two = make_run(tmp_path / "two", {"r": "bot/random"}, tasks=("turns", "duel"))
+    three = make_run(tmp_path / "three", {"r": "bot/random"}, tasks=("see",))
+    [found] = load_results([one, two]).suites
+    [row_] = found.rows
+    assert (row_.name, row_.folders, set(row_.cells)) == ("r", (one, two), {"see", "turns", "duel"})
+    assert row_.overall is not None
+    [again] = load_results([one, three]).suites
+    assert [(r.name, r.overall) for r in again.rows] == [("r (one)", None), ("r (three)", None)]
+    assert again.pairs[0].difference.mean == 0.0
+
+
+def test_folders_that_share_their_last_name_are_told_apart_by_their_path(tmp_path: Path) -> None:
+    one = make_run(tmp_path / "a" / "run", {"r": "bot/random"}, tasks=("see",))
+    two = make_run(tmp_path / "b" / "run", {"r": "bot/random"}, tasks=("see",))
+    [found] = load_results([one, two]).suites
+    assert [r.name for r in found.rows] == [f"r ({one})", f"r ({two})"]
+
+
+def test_seeds_that_are_not_shared_are_not_compared(tmp_path: Path) -> None:
+    one = make_run(tmp_path / "one", {"r": "bot/random"}, tasks=("see",))
+    two = make_run(tmp_path / "two", {"s": "bot/random"}, tasks=("see",), seed=1000)
+    [found] = load_results([one, two]).suites
+    [pair] = found.pairs
+    assert (pair.verdict, pair.needed, pair.difference.n) == ("unpaired", None, 0)
+
+
+def test_an_unfinished_run_and_an_empty_one_can_be_read(folder: Path, tmp_path: Path) -> None:
+    part = tmp_path / "part"
+    copytree(folder, part)
+    lines = (part / EPISODES).read_bytes().splitlines(keepends=True)
+    (part / EPISODES).write_bytes(b"".join(lines[:6]) + lines[6][:50])
+    [found] = load_results([part]).suites
+    assert sum(len(cell.episodes) for r in found.rows for cell in r.cells.values()) == 6 - sum(
+        cell.void for r in found.rows for cell in r.cells.values()
+    )
+    assert all(r.overall is None for r in found.rows)
+    (part / EPISODES).unlink()
+    [empty] = load_results([part]).suites
+    assert all(not cell.episodes for r in empty.rows for cell in r.cells.values())
+    assert empty.pairs == ()
+
+
+def test_wrong_folders_are_refused_in_a_sentence(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match=r"holds no run\.json"):
+        load_results([tmp_path])
+    with pytest.raises(BadOption, match="stands twice"):
+        load_results([folder, folder])
+    alien = tmp_path / "alien"
+    copytree(folder, alien)
+    line = (alien / EPISODES).read_bytes().splitlines()[0]
+    (alien / EPISODES).write_bytes(line.replace(b'"task":"turns"', b'"task":"tuns"') + b"\n")
+    with pytest.raises(BadFile, match="does not plan"):
+        load_results([alien])
+
+
+def test_with_many_entrants_each_is_compared_with_the_best_only(suite: SuiteResults) -> None:
+    rows = [replace(r, name=f"{r.name}{i}") for i in range(3) for r in suite.rows if not r.blind]
+    many = replace(suite, rows=tuple(rows), tasks={"see": suite.tasks["see"]})
+    assert len(many.pairs) == len(rows) - 1
+    assert {pair.a for pair in many.pairs} == {"seer0"}

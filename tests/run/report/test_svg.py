@@ -1,0 +1,109 @@
+"""Charts are well-formed, say their numbers as text, and keep inside their frame."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ludens.run.report.charts import bar_charts, confusion_charts, radar_chart
+from ludens.run.report.svg import Bar, Ring, bars, heat, radar
+from ludens.run.results import SuiteResults
+from tests.support.reported import ENTRANTS
+
+SVG = "{http://www.w3.org/2000/svg}"
+LABEL = st.text(max_size=40)
+
+
+def read(svg: str) -> ElementTree.Element:
+    root = ElementTree.fromstring(svg)
+    assert root.tag == SVG + "svg"
+    assert [child.tag for child in root[:2]] == [SVG + "title", SVG + "desc"]
+    return root
+
+
+def words(root: ElementTree.Element) -> list[str]:
+    return ["".join(text.itertext()) for text in root.iter(SVG + "text")]
+
+
+NUMBER = st.one_of(st.floats(-50, 150), st.sampled_from([nan, inf, -inf]))
+
+
+@given(st.lists(st.tuples(LABEL, NUMBER, NUMBER, NUMBER, st.one_of(st.none(), NUMBER)), max_size=6))
+def test_bars_are_well_formed_whatever_the_numbers(
+    rows: list[tuple[str, float, float, float, float | None]],
+) -> None:
+    made = [
+        Bar(label, v, low, high, "n", i % 8, mark=mark) for i, (label, v, low, high, mark) in enumerate(rows)
+    ]
+    root = read(bars("<title> & more", made, (-50.0, 150.0)))
+    assert root[0].text == "<title> & more"
+    width = float(root.attrib["viewBox"].split()[2])
+    for rect in root.iter(SVG + "rect"):
+        left, wide = float(rect.attrib["x"]), float(rect.attrib["width"])
+        assert 0 <= left <= left + wide <= width
+
+
+def test_a_bar_reaches_from_zero_to_its_value() -> None:
+    rows = [Bar("a", 50.0, 40.0, 60.0, "50.0", 0, mark=25.0), Bar("b", 100.0, nan, nan, "100.0", 1)]
+    root = read(bars("t", rows, (0.0, 100.0)))
+    half, whole = (float(rect.attrib["width"]) for rect in root.iter(SVG + "rect"))
+    assert whole == pytest.approx(2 * half, abs=0.2)
+    kinds = [path.attrib["class"] for path in root.iter(SVG + "path")]
+    assert kinds == ["whisker", "mark"]
+    assert {"a", "b", "50.0", "100.0"} <= set(words(root))
+
+
+def test_bars_below_zero_lie_left_of_it() -> None:
+    root = read(bars("t", [Bar("a", -1.0, nan, nan, "-1", 0), Bar("b", 1.0, nan, nan, "1", 1)], (-1.0, 1.0)))
+    left, right = (float(rect.attrib["x"]) for rect in root.iter(SVG + "rect"))
+    assert left < right
+
+
+def test_published_bars_have_no_interval() -> None:
+    root = read(bars("t", [Bar("a", 5.0, 5.0, 5.0, "5", 0, "published")], (0.0, 10.0)))
+    assert list(root.iter(SVG + "path")) == []
+
+
+@given(st.lists(LABEL, min_size=3, max_size=9), st.lists(st.floats(-20, 120), min_size=9, max_size=9))
+def test_a_radar_has_an_axis_for_each_task(axes: list[str], values: list[float]) -> None:
+    root = read(radar("t", axes, [Ring("one", values[: len(axes)], 0), Ring("two", [0.0] * len(axes), 1)]))
+    rings = [p for p in root.iter(SVG + "polygon") if "ring" in p.attrib["class"]]
+    assert len(rings) == 2
+    assert all(len(ring.attrib["points"].split()) == len(axes) for ring in rings)
+    assert len(words(root)) == len(axes) + 2
+    _, _, width, height = map(float, root.attrib["viewBox"].split())
+    for point in rings[0].attrib["points"].split():
+        x, y = map(float, point.split(","))
+        assert 0 <= x <= width
+        assert 0 <= y <= height
+
+
+def test_a_heat_map_shows_every_count_and_shades_by_row() -> None:
+    root = read(heat("t", ["cat", "<dog>"], ["cat", "<dog>", "unreadable"], [[8, 2, 0], [0, 5, 5]]))
+    assert {"8", "2", "5", "cat", "<dog>", "unreadable"} <= set(words(root))
+    shades = [float(rect.attrib["fill-opacity"]) for rect in root.iter(SVG + "rect")]
+    assert len(shades) == 6
+    assert shades[0] > shades[4] == shades[5] > shades[1] > shades[2] == shades[3]
+
+
+def test_the_charts_of_a_suite(suite: SuiteResults) -> None:
+    drawn = dict(bar_charts(suite, ()))
+    assert list(drawn) == ["turns: won %", "see: exact %", "duel: return, 0 random to 100 optimal"]
+    for svg in drawn.values():
+        bars_ = [rect.attrib["class"].split()[1] for rect in read(svg).iter(SVG + "rect")]
+        assert bars_ == ["ours", "blind", "ours", "blind", "ours", "ours", "published"]
+    marks = [
+        path for path in read(drawn["see: exact %"]).iter(SVG + "path") if path.attrib["class"] == "mark"
+    ]
+    assert len(marks) == 2
+    around = radar_chart(suite)
+    assert around is not None
+    assert "seer" in words(read(around))
+    assert "seer, blind" not in words(read(around))
+    confusion = list(confusion_charts(suite))
+    assert [heading for heading, *_ in confusion] == [f"{name}: see, exact" for name in ENTRANTS]
+    assert all(read(chart) is not None for _, chart, _ in confusion)
