@@ -1,0 +1,1 @@
+"""Hanabi: fireworks built together from cards that only the others can see."""

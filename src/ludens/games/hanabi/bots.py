@@ -1,0 +1,93 @@
+"""Players of Hanabi. Both are given a state, and both look at nothing in it but what their seat may know.
+
+`strong` plays by the convention in `reading`. `literal` takes hints for what they say and no more: a weaker
+partner, whose games go where those of strong players do not, as VS-Bench wants for its data (D.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.random import Stream
+from ludens.games.hanabi.guess import fits, unseen
+from ludens.games.hanabi.rules import HanabiState
+from ludens.games.hanabi.table import COLORS, Held, Sight
+from ludens.games.hanabi.thinking import Thinker
+
+
+@dataclass
+class Strong(Agent):
+    """Plays what fits, warns before a loss, points at what can be played, else discards its oldest card."""
+
+    kind = "bot/strong"
+    sees = "state"
+
+    def begin(self) -> None:
+        self._thinker = Thinker()
+
+    async def act(self, ask: Ask) -> Reply:
+        assert isinstance(ask.state, HanabiState)
+        action = self._thinker.choose(ask.state.sight(self.seat))
+        return Reply(action, action)
+
+
+@dataclass
+class Literal(Agent):
+    """Plays what is certain, else tells somebody more about a playable card, else discards."""
+
+    kind = "bot/literal"
+    sees = "state"
+
+    async def act(self, ask: Ask) -> Reply:
+        assert isinstance(ask.state, HanabiState)
+        assert isinstance(ask.legal, Sequence)
+        action = literal(ask.state.sight(self.seat), ask.legal, self.random)
+        return Reply(action, action)
+
+
+def literal(sight: Sight, legal: Sequence[str], random: Stream) -> str:
+    """What a player does who reads nothing between the lines."""
+    own, left = sight.hands[sight.me], unseen(sight)
+    may_be = [
+        [card for card, count in enumerate(left) if count and fits(sight.shape, held, card)] for held in own
+    ]
+    for slot, cards in enumerate(may_be):
+        if all(_height(sight, card) == 0 for card in cards):
+            return f"(Play {slot})"
+    useful = [name for name in _helpful(sight) if name in legal]
+    if useful:
+        return random.choice(useful)
+    if sight.info == sight.shape.most_info:
+        return random.choice([name for name in legal if name.startswith("(Reveal")])
+    for slot, cards in enumerate(may_be):
+        if all(_height(sight, card) < 0 for card in cards):
+            return f"(Discard {slot})"
+    untold = [slot for slot, held in enumerate(own) if _untold(held)]
+    return f"(Discard {untold[0] if untold else 0})"
+
+
+def _height(sight: Sight, card: int) -> int:
+    """How far a card is above its firework: 0 fits, less is useless."""
+    color, rank = divmod(card, sight.shape.ranks)
+    return rank - sight.stacks[color]
+
+
+def _untold(held: Held) -> bool:
+    """Whether no hint has pointed at a card, as far as what is known of it tells."""
+    return held.colors.bit_count() > 1 and held.ranks.bit_count() > 1
+
+
+def _helpful(sight: Sight) -> list[str]:
+    """Hints that tell the holder of a playable card something new about it."""
+    found = []
+    for offset in range(1, sight.shape.players):
+        for held in sight.hands[(sight.me + offset) % sight.shape.players]:
+            if held.card is not None and _height(sight, held.card) == 0:
+                color, rank = divmod(held.card, sight.shape.ranks)
+                if held.colors.bit_count() > 1:
+                    found.append(f"(Reveal player +{offset} color {COLORS[color]})")
+                if held.ranks.bit_count() > 1:
+                    found.append(f"(Reveal player +{offset} rank {rank + 1})")
+    return found

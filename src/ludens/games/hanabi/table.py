@@ -1,0 +1,198 @@
+"""What lies on a Hanabi table, kept beside OpenSpiel's state, and what one seat may see of it.
+
+A card is a number, `color * ranks + rank` with ranks from 0, as OpenSpiel's deals count. Colours and ranks
+that a card may have are sets of bits. Every card drawn has a serial number, so that it can be followed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, Self
+
+COLORS = "RYGWB"
+_MOVE = re.compile(r"\((?:(Play|Discard) (\d)|Reveal player \+(\d) (color|rank) (\w))\)")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The measures of a game."""
+
+    players: int
+    colors: int
+    ranks: int
+    hand: int
+    most_info: int = 8
+    most_life: int = 3
+
+    @cached_property
+    def copies(self) -> tuple[int, ...]:
+        """How many of each card the deck holds: three of the lowest rank, one of the highest, else two."""
+        by_rank = [3] + [2] * (self.ranks - 2) + [1]
+        return tuple(by_rank * self.colors)
+
+    @cached_property
+    def best(self) -> int:
+        """The highest score there is."""
+        return self.colors * self.ranks
+
+    def name(self, card: int) -> str:
+        """A card as it is written: R1."""
+        return COLORS[card // self.ranks] + str(card % self.ranks + 1)
+
+
+class Move(NamedTuple):
+    """An action, read from its name. `offset` is how many seats further the player sits who gets a hint."""
+
+    kind: str
+    value: int
+    offset: int = 0
+
+
+def read_move(name: str) -> Move:
+    """The move behind a canonical name; a hint's value is the number of the colour or rank from 0."""
+    found = _MOVE.fullmatch(name)
+    assert found is not None, name
+    what, slot, offset, kind, value = found.groups()
+    if what:
+        return Move(what.lower(), int(slot))
+    return Move(kind, COLORS.index(value) if kind == "color" else int(value) - 1, int(offset))
+
+
+class Held(NamedTuple):
+    """A card in a hand; `card` is None to those who may not see it."""
+
+    card: int | None
+    colors: int
+    ranks: int
+    serial: int
+
+
+class Event(NamedTuple):
+    """What everybody saw happen in one turn."""
+
+    player: int
+    name: str
+    move: Move
+    card: int = -1
+    """The card played or discarded."""
+    success: bool = True
+    """Whether a played card fitted."""
+    serials: tuple[int, ...] = ()
+    """The card that left the hand, or all cards that were pointed at."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """All that one player may know: the own cards are without faces."""
+
+    me: int
+    shape: Shape
+    hands: tuple[tuple[Held, ...], ...]
+    stacks: tuple[int, ...]
+    discards: tuple[int, ...]
+    life: int
+    info: int
+    deck: int
+    log: tuple[Event, ...]
+
+
+@dataclass
+class Table:
+    """Everything on the table, faces up."""
+
+    shape: Shape
+    hands: list[list[Held]]
+    stacks: list[int]
+    discards: list[int]
+    log: list[Event]
+    life: int
+    info: int
+    deck: int
+    drawn: int = 0
+    mover: int = 0
+
+    @classmethod
+    def laid(cls, shape: Shape) -> Self:
+        """The table before the deal."""
+        hands: list[list[Held]] = [[] for _ in range(shape.players)]
+        deck = sum(shape.copies)
+        return cls(shape, hands, [0] * shape.colors, [], [], shape.most_life, shape.most_info, deck)
+
+    def copy(self) -> Self:
+        """An independent copy."""
+        hands = [list(hand) for hand in self.hands]
+        return replace(
+            self, hands=hands, stacks=list(self.stacks), discards=list(self.discards), log=list(self.log)
+        )
+
+    @property
+    def dealing(self) -> bool:
+        """Whether the next thing to happen is that somebody draws."""
+        return self.deck > 0 and any(len(hand) < self.shape.hand for hand in self.hands)
+
+    def deal(self, card: int) -> None:
+        """The first player with too few cards draws this one."""
+        hand = next(hand for hand in self.hands if len(hand) < self.shape.hand)
+        hand.append(Held(card, (1 << self.shape.colors) - 1, (1 << self.shape.ranks) - 1, self.drawn))
+        self.deck -= 1
+        self.drawn += 1
+
+    def make(self, name: str, move: Move) -> None:
+        """The player whose turn it is makes a move."""
+        player = self.mover
+        self.mover = (player + 1) % self.shape.players
+        if move.offset:
+            target = (player + move.offset) % self.shape.players
+            touched = self._point(target, move)
+            self.info -= 1
+            self.log.append(Event(player, name, move, serials=touched))
+            return
+        held = self.hands[player].pop(move.value)
+        assert held.card is not None
+        color, rank = divmod(held.card, self.shape.ranks)
+        fits = move.kind == "play" and self.stacks[color] == rank
+        if fits:
+            self.stacks[color] += 1
+        else:
+            self.discards.append(held.card)
+        if move.kind == "discard" or (fits and rank == self.shape.ranks - 1):
+            self.info = min(self.info + 1, self.shape.most_info)
+        if move.kind == "play" and not fits:
+            self.life -= 1
+        self.log.append(Event(player, name, move, held.card, fits, (held.serial,)))
+
+    def _point(self, target: int, move: Move) -> tuple[int, ...]:
+        """Tell what a hint tells about every card of a hand; the cards that were pointed at."""
+        touched, bit = [], 1 << move.value
+        hand = self.hands[target]
+        for slot, held in enumerate(hand):
+            assert held.card is not None
+            color, rank = divmod(held.card, self.shape.ranks)
+            hit = (color if move.kind == "color" else rank) == move.value
+            if hit:
+                touched.append(held.serial)
+            if move.kind == "color":
+                hand[slot] = held._replace(colors=held.colors & bit if hit else held.colors & ~bit)
+            else:
+                hand[slot] = held._replace(ranks=held.ranks & bit if hit else held.ranks & ~bit)
+        return tuple(touched)
+
+    def seen_by(self, player: int) -> Sight:
+        """What this player may know."""
+        hands = tuple(
+            tuple(held._replace(card=None) for held in hand) if number == player else tuple(hand)
+            for number, hand in enumerate(self.hands)
+        )
+        return Sight(
+            player,
+            self.shape,
+            hands,
+            tuple(self.stacks),
+            tuple(self.discards),
+            self.life,
+            self.info,
+            self.deck,
+            tuple(self.log),
+        )

@@ -1,0 +1,206 @@
+"""How Hanabi looks: tokens, fireworks and discards above; below, every hand with what its holder knows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ludens.core.view import Look, View
+from ludens.draw import Canvas, Picture, Sprite, fonts, kit
+from ludens.draw.colour import edge_of, letter_on
+from ludens.draw.shapes import letters
+from ludens.games.hanabi.rules import HanabiGame, HanabiState
+from ludens.games.hanabi.table import COLORS, Held, Sight
+from ludens.games.hanabi.telling import deeds, tell, title
+
+HUES = ("red", "yellow", "green", "white", "blue")
+_FIREWORK = 72
+_WIDTH = 174
+"""How wide the panel of discards is: ten cards of a colour fit beside each other."""
+
+
+class Layout(NamedTuple):
+    """Where things stand for a number of players, in units of 1/512 of the picture."""
+
+    columns: int
+    top: int
+    row: int
+    card: int
+    gap: int
+    tile: int
+    """Height of a discarded card."""
+    discards: tuple[int, int] = (332, 32)
+    lines: int = 1
+    """Lines above a hand: who it is and what was done last."""
+
+
+_LAYOUTS = {
+    2: Layout(1, 148, 182, 134, 6, 18),
+    3: Layout(1, 142, 123, 90, 8, 17),
+    4: Layout(2, 168, 168, 86, 2, 20, lines=2),
+    5: Layout(2, 129, 127, 84, 3, 20, (300, 386), 2),
+}
+_BAND = (0.07, 0.93)
+_BANDS = {"colors": (0.605, 0.755), "ranks": (0.78, 0.94)}
+"""Where on a card, as parts of its width and height, the marks stand that tell what it may be."""
+_NAME, _NUMBER = 14, 13
+"""Height of a line above a hand, and of the line that numbers its cards."""
+
+
+class HanabiView(View):
+    """Each seat sees itself last, and the others in the order of play."""
+
+    def __init__(self, game: HanabiGame, look: Look, seed: int = 0) -> None:
+        super().__init__(game, look, seed)
+        self.shape = game.shape
+        self.hues = HUES[: self.shape.colors]
+        self.ranks = "12345"[: self.shape.ranks]
+        self._layout = _LAYOUTS[self.shape.players]
+        inks = ("ink", "muted", "black", "white", "gray", *self.hues)
+        self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "panel", *self.hues))
+        px, layout = self._kit.px, self._layout
+        # Words do not shrink below what can be read; in small pictures the cards make room for them.
+        self._line = max(px(_NAME), fonts.line_height(self._kit.font_px(12)) - 1)
+        self._number = max(px(_NUMBER), fonts.line_height(self._kit.font_px(12)) - 2)
+        self._height = min(px(layout.card), px(layout.row) - layout.lines * self._line - self._number)
+        self._brief = self._kit.font_px(12) > px(12)
+        self._faces: dict[int | None, Sprite] = {}
+        self._bands: dict[tuple[str, int], Sprite] = {}
+        self._base = self._furniture()
+
+    def values(self, seat: str) -> dict[str, object]:
+        shape = self.shape
+        names = [f"{letter} ({hue})" for letter, hue in zip(COLORS, self.hues, strict=False)]
+        copies = shape.copies[: shape.ranks]
+        return {
+            **super().values(seat),
+            "players": shape.players,
+            "colors": shape.colors,
+            "named": ", ".join(names),
+            "ranks": shape.ranks,
+            "copies": ", ".join(f"{count} of rank {rank}" for rank, count in enumerate(copies, 1)),
+            "deck": sum(shape.copies),
+            "hand": shape.hand,
+            "last": shape.hand - 1,
+            "info": shape.most_info,
+            "life": shape.most_life,
+            "best": shape.best,
+            "number": seat.removeprefix("player_"),
+        }
+
+    def text(self, state: HanabiState, seat: str) -> str:
+        return tell(state.sight(seat), state.table.mover if state.turn else None)
+
+    def image(self, state: HanabiState, seat: str) -> Picture:
+        sight, layout, px = state.sight(seat), self._layout, self._kit.px
+        mover = state.table.mover if state.turn else None
+        canvas = self._base.copy()
+        self._tokens(canvas, sight)
+        self._fireworks(canvas, sight)
+        self._discards(canvas, sight)
+        for number in range(self.shape.players):
+            player = (sight.me + 1 + number) % self.shape.players
+            row, column = divmod(number, layout.columns)
+            left, top = px(8 + 252 * column), px(layout.top + layout.row * row)
+            self._hand(canvas, sight, player, left, top, player == mover)
+        return canvas.picture()
+
+    def _furniture(self) -> Canvas:
+        """Everything that is the same in every picture."""
+        canvas, px, font = self._kit.canvas(), self._kit.px, self._kit.font_px(12)
+        (left, top), tile = self._layout.discards, self._layout.tile
+        canvas.text(px(8), px(40), "fireworks", font, bold=True)
+        canvas.rounded(px(left), px(top), px(_WIDTH), px(20 + tile * self.shape.colors), "panel")
+        canvas.text(px(left + 6), px(top + 9), "discards", font, ground="panel", bold=True)
+        for color in range(self.shape.colors):
+            y = px(top + 17 + tile * color) + px(tile) // 2
+            canvas.text(px(left + 12), y, COLORS[color], font, "ink", "panel", "mm", bold=True)
+        canvas.pixels.setflags(write=False)
+        return canvas
+
+    def _tokens(self, canvas: Canvas, sight: Sight) -> None:
+        px, font = self._kit.px, self._kit.font_px(16)
+        shown = (
+            (8, f"lives {sight.life} of {self.shape.most_life}"),
+            (132, f"info {sight.info} of {self.shape.most_info}"),
+            (252, f"deck {sight.deck}" + ("" if sight.deck else ": last round")),
+        )
+        for x, words in shown:
+            canvas.text(px(x), px(16), words, font, bold=True)
+
+    def _fireworks(self, canvas: Canvas, sight: Sight) -> None:
+        px = self._kit.px
+        for number, (hue, height) in enumerate(zip(self.hues, sight.stacks, strict=True)):
+            sprite = self._kit.hint_card(hue, str(height), px(_FIREWORK), "page")
+            canvas.place(sprite, px(8 + 62 * number), px(49))
+
+    def _discards(self, canvas: Canvas, sight: Sight) -> None:
+        px, (left, top), tile = self._kit.px, self._layout.discards, self._layout.tile
+        filled = [0] * self.shape.colors
+        for card in sorted(sight.discards):
+            color, rank = divmod(card, self.shape.ranks)
+            sprite = self._tile(self.hues[color], self.ranks[rank])
+            canvas.place(sprite, px(left + 22 + 15 * filled[color]), px(top + 17 + tile * color))
+            filled[color] += 1
+
+    def _tile(self, hue: str, rank: str) -> Sprite:
+        width, height, fill = self._kit.px(14), self._kit.px(self._layout.tile - 2), self._kit.rgb(hue)
+
+        def paint(draw: Any, s: float) -> None:
+            box = (0, 0, width * s - 1, height * s - 1)
+            draw.rounded_rectangle(box, 2.5 * s, fill=fill, outline=edge_of(fill), width=round(s))
+            letters(
+                draw, rank, width * s / 2, height * s / 2, width * s * 0.8, height * s * 0.8, letter_on(fill)
+            )
+
+        return self._kit.sprite(("discard", hue, rank), width, height, "panel", paint)
+
+    def _hand(self, canvas: Canvas, sight: Sight, player: int, left: int, top: int, moves: bool) -> None:
+        layout, px, font, line = self._layout, self._kit.px, self._kit.font_px, self._line
+        wide = canvas.width // layout.columns - px(12)
+        canvas.text(left, top + line // 2, title(sight, player, moves), font(13), bold=True)
+        said = "last: " + deeds(sight, player, self._brief)
+        if layout.lines == 1:
+            canvas.text(left + wide, top + line // 2, said, font(12), anchor="rm")
+        else:
+            canvas.text(left, top + line + line // 2, said, font(11))
+        y = top + line * layout.lines
+        step = round(self._height * 0.7) + px(layout.gap)
+        for slot, held in enumerate(sight.hands[player]):
+            x = left + slot * step
+            canvas.text(x + step // 2, y + self._number // 2, str(slot), font(12), anchor="mm")
+            self._card(canvas, held, x, y + self._number)
+
+    def _card(self, canvas: Canvas, held: Held, x: int, y: int) -> None:
+        """A card put together of three parts that repeat: its face, the colours and the ranks it may have."""
+        face = self._faces.get(held.card)
+        if face is None:
+            face = self._faces[held.card] = self._hint_card(held.card, -1, -1)
+        height, width = face.shape
+        canvas.place(face, x, y)
+        left = x + round(width * _BAND[0])
+        canvas.place(self._band("colors", held.colors), left, y + round(height * _BANDS["colors"][0]))
+        canvas.place(self._band("ranks", held.ranks), left, y + round(height * _BANDS["ranks"][0]))
+
+    def _band(self, kind: str, mask: int) -> Sprite:
+        """The strip of a card that tells which colours, or which ranks, it may have."""
+        found = self._bands.get((kind, mask))
+        if found is None:
+            colors, ranks = (mask, -1) if kind == "colors" else (-1, mask)
+            card = self._hint_card(None, colors, ranks)
+            height, width = card.shape
+            (left, right), (top, bottom) = _BAND, _BANDS[kind]
+            rows = slice(round(height * top), round(height * bottom))
+            found = card[rows, round(width * left) : round(width * right)]
+            self._bands[kind, mask] = found
+        return found
+
+    def _hint_card(self, card: int | None, colors: int, ranks: int) -> Sprite:
+        hue = rank = None
+        if card is not None:
+            color, number = divmod(card, self.shape.ranks)
+            hue, rank = self.hues[color], self.ranks[number]
+        may_hues = tuple(name for number, name in enumerate(self.hues) if colors >> number & 1)
+        may_ranks = "".join(name for number, name in enumerate(self.ranks) if ranks >> number & 1)
+        return self._kit.hint_card(
+            hue, rank, self._height, "page", self.hues, self.ranks, may_hues, may_ranks
+        )

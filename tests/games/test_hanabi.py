@@ -1,0 +1,236 @@
+"""Hanabi against OpenSpiel, what each seat sees and what it may not, and the strong player's strength."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from statistics import mean
+
+import pyspiel
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+import ludens
+from ludens.core.errors import BadOption
+from ludens.core.view import Look, view_of
+from ludens.games.hanabi.bots import literal
+from ludens.games.hanabi.guess import fits, guess_hand, unseen
+from ludens.games.hanabi.rules import Hanabi, HanabiGame, HanabiState, TinyHanabi
+from ludens.games.hanabi.table import Move, read_move
+from ludens.games.hanabi.thinking import Thinker
+from ludens.play import play
+from ludens.testing import check_game
+
+GAMES = [Hanabi(2), Hanabi(3), Hanabi(4), Hanabi(5), TinyHanabi()]
+ids = [f"{game.name}-{game.shape.players}" for game in GAMES]
+
+
+def walk(game: HanabiGame, seed: int, strong: bool = False) -> list[HanabiState]:
+    """Every state of a game among random players, or strong ones."""
+    state, dice, states = game.start(seed), ludens.stream(seed, "test"), []
+    minds = {seat: Thinker() for seat in game.seats}
+    while not state.over:
+        states.append(state.clone())
+        [seat] = state.turn
+        action = minds[seat].choose(state.sight(seat)) if strong else dice.choice(state.legal(seat))
+        state.apply({seat: action})
+    return [*states, state]
+
+
+def test_five_players_keep_every_rule() -> None:
+    check_game(Hanabi(5), seeds=(0,), views=(Look("classic", 256),))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("players", [3, 4])
+def test_three_and_four_players_keep_every_rule(players: int) -> None:
+    check_game(Hanabi(players))
+
+
+def theirs(spiel: pyspiel.State, player: int) -> dict[str, object]:
+    """What OpenSpiel's observation says, taken apart."""
+    text = spiel.observation_string(player).replace("Cur player\n", "")
+    hands = text.split("Hands:\n")[1].split("\nDeck size")[0].split("-----")
+    cards = [re.findall(r"(\w\w) \|\| \w\w\|([RYGWB]+)(\d+)", hand) for hand in hands]
+    numbers = {name: int(n) for name, n in re.findall(r"(Life|Info|Deck)\D+(\d+)", text)}
+    return {
+        **numbers,
+        "fireworks": re.findall(r"[RYGWB]\d", text.split("Fireworks:")[1].split("\n")[0]),
+        "discards": sorted(re.findall(r"[RYGWB]\d", text.split("Discards:")[1])),
+        "hands": [[(face.replace("XX", "unknown"), *rest) for face, *rest in hand] for hand in cards],
+    }
+
+
+def ours(state: HanabiState, seat: str) -> dict[str, object]:
+    """The same, taken from our text twin."""
+    text = view_of(state.game, Look(), 0).text(state, seat)
+    head, *hands = re.split(r"\n(?=player|you)", text)
+    found = [re.findall(r"\d: (\w+); its holder knows: color (\w+), rank (\d+)", hand) for hand in hands]
+    numbers = re.search(r"Lives: (\d).* Info: (\d).* Deck: (\d+)", head)
+    assert numbers
+    return {
+        **dict(zip(("Life", "Info", "Deck"), map(int, numbers.groups()), strict=True)),
+        "fireworks": re.findall(r"[RYGWB]\d", head.split("Fireworks:")[1].split("\n")[0]),
+        "discards": sorted(re.findall(r"[RYGWB]\d", head.split("Discards:")[1])),
+        "hands": found[-1:] + found[:-1],
+    }
+
+
+@pytest.mark.parametrize("strong", [False, True], ids=["random", "strong"])
+@pytest.mark.parametrize("game", GAMES, ids=ids)
+def test_play_and_sights_agree_with_open_spiel(game: HanabiGame, strong: bool) -> None:
+    for seed in range(1 if strong else 4):
+        for state in walk(game, seed, strong):
+            assert len(state.turn) == (not state.spiel.is_terminal())
+            for seat in state.turn:
+                player = state.spiel.current_player()
+                assert game.seats[player] == seat
+                assert state.table.mover == player
+                names = [state.spiel.action_to_string(player, a) for a in state.spiel.legal_actions()]
+                assert state.legal(seat) == names
+            for player, seat in enumerate(game.seats):
+                assert ours(state, seat) == theirs(state.spiel, player)
+        assert list(state.returns.values()) == state.spiel.returns()
+        assert set(state.returns.values()) == {state.facts["final"]}
+
+
+def test_decks_are_those_of_the_game() -> None:
+    assert Counter(Hanabi().shape.copies) == {3: 5, 2: 15, 1: 5}
+    assert TinyHanabi().shape.copies == (3, 2, 1, 3, 2, 1)
+    assert [Hanabi(players).shape.hand for players in (2, 3, 4, 5)] == [5, 5, 4, 4]
+    for game in GAMES:
+        table = game.start(0).table
+        assert table.deck == sum(game.shape.copies) - game.shape.players * game.shape.hand
+
+
+def test_names_of_moves() -> None:
+    assert read_move("(Play 4)") == Move("play", 4)
+    assert read_move("(Discard 0)") == Move("discard", 0)
+    assert read_move("(Reveal player +2 color W)") == Move("color", 3, 2)
+    assert read_move("(Reveal player +1 rank 5)") == Move("rank", 4, 1)
+
+
+def test_two_scores() -> None:
+    lost = next(
+        states[-1] for states in (walk(Hanabi(), seed) for seed in range(50)) if not states[-1].facts["lives"]
+    )
+    assert lost.facts["final"] == 0
+    assert lost.facts["fireworks"] == sum(lost.table.stacks)
+    kept = walk(Hanabi(), 0, strong=True)[-1].facts
+    assert kept["lives"] > 0
+    assert kept["final"] == kept["fireworks"] > 0
+    assert kept["turns"] == kept["plays"] + kept["discards"] + kept["hints"]
+
+
+def test_a_forfeit_costs_everybody_everything() -> None:
+    state = walk(Hanabi(), 0, strong=True)[-1]
+    assert state.forfeited("player_1") == {"player_0": 0.0, "player_1": 0.0}
+
+
+@pytest.mark.parametrize("game", GAMES, ids=ids)
+def test_what_a_seat_may_not_know_changes_nothing_it_knows(game: HanabiGame) -> None:
+    changed = 0
+    for number, state in enumerate(walk(game, 3, strong=True)):
+        for player, seat in enumerate(game.seats):
+            other = state.reimagined(seat, ludens.stream(number, "test"))
+            assert other.sight(seat) == state.sight(seat)
+            assert other.turn == state.turn
+            assert sum(other.spiel.returns()) == sum(state.spiel.returns())
+            changed += other.table.hands[player] != state.table.hands[player]
+    assert changed > 5
+
+
+def test_guessed_hands_are_spread_as_the_cards_are() -> None:
+    """Three 1s of each of two colours: a hand told to be one 1 and two others has known odds."""
+    state = TinyHanabi().start(0)
+    sight = state.sight("player_0")
+    left = unseen(sight)
+    first = Counter(guess_hand(sight, ludens.stream(n, "test"))[0] for n in range(2500))
+    for card, count in enumerate(left):
+        assert abs(first[card] / 2500 - count / sum(left)) < 0.03
+    hinted = state.reimagined("player_0", ludens.stream(0, "test"))
+    hinted.apply({"player_0": hinted.legal("player_0")[-1]})
+    sight = hinted.sight("player_1")
+    exact: Counter[tuple[int, ...]] = Counter()
+    own, left = sight.hands[1], unseen(sight)
+    deck = [(card, copy) for card, count in enumerate(left) for copy in range(count)]
+    for a in deck:
+        for b in deck:
+            for c in deck:
+                if len({a, b, c}) == 3 and all(
+                    fits(sight.shape, held, card) for held, (card, _) in zip(own, (a, b, c), strict=True)
+                ):
+                    exact[a[0], b[0], c[0]] += 1
+    total = sum(exact.values())
+    draws = Counter(
+        tuple(guess_hand(sight, ludens.stream(n, "again"))[held.serial] for held in own) for n in range(4000)
+    )
+    assert set(draws) == set(exact)
+    for hand, ways in exact.items():
+        assert abs(draws[hand] / 4000 - ways / total) < 0.03
+
+
+@settings(max_examples=8, deadline=None)
+@given(some.integers(0, 10**6), some.integers(2, 5), some.data())
+def test_the_strong_player_knows_only_what_its_seat_may(
+    seed: int, players: int, data: some.DataObject
+) -> None:
+    states = walk(Hanabi(players), seed, strong=True)
+    state = states[data.draw(some.integers(0, len(states) - 2))]
+    [seat] = state.turn
+    chosen = Thinker().choose(state.sight(seat))
+    assert chosen in state.legal(seat)
+    for number in range(3):
+        other = state.reimagined(seat, ludens.stream(number, "test"))
+        assert Thinker().choose(other.sight(seat)) == chosen
+
+
+def test_memory_saves_time_and_changes_nothing() -> None:
+    mind = Thinker()
+    for state in walk(Hanabi(3), 5, strong=True)[:-1]:
+        sight = state.sight(state.turn[0])
+        assert mind.choose(sight) == Thinker().choose(sight)
+    first = Hanabi(3).start(6).sight("player_0")
+    assert mind.choose(first) == Thinker().choose(first)
+
+
+async def test_the_strong_player_through_the_loop() -> None:
+    game = ludens.make("hanabi")
+    players = {seat: ludens.agent("bot/strong", game) for seat in game.seats}
+    episode = await play(game, players, 0)
+    assert episode.status == "done"
+    assert episode.verdicts() == {"ok": len(episode.moves)}
+    assert episode.returns["player_0"] == walk(Hanabi(), 0, strong=True)[-1].facts["final"]
+
+
+@pytest.mark.parametrize(("game", "least"), list(zip(GAMES, (21, 21, 20, 19, 4), strict=True)), ids=ids)
+def test_strength_on_a_few_games(game: HanabiGame, least: float) -> None:
+    scores = [walk(game, seed, strong=True)[-1].facts["final"] for seed in range(8)]
+    assert mean(scores) > least
+
+
+@pytest.mark.slow
+def test_mean_of_a_thousand_games_is_over_eighteen() -> None:
+    scores = [walk(Hanabi(), seed, strong=True)[-1].facts["final"] for seed in range(1000)]
+    assert mean(scores) > 22.5
+
+
+async def test_the_literal_player_is_between_random_and_strong_and_knows_no_more() -> None:
+    game = Hanabi()
+    players = {seat: ludens.agent("bot/literal", game) for seat in game.seats}
+    episodes = [await play(game, players, seed) for seed in range(15)]
+    assert 8 < mean(episode.returns["player_0"] for episode in episodes) < 21
+    for state in walk(game, 2, strong=True)[:-1]:
+        [seat] = state.turn
+        other = state.reimagined(seat, ludens.stream(0, "test"))
+        said = [
+            literal(each.sight(seat), each.legal(seat), ludens.stream(1, "test")) for each in (state, other)
+        ]
+        assert said[0] == said[1]
+        assert said[0] in state.legal(seat)
+
+
+def test_wrong_numbers_of_players_are_refused() -> None:
+    with pytest.raises(BadOption, match="at most 5"):
+        ludens.make("hanabi", players=6)
