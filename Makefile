@@ -21,14 +21,14 @@ SAY := printf '==> %s\n'
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.ready-demo ## Play real games with no key, print a table, leave pictures to look at
+demo: $(VENV)/.ready-demo ## Let bots play real games with no key, print a table, leave a page to open
 	@$(BIN)/ludens demo $(ARGS)
 
 test: lint ## Lint, types and tests: what CI runs (ARGS goes to pytest)
 	@$(SAY) "tests"
 	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
-slow: $(VENV)/.ready-dev ## All tests, the slow ones too
+slow: $(VENV)/.ready-slow ## All tests, the slow ones too
 	@$(SAY) "tests, the slow ones too"
 	@$(BIN)/python -m pytest -n $(JOBS) --slow $(ARGS)
 
@@ -70,6 +70,12 @@ $(VENV)/.ready-dev: pyproject.toml constraints.txt $(BIN)/python | same-python
 	@$(SAY) "installing Ludens and its workshop into $(VENV)"
 	@$(PIP) --editable '.[fast,data,dev]'
 	@touch $@ $(VENV)/.ready-demo
+
+# Ray is large, and only slow tests use it.
+$(VENV)/.ready-slow: pyproject.toml constraints.txt $(BIN)/python | same-python
+	@$(SAY) "installing Ludens, its workshop and Ray into $(VENV)"
+	@$(PIP) --editable '.[fast,data,dev,ray]'
+	@touch $@ $(VENV)/.ready-dev $(VENV)/.ready-demo
 
 $(VENV)/.ready-docs: pyproject.toml constraints.txt $(BIN)/python | same-python
 	@$(SAY) "installing Ludens and what its documentation needs into $(VENV)"

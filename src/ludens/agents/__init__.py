@@ -23,6 +23,9 @@ CATALOGUE = {
     "human": "ludens.agents.human:Human",
 }
 
+BEST = "bot/best"
+"""Whoever a game calls its strongest player."""
+
 AGENTS = Registry("agent", "ludens.agents", "ludens.agents:CATALOGUE")
 
 
@@ -35,6 +38,8 @@ def agent(spec: str | Spec, game: Game, models: dict[str, Model] | None = None) 
     if parsed.kind in MODELS.names():
         return _seated_model(parsed, {} if models is None else models)
     own = {f"bot/{name}": path for name, path in game.bots.items()}
+    if parsed.name == BEST and BEST not in own:
+        return agent(_best(parsed, game), game, models)
     if parsed.name in own:
         target = load(own[parsed.name])
     else:
@@ -42,12 +47,20 @@ def agent(spec: str | Spec, game: Game, models: dict[str, Model] | None = None) 
             target = AGENTS.get(parsed.name)
         except UnknownName:
             raise UnknownName(
-                "agent", parsed.name, [*AGENTS.names(), *own, *(f"{kind}/..." for kind in MODELS.names())]
+                "agent", parsed.name, [*AGENTS.names(), BEST, *own, *(f"{kind}/..." for kind in MODELS.names())]
             ) from None
     if parsed.address:
         raise BadOption(f"{parsed.name} has no address: {str(parsed)!r}.")
     made: Agent = configure(target, parsed.options, parsed.name)
     return made
+
+
+def _best(spec: Spec, game: Game) -> str:
+    if not game.best:
+        raise BadOption(f"{game.name} has no {BEST}; its own bots are {', '.join(game.bots) or 'none'}.")
+    if spec.options or spec.address:
+        raise BadOption(f"{BEST} takes no options; in {game.name} it is {game.best}.")
+    return game.best
 
 
 def _seated_model(spec: Spec, models: dict[str, Model]) -> Agent:

@@ -142,12 +142,14 @@ def _agreed(plan: Plan, left: Sequence[Job], pace: Pace) -> Estimate:
 def show_results(folder: Path) -> None:
     """Print the table, write the page, and say where it is."""
     from ludens.run.report import load_results, render
+    from ludens.run.report.tables import scores
+    from ludens.run.report.text import text
 
     results = load_results([folder])
-    sys.stdout.write(render(results, "table", width=console().width).decode())
+    print(text([scores(found) for found in results.suites], console().width))
     page = folder / "report.html"
     try:
         page.write_bytes(render(results, "html"))
     except OSError as error:
         raise BadFile(f"cannot write {str(page)!r}: {(error.strerror or str(error)).lower()}.") from None
-    print(f"Open {page}")
+    print(f"Open {page}; `ludens report {quote(str(folder))}` tells more.")

@@ -26,6 +26,8 @@ class Game(ABC):
     """Whether some seat does not know everything; then states override `reimagined`."""
     bots: ClassVar[Mapping[str, str]] = {}
     """The game's own players: name to "module:Class", reached as `bot/NAME`."""
+    best: ClassVar[str] = ""
+    """The spec of the strongest player known here, reached as `bot/best`; empty where none stands out."""
 
     @property
     @abstractmethod

@@ -50,7 +50,7 @@ class Store:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise BadFile(f"cannot make the folder {str(folder)!r}: {error.strerror}.") from None
+            raise _cannot("write into", folder, error) from None
         file = folder / "run.json"
         if file.exists():
             if read_plan(folder).identity() != plan.identity():
@@ -65,7 +65,7 @@ class Store:
                 partial.write_bytes(plan.to_json())
                 partial.rename(file)
             except OSError as error:
-                raise BadFile(f"cannot write into {str(folder)!r}: {error.strerror}.") from None
+                raise _cannot("write into", folder, error) from None
         return cls(folder, plan)
 
     @classmethod
@@ -80,7 +80,7 @@ class Store:
         try:
             self._file = path.open("ab")
         except OSError as error:
-            raise BadFile(f"cannot write {str(path)!r}: {error.strerror}.") from None
+            raise _cannot("write", path, error) from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -113,7 +113,7 @@ class Store:
             self._file.flush()
         except OSError as error:
             # Nothing may follow what could be half a line; the next process mends it.
-            raise BadFile(f"an episode cannot be saved in {str(self.folder)!r}: {error.strerror}.") from None
+            raise _cannot("save an episode in", self.folder, error) from None
         if void:
             self.voids[job.key] += 1
         else:
@@ -159,7 +159,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 if line.endswith(b"\n"):
                     yield number, line
     except OSError as error:
-        raise BadFile(f"cannot read {str(path)!r}: {error.strerror}.") from None
+        raise _cannot("read", path, error) from None
 
 
 _MARK = b',"episode":'
@@ -183,6 +183,10 @@ def _keys(path: Path) -> Iterator[tuple[str, bool]]:
             yield head["key"], head["void"]
         except (orjson.JSONDecodeError, KeyError, TypeError):
             raise BadFile(f"line {number} of {str(path)!r} is not an episode.") from None
+
+
+def _cannot(what: str, path: Path, error: OSError) -> BadFile:
+    return BadFile(f"cannot {what} {str(path)!r}: {(error.strerror or str(error)).lower()}.")
 
 
 def _mend(path: Path) -> None:

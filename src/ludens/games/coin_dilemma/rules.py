@@ -49,6 +49,7 @@ class CoinDilemma(GridGame):
         "self_interest": "ludens.games.coin_dilemma.bots:SelfInterest",
         "optimal": "ludens.games.coin_dilemma.bots:Optimal",
     }
+    best = "bot/optimal"
     things = ("red player", "blue player", "red coin", "blue coin")
     events = (
         Event("red_own_coin", "red takes the red coin", +1, 0),

@@ -65,6 +65,7 @@ class Comma(Game, Generic[M]):
 
     secret = True
     bots = {"oracle": "ludens.games.comma.bots:Oracle", "random": "ludens.games.comma.bots:Random"}
+    best = "bot/oracle"
 
     skills: ClassVar[tuple[Skill, ...]]
     """What the puzzle tests, by the paper's classification."""

@@ -31,6 +31,7 @@ class Perceive(Game):
     """
 
     name = "perceive"
+    best = "bot/oracle"
 
     board: str = option("tic_tac_toe", help="the board game whose positions are shown, options included")
 
