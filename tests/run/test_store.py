@@ -1,0 +1,150 @@
+"""A run's folder loses nothing that was finished, whatever happens to the process that writes it."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from ludens.core.errors import BadFile, BadOption
+from ludens.run.plan import Plan
+from ludens.run.store import EPISODES, Store, progress, read_plan, read_records
+from tests.support.runs import TURNS, found, plan_of, played
+
+
+@pytest.fixture
+def plan() -> Plan:
+    return plan_of(suite=TURNS, limit=4)
+
+
+async def test_what_is_written_is_read(tmp_path: Path, plan: Plan) -> None:
+    ending = await played(tmp_path / "run", plan)
+    assert ending.complete
+    assert read_plan(tmp_path / "run") == plan
+    records = read_records(tmp_path / "run")
+    assert [record.key for record in records] == [job.key for job in plan.jobs()]
+    assert progress(tmp_path / "run") == ({job.key for job in plan.jobs()}, {})
+
+
+async def test_a_line_torn_at_any_byte_is_mended_and_played_again(tmp_path: Path, plan: Plan) -> None:
+    folder = tmp_path / "run"
+    await played(folder, plan)
+    whole, complete = (folder / EPISODES).read_bytes(), found(folder)
+    start = whole.rindex(b"\n", 0, -1) + 1
+    last = list(plan.jobs())[-1]
+    for end in range(start, len(whole)):
+        (folder / EPISODES).write_bytes(whole[:end])
+        assert len(read_records(folder)) == 3  # a reader is not bothered by a line still being written
+        with Store.reopen(folder) as store:
+            assert [job.key for job in store.pending()] == [last.key]
+        assert (folder / EPISODES).read_bytes() == whole[:start]
+    await played(folder, plan)
+    assert found(folder) == complete
+
+
+async def test_a_line_longer_than_a_block_is_mended(tmp_path: Path, plan: Plan) -> None:
+    folder = tmp_path / "run"
+    await played(folder, plan)
+    whole = (folder / EPISODES).read_bytes()
+    (folder / EPISODES).write_bytes(whole + b'{"key":"' + b"x" * 200_000)
+    with Store.reopen(folder):
+        assert (folder / EPISODES).read_bytes() == whole
+
+
+async def test_a_key_is_never_written_twice(tmp_path: Path, plan: Plan) -> None:
+    folder = tmp_path / "run"
+    await played(folder, plan)
+    before = (folder / EPISODES).read_bytes()
+    job = next(plan.jobs())
+    with Store.reopen(folder) as store:
+        store.add(job, b"{}", void=False)
+        assert list(store.pending()) == []
+    assert (folder / EPISODES).read_bytes() == before
+
+
+async def test_two_writers_are_one_too_many(tmp_path: Path, plan: Plan) -> None:
+    folder = tmp_path / "run"
+    with Store.create(folder, plan), pytest.raises(BadOption, match="another process is writing"):
+        Store.reopen(folder).__enter__()
+    with Store.reopen(folder) as store:
+        assert len(list(store.pending())) == 4
+
+
+def test_results_of_two_plans_are_never_mixed(tmp_path: Path, plan: Plan) -> None:
+    Store.create(tmp_path, plan)
+    Store.create(tmp_path, plan)
+    with pytest.raises(BadOption, match="holds another run"):
+        Store.create(tmp_path, plan_of(suite=TURNS, limit=2))
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, plan: Plan) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(BadOption, match="not empty and holds no run"):
+        Store.create(tmp_path, plan)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_crash_before_the_first_episode_is_no_obstacle(tmp_path: Path, plan: Plan) -> None:
+    (tmp_path / "run.json.part").write_bytes(plan.to_json()[:50])
+    Store.create(tmp_path, plan)
+    assert read_plan(tmp_path) == plan
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "is not a run: it holds no run.json"),
+        (b"", "run.json is not valid at its start"),
+        (b"{}", "run.json is not valid at suite"),
+        (b'{"suite": "demo", "entrants": 3}', "run.json is not valid at entrants"),
+    ],
+)
+def test_a_bad_run_file_is_told(tmp_path: Path, text: bytes | None, said: str) -> None:
+    if text is not None:
+        (tmp_path / "run.json").write_bytes(text)
+    with pytest.raises(BadFile, match=said):
+        Store.reopen(tmp_path)
+
+
+async def test_a_broken_line_in_the_middle_is_told_and_not_dropped(tmp_path: Path, plan: Plan) -> None:
+    await played(tmp_path, plan)
+    lines = (tmp_path / EPISODES).read_bytes().splitlines(keepends=True)
+    (tmp_path / EPISODES).write_bytes(b"".join([lines[0], lines[1][30:], *lines[2:]]))
+    with pytest.raises(BadFile, match=r"line 2 of .* is not an episode"):
+        Store.reopen(tmp_path).__enter__()
+    with pytest.raises(BadFile, match=r"line 2 of .* is not an episode"):
+        read_records(tmp_path)
+    # The lock is free again: a mended file can be opened in this very process.
+    (tmp_path / EPISODES).write_bytes(b"".join(lines))
+    with Store.reopen(tmp_path) as store:
+        assert len(store.done) == 4
+
+
+class _Full:
+    """A file on a full disk."""
+
+    def write(self, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def close(self) -> None: ...
+
+
+async def test_a_full_disk_ends_the_run_with_a_sentence(tmp_path: Path, plan: Plan) -> None:
+    with Store.create(tmp_path, plan) as store:
+        assert store._file is not None
+        store._file.close()
+        store._file = _Full()  # type: ignore[assignment]
+        with pytest.raises(BadFile, match=r"cannot save an episode in .*: no space left on device"):
+            store.add(next(plan.jobs()), b"{}", void=False)
+        assert store.done == set()
+
+
+def test_a_file_in_the_way_is_told(tmp_path: Path, plan: Plan) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BadFile, match=r"cannot write into .*: file exists"):
+        Store.create(tmp_path / "file", plan)
+    (tmp_path / "run" / EPISODES).mkdir(parents=True)
+    (tmp_path / "run" / "run.json").write_bytes(plan.to_json())
+    with pytest.raises(BadFile, match=r"cannot write .*: is a directory"):
+        Store.reopen(tmp_path / "run").__enter__()

@@ -1,0 +1,64 @@
+"""Worker processes: what they cannot do is said in a sentence, and one that dies takes nothing with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ludens.core.errors import UsageError
+from ludens.run.executor import Here, executor
+from ludens.run.meter import Meter
+from ludens.run.processes import Processes
+from ludens.run.task import SUITES
+from tests.support import suites
+from tests.support.runs import TURNS, found, plan_of, played
+
+
+def test_where_episodes_are_played() -> None:
+    plan = plan_of()
+    assert isinstance(executor(plan), Here)
+    assert isinstance(executor(plan, workers=2), Processes)
+
+
+async def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
+    plan = plan_of(f"test/deadly?mark={tmp_path / 'mark'}", suite=TURNS)
+    ending = await played(tmp_path / "run", plan, concurrency=2, workers=2)
+    assert ending.complete
+    assert 1 <= ending.tally.voids <= 2
+    assert len(found(tmp_path / "run")) == 8
+
+
+async def test_a_suite_that_workers_do_not_know_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SUITES, "_added", {"mine": suites.TURNS})
+    plan = plan_of(suite="mine")
+    with pytest.raises(UsageError, match="unknown suite 'mine'"):
+        await played(tmp_path / "run", plan, workers=1)
+
+
+async def test_a_usage_error_in_a_worker_is_the_sentence_it_was(tmp_path: Path) -> None:
+    plan = plan_of("test/fussy?moves=5", suite=TURNS)
+    with pytest.raises(UsageError, match=r"^the key is not taken any more\.$"):
+        await played(tmp_path / "run", plan, concurrency=2, workers=1)
+    assert len(found(tmp_path / "run")) >= 1
+
+
+async def test_workers_end_with_the_run(tmp_path: Path) -> None:
+    plan = plan_of(suite=TURNS, limit=2)
+    there = Processes(plan, 2)
+    await there.start()
+    processes = [worker.process for worker in there._workers]
+    assert all(process.is_alive() for process in processes)
+    outcome = await there.play(next(plan.jobs()))
+    assert not outcome.void
+    await there.close()
+    assert not any(process.is_alive() for process in processes)
+
+
+def test_meters_add_up() -> None:
+    one, other = Meter(2, 100, 10, 2, 0, 1, None), Meter(3, 200, 20, 3, 4, 0, 0.5)
+    assert Meter.sum((one, other)) == Meter(5, 300, 30, 5, 4, 1, 0.5)
+    assert Meter.sum(()) == Meter()
+    assert Meter.sum((one, Meter())).cost is None
