@@ -31,6 +31,8 @@ class SuiteResults:
     tasks: Mapping[str, Task]
     """Those that were played, in the suite's order."""
     rows: tuple[Row, ...]
+    cautions: tuple[str, ...] = ()
+    """What a reader must know about runs that are not quite what this Ludens would play."""
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
@@ -92,7 +94,16 @@ def _suite_results(name: str, plans: Mapping[Path, Plan]) -> SuiteResults:
     rows = [_controlled(row, rows) for row in _told_apart(rows)]
     rows = [replace(row, overall=_overall(whole, row)) for row in rows]
     played = {task for row in rows for task in row.cells}
-    return SuiteResults(whole, {t.name: t for t in whole.tasks if t.name in played}, tuple(rows))
+    tasks = {task.name: task for task in whole.tasks if task.name in played}
+    return SuiteResults(whole, tasks, tuple(rows), tuple(_cautions(plans)))
+
+
+def _cautions(plans: Mapping[Path, Plan]) -> Iterator[str]:
+    for folder, plan in plans.items():
+        try:
+            plan.check_unchanged()
+        except BadOption as error:
+            yield f"Read with care, {folder}: {error}"
 
 
 @dataclass

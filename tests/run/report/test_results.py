@@ -10,6 +10,7 @@ import pytest
 
 from ludens.core.errors import BadFile, BadOption
 from ludens.run.cells import Conduct
+from ludens.run.report.tables import scores
 from ludens.run.results import Row, SuiteResults, load_results
 from ludens.run.stats import games_needed, macro_micro, normalised, rate
 from ludens.run.store import EPISODES, read_records
@@ -191,3 +192,16 @@ def test_with_many_entrants_each_is_compared_with_the_best_only(suite: SuiteResu
     many = replace(suite, rows=tuple(rows), tasks={"see": suite.tasks["see"]})
     assert len(many.pairs) == len(rows) - 1
     assert {pair.a for pair in many.pairs} == {"seer0"}
+
+
+def test_a_task_that_has_changed_since_is_told(folder: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    copytree(folder, old)
+    plan = (old / "run.json").read_text()
+    (old / "run.json").write_text(plan.replace('"horizon": 1000', '"horizon": 999', 1))
+    [found] = load_results([old]).suites
+    [caution] = found.cautions
+    assert "task 'turns'" in caution
+    assert "has changed since" in caution
+    assert caution in scores(found).notes
+    assert load_results([folder]).suites[0].cautions == ()

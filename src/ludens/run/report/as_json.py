@@ -61,6 +61,7 @@ def _suite(found: SuiteResults) -> dict[str, Any]:
             for pair in found.pairs
         ],
         "warnings": list(found.warnings),
+        "cautions": list(found.cautions),
     }
 
 

@@ -87,7 +87,7 @@ class _Desk:
         exchanges = "".join(self._exchanges(turn))
         action = "" if exchanges and move.verdict != "fallback" else _action(move)
         return (
-            f'<div class="turn"><div class="seen">{self._picture(turn)}</div><div class="talk">'
+            f'<div class="turn"><div class="seen">{self._pictures(turn)}</div><div class="talk">'
             f"<h5>step {move.step + 1} · {esc(move.seat)} {badge(move.verdict)}</h5>"
             f"{exchanges}{action}</div></div>"
         )
@@ -101,17 +101,19 @@ class _Desk:
             f'<div class="turn"><div class="seen">{image}</div><div class="talk"><h5>the end</h5></div></div>'
         )
 
-    def _picture(self, turn: Turn) -> str:
-        if turn.picture is None:
-            return '<p class="none">no picture</p>'
+    def _pictures(self, turn: Turn) -> str:
+        if not turn.pictures:
+            return '<p class="none">told in words, no picture</p>'
         if self._budget.left <= 0:
             return '<p class="none">picture left out to keep this page small</p>'
-        what = f"what {turn.move.seat} saw in step {turn.move.step + 1}"
+        what = esc(f"what {turn.move.seat} saw in step {turn.move.step + 1}")
+        look = "blind" if turn.blind else "frame"
         note = '<p class="none">It was shown a blank in place of this.</p>' if turn.blind else ""
-        return self._budget.spend(
-            f'<img loading="lazy" alt="{esc(what)}" class="{"blind" if turn.blind else "frame"}"'
-            f' src="{thumbnail(turn.picture)}">{note}'
+        images = (
+            f'<img loading="lazy" alt="{what}" class="{look}" src="{thumbnail(picture)}">'
+            for picture in turn.pictures
         )
+        return self._budget.spend("".join(images) + note)
 
     def _exchanges(self, turn: Turn) -> Iterator[str]:
         before = 0
@@ -120,7 +122,7 @@ class _Desk:
             # The reply comes with the next prompt again.
             before = len(messages) + 1
             prompt = self._prompt(turn, new) if new else ""
-            yield prompt + self._budget.spend(_reply(attempt))
+            yield prompt + self._budget.spend(_reply(attempt, alone=len(turn.exchanges) == 1))
 
     def _prompt(self, turn: Turn, messages: Sequence[Message]) -> str:
         if self._budget.left <= 0:
@@ -143,12 +145,14 @@ class _Desk:
         )
 
 
-def _reply(attempt: Try) -> str:
+def _reply(attempt: Try, alone: bool) -> str:
     text = said(attempt.text, REPLY) if attempt.text else '<span class="none">(no reply)</span>'
     reason = f'<p class="reason">{said(attempt.reason, REPLY)}</p>' if attempt.reason else ""
     finish = f' <span class="fine">ended: {esc(attempt.finish)}</span>' if attempt.finish else ""
+    # An only reply that was fine has its verdict in the heading.
+    mark = "" if alone and attempt.verdict == "ok" else badge(attempt.verdict)
     return (
-        f'<div class="reply r-{esc(attempt.verdict)}">{badge(attempt.verdict)}{finish}'
+        f'<div class="reply r-{esc(attempt.verdict)}">{mark}{finish}'
         f'<bdi class="words">{text}</bdi>{reason}</div>'
     )
 

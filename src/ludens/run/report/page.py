@@ -205,7 +205,7 @@ def _repeat(results: Results) -> str:
     return (
         '<section id="repeat"><h3>How to repeat</h3><p>Each plan below is everything a run needs: put it '
         "into an empty folder as <code>run.json</code> and <code>ludens resume FOLDER</code> plays it again. "
-        f"One seed gives one episode.</p>{plans}</section>"
+        f"One seed gives one episode, as far as models repeat themselves.</p>{plans}</section>"
     )
 
 

@@ -189,6 +189,7 @@ def _seen(row: Row) -> str:
 
 def _notes(found: SuiteResults) -> Iterator[str]:
     yield "Brackets hold 95% intervals."
+    yield from found.cautions
     for row in found.rows:
         short = [
             f"{name} {len(cell.episodes)} of {cell.planned}"

@@ -28,8 +28,8 @@ class Turn:
     """One move of one seat."""
 
     move: Move
-    picture: Picture | None
-    """What the seat was shown, at the size asked for; None where no picture was made again."""
+    pictures: tuple[Picture, ...]
+    """What the seat was shown at that moment, at the size asked for; empty where none was made again."""
     blind: bool
     """Whether it was shown a blank instead."""
     exchanges: tuple[tuple[list[Message], Try], ...]
@@ -81,8 +81,8 @@ class _Desk:
         vlm = self._seated.get(move.seat)
         number, self._made[move.seat] = self._made[move.seat], self._made[move.seat] + 1
         if vlm is None:
-            picture = self._view.image(state, move.seat) if wanted else None
-            return Turn(move, picture, False, tuple(([], attempt) for attempt in move.tries))
+            pictures = self._view.images(state, move.seat) if wanted else ()
+            return Turn(move, pictures, False, tuple(([], attempt) for attempt in move.tries))
         ask = Ask(
             seat=move.seat,
             legal=state.legal(move.seat),
@@ -91,12 +91,11 @@ class _Desk:
             rules=self._view.rules(move.seat),
             move=number,
         )
-        images = ask.observation.images
+        pictures = ask.observation.images if wanted else ()
         exchanges = []
         for attempt in move.tries:
             exchanges.append((vlm.messages(ask), attempt))
             if attempt.verdict != "late":
                 vlm.remember(ask, attempt.text)
             ask = replace(ask, refused=(*ask.refused, (attempt.text, attempt.reason)))
-        picture = images[-1] if images and wanted else None
-        return Turn(move, picture, vlm.manner.blind, tuple(exchanges))
+        return Turn(move, pictures, vlm.manner.blind, tuple(exchanges))
