@@ -1,0 +1,1 @@
+"""Questions with options about a position: look, count, compare."""

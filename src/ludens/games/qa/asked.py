@@ -1,0 +1,80 @@
+"""What a question is, and how its options are drawn so that nobody can answer it without looking.
+
+The options come first, then one of them is made the right one, each as likely, and only then is the position
+changed until it agrees. So the words of a question and its options say nothing about the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from ludens.core.random import Stream
+from ludens.games.boards import BoardView, Matrix
+
+T = TypeVar("T")
+
+LETTERS = "ABCD"
+OPTIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question about one position."""
+
+    text: str
+    options: tuple[str, ...]
+    right: int
+    """Which of the options is true."""
+    matrix: Matrix
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """What the options are called."""
+        return tuple(LETTERS[: len(self.options)])
+
+    @property
+    def answer(self) -> str:
+        """The letter of the right option."""
+        return LETTERS[self.right]
+
+    def written(self) -> str:
+        """The question with its options, a line each."""
+        lines = [f"{letter}. {option}" for letter, option in zip(self.letters, self.options, strict=True)]
+        return "\n".join([f"Question: {self.text}", *lines])
+
+
+Kind = Callable[[BoardView, Stream], Asked]
+"""Asks one type of question about a board."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Generic[T]):
+    """Options in the order they are offered, and the one that is to become true."""
+
+    values: tuple[T, ...]
+    right: int
+
+    @property
+    def target(self) -> T:
+        """The value of the right option."""
+        return self.values[self.right]
+
+    def ask(self, text: str, matrix: Matrix, name: Callable[[T], str] = str) -> Asked:
+        """The question, once the position agrees with the target."""
+        return Asked(text, tuple(name(value) for value in self.values), self.right, matrix)
+
+
+def choose(values: Sequence[T], random: Stream, most: int = OPTIONS) -> Choice[T]:
+    """Offer these values, or some of them where there are many, in any order; any may be the right one."""
+    offered = random.sample(values, min(most, len(values)))
+    return Choice(tuple(offered), random.below(len(offered)))
+
+
+def choose_near(natural: int, top: int, random: Stream, bottom: int = 0) -> Choice[int]:
+    """Offer four numbers from `bottom` to `top` that lie near one; further apart where numbers are large."""
+    reach = max(OPTIONS - 1, top // 12)
+    low = max(bottom, min(natural - reach, top - OPTIONS + 1))
+    high = min(top, max(natural + reach, bottom + OPTIONS - 1))
+    return choose(range(low, high + 1), random)

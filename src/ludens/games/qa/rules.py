@@ -1,0 +1,135 @@
+"""Qa: a question of one move. One of a few options about a random position is true; its letter is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, Self
+
+from ludens.core.errors import BadOption, UnknownName
+from ludens.core.game import Game
+from ludens.core.options import option
+from ludens.core.random import stream
+from ludens.core.registry import make
+from ludens.core.state import State
+from ludens.core.view import Look, View
+from ludens.games.boards import BoardView
+from ludens.games.qa.asked import Asked
+from ludens.games.qa.kinds import KINDS
+
+SEAT = "viewer"
+EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Qa(Game):
+    """Answer a question about a position on a board by the letter of the right option.
+
+    Seats: `viewer`, alone, for one move.
+    Observation: a random position of the board game named by the option `board`, which play need not lead
+    to; a question with its options; three questions about other positions with their answers.
+    Actions: the letter of an option, `A` to `D` (two or three options where there are no more).
+    Rewards: 1 for the right letter, 0 for another.
+    """
+
+    name = "qa"
+    best = "bot/oracle"
+
+    board: str = option("tic_tac_toe", help="the board game whose positions are asked about")
+    kind: str = option("", help="the type of question; any when empty")
+
+    bots: ClassVar[Mapping[str, str]] = {"oracle": "ludens.games.qa.bots:Oracle"}
+
+    def __post_init__(self) -> None:
+        board = board_of(self.board, Look())
+        if self.kind and self.kind not in KINDS[board.game.name]:
+            raise UnknownName(f"question about {board.game.name}", self.kind, KINDS[board.game.name])
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        return (SEAT,)
+
+    def start(self, seed: int) -> Question:
+        board = board_of(self.board, Look())
+        kind = self.kind or stream(seed, "kind").choice(list(KINDS[board.game.name]))
+        return Question(board, kind, ask(board, kind, seed), seed)
+
+    def view(self, look: Look, seed: int = 0) -> View:
+        from ludens.games.qa.view import QaView
+
+        return QaView(self, look, seed)
+
+
+@lru_cache(maxsize=64)
+def board_of(board: str, look: Look, seed: int = 0) -> BoardView:
+    """The view of the board game whose positions are asked about."""
+    name = board.partition("?")[0]
+    if name not in KINDS:
+        raise BadOption(f"there are no questions about {name!r}; there are about {', '.join(KINDS)}.")
+    view = make(board).view(look, seed)
+    assert isinstance(view, BoardView)
+    return view
+
+
+def ask(board: BoardView, kind: str, seed: int, *names: str) -> Asked:
+    """The question of this type with this seed."""
+    return KINDS[board.game.name][kind](board, stream(seed, "question", board.game.name, kind, *names))
+
+
+@lru_cache(maxsize=512)
+def examples(board: BoardView, seed: int) -> tuple[Asked, ...]:
+    """Questions of different types about other positions, to show what an answer looks like."""
+    kinds = stream(seed, "examples").sample(list(KINDS[board.game.name]), EXAMPLES)
+    return tuple(ask(board, kind, seed, "example") for kind in kinds)
+
+
+class Question(State):
+    """A question, and the letter that was answered."""
+
+    def __init__(self, board: BoardView, kind: str, asked: Asked, seed: int, answer: str = "") -> None:
+        self.board = board
+        self.kind = kind
+        self.asked = asked
+        self.seed = seed
+        self.answer = answer
+
+    @property
+    def examples(self) -> tuple[Asked, ...]:
+        """Three questions about other positions."""
+        return examples(self.board, self.seed)
+
+    @property
+    def turn(self) -> tuple[str, ...]:
+        return () if self.answer else (SEAT,)
+
+    def legal(self, seat: str) -> tuple[str, ...]:
+        return self.asked.letters if seat in self.turn else ()
+
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        self.answer = actions[SEAT]
+
+    @property
+    def right(self) -> bool:
+        """Whether the right letter was answered."""
+        return self.answer == self.asked.answer
+
+    @property
+    def returns(self) -> dict[str, float]:
+        return {SEAT: float(self.right)}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        said = dict(zip(self.asked.letters, self.asked.options, strict=True)).get(self.answer)
+        return {
+            "kind": self.kind,
+            "options": len(self.asked.options),
+            "correct": self.asked.answer,
+            "answer": self.answer or None,
+            "right": self.right,
+            "truth": self.asked.options[self.asked.right],
+            "said": said,
+        }
+
+    def clone(self) -> Self:
+        return type(self)(self.board, self.kind, self.asked, self.seed, self.answer)

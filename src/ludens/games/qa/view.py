@@ -1,0 +1,45 @@
+"""How a question is put: the board game's own picture; question, options and examples in words."""
+
+from __future__ import annotations
+
+from ludens.core.reply import ActionFormat
+from ludens.core.view import Look, Picture, View
+from ludens.games.qa.asked import Asked
+from ludens.games.qa.rules import Qa, Question, board_of
+
+
+class QaView(View):
+    """One question over the view of a board game."""
+
+    def __init__(self, game: Qa, look: Look, seed: int = 0) -> None:
+        super().__init__(game, look, seed)
+        self._board = board_of(game.board, look, seed)
+
+    def image(self, state: Question, seat: str) -> Picture:
+        return self._board.draw(state.asked.matrix)
+
+    def text(self, state: Question, seat: str) -> str:
+        return self._board.transcript(state.asked.matrix)
+
+    def notes(self, state: Question, seat: str) -> str:
+        answered = "\n\n".join(f"{each.written()}\nAnswer: {each.answer}" for each in state.examples)
+        return self.words.say("question", examples=answered, question=state.asked.written())
+
+    def values(self, seat: str) -> dict[str, object]:
+        board = self._board
+        about = self.words.say(
+            f"about {board.game.name}",
+            last=board.row_label(board.rows - 1),
+            rows=board.rows,
+            columns=board.columns,
+        )
+        return {"about": about}
+
+    def format(self, state: Question, seat: str) -> ActionFormat:
+        return ActionFormat("Answer", _spellings(state.asked))
+
+
+def _spellings(asked: Asked) -> dict[str, str]:
+    """A letter may be followed by the option it stands for."""
+    named = zip(asked.letters, asked.options, strict=True)
+    return {f"{letter}{mark} {option}": letter for letter, option in named for mark in (".", ")", ":", "")}

@@ -1,0 +1,101 @@
+"""Qa: one question, one letter; examples that need no picture; a reader that takes letters only."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+import ludens
+from ludens.core.errors import BadOption, MoveError, UnknownName
+from ludens.core.view import Look
+from ludens.games.qa.kinds import KINDS
+from ludens.play import play
+
+
+@pytest.mark.parametrize("board", KINDS)
+async def test_the_oracle_is_right_and_guessing_is_not(board: str) -> None:
+    game = ludens.make("qa", board=board)
+    oracle, guess = ludens.agent("bot/oracle", game), ludens.agent("bot/random", game)
+    chance, right = 0.0, 0.0
+    for seed in range(150):
+        assert (await play(game, {"viewer": oracle}, seed)).returns == {"viewer": 1.0}
+        episode = await play(game, {"viewer": guess}, seed)
+        chance, right = chance + 1 / episode.facts["options"], right + episode.returns["viewer"]
+    assert right / 150 == pytest.approx(chance / 150, abs=0.12)
+
+
+def test_letters_are_all_as_likely_and_every_type_is_asked() -> None:
+    game = ludens.make("qa", board="chess")
+    asked = [game.start(seed) for seed in range(600)]
+    four = Counter(q.asked.answer for q in asked if len(q.asked.options) == 4)  # type: ignore[attr-defined]
+    assert set(four) == set("ABCD")
+    assert max(four.values()) < 1.4 * min(four.values())
+    assert {q.facts["kind"] for q in asked} == set(KINDS["chess"])
+
+
+def test_a_type_can_be_fixed_and_asks_the_same_as_when_drawn() -> None:
+    mixed, fixed = ludens.make("qa", board="gomoku"), ludens.make("qa", board="gomoku", kind="adjacent")
+    seed = next(s for s in range(200) if mixed.start(s).facts["kind"] == "adjacent")
+    assert mixed.start(seed).asked == fixed.start(seed).asked  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("board", KINDS)
+def test_the_prompt_has_three_examples_with_their_letters(board: str) -> None:
+    game = ludens.make("qa", board=board)
+    view = game.view(Look())
+    letters: Counter[str] = Counter()
+    for seed in range(40):
+        state = game.start(seed)
+        told = view.notes(state, "viewer")
+        answers = [line for line in told.splitlines() if line.startswith("Answer: ")]
+        assert len(answers) == 3
+        assert told.count("Question: ") == 4
+        assert told.endswith(state.asked.written())  # type: ignore[attr-defined]
+        letters.update(line[-1] for line in answers)
+    assert len(letters) == 4
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("B", "B"),
+        ("b.", "B"),
+        ("Answer: B", "B"),
+        ("I count four.\n**Answer:** (B)", "B"),
+        ("Answer: {B}", "B"),
+        ("Answer: B) {option}", "B"),
+        ("Answer: B. {option}", "B"),
+    ],
+)
+def test_a_letter_is_read_with_or_without_its_option(reply: str, letter: str) -> None:
+    game = ludens.make("qa", board="gomoku", kind="count_stones")
+    state = game.start(1)
+    text = reply.replace("{option}", state.asked.options[1])  # type: ignore[attr-defined]
+    assert game.view(Look()).format(state, "viewer").read(text, state.legal("viewer")) == letter
+
+
+@pytest.mark.parametrize(
+    "reply", ["", "E", "Answer: E", "It is B, I think.", "Answer: A or B", "Answer: B. none"]
+)
+def test_anything_else_is_no_answer(reply: str) -> None:
+    game = ludens.make("qa", board="gomoku", kind="count_stones")
+    state = game.start(1)
+    with pytest.raises(MoveError):
+        game.view(Look()).format(state, "viewer").read(reply, state.legal("viewer"))
+
+
+def test_facts_tell_what_was_answered() -> None:
+    state = ludens.make("qa", board="reversi", kind="more_discs").start(3)
+    state.apply({"viewer": "A"})
+    facts = state.facts
+    assert facts["kind"] == "more_discs"
+    assert facts["right"] == (facts["correct"] == "A") == (facts["truth"] == facts["said"])
+    assert state.returns == {"viewer": float(facts["right"])}
+
+
+def test_only_boards_with_questions_can_be_asked_about() -> None:
+    with pytest.raises(BadOption):
+        ludens.make("qa", board="breakthrough")
+    with pytest.raises(UnknownName):
+        ludens.make("qa", board="chess", kind="winner")
