@@ -16,6 +16,7 @@ from ludens.core.registry import make
 from ludens.core.state import FreeText, State
 from ludens.core.view import Look, View
 from ludens.games.boards import BoardView, Matrix
+from ludens.games.perceive.sweep import bounds, codes_of, scattered
 
 SEAT = "viewer"
 
@@ -34,6 +35,8 @@ class Perceive(Game):
     best = "bot/oracle"
 
     board: str = option("tic_tac_toe", help="the board game whose positions are shown, options included")
+    pieces: str = option("", help="how many pieces are shown, as in 46-90; any number when empty")
+    kinds: str = option("", help="the kinds of pieces shown, by letter, as in KQ; all when empty")
 
     bots: ClassVar[Mapping[str, str]] = {
         "random": "ludens.games.perceive.bots:Guess",
@@ -41,7 +44,10 @@ class Perceive(Game):
     }
 
     def __post_init__(self) -> None:
-        board_of(self.board, Look())
+        board = board_of(self.board, Look())
+        codes_of(board, self.kinds)
+        if self.pieces:
+            bounds(board, self.pieces)
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -49,7 +55,7 @@ class Perceive(Game):
 
     def start(self, seed: int) -> Position:
         board = board_of(self.board, Look())
-        return Position(board, board.scatter(stream(seed, "position")))
+        return Position(board, scattered(board, stream(seed, "position"), self.pieces, self.kinds))
 
     def view(self, look: Look, seed: int = 0) -> View:
         from ludens.games.perceive.view import PerceiveView
