@@ -22,7 +22,7 @@ def bounds(board: BoardView, pieces: str) -> tuple[int, int]:
 
 
 def codes_of(board: BoardView, kinds: str) -> Sequence[int]:
-    """The codes of the pieces whose letters in the text twin stand in `kinds`, in either case; all if empty."""
+    """The codes of the pieces whose letters in the text twin stand in `kinds`; all when it is empty."""
     known: dict[str, list[int]] = {}
     for code, mark in board.marks.items():
         if code != board.empty:
