@@ -14,7 +14,7 @@ from ludens.games.minesweeper.rules import MinesweeperState
 class Logic(Agent):
     """Opens a cell that is certainly safe; else one of those least likely to hold a mine.
 
-    Among equally likely ones it prefers those with few hidden cells around: they open most often by themselves.
+    Among those it prefers few hidden cells around: such a cell is blank most often and opens an area.
     """
 
     kind = "bot/logic"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ludens.core.view import Look, View
 from ludens.games.open_spiel.adapter import SpielGame
@@ -25,6 +26,7 @@ class Reversi(SpielGame):
     name = "reversi"
     spiel_name = "othello"
     stable_names = True
+    bots: ClassVar[Mapping[str, str]] = {"alphabeta": "ludens.games.reversi.bots:AlphaBeta"}
 
     @property
     def seats(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.state import State
 from ludens.core.view import Look, View
-from ludens.games.sudoku.generator import FEWEST, MOST, Puzzle, puzzle
+from ludens.games.sudoku.generator import EASY, FEWEST, HARD, MOST, Puzzle, puzzle
 from ludens.games.sudoku.grid import BOX, COLUMN, DIGITS, NAMES, NUMBER, PEERS, ROW, candidates
 
 SEAT = "player"
@@ -38,7 +38,7 @@ class Sudoku(Game):
     bots: ClassVar[Mapping[str, str]] = {"solver": "ludens.games.sudoku.bots:Solver"}
 
     clues: int = option(
-        0, low=0, high=MOST, help=f"digits given, from {FEWEST}; 0 lets the seed choose 26 to 45"
+        0, low=0, high=MOST, help=f"digits given, from {FEWEST}; 0 lets the seed choose {HARD} to {EASY}"
     )
 
     def __post_init__(self) -> None:

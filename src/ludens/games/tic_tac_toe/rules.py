@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ludens.core.view import Look, View
 from ludens.games.open_spiel.adapter import SpielGame
@@ -20,8 +21,10 @@ class TicTacToe(SpielGame):
     """
 
     name = "tic_tac_toe"
+    best = "bot/alphabeta?depth=9"
     spiel_name = "tic_tac_toe"
     stable_names = True
+    bots: ClassVar[Mapping[str, str]] = {"minimax": "ludens.games.tic_tac_toe.bots:Minimax"}
 
     @property
     def seats(self) -> tuple[str, ...]:

@@ -1,0 +1,89 @@
+"""Who looks ahead in Reversi: alpha-beta on bitboards, with a score for places and for freedom to move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.options import option
+from ludens.core.state import FreeText
+from ludens.games.open_spiel.adapter import SpielState
+from ludens.games.reversi.bitboards import cells, moves, turned
+from ludens.games.reversi.rules import PASS
+
+# One quarter of the board: corners are for ever, the cells beside them give the corner away.
+_QUARTER = ((60, -12, 8, 5), (-12, -24, -2, -2), (8, -2, 3, 1), (5, -2, 1, 1))
+_WEIGHTS = [_QUARTER[min(row, 7 - row)][min(column, 7 - column)] for row in range(8) for column in range(8)]
+_PLACES = [
+    [sum(_WEIGHTS[row * 8 + column] for column in range(8) if byte >> column & 1) for byte in range(256)]
+    for row in range(8)
+]
+"""The score of every row for every set of discs in it."""
+_FREEDOM, _WON = 10, 10_000
+_ORDER = {1 << cell: -weight for cell, weight in enumerate(_WEIGHTS)}
+
+
+def _places(board: int) -> int:
+    return sum(scores[byte] for scores, byte in zip(_PLACES, board.to_bytes(8, "little"), strict=True))
+
+
+def score(own: int, other: int) -> int:
+    """How good a board looks to the side to move."""
+    freedom = moves(own, other).bit_count() - moves(other, own).bit_count()
+    return _places(own) - _places(other) + _FREEDOM * freedom
+
+
+def value(own: int, other: int, depth: int, alpha: int, beta: int) -> int:
+    """What a board is worth to the side to move, looking `depth` moves ahead."""
+    if depth <= 0:
+        return score(own, other)
+    open_cells = moves(own, other)
+    if not open_cells:
+        if moves(other, own):
+            return -value(other, own, depth - 1, -beta, -alpha)
+        ahead = own.bit_count() - other.bit_count()
+        return ahead + (_WON if ahead > 0 else -_WON if ahead < 0 else 0)
+    for cell in sorted(cells(open_cells), key=_ORDER.__getitem__):
+        flips = turned(own, other, cell)
+        alpha = max(alpha, -value(other ^ flips, own | flips | cell, depth - 1, -beta, -alpha))
+        if alpha >= beta:
+            break
+    return alpha
+
+
+@dataclass
+class AlphaBeta(Agent):
+    """Looks `depth` moves ahead, near the end all the way; chance decides between equally good moves."""
+
+    kind = "bot/alphabeta"
+    sees = "state"
+
+    depth: int = option(3, low=1, high=10, help="moves looked ahead")
+    endgame: int = option(7, low=0, high=12, help="empty cells from which on it looks ahead to the end")
+
+    async def act(self, ask: Ask) -> Reply:
+        assert isinstance(ask.state, SpielState)
+        assert not isinstance(ask.legal, FreeText)
+        if list(ask.legal) == [PASS]:
+            return Reply(PASS, PASS)
+        own, other = discs(ask.state, self.seat)
+        empty = 64 - (own | other).bit_count()
+        depth = 2 * empty if empty <= self.endgame else self.depth  # every move may be followed by a pass
+        choices = list(ask.legal)
+        self.random.shuffle(choices)
+        best, most = choices[0], -2 * _WON
+        for name in choices:
+            cell = 1 << "ABCDEFGH".index(name[0]) * 8 + int(name[1]) - 1
+            flips = turned(own, other, cell)
+            worth = -value(other ^ flips, own | flips | cell, depth - 1, -2 * _WON, -most)
+            if worth > most:
+                best, most = name, worth
+        return Reply(best, best)
+
+
+def discs(state: SpielState, seat: str) -> tuple[int, int]:
+    """The discs of this seat and of the other one."""
+    lines = [line for line in str(state.spiel).splitlines() if line[:1].isdigit()]
+    marks = "".join("".join(line.split()[1:9]) for line in lines)
+    black, white = (sum(1 << n for n, found in enumerate(marks) if found == mark) for mark in "xo")
+    return (black, white) if seat == "black" else (white, black)

@@ -1,0 +1,142 @@
+"""Opponents that look ahead in tic-tac-toe and Reversi: right boards, and the strength they promise."""
+
+from __future__ import annotations
+
+import pytest
+
+import ludens
+from ludens.core.errors import BadOption
+from ludens.core.state import State
+from ludens.games.open_spiel.adapter import SpielState
+from ludens.games.reversi.bitboards import cells, moves, turned
+from ludens.games.reversi.bots import discs, score, value
+from ludens.games.tic_tac_toe.bots import worth
+from ludens.play import play
+
+
+def cell_name(bit: int) -> str:
+    row, column = divmod(bit.bit_length() - 1, 8)
+    return "ABCDEFGH"[row] + str(column + 1)
+
+
+async def results(name: str, ours: str, theirs: str, seeds: range) -> list[float]:
+    """What the first bot earns, in one seat and the other in turn."""
+    game = ludens.make(name)
+    a, b = ludens.agent(ours, game), ludens.agent(theirs, game)
+    earned = []
+    for seed in seeds:
+        first, second = game.seats if seed % 2 else game.seats[::-1]
+        earned.append((await play(game, {first: a, second: b}, seed)).returns[first])
+    return earned
+
+
+async def never_beaten(state: State, seat: str, bot: ludens.Agent) -> int:
+    """Play every line the other side may choose; how many games end, none of them lost."""
+    if state.over:
+        assert state.returns[seat] >= 0
+        return 1
+    [mover] = state.turn
+    choices = state.legal(mover)
+    if mover == seat:
+        asked = ludens.Ask(
+            seat, choices, ludens.make("tic_tac_toe").view(ludens.Look()).format(state, seat), state=state
+        )
+        choices = [(await bot.act(asked)).action or ""]
+    total = 0
+    for action in choices:  # type: ignore[union-attr]
+        after = state.clone()
+        after.apply({mover: action})
+        total += await never_beaten(after, seat, bot)
+    return total
+
+
+@pytest.mark.parametrize("seat", ["x", "o"])
+@pytest.mark.parametrize("seed", range(5))
+async def test_minimax_loses_no_line_of_play(seat: str, seed: int) -> None:
+    game = ludens.make("tic_tac_toe")
+    bot = ludens.agent("bot/minimax", game).sit(game, seat, ludens.stream(seed, "test"))
+    assert await never_beaten(game.start(0), seat, bot) > 50
+
+
+def test_tic_tac_toe_is_a_draw_and_wins_are_taken_at_once() -> None:
+    assert worth("." * 9, "x", "o") == 0
+    assert worth("xx.oo....", "x", "o") > 0
+    assert worth("xx.oo....", "x", "o") > worth("x...o..x.", "x", "o")
+    assert worth("xxxoo....", "o", "x") < 0
+
+
+async def test_minimax_beats_random_and_weaker_ones_can_lose() -> None:
+    assert min(await results("tic_tac_toe", "bot/minimax", "bot/random", range(60))) == 0
+    assert sum(await results("tic_tac_toe", "bot/minimax", "bot/random", range(60))) > 40
+    assert set(await results("tic_tac_toe", "bot/minimax", "bot/minimax", range(20))) == {0.0}
+    assert min(await results("tic_tac_toe", "bot/minimax?slips=1", "bot/minimax", range(20))) == -1
+
+
+def test_bitboards_agree_with_open_spiel() -> None:
+    game = ludens.make("reversi")
+    for seed in range(25):
+        state, choose = game.start(seed), ludens.stream(seed, "test")
+        assert isinstance(state, SpielState)
+        while not state.over:
+            [seat] = state.turn
+            own, other = discs(state, seat)
+            named = {cell_name(bit): bit for bit in cells(moves(own, other))}
+            assert set(state.legal(seat)) == (set(named) or {"PASS"})
+            action = choose.choice(state.legal(seat))
+            state.apply({seat: action})
+            if action != "PASS":
+                flips = turned(own, other, named[action])
+                assert discs(state, seat) == (own | flips | named[action], other ^ flips)
+
+
+def plain_value(own: int, other: int, depth: int) -> int:
+    """The same search without any pruning."""
+    if depth <= 0:
+        return score(own, other)
+    if not moves(own, other):
+        if not moves(other, own):
+            return value(own, other, 1, -(10**6), 10**6)
+        return -plain_value(other, own, depth - 1)
+    worths = []
+    for cell in cells(moves(own, other)):
+        flips = turned(own, other, cell)
+        worths.append(-plain_value(other ^ flips, own | flips | cell, depth - 1))
+    return max(worths)
+
+
+def test_pruning_changes_no_value_and_a_score_is_the_other_sides_loss() -> None:
+    game = ludens.make("reversi")
+    for seed in range(12):
+        state, choose = game.start(seed), ludens.stream(seed, "test")
+        assert isinstance(state, SpielState)
+        for _ in range(8 + 4 * seed):
+            if state.over:
+                break
+            [seat] = state.turn
+            state.apply({seat: choose.choice(state.legal(seat))})
+        if not state.over:
+            own, other = discs(state, state.turn[0])
+            assert score(own, other) == -score(other, own)
+            for depth in (1, 2, 3):
+                assert value(own, other, depth, -(10**6), 10**6) == plain_value(own, other, depth)
+
+
+async def test_reversi_alphabeta_beats_random() -> None:
+    earned = await results("reversi", "bot/alphabeta", "bot/random", range(12))
+    assert earned.count(1.0) >= 11
+
+
+@pytest.mark.slow
+async def test_reversi_alphabeta_beats_random_in_95_of_100_and_deeper_is_stronger() -> None:
+    assert (await results("reversi", "bot/alphabeta", "bot/random", range(100))).count(1.0) >= 95
+    assert sum(await results("reversi", "bot/alphabeta?depth=4", "bot/alphabeta?depth=1", range(20))) > 8
+
+
+async def test_the_same_seed_plays_the_same_game() -> None:
+    game = ludens.make("reversi")
+    seats = dict.fromkeys(game.seats, ludens.agent("bot/alphabeta?depth=1&endgame=0", game))
+    one, two, other = [await play(game, seats, seed) for seed in (5, 5, 6)]
+    assert one.fingerprint() == two.fingerprint()
+    assert [move.action for move in one.moves] != [move.action for move in other.moves]
+    with pytest.raises(BadOption):
+        ludens.agent("bot/alphabeta?depth=0", game)
