@@ -32,4 +32,5 @@ CATALOGUE = {
     "comma/keypad": "ludens.games.comma.keypad.rules:Keypad",
     "comma/password": "ludens.games.comma.password.rules:Password",
     "comma/atm": "ludens.games.comma.atm.rules:Atm",
+    "comma/telehealth": "ludens.games.comma.telehealth.rules:Telehealth",
 }

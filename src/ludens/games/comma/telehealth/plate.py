@@ -1,0 +1,197 @@
+"""A plate to paint a lesion on: shapes, strokes, softness and relief, straight into palette entries.
+
+Everything is done in bytes: shapes are drawn as coverage, softness and relief come from blurring it, and a
+table turns levels into palette entries. So every machine makes the same pixels, and in a few milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from math import cos, pi
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageChops, ImageDraw, ImageFilter
+
+from ludens.core.random import Stream, stream
+from ludens.draw import Kit, Sprite
+from ludens.draw.colour import RGB
+from ludens.games.comma.telehealth import tones
+from ludens.games.comma.telehealth.tones import darker, lighter
+
+Mask = Image.Image
+"""Coverage, or levels from 0 to 255: an image of bytes."""
+Outline = NDArray[np.float64]
+"""Corners, shape (n, 2), in units."""
+Colour = str | RGB
+
+UNITS = 300
+"""A lesion's picture is 300 units wide, whatever its size in pixels."""
+_CELLS = (5, 12, 44)
+"""Cells across a picture of the three textures, from coarse to fine."""
+_TURN = 1024
+_COS = np.array([cos(2 * pi * step / _TURN) for step in range(_TURN)])
+_DRAWS = 2048
+
+
+class Plate:
+    """One picture being made: the skin first, then layer upon layer."""
+
+    def __init__(self, kit: Kit, side: int, skin: str, random: Stream) -> None:
+        self.kit, self.side, self.skin = kit, side, skin
+        self.scale = side / UNITS
+        self._random = iter(_numbers(random.bits(), _DRAWS))
+        level = add(self.grain(0, 4), self.grain(2, 6))
+        self._image = self._coloured((darker(skin, 22), skin, lighter(skin, 26)), level)
+
+    @property
+    def pixels(self) -> Sprite:
+        """The finished picture as palette entries."""
+        return np.array(self._image, np.uint8)
+
+    # What is drawn by lot.
+
+    def within(self, low: float, high: float) -> float:
+        """A number between two."""
+        return low + (high - low) * next(self._random)
+
+    def count(self, low: int, high: int) -> int:
+        """A whole number between two, both included."""
+        return low + int((high - low + 1) * next(self._random))
+
+    def blob(self, x: float, y: float, rx: float, ry: float, wobble: float, turn: float = 0.0) -> Outline:
+        """The outline of an ellipse, turned (in turns), more or less uneven."""
+        corners, waves = (64, 5) if rx > 20 else (16, 2)
+        steps = np.arange(corners) * (_TURN // corners)
+        grow = np.ones(corners)
+        for k in range(2, 2 + waves):
+            grow += wobble * self.within(0, 1) / k**0.5 * _COS[(k * steps + self.count(0, _TURN - 1)) % _TURN]
+        dx, dy = rx * grow * _COS[steps], ry * grow * _COS[steps - _TURN // 4]
+        c, s = _COS[round(turn * _TURN) % _TURN], _COS[(round(turn * _TURN) - _TURN // 4) % _TURN]
+        return np.stack((x + dx * c - dy * s, y + dx * s + dy * c), 1)
+
+    def scatter(self, mask: Mask, number: int, least: int = 200) -> list[tuple[float, float]]:
+        """Random points where the mask covers at least so much."""
+        points: list[tuple[float, float]] = []
+        for _ in range(number * 5):
+            x, y = self.within(0, UNITS), self.within(0, UNITS)
+            if self.cover(mask, x, y) >= least:
+                points.append((x, y))
+                if len(points) == number:
+                    break
+        return points
+
+    def grain(self, size: int, part: int) -> Mask:
+        """A piece of texture around 128, its swings divided by `part`; size 0 is coarse, 2 fine."""
+        texture = self._texture(size, part)
+        x, y = int(self.within(0, self.side)), int(self.within(0, self.side))
+        return texture.crop((x, y, x + self.side, y + self.side))
+
+    # What is drawn.
+
+    def shape(self, *outlines: Outline, holes: Sequence[Outline] = ()) -> Mask:
+        """Filled outlines as coverage; holes are taken out again."""
+        image = Image.new("L", (self.side, self.side), 0)
+        draw = ImageDraw.Draw(image)
+        for outline, ink in [*((o, 255) for o in outlines), *((o, 0) for o in holes)]:
+            draw.polygon((outline * self.scale).ravel().tolist(), fill=ink)
+        return image
+
+    def strokes(self, lines: Sequence[tuple[Sequence[tuple[float, float]], float]]) -> Mask:
+        """Lines with their widths, as coverage."""
+        image = Image.new("L", (2 * self.side, 2 * self.side), 0)
+        draw = ImageDraw.Draw(image)
+        for points, width in lines:
+            at = [(x * 2 * self.scale, y * 2 * self.scale) for x, y in points]
+            draw.line(at, fill=255, width=max(2, round(width * 2 * self.scale)), joint="curve")
+        return image.reduce(2)
+
+    def blur(self, mask: Mask, units: float) -> Mask:
+        """The mask with edges so many units soft."""
+        return mask.filter(ImageFilter.BoxBlur(max(1, round(units * self.scale))))
+
+    def relief(self, mask: Mask, units: float, part: float) -> Mask:
+        """Light from the upper left on a raised shape: over 128 where it falls, under in the shade."""
+        soft, shift = self.blur(mask, units), max(1, round(units * 0.6 * self.scale))
+        return ImageChops.subtract(ImageChops.offset(soft, -shift), ImageChops.offset(soft, shift), part, 128)
+
+    def layer(self, stops: Sequence[Colour], level: Mask, mask: Mask, least: int = 128) -> None:
+        """Paint levels as a run of colours, where the mask covers at least so much."""
+        self._image.paste(self._coloured(tuple(stops), level), None, _translated(mask, _at_least(least)))
+
+    def ink(self, colour: Colour, mask: Mask) -> None:
+        """Paint one colour where the mask covers nearly half or more."""
+        self._image.paste(self._table((colour, colour))[0], None, _translated(mask, _at_least(110)))
+
+    def cover(self, mask: Mask, x: float, y: float) -> int:
+        """How much a mask covers at a place given in units."""
+        column, row = (min(self.side - 1, max(0, int(at * self.scale))) for at in (x, y))
+        return int(mask.getpixel((column, row)))  # type: ignore[arg-type]
+
+    def _coloured(self, stops: tuple[Colour, ...], level: Mask) -> Mask:
+        return _translated(level, self._table(stops))
+
+    def _table(self, stops: tuple[Colour, ...]) -> bytes:
+        """Palette entries for 256 levels, in steps of 8: fewer colours make smaller files."""
+        key = ("telehealth ramp", stops)
+        found = self.kit.kept.get(key)
+        if found is None:
+            entries = tones.ramp(self.kit, stops).tolist()
+            found = self.kit.kept[key] = bytes(entries[level & ~7] for level in range(256))
+        assert isinstance(found, bytes)
+        return found
+
+    def _texture(self, size: int, part: int) -> Mask:
+        """Smooth noise, twice the size of a picture; the same for all, each takes a piece."""
+        key = ("telehealth texture", self.side, size, part)
+        found = self.kit.kept.get(key)
+        if found is None:
+            cells = 2 * _CELLS[size]
+            dice = stream(size, "texture")
+            small = np.array([[dice.below(256) for _ in range(cells)] for _ in range(cells)], np.uint8)
+            large = Image.fromarray(small).resize((2 * self.side, 2 * self.side), Image.Resampling.BICUBIC)
+            found = self.kit.kept[key] = large.point([128 + (level - 128) // part for level in range(256)])
+        assert isinstance(found, Image.Image)
+        return found
+
+
+def add(*levels: Mask) -> Mask:
+    """Levels that swing around 128, laid over each other."""
+    total, *rest = levels
+    for level in rest:
+        total = ImageChops.add(total, level, 1.0, -128)
+    return total
+
+
+def inset(outline: Outline, x: float, y: float, part: float) -> Outline:
+    """An outline drawn towards a point, to so much of its size."""
+    at = np.array((x, y))
+    drawn: Outline = at + (outline - at) * part
+    return drawn
+
+
+def shifted(outline: Outline, dx: float, dy: float) -> Outline:
+    """An outline moved."""
+    moved: Outline = outline + np.array((dx, dy))
+    return moved
+
+
+def _translated(image: Mask, table: bytes) -> Mask:
+    return Image.frombytes("L", image.size, image.tobytes().translate(table))
+
+
+@cache
+def _at_least(least: int) -> bytes:
+    return bytes(255 * (level >= least) for level in range(256))
+
+
+def _numbers(seed: int, count: int) -> list[float]:
+    """Numbers in [0, 1): what a stream of this state would draw, all at once."""
+    with np.errstate(over="ignore"):
+        z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+    numbers: list[float] = ((z >> np.uint64(11)).astype(np.float64) * 2.0**-53).tolist()
+    return numbers
