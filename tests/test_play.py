@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from ludens import Agent, Episode, Look, Reply, Table, agent, verify
+from ludens import Agent, Ask, Episode, Look, Reply, Table, agent, make, verify
 from ludens.agents.replay import replaying
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure, BadOption, Illegal, ModelRejected, Unreadable, UsageError
@@ -35,7 +35,7 @@ async def test_an_episode_holds_everything_that_happened() -> None:
     assert episode.seats == {"left": "scripted", "right": "bot/first"}
     assert (episode.theme, episode.size, episode.status) == ("plain", 256, "done")
     assert episode.table == {
-        "retries": 2, "fallback": "random", "horizon": 1000, "reply_limit": 100_000, "seconds": None,
+        "retries": 2, "fallback": "random", "listed": True, "horizon": 1000, "reply_limit": 100_000, "seconds": None,
     }  # fmt: skip
     first, second = episode.moves[:2]
     assert (first.step, first.seat, first.action, first.verdict) == (0, "left", "take 2", "ok")
@@ -329,3 +329,25 @@ async def test_a_replay_is_the_episode_again(left: Scripted, fallback: Any) -> N
         assert ours.pictures == []
         ours.pictures = theirs.pictures
     assert sighted.fingerprint() == episode.fingerprint()
+
+
+async def test_players_may_have_to_know_the_rules() -> None:
+    """A table that lists no legal actions tells its players so; readers know them all the same."""
+    asked: list[Ask] = []
+
+    @dataclass
+    class Curious(Agent):
+        kind = "bot/curious"
+        sees = "text"
+
+        async def act(self, ask: Ask) -> Reply:
+            asked.append(ask)
+            return Reply("Action: nowhere") if not ask.refused else Reply(f"Action: {ask.legal[0]}")  # type: ignore[index]
+
+    game = make("tic_tac_toe")
+    episode = await play(game, {"x": Curious(), "o": Curious()}, 1, table=Table(listed=False))
+    assert not any(ask.listed for ask in asked)
+    assert episode.status == "done"
+    refusals = [tried.reason for move in episode.moves for tried in move.tries if tried.verdict == "illegal"]
+    assert refusals
+    assert not any("A1" in reason for reason in refusals)

@@ -102,8 +102,7 @@ class _Sitting:
 
     def __init__(self, view: View, state: State, players: dict[str, Agent], table: Table, seed: int) -> None:
         self.view, self.state, self.players, self.table, self.seed = view, state, players, table, seed
-        self.step = 0
-        self._made = dict.fromkeys(players, 0)
+        self.step, self._made = 0, dict.fromkeys(players, 0)
 
     async def moves(self, turn: tuple[str, ...]) -> tuple[Move, ...]:
         """One move of every seat in turn, asked together when there is something to wait for."""
@@ -126,6 +125,7 @@ class _Sitting:
             format=reply_format,
             observation=observation,
             rules="" if player.sees in ("state", "nothing") else self.view.rules(seat),
+            listed=self.table.listed,
             move=self._made[seat],
             state=state if player.sees == "state" else None,
         )

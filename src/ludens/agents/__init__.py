@@ -47,7 +47,9 @@ def agent(spec: str | Spec, game: Game, models: dict[str, Model] | None = None) 
             target = AGENTS.get(parsed.name)
         except UnknownName:
             raise UnknownName(
-                "agent", parsed.name, [*AGENTS.names(), BEST, *own, *(f"{kind}/..." for kind in MODELS.names())]
+                "agent",
+                parsed.name,
+                [*AGENTS.names(), BEST, *own, *(f"{kind}/..." for kind in MODELS.names())],
             ) from None
     if parsed.address:
         raise BadOption(f"{parsed.name} has no address: {str(parsed)!r}.")

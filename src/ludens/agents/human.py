@@ -51,7 +51,7 @@ class Human(Agent):
             file.write_bytes(picture.png())
             parts.append(f"picture: {file}")
         parts += [ask.observation.text, ask.observation.notes]
-        if not isinstance(ask.legal, FreeText):
+        if ask.listed and not isinstance(ask.legal, FreeText):
             parts.append("you may: " + " ".join(ask.legal))
         return "\n".join(filter(None, parts))
 

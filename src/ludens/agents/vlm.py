@@ -127,6 +127,11 @@ class Vlm(Agent):
         before = [moment for moment in self._moments if moment[0] != ask.move]
         self._moments = [*before, (ask.move, shown)][-self.manner.frames :]
 
+    def _listed(self, ask: Ask) -> str:
+        if not ask.listed or isinstance(ask.legal, FreeText):
+            return ""
+        return self.words.say("legal", actions=", ".join(ask.legal))
+
     def _told(self, ask: Ask) -> str:
         words, seen = self.words, ask.observation
         shown = sum(bool(pictures) for _, pictures in self._moments)
@@ -136,7 +141,7 @@ class Vlm(Agent):
             words.say("frames", count=shown) if shown > 1 else "",
             words.say("text", text=text) if text else "",
             seen.notes,
-            "" if isinstance(ask.legal, FreeText) else words.say("legal", actions=", ".join(ask.legal)),
+            self._listed(ask),
             words.say(self.manner.style),
             ask.format.ask(ask.legal),
         )

@@ -29,6 +29,8 @@ class Ask:
     format: ReplyFormat
     observation: Observation = field(default_factory=Observation)
     rules: str = ""
+    listed: bool = True
+    """Whether the player may be told what is legal; bots and readers know it in any case."""
     move: int = 0
     """How many moves this seat has made before."""
     refused: Sequence[tuple[str, str]] = ()

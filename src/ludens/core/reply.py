@@ -45,7 +45,7 @@ class ActionFormat(ReplyFormat):
     """Other spellings that mean a canonical action."""
 
     def ask(self, legal: Legal) -> str:
-        return f"End your reply with one line: {self.label}: <one of the legal actions, copied exactly>"
+        return f"End your reply with one line: {self.label}: <one legal action, spelt as the game spells it>"
 
     def write(self, action: str) -> str:
         return f"{self.label}: {action}"

@@ -20,6 +20,8 @@ class Table:
     """How often a seat may try again after a reply that is no move."""
     fallback: Fallback = "random"
     """Then: a random legal action, the first one, or the loss of the game. Free text becomes silence."""
+    listed: bool = True
+    """Whether players are told which actions are legal, or must know the rules."""
     horizon: int = 1000
     """Steps after which the episode ends whatever the game says."""
     reply_limit: int = 100_000

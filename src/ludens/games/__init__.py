@@ -22,6 +22,7 @@ CATALOGUE = {
     "perceive": "ludens.games.perceive.rules:Perceive",
     "qa": "ludens.games.qa.rules:Qa",
     "rule": "ludens.games.rule.rules:RuleQuestion",
+    "vs-bench/kuhn": "ludens.suites.vs_bench.kuhn:KuhnQuestions",
     "vs-bench/predict": "ludens.suites.vs_bench.predict:Predict",
     "comma/wire": "ludens.games.comma.wire.rules:Wire",
     "comma/who": "ludens.games.comma.who.rules:Who",

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from ludens.core.episode import Episode
-from ludens.core.errors import BadFile, BadOption
+from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.registry import Registry, load
+from ludens.core.spec import parse_spec
 from ludens.core.table import Table
 from ludens.run.stats import Classification, Estimate, mean, rate
 
@@ -138,7 +140,9 @@ class Suite:
     overall: Callable[[Mapping[str, Estimate]], Estimate] | None = None
     """One number for the whole suite from the first metric of every task, where the paper has one: estimates
     come and go in the unit our tables show (normalised where there are anchors, shares times 100)."""
-    anchors: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    scores: Mapping[str, Callable[[Mapping[str, Estimate]], Estimate]] = field(default_factory=dict)
+    """Numbers made of several tasks, by name: like `overall`, but each needs only the tasks it looks up."""
+    anchors: Mapping[str, tuple[float | Estimate, float | Estimate]] = field(default_factory=dict)
     """Task name to (random, optimal) returns between which results are normalised to 0..100."""
 
     def __post_init__(self) -> None:
@@ -153,10 +157,17 @@ SUITES = Registry("suite", "ludens.suites", "ludens.suites:CATALOGUE")
 
 
 def suite(name: str) -> Suite:
-    """The suite of this name, or behind "module:attribute"."""
-    found = _imported(name) if ":" in name else SUITES.get(name)
+    """The suite of this name, or behind "module:attribute"; `NAME?option=value` where a suite has options."""
+    parsed = parse_spec(name)
+    found = _imported(parsed.name) if ":" in parsed.name else SUITES.get(parsed.name)
     if callable(found):
-        found = found()
+        known = signature(found).parameters
+        for option in parsed.options:
+            if option not in known:
+                raise UnknownName(f"option of the suite {parsed.name}", option, known)
+        found = found(**parsed.options)
+    elif parsed.options:
+        raise BadOption(f"the suite {parsed.name} has no options.")
     if not isinstance(found, Suite):
         raise BadFile(f"{name!r} leads to {type(found).__name__}, not to a suite.")
     return found

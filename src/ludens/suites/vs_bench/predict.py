@@ -1,0 +1,143 @@
+"""Predict: a question of one move. Seen from one seat of another game, what will the other seat do next?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.game import Game
+from ludens.core.options import option
+from ludens.core.random import Stream
+from ludens.core.reply import ActionFormat
+from ludens.core.state import State
+from ludens.core.view import Look, Picture, View
+from ludens.suites.vs_bench.recipes import RECIPES
+from ludens.suites.vs_bench.samples import Sample, sample
+
+SEAT = "observer"
+
+
+@dataclass(frozen=True)
+class Predict(Game):
+    """Say what the other player will do next.
+
+    Seats: `observer`, alone, for one move.
+    Observation: a moment of a match between scripted players of the game named by the option `game`, as the
+    seat beside the one in question sees it.
+    Actions: one of the actions the other might take.
+    Rewards: 1 for what it did, or what has the same outcome on a grid; 0 otherwise.
+    """
+
+    name = "vs-bench/predict"
+
+    game: str = option("coin_dilemma", choices=tuple(RECIPES), help="the game that is watched")
+
+    bots: ClassVar[Mapping[str, str]] = {"oracle": "ludens.suites.vs_bench.predict:Oracle"}
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        return (SEAT,)
+
+    def start(self, seed: int) -> Prediction:
+        return Prediction(sample(self.game, seed))
+
+    def view(self, look: Look, seed: int = 0) -> View:
+        return PredictView(self, look, seed)
+
+
+class Prediction(State):
+    """A sample, and what was predicted."""
+
+    def __init__(self, asked: Sample, answer: str | None = None) -> None:
+        self.sample = asked
+        self.answer = answer
+
+    @property
+    def turn(self) -> tuple[str, ...]:
+        return () if self.answer is not None else (SEAT,)
+
+    def legal(self, seat: str) -> tuple[str, ...]:
+        return self.sample.options if seat in self.turn else ()
+
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        self.answer = actions[SEAT]
+
+    @property
+    def returns(self) -> dict[str, float]:
+        return {SEAT: float(self.answer in self.sample.truth)}
+
+    def forfeited(self, seat: str) -> dict[str, float]:
+        return {SEAT: 0.0}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        asked = self.sample
+        return {
+            "truth": sorted(asked.truth),
+            "done": asked.done,
+            "kind": asked.kind,
+            "predicted": self.answer,
+            "options": len(asked.options),
+            "observer": asked.observer,
+            "target": asked.target,
+            "match": asked.match,
+            "step": asked.step,
+        }
+
+    def clone(self) -> Self:
+        return type(self)(self.sample, self.answer)
+
+    def reimagined(self, seat: str, random: Stream) -> Self:
+        asked = self.sample
+        done = random.choice(asked.options)
+        other = asked.state.reimagined(asked.observer, random)
+        changed = {**vars(asked), "state": other, "truth": frozenset({done}), "done": done, "kind": done}
+        return type(self)(Sample(**changed), self.answer)
+
+
+class PredictView(View):
+    """The watched game's own view, from the observer's seat."""
+
+    def __init__(self, game: Predict, look: Look, seed: int = 0) -> None:
+        super().__init__(game, look, seed)
+        from ludens.core.registry import make
+
+        self._watched = make(RECIPES[game.game].game).view(look, seed)
+
+    def image(self, state: Prediction, seat: str) -> Picture:
+        return self._watched.image(state.sample.state, state.sample.observer)
+
+    def images(self, state: Prediction, seat: str) -> tuple[Picture, ...]:
+        return self._watched.images(state.sample.state, state.sample.observer)
+
+    def text(self, state: Prediction, seat: str) -> str:
+        return self._watched.text(state.sample.state, state.sample.observer)
+
+    def notes(self, state: Prediction, seat: str) -> str:
+        asked = state.sample
+        parts = (
+            self._watched.rules(asked.observer),
+            self._watched.notes(asked.state, asked.observer),
+            self.words.say("question", target=asked.target, observer=asked.observer),
+        )
+        return "\n\n".join(filter(None, parts))
+
+    def format(self, state: Prediction, seat: str) -> ActionFormat:
+        return ActionFormat("Prediction")
+
+    def values(self, seat: str) -> dict[str, object]:
+        return {"game": self._watched.game.name}
+
+
+@dataclass
+class Oracle(Agent):
+    """What was really done."""
+
+    kind = "bot/oracle"
+    sees = "state"
+
+    async def act(self, ask: Ask) -> Reply:
+        assert isinstance(ask.state, Prediction)
+        return Reply(ask.state.sample.done, ask.state.sample.done)
