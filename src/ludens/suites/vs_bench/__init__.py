@@ -1,8 +1,8 @@
 """VS-Bench: eight games in two dimensions, strategic reasoning and decision-making.
 
 `vs-bench` holds both with the paper's counts; `vs-bench-mini` is a quick look with the two smallest games
-beside them. Results of decision-making are normalised between random and optimal play: `?anchors=paper` takes the
-published anchors, `?anchors=measured` our own, `?anchors=none` shows raw returns.
+beside them. Results of decision-making are normalised between random and optimal play: `?anchors=paper` takes
+the published anchors, `?anchors=measured` our own, `?anchors=none` shows raw returns.
 """
 
 from __future__ import annotations

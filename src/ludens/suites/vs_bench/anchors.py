@@ -41,5 +41,6 @@ MEASURED: dict[str, tuple[Estimate, Estimate]] = {
     "decide/breakthrough": (exactly(-1.0), exactly(1.0)),
     "decide/kuhn": (exactly(-0.4583), exactly(0.0)),
 }
-"""From `measure.py`: mean, 95% interval, episodes, standard error. Hanabi's best known player here is scripted;
-the paper's was trained. Monster Hunt's spread is wide: at the ten episodes the paper plays, its anchors lie within it."""
+"""From `measure.py`: mean, 95% interval, episodes, standard error. Hanabi's best known player here is
+scripted; the paper's was trained. Monster Hunt's spread is wide: over the ten episodes the paper plays, its
+anchors lie within it."""
