@@ -36,6 +36,10 @@ def report(
             help="A metric to show instead of the first of each task; may be repeated; 'all' for all.",
         ),
     ] = (),
+    ratings: Annotated[
+        str | None,
+        Parameter(help="How games are weighed in playground's scores: formula (usual), or paper as printed."),
+    ] = None,
     episodes: Annotated[
         Whole, Parameter(help="Episodes shown of each task and entrant in html, at most.")
     ] = 4,
@@ -51,7 +55,7 @@ def report(
     if wanted not in FORMATS:
         raise UnknownName("format", wanted, FORMATS)
     at_least("--episodes", episodes, 0)
-    results = load_results(run)
+    results = load_results(run, None if ratings is None else {"ratings": ratings})
     file = out or (run[0] / _INTO_THE_RUN[wanted] if wanted in _INTO_THE_RUN else None)
     if file is not None:
         writable(file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan
 from pathlib import Path
 
@@ -93,6 +93,8 @@ class Row:
     """Theme, size and words folder of everything it saw."""
     cells: Mapping[str, Cell]
     overall: Estimate | None = None
+    scores: Mapping[str, Estimate] = field(default_factory=dict)
+    """The suite's numbers made of several tasks, those whose tasks were all played."""
 
     @property
     def blind(self) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ludens.core.episode import Usage
 from ludens.core.errors import BadFile, BadOption
+from ludens.core.spec import parse_spec
 from ludens.run.against import Pair, blind_control, compare, control_key
 from ludens.run.cells import Cell, Conduct, Place, Row, conduct_of
 from ludens.run.plan import Job, Plan
@@ -71,18 +72,27 @@ class Results:
     suites: tuple[SuiteResults, ...]
 
 
-def load_results(folders: Sequence[Path]) -> Results:
-    """Read the folders of one or several runs."""
+def load_results(folders: Sequence[Path], options: Mapping[str, str] | None = None) -> Results:
+    """Read the folders of one or several runs.
+
+    Args:
+        folders: Of the runs.
+        options: Of their suites, in place of those the runs were begun with: how results are weighed.
+    """
     plans: dict[Path, Plan] = {}
     for folder in folders:
         if folder in plans:
             raise BadOption(f"the run {str(folder)!r} stands twice.")
         plans[folder] = read_plan(folder)
-    names = dict.fromkeys(plan.suite for plan in plans.values())
-    return Results(
-        plans,
-        tuple(_suite_results(name, {f: p for f, p in plans.items() if p.suite == name}) for name in names),
-    )
+    suites: dict[str, dict[Path, Plan]] = {}
+    for folder, plan in plans.items():
+        suites.setdefault(_with(plan.suite, options or {}), {})[folder] = plan
+    return Results(plans, tuple(_suite_results(name, some) for name, some in suites.items()))
+
+
+def _with(name: str, options: Mapping[str, str]) -> str:
+    spec = parse_spec(name)
+    return str(replace(spec, options={**spec.options, **options})) if options else name
 
 
 def _suite_results(name: str, plans: Mapping[Path, Plan]) -> SuiteResults:
@@ -92,7 +102,7 @@ def _suite_results(name: str, plans: Mapping[Path, Plan]) -> SuiteResults:
         for row in _rows(folder, plan, whole):
             _place(row, rows)
     rows = [_controlled(row, rows) for row in _told_apart(rows)]
-    rows = [replace(row, overall=_overall(whole, row)) for row in rows]
+    rows = [replace(row, overall=_overall(whole, row), scores=_scores(whole, row)) for row in rows]
     played = {task for row in rows for task in row.cells}
     tasks = {task.name: task for task in whole.tasks if task.name in played}
     return SuiteResults(whole, tasks, tuple(rows), tuple(_cautions(plans)))
@@ -216,6 +226,21 @@ def _overall(whole: Suite, row: Row) -> Estimate | None:
 
 def _played(row: Row, task: Task) -> bool:
     return task.name in row.cells and len(row.cells[task.name].episodes) > 0
+
+
+def _scores(whole: Suite, row: Row) -> dict[str, Estimate]:
+    return combined(whole, {name: cell.shown() for name, cell in row.cells.items() if cell.episodes})
+
+
+def combined(whole: Suite, shown: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """The suite's scores that can be made of these estimates: those for which no task is missing."""
+    found = {}
+    for name, score in whole.scores.items():
+        try:
+            found[name] = score(shown)
+        except KeyError:
+            continue
+    return found
 
 
 def _number(mean: float) -> float:

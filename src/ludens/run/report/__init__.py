@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from ludens.core.errors import UnknownName
-from ludens.run.report.tables import Table, details, further, pairs, scores
+from ludens.run.report.tables import Table, composites, details, further, pairs, scores
 from ludens.run.results import Results, load_results
 
 __all__ = ["FORMATS", "Format", "load_results", "render", "suffixes", "tables"]
@@ -80,5 +80,6 @@ def tables(results: Results, metrics: Sequence[str] = ()) -> list[Table]:
     """Scores, further metrics, conduct and comparisons of every suite."""
     found: list[Table] = []
     for one in results.suites:
-        found += filter(None, [scores(one, metrics), further(one, metrics), details(one), pairs(one)])
+        whole = [scores(one, metrics), composites(one), further(one, metrics), details(one), pairs(one)]
+        found += filter(None, whole)
     return found

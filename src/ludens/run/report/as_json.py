@@ -85,6 +85,7 @@ def _row(row: Row) -> dict[str, Any]:
         "size": size,
         "words": words,
         "overall": None if row.overall is None else asdict(row.overall),
+        "scores": {name: asdict(score) for name, score in row.scores.items()},
         "tasks": {name: _cell(cell) for name, cell in row.cells.items()},
     }
 

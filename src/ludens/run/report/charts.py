@@ -64,7 +64,15 @@ def _ends(rows: Sequence[Bar], shown: Shown) -> tuple[float, float]:
 
 
 def radar_chart(found: SuiteResults) -> str | None:
-    """Tasks on one scale of 0..100, higher being better; None when fewer than three are."""
+    """Tasks on one scale of 0..100, higher being better; None when fewer than three are.
+
+    Where a suite has scores over several tasks, those are the axes: there are fewer, and they say more.
+    """
+    whole = [row for row in found.rows if not row.blind and len(row.scores) == len(found.suite.scores) > 2]
+    if whole:
+        names = list(found.suite.scores)
+        round_ = [Ring(row.name, [row.scores[n].mean for n in names], hue(found, row.name)) for row in whole]
+        return radar(f"{found.suite.name}: scores, 0 in the middle, 100 outside", names, round_[:RINGS])
     axes = [s for s in chosen(found) if s.normalised or (s.metric.percent and s.metric.higher_is_better)]
     rings = []
     for row in found.rows:

@@ -13,7 +13,7 @@ from ludens.run.report.cards import Budget, badge, body
 from ludens.run.report.charts import bar_charts, confusion_charts, radar_chart, summary
 from ludens.run.report.escape import esc, said
 from ludens.run.report.gallery import Pick, picks, telling_steps
-from ludens.run.report.tables import Entry, Table, Value, details, further, pairs, scores
+from ludens.run.report.tables import Entry, Table, Value, composites, details, further, pairs, scores
 from ludens.run.results import Results, SuiteResults
 
 BYTES = 4_000_000
@@ -55,7 +55,10 @@ def _suite(
     found: SuiteResults, metrics: Sequence[str], episodes: int, budget: Budget, name: str
 ) -> Iterator[str]:
     sections = {
-        "Summary": _warnings(found) + table(scores(found, metrics)) + _folded(further(found, metrics)),
+        "Summary": _warnings(found)
+        + table(scores(found, metrics))
+        + _titled(composites(found))
+        + _folded(further(found, metrics)),
         "Charts": _charts(found, metrics),
         "Confusion": _confusion(found),
         "Comparisons": _comparisons(found),
@@ -108,6 +111,10 @@ def _entry(entry: Entry) -> str:
     if not isinstance(entry, Value):
         return esc(entry)
     return esc(entry.number) + (f"<small>{esc(entry.interval)}</small>" if entry.interval else "")
+
+
+def _titled(made: Table | None) -> str:
+    return "" if made is None else f"<h4>{esc(made.title)}</h4>{table(made)}"
 
 
 def _folded(made: Table | None) -> str:

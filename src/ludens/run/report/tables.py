@@ -10,8 +10,8 @@ from typing import Literal
 from ludens.core.errors import UnknownName
 from ludens.run.against import Pair
 from ludens.run.cells import Cell, Row, in_table_units
-from ludens.run.results import SuiteResults
-from ludens.run.stats import Estimate
+from ludens.run.results import SuiteResults, combined
+from ludens.run.stats import Estimate, exactly
 from ludens.run.task import Metric, Task
 
 Kind = Literal["ours", "blind", "published"]
@@ -199,6 +199,28 @@ def _notes(found: SuiteResults) -> Iterator[str]:
         if short:
             yield f"Unfinished: {row.name} ({', '.join(short)})."
     yield from (f"Warning: {warning}" for warning in found.warnings)
+
+
+def composites(found: SuiteResults) -> Table | None:
+    """Numbers made of several tasks; published rows too, where all their tasks were published."""
+    names = list(found.suite.scores)
+    lines = [
+        Line("blind" if row.blind else "ours", [row.name, *(_composite(row.scores.get(n)) for n in names)])
+        for row in found.rows
+        if row.scores
+    ]
+    for source in found.suite.published if lines else ():
+        made = combined(found.suite, {task: exactly(value) for task, value in source.values.items()})
+        if made:
+            name = f"{source.model} (published: {source.source})"
+            entries = [_composite(made.get(n), alone=True) for n in names]
+            lines.append(Line("published", [name, *entries]))
+    columns = [Column("entrant", numbers=False), *map(Column, names)]
+    return Table("Scores over several tasks", columns, lines) if lines else None
+
+
+def _composite(estimate: Estimate | None, *, alone: bool = False) -> Entry:
+    return NOTHING if estimate is None else Value(estimate, alone=alone)
 
 
 def further(found: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:

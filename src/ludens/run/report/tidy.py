@@ -13,7 +13,7 @@ from ludens.run.cells import Cell, Row
 from ludens.run.results import Results, SuiteResults
 from ludens.run.stats import Estimate
 
-NORMALISED, OVERALL = "normalised", "overall"
+NORMALISED, OVERALL, SCORE = "normalised", "overall", "score"
 
 _TEXT = ("suite", "origin", "entrant", "spec", "runs", "theme", "task", "game", "metric", "blind_control")
 _WHOLE = (
@@ -47,6 +47,8 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
                 yield _whole(
                     {**_entrant(found, row), "task": OVERALL, "metric": OVERALL, **_estimate(row.overall)}
                 )
+            for name, score in row.scores.items():
+                yield _whole({**_entrant(found, row), "task": name, "metric": SCORE, **_estimate(score)})
         yield from _published(found)
 
 

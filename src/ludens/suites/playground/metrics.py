@@ -1,0 +1,100 @@
+"""What LVLM-Playground counts, and two numbers of our own that tell logic from luck."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ludens.games.qa.kinds import KINDS
+from ludens.run.stats import Classification, classification
+from ludens.run.task import Metric, Played, mean_of, own_return, rate_of, won
+
+CELLS = mean_of("cells right", own_return, percent=True, about="share of the cells of a board (formula 5)")
+EXACT = rate_of(
+    "whole board right", lambda played: bool(played.episode.facts["exact"]), about="boards without an error"
+)
+READABLE = rate_of(
+    "readable",
+    lambda played: bool(played.episode.facts["readable"]),
+    about="replies with an answer of the right form",
+)
+VALID = rate_of(
+    "valid move", lambda played: bool(played.episode.facts["valid"]), about="as the game itself says"
+)
+
+
+def _letters(played: Sequence[Played]) -> Classification:
+    """Which letter was answered when which was right: a liking for one of them shows."""
+    return classification((p.episode.facts["correct"], p.episode.facts["answer"]) for p in played)
+
+
+ACCURACY = replace(
+    rate_of("right", lambda played: bool(played.episode.facts["right"]), about="questions answered right"),
+    classes=_letters,
+)
+
+
+def _of_kind(kind: str) -> Metric:
+    def right(played: Played) -> bool | None:
+        facts = played.episode.facts
+        return bool(facts["right"]) if facts["kind"] == kind else None
+
+    return rate_of(f"right: {kind}", right, about=f"of the questions of type {kind}")
+
+
+def accuracy(game: str) -> tuple[Metric, ...]:
+    """All questions about a game, then each type alone."""
+    return ACCURACY, *(_of_kind(kind) for kind in KINDS[game])
+
+
+def unbeaten(played: Played) -> bool:
+    """Won or drawn against an opponent; solved where there is none."""
+    [seat] = played.seats
+    if played.episode.culprit == seat:
+        return False
+    alone = len(played.episode.returns) == 1
+    earned = played.episode.returns[seat]
+    return earned > 0 if alone else earned >= 0
+
+
+def steps(played: Played) -> float:
+    """Valid moves made in a game (E.2)."""
+    return float(
+        sum(move.verdict != "fallback" for move in played.episode.moves if move.seat in played.seats)
+    )
+
+
+UNBEATEN = rate_of("unbeaten", unbeaten, about="won or drawn; solved where there is no opponent")
+STEPS = mean_of("successful steps", steps, about="valid moves in a game (E.2)")
+INVALID = rate_of(
+    "lost by invalid replies",
+    lambda played: played.episode.culprit in played.seats,
+    higher_is_better=False,
+    about="games lost by three invalid replies in a row",
+)
+WINS = rate_of("won", won)
+
+
+def _share(part: str, *of: str) -> Metric:
+    def value(played: Played) -> float | None:
+        facts = played.episode.facts
+        whole = sum(facts[name] for name in of)
+        return facts[part] / whole if whole else None
+
+    return mean_of(_SAID[part], value, percent=True, about=_MEANT[part])
+
+
+_SAID = {"safe_moves_taken": "safe moves taken", "solvable_digits": "solvable digits"}
+_MEANT = {
+    "safe_moves_taken": "of the moves made while some cell was certainly safe, those that opened such a cell",
+    "solvable_digits": "of the digits placed, those that are in the one solution",
+}
+
+SAFE = _share("safe_moves_taken", "certain_moves")
+SOLVABLE = _share("solvable_digits", "solvable_digits", "wrong_digits")
+EXTRA: dict[str, tuple[Metric, ...]] = {"minesweeper": (SAFE,), "sudoku": (SOLVABLE,)}
+
+
+def playing(game: str) -> tuple[Metric, ...]:
+    """What is counted over whole games."""
+    return UNBEATEN, STEPS, WINS, INVALID, *EXTRA.get(game, ())

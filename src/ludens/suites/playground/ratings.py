@@ -1,0 +1,127 @@
+"""How much each game asks of each ability, and the score of a task over all games that follows from it.
+
+The paper rates games by four formulas over a few counts of each game, brings the results to half a star up
+to five, and weighs games by their stars (its formula 6). The stars it prints do not all follow from its
+formulas; both are here: `formula` computes, `paper` is what is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import hypot, log10
+from typing import Literal
+
+from ludens.core.errors import UnknownName
+from ludens.run.stats import Estimate
+
+Ability = Literal["perception", "reasoning", "decision", "adversary"]
+Stars = Mapping[str, Mapping[Ability, float]]
+"""Game to ability to stars; an ability that a game does not ask for is missing."""
+
+LEAST, MOST = 0.5, 5.0
+
+ABILITIES: Mapping[str, tuple[Ability, ...]] = {
+    "perceive": ("perception",),
+    "qa": ("perception", "reasoning"),
+    "rule": ("perception", "reasoning", "decision"),
+    "e2e": ("perception", "reasoning", "decision", "adversary"),
+}
+"""What each task asks for."""
+
+
+@dataclass(frozen=True)
+class Demands:
+    """The counts of a game that the formulas start from, as the paper states them."""
+
+    log_states: float
+    """Decimal logarithm of the number of positions, possible in play or not."""
+    pieces: int
+    cells: int
+    branching: int
+    length: int
+    uncertainty: int = 0
+    resources: int = 1
+    opponent: bool = True
+
+    @property
+    def raw(self) -> dict[Ability, float]:
+        """Formulas 1 to 4 with the paper's coefficients."""
+        found: dict[Ability, float] = {
+            "perception": 0.8 * self.log_states + 1.5 * log10(self.pieces) + 1.2 * log10(self.cells) ** 2,
+            "reasoning": self.log_states + log10(self.branching) + self.uncertainty,
+            "decision": log10(self.branching) + log10(self.length) + log10(self.resources),
+        }
+        if self.opponent:
+            found["adversary"] = self.length * log10(self.branching)
+        return found
+
+
+DEMANDS: Mapping[str, Demands] = {
+    "tic_tac_toe": Demands(9 * log10(3), pieces=2, cells=9, branching=5, length=7),
+    "reversi": Demands(64 * log10(3), pieces=2, cells=64, branching=10, length=60),
+    "sudoku": Demands(81 * log10(9), pieces=9, cells=81, branching=5, length=50, opponent=False),
+    "minesweeper": Demands(81.0, pieces=10, cells=81, branching=41, length=50, uncertainty=1, opponent=False),
+    "gomoku": Demands(225 * log10(3), pieces=2, cells=225, branching=113, length=45),
+    "chess": Demands(64 * log10(13), pieces=12, cells=64, branching=35, length=80, resources=6),
+}
+
+PRINTED: Stars = {
+    "tic_tac_toe": {"perception": 0.5, "reasoning": 0.5, "decision": 0.5, "adversary": 0.5},
+    "reversi": {"perception": 1.5, "reasoning": 1.5, "decision": 2.5, "adversary": 2.5},
+    "sudoku": {"perception": 3.5, "reasoning": 2.0, "decision": 2.0},
+    "minesweeper": {"perception": 4.0, "reasoning": 5.0, "decision": 3.0},
+    "gomoku": {"perception": 5.0, "reasoning": 4.0, "decision": 3.5, "adversary": 4.0},
+    "chess": {"perception": 3.5, "reasoning": 3.0, "decision": 5.0, "adversary": 5.0},
+}
+"""The stars of the paper's table 1."""
+
+
+def computed() -> Stars:
+    """The stars that follow from the formulas: half a star for the least of an ability, five for the most."""
+    raw = {game: demands.raw for game, demands in DEMANDS.items()}
+    stars: dict[str, dict[Ability, float]] = {game: {} for game in raw}
+    for ability in ABILITIES["e2e"]:
+        known = {game: values[ability] for game, values in raw.items() if ability in values}
+        low, high = min(known.values()), max(known.values())
+        for game, value in known.items():
+            stars[game][ability] = LEAST + (MOST - LEAST) * (value - low) / (high - low)
+    return stars
+
+
+RATINGS: Mapping[str, Callable[[], Stars]] = {"formula": computed, "paper": lambda: PRINTED}
+
+
+def stars_of(ratings: str) -> Stars:
+    """The stars that `ratings` names."""
+    if ratings not in RATINGS:
+        raise UnknownName("kind of ratings", ratings, RATINGS)
+    return RATINGS[ratings]()
+
+
+def weight(stars: Stars, task: str, game: str) -> float:
+    """How much a game counts in a task: its stars for all the abilities the task asks for."""
+    return sum(stars[game].get(ability, 0.0) for ability in ABILITIES[task])
+
+
+def score(task: str, stars: Stars, shown: Mapping[str, Estimate]) -> Estimate:
+    """The score of a task over all games (formula 6), from estimates by task name, as in `perceive/chess`."""
+    weights = {game: weight(stars, task, game) for game in DEMANDS}
+    whole = sum(weights.values())
+    parts = [(part / whole, shown[f"{task}/{game}"]) for game, part in weights.items()]
+    mean = sum(share * estimate.mean for share, estimate in parts)
+    return Estimate(
+        mean,
+        # Games are measured apart, so that their doubts add like sides of a right angle.
+        mean - hypot(*(share * (estimate.mean - estimate.low) for share, estimate in parts)),
+        mean + hypot(*(share * (estimate.high - estimate.mean) for share, estimate in parts)),
+        sum(estimate.n for _, estimate in parts),
+        hypot(*(share * estimate.standard_error for share, estimate in parts)),
+    )
+
+
+def scores(ratings: str) -> dict[str, Callable[[Mapping[str, Estimate]], Estimate]]:
+    """The four scores of the paper's figure 4, by name."""
+    stars = stars_of(ratings)
+    return {task: partial(score, task, stars) for task in ABILITIES}

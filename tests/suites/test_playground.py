@@ -1,0 +1,202 @@
+"""The playground suites: the paper's counts and tables, tasks that can be played, metrics that tell."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+import ludens
+from ludens.agents import agent
+from ludens.core.episode import Episode
+from ludens.core.errors import UnknownName
+from ludens.core.table import Table
+from ludens.play import play
+from ludens.run.task import MODEL, Played, Suite, Task, suite
+from ludens.suites.playground import DENSITIES, GAMES, OPPONENTS, VARIETIES
+from ludens.suites.playground.metrics import INVALID, SAFE, SOLVABLE, steps, unbeaten
+from ludens.suites.playground.paper import table
+from tests.support.players import Scripted
+
+SUITES = ("playground", "playground-mini", "playground-sweeps")
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_every_task_fits_its_game(name: str) -> None:
+    for task in suite(name).tasks:
+        game = ludens.make(task.game)
+        for seating in task.seatings:
+            assert set(seating) == set(game.seats)
+            for who in seating.values():
+                if who != MODEL:
+                    agent(who, game)
+
+
+def test_the_counts_are_the_papers() -> None:
+    tasks = suite("playground").tasks
+    assert [task.name for task in tasks] == [
+        f"{t}/{g}" for t in ("perceive", "qa", "rule", "e2e") for g in GAMES
+    ]
+    assert {task.episodes for task in tasks} == {200}
+    lengths = [task for task in suite("playground-sweeps").tasks if task.name.startswith("steps/")]
+    assert {task.episodes for task in lengths} == {1_000}
+    assert len(suite("playground-sweeps").tasks) == len(DENSITIES) + len(VARIETIES) + len(GAMES)
+
+
+def test_questions_have_one_try_and_games_three_in_a_row() -> None:
+    tables = {task.name.partition("/")[0]: task.table for task in suite("playground").tasks}
+    assert tables == {
+        "perceive": Table(retries=0, fallback="forfeit"),
+        "qa": Table(retries=0, fallback="forfeit"),
+        "rule": Table(retries=0, fallback="forfeit"),
+        "e2e": Table(retries=2, fallback="forfeit"),
+    }
+
+
+def test_published_tables_are_whole_and_in_our_units() -> None:
+    for name, columns, models in (
+        ("perceive", GAMES, 9), ("qa", GAMES, 9), ("rule", GAMES, 9),
+        ("density", DENSITIES, 8), ("variety", VARIETIES, 8),
+    ):  # fmt: skip
+        found = table(name)
+        assert len(found) == models
+        assert all(tuple(row) == columns for row in found.values())
+        assert all(0 <= value <= 1 for row in found.values() for value in row.values())
+    assert "chess" not in table("steps")["Random"]
+    # Table 7 ends where table 2 begins: all kinds of pieces.
+    assert {model: row["KQRBNP"] for model, row in table("variety").items()} == {
+        model: row["chess"] for model, row in table("perceive").items() if model != "Random"
+    }
+    ours = {row.model: row.values for row in suite("playground").published}
+    assert ours["GPT-4o"]["perceive/tic_tac_toe"] == 90.7
+    assert ours["GPT-4o"]["e2e/chess"] == 0.0
+    assert "e2e/chess" not in ours["Random"]
+    steps_of = {row.model: row.values for row in suite("playground-sweeps").published}
+    assert steps_of["Random"]["steps/gomoku"] == 27.01
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_published_rows_speak_of_our_tasks(name: str) -> None:
+    found = suite(name)
+    known = {task.name for task in found.tasks}
+    assert found.published
+    assert all(set(row.values) <= known for row in found.published)
+
+
+def test_the_model_may_sit_on_either_side() -> None:
+    def seats(sides: str) -> list[tuple[str, ...]]:
+        [chess] = [t for t in suite(f"playground?sides={sides}").tasks if t.name == "e2e/chess"]
+        return [tuple(seat for seat, who in seating.items() if who == MODEL) for seating in chess.seatings]
+
+    assert seats("first") == [("white",)]
+    assert seats("second") == [("black",)]
+    assert seats("both") == [("white",), ("black",)]
+    with pytest.raises(UnknownName):
+        suite("playground?sides=left")
+
+
+def test_ratings_change_scores_and_nothing_else() -> None:
+    formula, paper = suite("playground"), suite("playground?ratings=paper")
+    assert [t.name for t in formula.tasks] == [t.name for t in paper.tasks]
+    values = {row.model: row.values for row in formula.published}["GPT-4o"]
+    from ludens.run.results import combined
+    from ludens.run.stats import exactly
+
+    shown = {name: exactly(value) for name, value in values.items()}
+    one, other = combined(formula, shown), combined(paper, shown)
+    by_hand = 0.5 * 90.7 + 1.718 * 52.0 + 3.704 * 55.0 + 3.859 * 23.6 + 5.0 * 40.9 + 3.445 * 44.7
+    assert one["perceive"].mean == pytest.approx(by_hand / 18.226, abs=0.01)
+    assert one["qa"].mean != pytest.approx(other["qa"].mean, abs=0.01)
+
+
+def played(task: Task, who: str, seed: int = 0) -> Played:
+    game = ludens.make(task.game)
+    seating = task.seatings[0]
+    agents = {seat: agent(who if spec == MODEL else spec, game) for seat, spec in seating.items()}
+    episode = asyncio.run(play(game, agents, seed, table=task.table))
+    return Played("key", episode, tuple(seat for seat, spec in seating.items() if spec == MODEL))
+
+
+def named(name: str, of: str = "playground") -> Task:
+    whole: Suite = suite(of)
+    [task] = [task for task in whole.tasks if task.name == name]
+    return task
+
+
+QUESTIONS = [f"{t}/{g}" for t in ("perceive", "qa", "rule") for g in GAMES]
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_oracle_scores_all_in_every_question(name: str) -> None:
+    task = named(name)
+    found = [played(task, "bot/oracle", seed) for seed in range(3)]
+    assert task.metrics[0].estimate(found).mean == 1.0
+    for metric in task.metrics:
+        metric.estimate(found)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_silence_scores_nothing_in_every_question(name: str) -> None:
+    task = named(name)
+    game = ludens.make(task.game)
+    [seat] = game.seats
+    episode = asyncio.run(play(game, {seat: Scripted(says=["..."])}, 0, table=task.table))
+    silent = [Played("key", episode, (seat,))]
+    assert episode.status == "forfeit"
+    assert task.metrics[0].estimate(silent).mean == 0.0
+    if task.metrics[0].classes:
+        assert task.metrics[0].classes(silent).unreadable == 1
+
+
+@pytest.mark.parametrize("game", [*OPPONENTS, "sudoku", "minesweeper"])
+def test_three_invalid_replies_in_a_row_lose(game: str) -> None:
+    task = named(f"e2e/{game}")
+    made = ludens.make(task.game)
+    seating = task.seatings[0]
+    [seat] = [seat for seat, who in seating.items() if who == MODEL]
+    good = made.start(3).legal(seat)[0]  # type: ignore[index]
+    mute = Scripted(says=["huh?", f"Action: {good}", "huh?", "what?", "no."])
+    agents = {s: mute if who == MODEL else agent(who, made) for s, who in seating.items()}
+    episode = asyncio.run(play(made, agents, 3, table=task.table))
+    lost = Played("key", episode, (seat,))
+    assert episode.status == "forfeit"
+    assert steps(lost) == 1
+    assert not unbeaten(lost)
+    assert INVALID.estimate([lost]).mean == 1.0
+
+
+def ended(returns: dict[str, float], **facts: object) -> Played:
+    episode = Episode("chess", 1, {}, 0, dict.fromkeys(returns, "bot/first"), returns=returns, facts=facts)
+    return Played("key", episode, (next(iter(returns)),))
+
+
+def test_unbeaten_is_won_or_drawn_and_solved_when_alone() -> None:
+    assert unbeaten(ended({"white": 1.0, "black": -1.0}))
+    assert unbeaten(ended({"white": 0.0, "black": 0.0}))
+    assert not unbeaten(ended({"white": -1.0, "black": 1.0}))
+    assert unbeaten(ended({"player": 1.0}))
+    assert not unbeaten(ended({"player": 0.0}))
+
+
+def test_logic_is_told_from_luck() -> None:
+    safe = [ended({"player": 0.0}, safe_moves_taken=a, certain_moves=b) for a, b in ((3, 4), (0, 0), (1, 4))]
+    assert SAFE.estimate(safe).mean == pytest.approx(0.5)
+    assert SAFE.estimate(safe).n == 2
+    digits = [ended({"player": 0.0}, solvable_digits=a, wrong_digits=b) for a, b in ((9, 1), (0, 0), (1, 9))]
+    assert SOLVABLE.estimate(digits).mean == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("game", "bot"), [("minesweeper", "bot/logic"), ("sudoku", "bot/solver")])
+def test_solvers_play_by_logic(game: str, bot: str) -> None:
+    task = named(f"e2e/{game}")
+    metric = next(m for m in task.metrics if m in (SAFE, SOLVABLE))
+    assert metric.estimate([played(task, bot, seed) for seed in range(4)]).mean == 1.0
+
+
+def test_questions_by_type_add_up() -> None:
+    task = replace(named("qa/chess"), episodes=60)
+    found = [played(task, "bot/random", seed) for seed in range(60)]
+    whole, *kinds = (metric.estimate(found) for metric in task.metrics)
+    assert sum(kind.n for kind in kinds) == whole.n == 60
+    assert sum(kind.n * kind.mean for kind in kinds if kind.n) == pytest.approx(60 * whole.mean)
