@@ -48,7 +48,7 @@ async def test_what_nodes_do_not_know_is_told(tmp_path: Path, monkeypatch: pytes
 
 async def test_no_cluster_is_told() -> None:
     _needs_ray()
-    with pytest.raises(BadOption, match="no Ray cluster can be reached at '127.0.0.1:1'"):
+    with pytest.raises(BadOption, match=r"no Ray cluster can be reached at '127\.0\.0\.1:1'"):
         await OnRay(plan_of(), "127.0.0.1:1").start()
 
 

@@ -6,13 +6,14 @@ import asyncio
 import os
 import signal
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ludens.core.errors import BadOption
 from ludens.run.budget import Budget, Spend
-from ludens.run.engine import Engine, Tally
+from ludens.run.engine import Engine
 from ludens.run.executor import Executor, Here, WorkerDied
 from ludens.run.interrupts import interrupts
 from ludens.run.meter import Meter
@@ -43,21 +44,28 @@ async def test_serial_is_concurrent_is_workers_is_resumed(tmp_path: Path, plan: 
     assert found(tmp_path / "workers") == expected
 
     with Store.create(tmp_path / "resumed", plan) as store:
-        engine = Engine(store, Here(plan), concurrency=3, watch=_StopsAfter(7))
-        assert not (await engine.run()).complete
-    assert 0 < len(found(tmp_path / "resumed")) < len(expected)
+        executor = _Enough(plan)
+        engine = Engine(store, executor, concurrency=3)
+        executor.stop = engine.stop
+        stopped = await engine.run()
+    assert (stopped.complete, stopped.reason, stopped.tally.episodes) == (False, "enough", 7)
     again = await played(tmp_path / "resumed", plan, concurrency=5)
     assert again.complete
     assert again.tally.before + again.tally.episodes == plan.total()
     assert found(tmp_path / "resumed") == expected
 
 
-class _StopsAfter:
-    def __init__(self, episodes: int) -> None:
-        self._episodes = episodes
+class _Enough(Here):
+    """Says stop while its seventh episode is in flight."""
 
-    def __call__(self, tally: Tally) -> None:
-        tally.stopping = tally.stopping or ("enough" if tally.done >= self._episodes else "")
+    stop: Callable[[str], None]
+    begun = 0
+
+    async def play(self, job: Job) -> Outcome:
+        self.begun += 1
+        if self.begun == 7:
+            self.stop("enough")
+        return await super().play(job)
 
 
 async def test_a_run_that_is_complete_plays_nothing(tmp_path: Path, plan: Plan) -> None:

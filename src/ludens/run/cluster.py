@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import sys
 from typing import Any
+from urllib.parse import urlsplit
 
 from ludens.core.errors import BadOption, MissingExtra, UsageError
 from ludens.run.executor import Executor, WorkerDied
@@ -17,6 +19,7 @@ from ludens.run.plan import Job, Plan
 from ludens.run.player import Outcome, Player
 
 LOCAL = "local"
+_SECONDS_TO_OPEN = 10.0
 
 
 class OnRay(Executor):
@@ -51,21 +54,21 @@ class OnRay(Executor):
 
     def _connect(self) -> None:
         where: dict[str, Any] = {"address": self._address}
-        if self._address in ("", LOCAL):
-            where = {"address": LOCAL, "num_cpus": self._count or None}
+        if self._address == LOCAL:
+            where["num_cpus"] = self._count or None
+        _knock(self._address)
         # Workers must find what this process can import: suites and games of other packages.
         paths = os.pathsep.join(filter(None, sys.path))
         try:
             self._ray.init(
-                include_dashboard=False if where["address"] == LOCAL else None,
+                include_dashboard=False if self._address == LOCAL else None,
                 log_to_driver=False,
                 logging_level=logging.ERROR,
                 runtime_env={"env_vars": {"PYTHONPATH": paths}},
                 **where,
             )
         except (ConnectionError, ValueError, RuntimeError) as error:
-            told = " ".join(str(error).split())[:200]
-            raise BadOption(f"no Ray cluster can be reached at {self._address!r}: {told}.") from None
+            raise _unreachable(self._address, error) from None
 
     async def play(self, job: Job) -> Outcome:
         index = min(range(len(self._actors)), key=self._held.__getitem__)
@@ -97,6 +100,21 @@ class OnRay(Executor):
             self._ray.kill(actor)
         if self._own:
             self._ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Try the door first: Ray itself would wait for minutes before a door that is not there."""
+    parts = urlsplit(address if "://" in address else f"//{address}")
+    try:
+        if parts.hostname and parts.port:
+            socket.create_connection((parts.hostname, parts.port), _SECONDS_TO_OPEN).close()
+    except (OSError, ValueError) as error:
+        raise _unreachable(address, error) from None
+
+
+def _unreachable(address: str, error: Exception) -> BadOption:
+    told = " ".join(str(error).split())[:200]
+    return BadOption(f"no Ray cluster can be reached at {address!r}: {told}.")
 
 
 class RayPlayer:

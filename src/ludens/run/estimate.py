@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ludens.agents.simple import Random
 from ludens.agents.vlm import Vlm, split_options
@@ -134,7 +134,7 @@ class _Looked:
         state = game.start(job.seed)
         view = view_of(game, self._plan.look, job.seed)
         seen = view.observe(state, seat, agent.sees)
-        ask = Ask(seat, first.legal, first.format, seen, view.rules(seat))
+        ask = replace(first, observation=seen, rules=view.rules(seat))
         request = Request(agent.sit(game, seat, stream(job.seed, "estimate")).messages(ask))
         letters = sum(len(part) for m in request.messages for part in m.parts if isinstance(part, str))
         images, pixels = len(seen.images), sum(picture.width * picture.height for picture in seen.images)
