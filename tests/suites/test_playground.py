@@ -50,7 +50,7 @@ def test_questions_have_one_try_and_games_three_in_a_row() -> None:
         "perceive": Table(retries=0, fallback="forfeit"),
         "qa": Table(retries=0, fallback="forfeit"),
         "rule": Table(retries=0, fallback="forfeit"),
-        "e2e": Table(retries=2, fallback="forfeit"),
+        "e2e": Table(retries=2, fallback="forfeit", listed=False),
     }
 
 
@@ -94,6 +94,11 @@ def test_the_model_may_sit_on_either_side() -> None:
     assert seats("both") == [("white",), ("black",)]
     with pytest.raises(UnknownName):
         suite("playground?sides=left")
+
+
+def test_questions_may_be_asked_without_examples() -> None:
+    games = {task.game for task in suite("playground?examples=0").tasks if task.name.startswith("qa/")}
+    assert games == {f"qa?board={game}&examples=0" for game in GAMES}
 
 
 def test_ratings_change_scores_and_nothing_else() -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 CATALOGUE = {
     "bot/random": "ludens.agents.simple:Random",
     "bot/first": "ludens.agents.simple:First",
+    "bot/guess": "ludens.agents.guess:Guess",
     "bot/alphabeta": "ludens.agents.alphabeta:AlphaBeta",
     "bot/mcts": "ludens.agents.mcts:Mcts",
     "human": "ludens.agents.human:Human",

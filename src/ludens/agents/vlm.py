@@ -36,7 +36,11 @@ class Manner:
         "offered", choices=tuple(_SEES), help="what it sees: image, its text twin, or both"
     )
     blind: bool = option(False, help="replace every picture by a blank one of the same size")
-    style: str = option("direct", choices=("direct", "cot"), help="answer at once, or reason first")
+    style: str = option(
+        "direct",
+        choices=("direct", "cot", "explain"),
+        help="answer at once, reason first, or answer and then explain",
+    )
     frames: int = option(1, low=1, high=32, help="of how many latest moments the pictures are shown")
     memory: str = option("none", choices=("none", "last", "all"), help="earlier exchanges kept in the prompt")
     words: str = option("", help="folder with words of your own")

@@ -63,7 +63,8 @@ def eval_(
         bool, Flag, Parameter(help="Let each model also play blind, beside itself.")
     ] = False,
     style: Annotated[
-        Literal["direct", "cot"] | None, Parameter(help="Let models answer at once (usual) or reason first.")
+        Literal["direct", "cot", "explain"] | None,
+        Parameter(help="Let models answer at once (usual), reason first, or answer and explain."),
     ] = None,
     frames: Annotated[
         Whole | None, Parameter(help="Of how many latest moments models see pictures; 1 is usual.")

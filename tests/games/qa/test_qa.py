@@ -56,6 +56,14 @@ def test_the_prompt_has_three_examples_with_their_letters(board: str) -> None:
     assert len(letters) == 4
 
 
+def test_there_may_be_no_examples() -> None:
+    game = ludens.make("qa", board="chess", examples=0)
+    state = game.start(4)
+    assert game.view(Look()).notes(state, "viewer") == state.asked.written()  # type: ignore[attr-defined]
+    usual = ludens.make("qa", board="chess").start(4)
+    assert state.asked == usual.asked  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(
     ("reply", "letter"),
     [
@@ -66,6 +74,7 @@ def test_the_prompt_has_three_examples_with_their_letters(board: str) -> None:
         ("Answer: {B}", "B"),
         ("Answer: B) {option}", "B"),
         ("Answer: B. {option}", "B"),
+        ("Answer: B\nExplanation: A and C are too few, and D is too many.", "B"),
     ],
 )
 def test_a_letter_is_read_with_or_without_its_option(reply: str, letter: str) -> None:

@@ -19,7 +19,6 @@ from ludens.games.qa.asked import Asked
 from ludens.games.qa.kinds import KINDS
 
 SEAT = "viewer"
-EXAMPLES = 3
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Qa(Game):
 
     Seats: `viewer`, alone, for one move.
     Observation: a random position of the board game named by the option `board`, which play need not lead
-    to; a question with its options; three questions about other positions with their answers.
+    to; a question with its options; some questions about other positions with their answers.
     Actions: the letter of an option, `A` to `D` (two or three options where there are no more).
     Rewards: 1 for the right letter, 0 for another.
     """
@@ -38,6 +37,7 @@ class Qa(Game):
 
     board: str = option("tic_tac_toe", help="the board game whose positions are asked about")
     kind: str = option("", help="the type of question; any when empty")
+    examples: int = option(3, low=0, high=6, help="answered questions about other positions in the prompt")
 
     bots: ClassVar[Mapping[str, str]] = {"oracle": "ludens.games.qa.bots:Oracle"}
 
@@ -53,7 +53,7 @@ class Qa(Game):
     def start(self, seed: int) -> Question:
         board = board_of(self.board, Look())
         kind = self.kind or stream(seed, "kind").choice(list(KINDS[board.game.name]))
-        return Question(board, kind, ask(board, kind, seed), seed)
+        return Question(self, board, kind, ask(board, kind, seed), seed)
 
     def view(self, look: Look, seed: int = 0) -> View:
         from ludens.games.qa.view import QaView
@@ -78,16 +78,19 @@ def ask(board: BoardView, kind: str, seed: int, *names: str) -> Asked:
 
 
 @lru_cache(maxsize=512)
-def examples(board: BoardView, seed: int) -> tuple[Asked, ...]:
+def examples(board: BoardView, seed: int, count: int) -> tuple[Asked, ...]:
     """Questions of different types about other positions, to show what an answer looks like."""
-    kinds = stream(seed, "examples").sample(list(KINDS[board.game.name]), EXAMPLES)
+    kinds = stream(seed, "examples").sample(list(KINDS[board.game.name]), count)
     return tuple(ask(board, kind, seed, "example") for kind in kinds)
 
 
 class Question(State):
     """A question, and the letter that was answered."""
 
-    def __init__(self, board: BoardView, kind: str, asked: Asked, seed: int, answer: str = "") -> None:
+    def __init__(
+        self, game: Qa, board: BoardView, kind: str, asked: Asked, seed: int, answer: str = ""
+    ) -> None:
+        self.game = game
         self.board = board
         self.kind = kind
         self.asked = asked
@@ -96,8 +99,8 @@ class Question(State):
 
     @property
     def examples(self) -> tuple[Asked, ...]:
-        """Three questions about other positions."""
-        return examples(self.board, self.seed)
+        """Questions about other positions, as many as the game gives."""
+        return examples(self.board, self.seed, self.game.examples)
 
     @property
     def turn(self) -> tuple[str, ...]:
@@ -132,4 +135,4 @@ class Question(State):
         }
 
     def clone(self) -> Self:
-        return type(self)(self.board, self.kind, self.asked, self.seed, self.answer)
+        return type(self)(self.game, self.board, self.kind, self.asked, self.seed, self.answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ludens.core.reply import ActionFormat
+from ludens.core.state import Legal
 from ludens.core.view import Look, Picture, View
 from ludens.games.qa.asked import Asked
 from ludens.games.qa.rules import Qa, Question, board_of
@@ -23,7 +24,8 @@ class QaView(View):
 
     def notes(self, state: Question, seat: str) -> str:
         answered = "\n\n".join(f"{each.written()}\nAnswer: {each.answer}" for each in state.examples)
-        return self.words.say("question", examples=answered, question=state.asked.written())
+        section = "question" if answered else "question alone"
+        return self.words.say(section, examples=answered, question=state.asked.written())
 
     def values(self, seat: str) -> dict[str, object]:
         board = self._board
@@ -35,8 +37,15 @@ class QaView(View):
         )
         return {"about": about}
 
-    def format(self, state: Question, seat: str) -> ActionFormat:
-        return ActionFormat("Answer", _spellings(state.asked))
+    def format(self, state: Question, seat: str) -> LetterFormat:
+        return LetterFormat("Answer", _spellings(state.asked))
+
+
+class LetterFormat(ActionFormat):
+    """A last line `Answer: B`, or the letter alone."""
+
+    def ask(self, legal: Legal) -> str:
+        return f"End your reply with one line: {self.label}: <the letter of the right option>"
 
 
 def _spellings(asked: Asked) -> dict[str, str]:

@@ -38,6 +38,9 @@ class SudokuView(BoardView):
     def format(self, state: SudokuState, seat: str) -> PlaceFormat:
         return self._format
 
+    def answers(self) -> list[str]:
+        return [f"{cell}={digit}" for cell in self.cells() for digit in range(1, SIDE + 1)]
+
     def matrix(self, state: SudokuState) -> Matrix:
         return [state.grid[start : start + SIDE] for start in range(0, SIDE * SIDE, SIDE)]
 

@@ -27,16 +27,17 @@ OPPONENTS = {
 """Seats, the first to move first, and who sits in the other one; the other games are played alone."""
 
 ONE_TRY = Table(retries=0, fallback="forfeit")
-THREE_TRIES = Table(retries=2, fallback="forfeit")
-"""Three invalid replies in a row lose the game."""
+THREE_TRIES = Table(retries=2, fallback="forfeit", listed=False)
+"""Three invalid replies in a row lose the game; what is legal the player must know."""
 
 SIDES = ("first", "second", "both")
 
 
-def question(task: str, game: str, metrics: tuple[Metric, ...]) -> Task:
+def question(task: str, game: str, metrics: tuple[Metric, ...], options: str = "") -> Task:
     """One of the tasks that are over after one reply."""
     seat = "player" if task == "rule" else "viewer"
-    return Task(f"{task}/{game}", f"{task}?board={game}", ({seat: MODEL},), EPISODES, metrics, ONE_TRY)
+    spec = f"{task}?board={game}{options}"
+    return Task(f"{task}/{game}", spec, ({seat: MODEL},), EPISODES, metrics, ONE_TRY)
 
 
 def match(game: str, sides: str = "first") -> Task:
@@ -51,20 +52,22 @@ def match(game: str, sides: str = "first") -> Task:
     return Task(f"e2e/{game}", game, seatings, EPISODES, playing(game), THREE_TRIES)
 
 
-def playground(ratings: str = "formula", sides: str = "first") -> Suite:
+def playground(ratings: str = "formula", sides: str = "first", examples: str = "3") -> Suite:
     """The paper's four tasks (tables 2 to 4, figure 4).
 
     Args:
         ratings: Where the weights of games come from: the paper's formulas, or the stars it prints.
         sides: Where the model sits in games with an opponent: first, second or both.
+        examples: How many answered questions the prompt of a question holds.
     """
+    shots = "" if examples == "3" else f"&examples={examples}"
     return Suite(
         name="playground",
         about="LVLM-Playground: six board games; perceive a position, answer a question about it, "
         "name a valid move, play to the end.",
         tasks=(
             *(question("perceive", game, (CELLS, EXACT, READABLE)) for game in GAMES),
-            *(question("qa", game, accuracy(game)) for game in GAMES),
+            *(question("qa", game, accuracy(game), shots) for game in GAMES),
             *(question("rule", game, (VALID, READABLE)) for game in GAMES),
             *(match(game, sides) for game in GAMES),
         ),

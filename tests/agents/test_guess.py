@@ -1,0 +1,42 @@
+"""The guesser: any answer of a board, so that invalid ones cost tries and three in a row the game."""
+
+from collections import Counter
+
+import pytest
+
+import ludens
+from ludens.core.errors import BadOption
+from ludens.core.table import Table
+from ludens.play import play
+
+ANSWERS = {"tic_tac_toe": 9, "reversi": 64, "sudoku": 729, "minesweeper": 64, "gomoku": 225, "chess": 64 * 63}
+
+
+@pytest.mark.parametrize(("name", "count"), ANSWERS.items())
+def test_every_answer_is_as_likely(name: str, count: int) -> None:
+    from ludens.core.view import Look
+    from ludens.games.boards import BoardView
+
+    view = ludens.make(name).view(Look())
+    assert isinstance(view, BoardView)
+    assert len(set(view.answers())) == count
+
+
+async def test_it_loses_by_its_third_invalid_answer_in_a_row() -> None:
+    game = ludens.make("tic_tac_toe")
+    guess = ludens.agent("bot/guess", game)
+    table = Table(retries=2, fallback="forfeit")
+    endings: Counter[str] = Counter()
+    for seed in range(60):
+        episode = await play(game, {"x": guess, "o": guess}, seed, table=table)
+        endings[episode.status] += 1
+        if episode.status == "forfeit":
+            assert [t.verdict for t in episode.moves[-1].tries] == ["illegal"] * 3
+    assert endings["forfeit"] > 20
+    assert endings["done"] > 5
+
+
+async def test_it_needs_a_board() -> None:
+    game = ludens.make("coin_dilemma")
+    with pytest.raises(BadOption, match="a board of cells"):
+        await play(game, dict.fromkeys(game.seats, ludens.agent("bot/guess", game)), 0)
