@@ -57,7 +57,8 @@ class Frame:
         self._draw_mistakes(canvas, head)
         canvas.text(px(284), px(51), f"{head.turn} of {head.turns}", self._small, ground="panel", bold=True)
         hue, on, word = LIGHTS[head.light]
-        canvas.centre(kit.led(hue, px(34), "panel", on), px(462), px(26))
+        # The word below says it: the letter of a colour would be one more sign to explain.
+        canvas.centre(kit.led(hue, px(34), "panel", on, letter=" "), px(462), px(26))
         canvas.text(px(462), px(57), word, self._small, ground="panel", anchor="mm", bold=head.light != "off")
         return canvas, (0, px(HEAD), kit.size, kit.size - px(HEAD))
 
