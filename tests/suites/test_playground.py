@@ -10,7 +10,7 @@ import pytest
 import ludens
 from ludens.agents import agent
 from ludens.core.episode import Episode
-from ludens.core.errors import UnknownName
+from ludens.core.errors import BadOption, UnknownName
 from ludens.core.table import Table
 from ludens.play import play
 from ludens.run.task import MODEL, Played, Suite, Task, suite
@@ -99,6 +99,12 @@ def test_the_model_may_sit_on_either_side() -> None:
 def test_questions_may_be_asked_without_examples() -> None:
     games = {task.game for task in suite("playground?examples=0").tasks if task.name.startswith("qa/")}
     assert games == {f"qa?board={game}&examples=0" for game in GAMES}
+
+
+def test_baselines_may_be_longer() -> None:
+    assert {task.episodes for task in suite("playground?episodes=1000").tasks} == {1_000}
+    with pytest.raises(BadOption, match="whole number above 0"):
+        suite("playground?episodes=many")
 
 
 def test_ratings_change_scores_and_nothing_else() -> None:

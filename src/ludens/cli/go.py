@@ -142,11 +142,13 @@ def _agreed(plan: Plan, left: Sequence[Job], pace: Pace) -> Estimate:
 def show_results(folder: Path) -> None:
     """Print the table, write the page, and say where it is."""
     from ludens.run.report import load_results, render
-    from ludens.run.report.tables import scores
+    from ludens.run.report.parted import parted
+    from ludens.run.report.tables import composites, scores
     from ludens.run.report.text import text
 
     results = load_results([folder])
-    print(text([scores(found) for found in results.suites], console().width))
+    made = [part for found in results.suites for part in (*parted(scores(found)), composites(found))]
+    print(text([part for part in made if part is not None], console().width))
     page = folder / "report.html"
     try:
         page.write_bytes(render(results, "html"))

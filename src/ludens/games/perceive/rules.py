@@ -40,6 +40,7 @@ class Perceive(Game):
 
     bots: ClassVar[Mapping[str, str]] = {
         "random": "ludens.games.perceive.bots:Guess",
+        "guess": "ludens.games.perceive.bots:Guess",
         "oracle": "ludens.games.perceive.bots:Oracle",
     }
 

@@ -1,11 +1,25 @@
-"""Who answers without eyes: one that knows. `bot/random` guesses among the options."""
+"""Who answers without eyes: one that guesses among the options, one that knows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.state import FreeText
 from ludens.games.qa.rules import Question
+
+
+@dataclass
+class Guess(Agent):
+    """Any option, each as likely."""
+
+    kind = "bot/random"
+    sees = "nothing"
+
+    async def act(self, ask: Ask) -> Reply:
+        assert not isinstance(ask.legal, FreeText)
+        action = self.random.choice(ask.legal)
+        return Reply(action, action)
 
 
 @dataclass

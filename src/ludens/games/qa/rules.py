@@ -39,7 +39,11 @@ class Qa(Game):
     kind: str = option("", help="the type of question; any when empty")
     examples: int = option(3, low=0, high=6, help="answered questions about other positions in the prompt")
 
-    bots: ClassVar[Mapping[str, str]] = {"oracle": "ludens.games.qa.bots:Oracle"}
+    bots: ClassVar[Mapping[str, str]] = {
+        "random": "ludens.games.qa.bots:Guess",
+        "guess": "ludens.games.qa.bots:Guess",
+        "oracle": "ludens.games.qa.bots:Oracle",
+    }
 
     def __post_init__(self) -> None:
         board = board_of(self.board, Look())

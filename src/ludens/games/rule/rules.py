@@ -36,6 +36,7 @@ class RuleQuestion(Game):
 
     bots: ClassVar[Mapping[str, str]] = {
         "random": "ludens.games.rule.bots:Guess",
+        "guess": "ludens.games.rule.bots:Guess",
         "oracle": "ludens.games.rule.bots:Oracle",
     }
 

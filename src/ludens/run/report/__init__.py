@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from ludens.core.errors import UnknownName
+from ludens.run.report.parted import parted
 from ludens.run.report.tables import Table, composites, details, further, pairs, scores
 from ludens.run.results import Results, load_results
 
@@ -56,7 +57,8 @@ def render(
         case "latex":
             from ludens.run.report.latex import latex
 
-            return latex([scores(found, metrics) for found in results.suites]).encode()
+            wide = [scores(found, metrics) for found in results.suites]
+            return latex([part for whole in wide for part in parted(whole)]).encode()
         case "csv":
             from ludens.run.report.tidy import as_csv
 
@@ -80,6 +82,6 @@ def tables(results: Results, metrics: Sequence[str] = ()) -> list[Table]:
     """Scores, further metrics, conduct and comparisons of every suite."""
     found: list[Table] = []
     for one in results.suites:
-        whole = [scores(one, metrics), composites(one), further(one, metrics), details(one), pairs(one)]
-        found += filter(None, whole)
+        rest = [composites(one), further(one, metrics), details(one), pairs(one)]
+        found += [*parted(scores(one, metrics)), *filter(None, rest)]
     return found

@@ -13,6 +13,7 @@ from ludens.run.report.cards import Budget, badge, body
 from ludens.run.report.charts import bar_charts, confusion_charts, radar_chart, summary
 from ludens.run.report.escape import esc, said
 from ludens.run.report.gallery import Pick, picks, telling_steps
+from ludens.run.report.parted import parted
 from ludens.run.report.tables import Entry, Table, Value, composites, details, further, pairs, scores
 from ludens.run.results import Results, SuiteResults
 
@@ -56,7 +57,7 @@ def _suite(
 ) -> Iterator[str]:
     sections = {
         "Summary": _warnings(found)
-        + table(scores(found, metrics))
+        + _in_parts(scores(found, metrics))
         + _titled(composites(found))
         + _folded(further(found, metrics)),
         "Charts": _charts(found, metrics),
@@ -111,6 +112,11 @@ def _entry(entry: Entry) -> str:
     if not isinstance(entry, Value):
         return esc(entry)
     return esc(entry.number) + (f"<small>{esc(entry.interval)}</small>" if entry.interval else "")
+
+
+def _in_parts(made: Table) -> str:
+    parts = parted(made)
+    return table(made) if len(parts) == 1 else "".join(_titled(part) for part in parts)
 
 
 def _titled(made: Table | None) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
-from ludens.core.errors import UnknownName
+from ludens.core.errors import BadOption, UnknownName
 from ludens.core.table import Table
 from ludens.run.task import MODEL, Metric, Suite, Task
 from ludens.suites.playground.deviations import DEVIATIONS
@@ -52,25 +53,31 @@ def match(game: str, sides: str = "first") -> Task:
     return Task(f"e2e/{game}", game, seatings, EPISODES, playing(game), THREE_TRIES)
 
 
-def playground(ratings: str = "formula", sides: str = "first", examples: str = "3") -> Suite:
+def playground(
+    ratings: str = "formula", sides: str = "first", examples: str = "3", episodes: str = str(EPISODES)
+) -> Suite:
     """The paper's four tasks (tables 2 to 4, figure 4).
 
     Args:
         ratings: Where the weights of games come from: the paper's formulas, or the stars it prints.
         sides: Where the model sits in games with an opponent: first, second or both.
         examples: How many answered questions the prompt of a question holds.
+        episodes: Of every task; the paper's number for models is 200, for its random baseline 1000.
     """
+    if not re.fullmatch(r"[1-9]\d{0,6}", episodes):
+        raise BadOption(f"option 'episodes' of playground must be a whole number above 0, not {episodes!r}.")
     shots = "" if examples == "3" else f"&examples={examples}"
+    tasks = (
+        *(question("perceive", game, (CELLS, EXACT, READABLE)) for game in GAMES),
+        *(question("qa", game, accuracy(game), shots) for game in GAMES),
+        *(question("rule", game, (VALID, READABLE)) for game in GAMES),
+        *(match(game, sides) for game in GAMES),
+    )
     return Suite(
         name="playground",
         about="LVLM-Playground: six board games; perceive a position, answer a question about it, "
         "name a valid move, play to the end.",
-        tasks=(
-            *(question("perceive", game, (CELLS, EXACT, READABLE)) for game in GAMES),
-            *(question("qa", game, accuracy(game), shots) for game in GAMES),
-            *(question("rule", game, (VALID, READABLE)) for game in GAMES),
-            *(match(game, sides) for game in GAMES),
-        ),
+        tasks=tuple(replace(task, episodes=int(episodes)) for task in tasks),
         published=rows(
             "LVLM-Playground, tables 2-4",
             "perceive",

@@ -1,0 +1,65 @@
+"""A run of playground-mini from the command line to its report: tables, scores, radar, ratings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ludens.cli import main
+from ludens.run.report import load_results, render
+from ludens.suites.playground import GAMES
+
+TASKS = ",".join(f"{task}/{game}" for task in ("perceive", "qa", "rule") for game in GAMES)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "mini"
+    command = ["eval", "playground-mini", "-m", "bot/guess", "-m", "bot/oracle"]
+    assert main([*command, "--tasks", TASKS, "--limit", "3", "--out", str(folder)]) == 0
+    return folder
+
+
+def test_the_papers_tables_are_parts_of_the_report(run: Path) -> None:
+    told = render(load_results([run]), "md").decode()
+    for part in ("playground-mini: perceive", "playground-mini: qa", "playground-mini: rule"):
+        assert part in told
+    assert "GPT-4o (published: LVLM-Playground, tables 2-4)" in told
+
+
+def test_scores_need_all_games_of_their_task(run: Path) -> None:
+    [found] = load_results([run]).suites
+    oracle = next(row for row in found.rows if row.name == "bot/oracle")
+    assert {name: score.mean for name, score in oracle.scores.items()} == pytest.approx(
+        {"perceive": 100.0, "qa": 100.0, "rule": 100.0}
+    )
+
+
+def test_the_radar_has_the_scores_as_axes_once_all_are_there(run: Path) -> None:
+    from ludens.run.report.charts import radar_chart
+
+    chart = radar_chart(load_results([run]).suites[0])
+    assert chart is not None
+    # Without the games played to the end one score is missing: every task is an axis of its own.
+    assert "perceive/chess" in chart
+
+
+def test_ratings_are_chosen_when_reporting(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def qa(*flags: str) -> float:
+        assert main(["report", str(run), "--format", "json", *flags]) == 0
+        entrants = json.loads(capsys.readouterr().out)["suites"][0]["entrants"]
+        return float(next(e for e in entrants if e["name"] == "bot/guess")["scores"]["perceive"]["mean"])
+
+    capsys.readouterr()
+    formula, paper = qa(), qa("--ratings", "paper")
+    assert formula == qa("--ratings", "formula") != paper
+    assert main(["report", str(run), "--ratings", "stars"]) == 2
+    assert "'stars'" in capsys.readouterr().err
+
+
+def test_answers_by_letter_are_drawn(run: Path) -> None:
+    page = render(load_results([run]), "html").decode()
+    assert "bot/guess: qa/chess, right" in page
+    assert "Scores over several tasks" in page
