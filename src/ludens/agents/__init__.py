@@ -10,7 +10,7 @@ from ludens.core.game import Game
 from ludens.core.options import configure
 from ludens.core.registry import Registry, load
 from ludens.core.spec import Spec, parse_spec
-from ludens.models import MODELS, model
+from ludens.models import MODELS
 
 if TYPE_CHECKING:
     from ludens.models.chat import Model
@@ -67,10 +67,10 @@ def _best(spec: Spec, game: Game) -> str:
 
 
 def _seated_model(spec: Spec, models: dict[str, Model]) -> Agent:
-    from ludens.agents.vlm import Vlm, split_options
+    from ludens.agents.vlm import Vlm, reach, split_options
 
     own, manner = split_options(spec)
     key = str(own)
     if key not in models:
-        models[key] = model(own)
+        models[key] = reach(own)
     return Vlm(models[key], manner)

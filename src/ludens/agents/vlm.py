@@ -8,12 +8,13 @@ come from a template file that users may replace.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.errors import BadOption, Unreadable
+from ludens.core.errors import BadOption, UnknownName, Unreadable
 from ludens.core.options import configure, option, option_values, options_of
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.state import FreeText
@@ -165,3 +166,16 @@ def split_options(spec: Spec) -> tuple[Spec, Manner]:
     ours: dict[str, Any] = {k: v for k, v in spec.options.items() if k in options_of(Manner)}
     theirs = {k: v for k, v in spec.options.items() if k not in ours}
     return Spec(spec.name, spec.address, theirs), configure(Manner, ours, spec.name)
+
+
+def reach(own: Spec) -> Model:
+    """The model of a seat's own spec; a mistyped option may have been meant for the manner."""
+    from ludens.models import model
+
+    try:
+        return model(own)
+    except UnknownName as error:
+        near = get_close_matches(error.name, options_of(Manner), 1)
+        if near and error.kind.startswith("option of") and error.nearest is None:
+            raise UnknownName(error.kind, error.name, near) from None
+        raise

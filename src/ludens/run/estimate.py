@@ -7,7 +7,7 @@ answer; so an estimate is a lower bound in the right order of magnitude.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -28,7 +28,7 @@ from ludens.run.plan import Job, Plan
 
 PIXELS_A_TOKEN = 750
 LETTERS_A_TOKEN = 4
-TOKENS_OF_AN_ANSWER = {"direct": 30, "cot": 400}
+TOKENS_OF_AN_ANSWER = {"direct": 30, "cot": 400, "explain": 100}
 LARGE_CALLS, LARGE_COST = 5_000, 5.0
 
 
@@ -63,49 +63,54 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Seat:
-    """What a chair will ask of a model in one episode."""
+    """What a chair will ask of a model: how often in an episode, and with how much in each ask."""
 
     asks: int
-    images: int
-    """In one ask, at one moment."""
-    pixels: int
-    letters: int
+    images: float
+    pixels: float
+    letters: float
 
 
 def estimate(plan: Plan, jobs: Iterable[Job]) -> Estimate:
     """What these jobs of a plan will take; bots take nothing."""
     found, looked = Estimate(), _Looked(plan)
     sums: dict[tuple[str, str], Spend] = defaultdict(Spend)
-    numbers: dict[tuple[str, str], int] = defaultdict(int)
+    alike: dict[tuple[str, str, int], list[Job]] = defaultdict(list)
     for job in jobs:
-        found.episodes += 1
-        kind = (job.entrant, job.task)
-        numbers[kind] += 1
-        for seat, spec in plan.specs(job).items():
-            if not is_model(spec):
-                continue
-            taken = looked.seat(job, seat, spec)
-            found.calls += taken.asks
-            found.pictures += taken.asks * taken.images
-            shown = taken.asks * taken.pixels / PIXELS_A_TOKEN
-            found.picture_tokens += shown
-            spent = _spend(spec, taken, shown)
-            found.tokens += spent.tokens
-            unknown = price_of(parse_spec(spec).name) is None
-            found.cost = None if unknown or found.cost is None else found.cost + spent.cost
-            sums[kind] += spent
-    found.each = {kind: total / numbers[kind] for kind, total in sums.items()}
+        alike[job.entrant, job.task, job.seating].append(job)
+    played: Counter[tuple[str, str]] = Counter()
+    for (entrant, task, _), group in alike.items():
+        number = len(group)
+        found.episodes += number
+        played[entrant, task] += number
+        for seat, spec in plan.specs(group[0]).items():
+            if is_model(spec):
+                sums[entrant, task] += _added(found, spec, looked.seat(group[0], seat, spec), number)
+    found.each = {kind: total / played[kind] for kind, total in sums.items()}
     return found
 
 
-def _spend(spec: str, taken: _Seat, picture_tokens: float) -> Spend:
+def _added(found: Estimate, spec: str, seat: _Seat, episodes: int) -> Spend:
+    """Add what a model in this chair takes in so many episodes, and give it back."""
+    asks = seat.asks * episodes
+    spent = _spend(spec, seat, asks)
+    found.calls += asks
+    found.pictures += asks * seat.images
+    found.picture_tokens += asks * seat.pixels / PIXELS_A_TOKEN
+    found.tokens += spent.tokens
+    unknown = price_of(parse_spec(spec).name) is None
+    found.cost = None if unknown or found.cost is None else found.cost + spent.cost
+    return spent
+
+
+def _spend(spec: str, seat: _Seat, asks: int) -> Spend:
     parsed = parse_spec(spec)
     _, manner = split_options(parsed)
-    read = picture_tokens + taken.asks * taken.letters / LETTERS_A_TOKEN
-    written = taken.asks * TOKENS_OF_AN_ANSWER[manner.style]
+    read = asks * (seat.pixels / PIXELS_A_TOKEN + seat.letters / LETTERS_A_TOKEN)
+    written = asks * TOKENS_OF_AN_ANSWER[manner.style]
     price = price_of(parsed.name)
     cost = (read * price.input + written * price.output) / 1_000_000 if price else 0.0
-    return Spend(taken.asks, read + written, cost)
+    return Spend(asks, read + written, cost)
 
 
 class _Looked:
@@ -141,7 +146,7 @@ class _Looked:
         frames = _mean_kept(manner.frames, len(asks))
         kept = {"none": 0.0, "last": 1.0, "all": len(asks) / 2}[manner.memory]
         earlier = kept * len(seen.text + seen.notes)
-        return _Seat(len(asks), round(images * frames), round(pixels * frames), round(letters + earlier))
+        return _Seat(len(asks), images * frames, pixels * frames, letters + earlier)
 
     def _asked(self, job: Job) -> dict[str, list[Ask]]:
         """Every ask of a quick episode, by seat."""

@@ -79,12 +79,11 @@ class Player:
         parsed = parse_spec(spec)
         if parsed.kind not in MODELS.names():
             return
-        from ludens.agents.vlm import split_options
-        from ludens.models import model
+        from ludens.agents.vlm import reach, split_options
 
         own, _ = split_options(parsed)
         if str(own) not in self._models:
-            made = paced(model(own), own.options, self._concurrency, self._processes)
+            made = paced(reach(own), own.options, self._concurrency, self._processes)
             self._models[str(own)] = Metered(made, self._meter)
 
     def check(self) -> None:

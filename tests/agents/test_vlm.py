@@ -1,0 +1,342 @@
+"""A model in a chair: what it is told and shown, what it remembers, and that its chairs share nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ludens
+from ludens import Table
+from ludens.agents.vlm import Manner, Vlm
+from ludens.core.episode import Episode, Usage
+from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.core.game import Game
+from ludens.core.view import Look, View
+from ludens.draw import Picture
+from ludens.models.chat import Answer, Message, Model, Request
+from ludens.play import play
+from tests.support.model_server import ModelServer
+from tests.support.pebbles import FlatPicture, Pebbles, Talk, TalkView
+
+Say = Callable[[int, Request], str | Answer]
+
+
+class Scripted(Model):
+    """Answers by a function of how often it was asked and what it was asked; keeps every request."""
+
+    def __init__(self, say: Say | Sequence[str]) -> None:
+        super().__init__("vllm/scripted@http://127.0.0.1:1/v1")
+        self.say: Say = say if callable(say) else lambda number, _: say[min(number, len(say) - 1)]
+        self.requests: list[Request] = []
+
+    async def answer(self, request: Request) -> Answer:
+        self.requests.append(request)
+        said = self.say(len(self.requests) - 1, request)
+        return said if isinstance(said, Answer) else Answer(said, usage=Usage(10, 2))
+
+    def words(self, number: int, role: str = "user") -> list[str]:
+        """The texts of one request's messages with this role."""
+        messages = self.requests[number].messages
+        return ["\n".join(p for p in m.parts if isinstance(p, str)) for m in messages if m.role == role]
+
+
+async def played(
+    model: Model,
+    game: Game | None = None,
+    table: Table | None = None,
+    look: Look | None = None,
+    **manner: object,
+) -> Episode:
+    """One episode with the model in the first chair and the first legal action in all others."""
+    game = game or Pebbles()
+    others = {seat: ludens.agent("bot/first", game) for seat in game.seats[1:]}
+    agents = {game.seats[0]: Vlm(model, Manner(**manner)), **others}  # type: ignore[arg-type]
+    return await play(game, agents, 3, table=table)
+
+
+def first_legal(number: int, request: Request) -> str:
+    return "Action: take 1"
+
+
+async def test_a_prompt_holds_all_it_should_in_order() -> None:
+    model = Scripted(first_legal)
+    game = ludens.make("tic_tac_toe")
+    model.say = lambda number, request: "Action: " + ("A1", "A2", "A3", "B1", "B2")[number]
+    await played(model, game)
+    system, user = model.requests[0].messages
+    view = game.view(Look())
+    assert (system.role, user.role) == ("system", "user")
+    assert str(system.parts[0]).startswith("You take part in a game.")
+    assert str(system.parts[0]).endswith(view.rules("x"))
+    [picture, text] = user.parts
+    assert isinstance(picture, Picture)
+    assert picture == view.image(game.start(3), "x")
+    legal = "Your legal actions: A1, A2, A3, B1, B2, B3, C1, C2, C3"
+    assert legal in str(text)
+    assert str(text).index(legal) < str(text).index("Reply at once") < str(text).index("End your reply with")
+
+
+@pytest.mark.parametrize(
+    ("modality", "pictures", "twin"),
+    [("offered", 1, False), ("image", 1, False), ("text", 0, True), ("both", 1, True)],
+)
+async def test_modalities(modality: str, pictures: int, twin: bool) -> None:
+    model = Scripted(first_legal)
+    episode = await played(model, modality=modality)
+    for number, move in enumerate(m for m in episode.moves if m.seat == "left"):
+        assert len(model.requests[number].pictures) == len(move.pictures) == pictures
+        assert ("This is how things stand:\n" in model.words(number)[0]) is twin
+        assert ("pebbles; left has taken" in model.words(number)[0]) is twin
+
+
+async def test_blind_pictures_are_blank_and_of_the_same_size() -> None:
+    seeing, blind = Scripted(["Action: A1"]), Scripted(["Action: A1"])
+    game = ludens.make("tic_tac_toe")
+    one = await played(seeing, game, Table(fallback="first"))
+    other = await played(blind, game, Table(fallback="first"), blind=True)
+    for shown, blank in zip(seeing.requests, blind.requests, strict=True):
+        [picture], [flat] = shown.pictures, blank.pictures
+        pixels, nothing = _decoded(picture.data_uri()), _decoded(flat.data_uri())
+        assert nothing.shape == pixels.shape == (512, 512, 3)
+        assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 3
+        assert len(np.unique(nothing.reshape(-1, 3), axis=0)) == 1
+        assert seeing.words(0) == blind.words(0)
+    # What is recorded is what was there to be seen, so that the episode can be replayed; the spec says blind.
+    assert [m.pictures for m in one.moves] == [m.pictures for m in other.moves]
+    assert "blind=true" in other.seats["x"]
+
+
+def _decoded(uri: str) -> np.ndarray:
+    head, _, body = uri.partition(",")
+    assert head == "data:image/png;base64"
+    return Picture.from_png(base64.b64decode(body)).rgb()
+
+
+async def test_blank_pictures_go_over_the_wire() -> None:
+    async with ModelServer() as server:
+        game = ludens.make("tic_tac_toe")
+        agent = ludens.agent(f"vllm/tiny@{server.url}?blind=true", game)
+        assert isinstance(agent, Vlm)
+        await play(game, {"x": agent, "o": ludens.agent("bot/first", game)}, 0)
+        await agent.model.close()
+    assert len(server.requests) >= 3
+    for body in server.requests:
+        [part] = [p for p in body["messages"][-1]["content"] if p["type"] == "image_url"]
+        pixels = _decoded(part["image_url"]["url"])
+        assert pixels.shape == (512, 512, 3)
+        assert len(np.unique(pixels.reshape(-1, 3), axis=0)) == 1
+
+
+@dataclass(frozen=True)
+class Both(Talk):
+    """A conversation whose seats are offered the picture and its twin, in two pages."""
+
+    name = "test/both"
+
+    def view(self, look: Look, seed: int = 0) -> View:
+        class BothView(TalkView):
+            words_file = "../support/pebbles.md"
+
+            def offers(self, seat: str) -> str:  # type: ignore[override]
+                return "both"
+
+            def images(self, state: object, seat: str) -> tuple[FlatPicture, ...]:  # type: ignore[override]
+                page = self.image(state, seat)  # type: ignore[arg-type]
+                return page, FlatPicture(page.content + "page 2", page.size)
+
+        return BothView(self, look, seed)
+
+
+async def test_a_blind_seat_that_is_offered_both_loses_the_twin_too() -> None:
+    seeing, blind = Scripted(["Hello."]), Scripted(["Hello."])
+    await played(seeing, Both())
+    await played(blind, Both(), blind=True)
+    assert "round 0 of 3" in seeing.words(0)[0]
+    assert "round 0 of 3" not in blind.words(0)[0]
+    assert "a: Hello." in blind.words(1)[0]  # what is said is heard by the blind
+    assert [str(getattr(p, "content", None)) for p in blind.requests[0].pictures] == ["", ""]
+
+
+@pytest.mark.parametrize("modality", ["text", "both"])
+def test_nobody_is_blind_who_reads_it_all(modality: str) -> None:
+    with pytest.raises(BadOption, match="a blind model cannot be shown"):
+        ludens.agent(f"openai/x?blind=true&modality={modality}", Pebbles(), {"openai/x": Scripted([""])})
+
+
+async def test_styles() -> None:
+    for style, said in (("direct", "Reply at once"), ("cot", "First think step by step")):
+        model = Scripted(first_legal)
+        await played(model, style=style)
+        assert said in model.words(0)[0]
+
+
+@pytest.mark.parametrize("frames", [1, 2, 3])
+async def test_frames_are_the_latest_moments_oldest_first(frames: int) -> None:
+    model, whole = Scripted(first_legal), Scripted(first_legal)
+    await played(whole)
+    await played(model, frames=frames)
+    moments = [request.pictures[0].hash for request in whole.requests]
+    for number, request in enumerate(model.requests):
+        shown = [picture.hash for picture in request.pictures]
+        assert shown == moments[: number + 1][-frames:]
+        told = f"You are shown the last {len(shown)} moments" in model.words(number)[0]
+        assert told is (len(shown) > 1)
+
+
+async def test_pages_of_one_moment_are_not_taken_for_history() -> None:
+    model = Scripted(["Hello."])
+    await played(model, Both(), frames=2)
+    assert [len(request.pictures) for request in model.requests] == [2, 4, 4]
+    assert "moments" not in model.words(0)[0]
+    assert "the last 2 moments" in model.words(1)[0]
+
+
+@pytest.mark.parametrize(("memory", "kept"), [("none", [0, 0, 0]), ("last", [0, 1, 1]), ("all", [0, 1, 2])])
+async def test_memory(memory: str, kept: list[int]) -> None:
+    model = Scripted(lambda number, _: f"Message {number}.")
+    await played(model, Talk(), memory=memory, modality="text")
+    for number, count in enumerate(kept):
+        said = [f"Message {n}." for n in range(number - count, number)]
+        assert model.words(number, "assistant") == said
+        users = model.words(number)
+        assert len(users) == count + 1
+        for place, told in enumerate(users[:-1]):
+            assert told.startswith(f"round {number - count + place} of 3")
+
+
+async def test_memory_of_pictures_alone_says_that_there_was_a_moment() -> None:
+    model = Scripted(first_legal)
+    await played(model, memory="all")
+    assert model.words(1)[0] == "(an earlier moment of this game)"
+
+
+async def test_a_refused_reply_is_quoted_with_the_reason() -> None:
+    model = Scripted(["What?", "", "Action: take 9", "Action: take 1"])
+    episode = await played(model, Pebbles(heap=1), Table(retries=3), memory="all", frames=3)
+    [move] = [m for m in episode.moves if m.seat == "left"]
+    assert [t.verdict for t in move.tries] == ["unreadable", "unreadable", "illegal", "ok"]
+    last = model.requests[3].messages
+    assert [m.role for m in last] == ["system", "user", *["assistant", "user"] * 3]
+    said = [m.parts[0] for m in last if m.role == "assistant"]
+    assert said == ["What?", "(no reply)", "Action: take 9"]
+    for message, tried in zip([m for m in last if m.role == "user"][1:], move.tries, strict=False):
+        [text] = message.parts
+        assert f"That reply was not accepted: {tried.reason}" in str(text)
+        assert "End your reply with" in str(text)
+    # A question asked again is one moment, however often.
+    assert [len(request.pictures) for request in model.requests] == [1, 1, 1, 1]
+
+
+async def test_only_the_last_word_to_a_question_is_remembered() -> None:
+    model = Scripted(["What?", "Action: take 1", "Action: take 2"])
+    await played(model, Pebbles(heap=5), memory="all")
+    assert model.words(2, "assistant") == ["Action: take 1"]
+    assert len(model.words(2)) == 2
+
+
+async def test_a_late_reply_leaves_memory_in_order() -> None:
+    async def slow(request: Request) -> Answer:
+        model.requests.append(request)
+        if len(model.requests) == 1:
+            await asyncio.sleep(10)
+        return Answer(f"Message {len(model.requests)}.")
+
+    model = Scripted([""])
+    model.answer = slow  # type: ignore[method-assign]
+    episode = await played(model, Talk(), Table(retries=1, seconds=0.05), memory="all")
+    assert episode.status == "done"
+    assert [t.verdict for t in episode.moves[0].tries] == ["late", "ok"]
+    assert model.words(1, "assistant") == ["(no reply)"]
+    assert model.words(3, "assistant") == ["Message 2.", "Message 3."]
+
+
+@pytest.mark.parametrize("finish", ["length", "refused", "stop"])
+async def test_how_an_answer_ended_is_recorded(finish: str) -> None:
+    model = Scripted(lambda number, _: Answer("Action: take 1", finish, Usage(10, 2)))  # type: ignore[arg-type]
+    episode = await played(model, Pebbles(heap=1))
+    [tried] = episode.moves[0].tries
+    assert (tried.finish, tried.usage) == ("" if finish == "stop" else finish, Usage(10, 2))
+
+
+async def test_what_a_filter_says_is_never_a_message() -> None:
+    model = Scripted(
+        lambda number, _: Answer("Blocked by policy.", "filtered", Usage(9, 0)) if number == 0 else "Hello."
+    )
+    episode = await played(model, Talk(rounds=1))
+    [move] = [m for m in episode.moves if m.seat == "a"]
+    assert (move.action, move.verdict) == ("Hello.", "retried")
+    assert (move.tries[0].verdict, move.tries[0].finish) == ("unreadable", "filtered")
+    assert move.tries[0].usage == Usage(9, 0)
+    assert "a content filter held the reply back" in model.words(1)[1]
+
+
+async def test_chairs_share_a_model_and_nothing_else() -> None:
+    game = Pebbles()
+    alone = Scripted(first_legal)
+    await played(alone, memory="all", frames=4)
+    shared = Scripted(first_legal)
+    agent = Vlm(shared, Manner(memory="all", frames=4))
+    await asyncio.gather(*(play(game, {"left": agent, "right": agent}, seed) for seed in (3, 4, 5)))
+    for _ in range(2):
+        shared.requests.clear()
+        others = ludens.agent("bot/first", game)
+        await play(game, {"left": agent, "right": others}, 3)
+        assert [_flat(r.messages) for r in shared.requests] == [_flat(r.messages) for r in alone.requests]
+    assert not hasattr(agent, "_moments")
+
+
+def _flat(messages: Sequence[Message]) -> list[object]:
+    return [(m.role, [p if isinstance(p, str) else p.hash for p in m.parts]) for m in messages]
+
+
+async def test_words_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "agent.md").write_text("# system\nYou are a pirate.\n\n# direct\nBe quick, matey.\n")
+    model = Scripted(first_legal)
+    await played(model, words=str(tmp_path))
+    assert model.words(0, "system")[0].startswith("You are a pirate.\n\n")
+    assert "Be quick, matey." in model.words(0)[0]
+    assert "Your legal actions: take 1" in model.words(0)[0]
+
+
+def test_wrong_words_are_told(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="does not exist"):
+        _ = Vlm(Scripted([""]), Manner(words=str(tmp_path / "no"))).words
+    (tmp_path / "agent.md").write_text("# sistem\nHello.\n")
+    with pytest.raises(UnknownName, match="did you mean 'system'"):
+        _ = Vlm(Scripted([""]), Manner(words=str(tmp_path))).words
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "vllm/tiny@http://127.0.0.1:1/v1",
+        "vllm/tiny@http://127.0.0.1:1/v1?temperature=0&blind=true&style=cot&frames=3&memory=all",
+        "vllm/tiny@http://127.0.0.1:1/v1?modality=both&words=/my%20words%26more",
+    ],
+)
+def test_the_spec_makes_the_agent_again(spec: str) -> None:
+    game = Pebbles()
+    made = ludens.agent(spec, game)
+    assert made.spec == spec
+    assert ludens.agent(made.spec, game).spec == spec
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("stile=cot", "did you mean 'style'"),
+        ("style=loud", "unknown value of option 'style'"),
+        ("frames=0", "must be at least 1"),
+        ("memory=some", "unknown value of option 'memory'"),
+        ("blind=maybe", "must be true or false"),
+    ],
+)
+def test_wrong_manners_are_told(options: str, said: str) -> None:
+    with pytest.raises((BadOption, UnknownName), match=said):
+        ludens.agent(f"vllm/tiny?{options}", Pebbles())
