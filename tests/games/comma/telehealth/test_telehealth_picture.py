@@ -48,13 +48,19 @@ def features(level: Features) -> Features:
             (apart > 50).mean(),
             (apart < -50).mean(),
             (level < 40).mean(),
-            (level > 215).mean(),
+            _pieces(apart > 50),
+            _pieces(apart < -50),
             (restless > 40).mean(),
             (restless[middle, middle] > 40).mean(),
             inside.sum() / box,
             level[inside].std() / 100 if inside.any() else 0.0,
         ]
     )
+
+
+def _pieces(mask: NDArray[np.bool_]) -> float:
+    """How often a line across meets a piece of the mask."""
+    return float((mask[:, 1:] & ~mask[:, :-1]).sum()) / len(mask)
 
 
 def pens(theme: str) -> Kit:

@@ -27,7 +27,7 @@ def pearl(plate: Plate) -> None:
     outline = plate.blob(x, y, r, r * plate.within(0.88, 1.0), 0.05, plate.within(0, 1))
     dome = plate.shape(outline)
     shade = plate.blur(dome, 9)
-    plate.layer((plate.skin, darker(plate.skin, 40)), shade, shade, 40)
+    plate.glow((plate.skin, darker(plate.skin, 40)), shade, 40)
     rim = ImageChops.subtract(
         plate.blur(dome, 4), plate.blur(plate.shape(inset(outline, x, y, 0.76)), 9), 3, 104
     )
@@ -35,11 +35,11 @@ def pearl(plate: Plate) -> None:
     plate.layer((tones.RED, tones.ROSE, tones.BLUSH, tones.PEARL, tones.WHITE), level, dome)
     vessels = [line for _ in range(plate.count(4, 5)) for line in _vessel(plate, x, y, r)]
     plate.ink(tones.BLOOD, ImageChops.darker(plate.strokes(vessels), dome))
-    gleams = []
     for _ in range(2):
         at = x - r * plate.within(0.3, 0.5), y - r * plate.within(0.3, 0.5)
-        gleams.append(plate.blob(*at, plate.within(9, 15), plate.within(5, 8), 0.1, -0.12))
-    plate.ink(tones.WHITE, plate.shape(*gleams))
+        plate.ink(
+            tones.WHITE, plate.shape(plate.blob(*at, plate.within(9, 15), plate.within(5, 8), 0.1, -0.12))
+        )
 
 
 def _vessel(plate: Plate, x: float, y: float, r: float) -> list[tuple[list[Point], float]]:
@@ -66,7 +66,7 @@ def crust(plate: Plate) -> None:
     x, y, r = 150 + plate.within(-10, 10), 150 + plate.within(-10, 10), plate.within(92, 108)
     nodule = plate.shape(plate.blob(x, y, r, r * plate.within(0.85, 1.0), 0.08, plate.within(0, 1)))
     halo = plate.blur(nodule, 16)
-    plate.layer((plate.skin, tones.ROSE), halo, halo, 30)
+    plate.glow((plate.skin, tones.ROSE), halo, 30)
     level = add(plate.relief(nodule, 24, 2), plate.grain(1, 6))
     plate.layer((tones.WINE, tones.BLOOD, tones.RED, tones.ROSE, tones.BLUSH), level, nodule)
     plate.ink(tones.COFFEE, plate.shape(plate.blob(x, y, r * 0.66, r * 0.58, 0.12, plate.within(0, 1))))
@@ -86,9 +86,10 @@ def crust(plate: Plate) -> None:
 
 def _chunk(plate: Plate, x: float, y: float, r: float) -> Outline:
     """One plate of crust."""
-    turns = [(step + plate.within(-0.35, 0.35)) * 2 * pi / 7 for step in range(7)]
-    radii = [r * plate.within(0.85, 1.15) for _ in turns]
-    return np.array([(x + q * cos(t), y + q * sin(t)) for q, t in zip(radii, turns, strict=True)])
+    turns = (np.arange(7) + plate.draw(7) * 0.7).tolist()
+    radii = (r * (0.85 + 0.3 * plate.draw(7))).tolist()
+    corners = zip(radii, turns, strict=True)
+    return np.array([(x + q * cos(t * 2 * pi / 7), y + q * sin(t * 2 * pi / 7)) for q, t in corners])
 
 
 def scale(plate: Plate) -> None:
@@ -99,12 +100,9 @@ def scale(plate: Plate) -> None:
     )
     soft = plate.blur(plate.blur(patch, 22), 16)
     rough = ImageChops.add(plate.grain(1, 2), plate.grain(2, 2), 1.0, -50)
-    plate.layer((plate.skin, plate.skin, tones.ROSE, tones.RED), ImageChops.multiply(soft, rough), soft, 24)
-    flakes = []
-    for px, py in plate.scatter(soft, plate.count(46, 60), 120):
-        size = plate.within(4, 9)
-        flakes.append(plate.blob(px, py, size, size * plate.within(0.4, 0.7), 0.5, plate.within(0, 1)))
-    plate.ink(tones.BLOOD, plate.shape(*(shifted(flake, 1.2, 1.8) for flake in flakes)))
+    plate.glow((plate.skin, plate.skin, tones.ROSE, tones.RED), ImageChops.multiply(soft, rough), 24)
+    flakes = plate.specks(plate.scatter(soft, plate.count(46, 60), 120), 4, 9, 0.4, 0.5)
+    plate.ink(tones.BLOOD, plate.shape(*shifted(flakes, 1.2, 1.8)))
     plate.ink(tones.PEARL, plate.shape(*flakes))
     plate.ink(tones.WHITE, plate.shape(*flakes[::2]))
 
@@ -115,25 +113,20 @@ def wax(plate: Plate) -> None:
     outline = plate.blob(x, y, plate.within(98, 112), plate.within(74, 88), 0.05, plate.within(0, 1))
     plaque = plate.shape(outline)
     shadow = plate.blur(plate.shape(shifted(outline, 7, 9)), 5)
-    plate.layer((plate.skin, darker(plate.skin, 75)), shadow, shadow, 40)
+    plate.glow((plate.skin, darker(plate.skin, 75)), shadow, 40)
     plate.ink(tones.COFFEE, plaque)
     level = add(plate.relief(plaque, 7, 3), plate.grain(1, 5), plate.grain(2, 3))
     browns = (tones.COCOA, tones.BROWN, tones.TAN), (tones.COFFEE, tones.UMBER, tones.BROWN)
     chosen = browns[plate.count(0, 1)]
     plate.layer(_DEEP if _dark(plate) else chosen, level, plate.shape(inset(outline, x, y, 0.97)))
     inside = plate.shape(inset(outline, x, y, 0.88))
-    pits = [_dot(plate, at, 3, 5) for at in plate.scatter(inside, plate.count(26, 34))]
-    plate.ink(tones.SOOT, plate.shape(*pits))
+    plate.ink(
+        tones.SOOT, plate.shape(*plate.specks(plate.scatter(inside, plate.count(26, 34)), 3, 5, 0.9, 0.1))
+    )
     places = plate.scatter(inside, plate.count(14, 20))
-    beads = [_dot(plate, at, 4, 6) for at in places]
-    rings = [inset(bead, *at, 1.35) for bead, at in zip(beads, places, strict=True)]
-    plate.ink(tones.COFFEE, plate.shape(*rings))
+    beads = plate.specks(places, 4, 6, 0.9, 0.05)
+    plate.ink(tones.COFFEE, plate.shape(*(places[:, None] + (beads - places[:, None]) * 1.35)))
     plate.ink(tones.STRAW, plate.shape(*beads))
-
-
-def _dot(plate: Plate, at: Point, low: float, high: float) -> Outline:
-    r = plate.within(low, high)
-    return plate.blob(*at, r, r, 0.05)
 
 
 def _dark(plate: Plate) -> bool:
@@ -155,13 +148,10 @@ def notch(plate: Plate) -> None:
     ]
     patch = plate.shape(*lobes, holes=bites)
     level = add(plate.grain(0, 3), plate.grain(2, 5))
-    browns = (
-        (tones.SOOT, tones.COFFEE, tones.COCOA) if _dark(plate) else (tones.UMBER, tones.BROWN, tones.TAN)
-    )
-    plate.layer(browns, level, patch)
+    plate.layer(_DEEP if _dark(plate) else (tones.UMBER, tones.BROWN, tones.TAN), level, patch)
     shades = (tones.SOOT, tones.SLATE, tones.BLOOD, tones.TAN, tones.COFFEE, tones.STEEL)
-    for shade, at in zip(shades, plate.scatter(patch, len(shades)), strict=False):
-        blotch = plate.blob(*at, plate.within(24, 40), plate.within(20, 30), 0.3, plate.within(0, 1))
+    for shade, (px, py) in zip(shades, plate.scatter(patch, len(shades)).tolist(), strict=False):
+        blotch = plate.blob(px, py, plate.within(24, 40), plate.within(20, 30), 0.3, plate.within(0, 1))
         plate.ink(shade, ImageChops.darker(plate.shape(blotch), patch))
 
 
@@ -169,7 +159,7 @@ def _border(plate: Plate, whole: Mask, lobes: list[Outline], number: int) -> lis
     """Corners of the lobes that lie at the border of the whole, some way from each other."""
     soft, chosen = plate.blur(whole, 12), list[Point]()
     corners = [(x, y) for lobe in lobes for x, y in lobe.tolist()]
-    for _ in range(120):
+    for _ in range(60):
         x, y = corners[plate.count(0, len(corners) - 1)]
         apart = all((x - a) ** 2 + (y - b) ** 2 > 40**2 for a, b in chosen)
         if apart and plate.cover(soft, x, y) < 150:
@@ -183,7 +173,7 @@ def mole(plate: Plate) -> None:
     spot = plate.shape(plate.blob(x, y, r, r * plate.within(0.82, 1.0), 0.015, plate.within(0, 1)))
     shades = (tones.COFFEE, tones.SOOT) if _dark(plate) else (tones.UMBER, tones.COCOA)
     soft = plate.blur(spot, 3)
-    plate.layer((plate.skin, shades[plate.count(0, 1)]), soft, soft, 24)
+    plate.glow((plate.skin, shades[plate.count(0, 1)]), soft, 24)
     hairs = []
     for _ in range(plate.count(0, 2)):
         tilt = plate.within(-18, 18)

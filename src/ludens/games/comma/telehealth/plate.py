@@ -24,6 +24,8 @@ Mask = Image.Image
 """Coverage, or levels from 0 to 255: an image of bytes."""
 Outline = NDArray[np.float64]
 """Corners, shape (n, 2), in units."""
+Specks = NDArray[np.float64]
+"""Several outlines with as many corners each, shape (m, n, 2)."""
 Colour = str | RGB
 
 UNITS = 300
@@ -41,9 +43,10 @@ class Plate:
     def __init__(self, kit: Kit, side: int, skin: str, random: Stream) -> None:
         self.kit, self.side, self.skin = kit, side, skin
         self.scale = side / UNITS
-        self._random = iter(_numbers(random.bits(), _DRAWS))
-        level = add(self.grain(0, 4), self.grain(2, 6))
-        self._image = self._coloured((darker(skin, 22), skin, lighter(skin, 26)), level)
+        self._numbers = _numbers(random.bits(), _DRAWS)
+        self._listed: list[float] = self._numbers.tolist()
+        self._drawn = 0
+        self._image = self._coloured((darker(skin, 22), skin, lighter(skin, 26)), self._piece(self._skin()))
 
     @property
     def pixels(self) -> Sprite:
@@ -52,46 +55,75 @@ class Plate:
 
     # What is drawn by lot.
 
+    def draw(self, number: int) -> NDArray[np.float64]:
+        """So many numbers in [0, 1)."""
+        start, self._drawn = self._drawn, self._drawn + number
+        return self._numbers[start : self._drawn]
+
     def within(self, low: float, high: float) -> float:
         """A number between two."""
-        return low + (high - low) * next(self._random)
+        self._drawn += 1
+        return low + (high - low) * self._listed[self._drawn - 1]
 
     def count(self, low: int, high: int) -> int:
         """A whole number between two, both included."""
-        return low + int((high - low + 1) * next(self._random))
+        return int(self.within(low, high + 1))
 
     def blob(self, x: float, y: float, rx: float, ry: float, wobble: float, turn: float = 0.0) -> Outline:
         """The outline of an ellipse, turned (in turns), more or less uneven."""
-        corners, waves = (64, 5) if rx > 20 else (16, 2)
-        steps = np.arange(corners) * (_TURN // corners)
-        grow = np.ones(corners)
-        for k in range(2, 2 + waves):
-            grow += wobble * self.within(0, 1) / k**0.5 * _COS[(k * steps + self.count(0, _TURN - 1)) % _TURN]
-        dx, dy = rx * grow * _COS[steps], ry * grow * _COS[steps - _TURN // 4]
-        c, s = _COS[round(turn * _TURN) % _TURN], _COS[(round(turn * _TURN) - _TURN // 4) % _TURN]
-        return np.stack((x + dx * c - dy * s, y + dx * s + dy * c), 1)
+        middles, sizes = np.array([[x, y]]), np.array([[rx, ry]])
+        outline: Outline = self._blobs(64, 5, middles, sizes, wobble, np.array([turn]))[0]
+        return outline
 
-    def scatter(self, mask: Mask, number: int, least: int = 200) -> list[tuple[float, float]]:
-        """Random points where the mask covers at least so much."""
-        points: list[tuple[float, float]] = []
-        for _ in range(number * 5):
-            x, y = self.within(0, UNITS), self.within(0, UNITS)
-            if self.cover(mask, x, y) >= least:
-                points.append((x, y))
-                if len(points) == number:
-                    break
-        return points
+    def specks(
+        self, places: NDArray[np.float64], low: float, high: float, flat: float, wobble: float
+    ) -> Specks:
+        """A small blob at every place, from round to so flat, turned at random; shape (n, 16, 2)."""
+        number = len(places)
+        width = low + (high - low) * self.draw(number)
+        sizes = np.stack((width, width * (1 - (1 - flat) * self.draw(number))), 1)
+        return self._blobs(16, 2, places, sizes, wobble, self.draw(number))
+
+    def _blobs(
+        self,
+        corners: int,
+        waves: int,
+        middles: NDArray[np.float64],
+        sizes: NDArray[np.float64],
+        wobble: float,
+        turns: NDArray[np.float64],
+    ) -> Specks:
+        """Uneven ellipses all at once, by a table of cosines."""
+        number, steps = len(middles), np.arange(corners) * (_TURN // corners)
+        grow = np.ones((number, corners))
+        for k in range(2, 2 + waves):
+            part, phase = wobble / k**0.5 * self.draw(number), (self.draw(number) * _TURN).astype(int)
+            grow += part[:, None] * _COS[(k * steps + phase[:, None]) % _TURN]
+        dx, dy = sizes[:, :1] * grow * _COS[steps], sizes[:, 1:] * grow * _COS[steps - _TURN // 4]
+        turned = np.rint(turns * _TURN).astype(int)[:, None]
+        c, s = _COS[turned % _TURN], _COS[(turned - _TURN // 4) % _TURN]
+        return np.stack((middles[:, :1] + dx * c - dy * s, middles[:, 1:] + dx * s + dy * c), 2)
+
+    def scatter(self, mask: Mask, number: int, least: int = 200) -> NDArray[np.float64]:
+        """Random points where the mask covers at least so much: shape (n, 2), mostly `number` of them."""
+        points = self.draw(number * 10).reshape(-1, 2)
+        at = (points * self.side).astype(int)
+        inside = np.asarray(mask)[at[:, 1], at[:, 0]] >= least
+        chosen: NDArray[np.float64] = points[inside][:number] * UNITS
+        return chosen
 
     def grain(self, size: int, part: int) -> Mask:
         """A piece of texture around 128, its swings divided by `part`; size 0 is coarse, 2 fine."""
-        texture = self._texture(size, part)
-        x, y = int(self.within(0, self.side)), int(self.within(0, self.side))
+        return self._piece(self._texture(size, part))
+
+    def _piece(self, texture: Mask) -> Mask:
+        x, y = (int(at) for at in self.draw(2) * self.side)
         return texture.crop((x, y, x + self.side, y + self.side))
 
     # What is drawn.
 
     def shape(self, *outlines: Outline, holes: Sequence[Outline] = ()) -> Mask:
-        """Filled outlines as coverage; holes are taken out again."""
+        """Filled outlines, all or nothing at every pixel; holes are taken out again."""
         image = Image.new("L", (self.side, self.side), 0)
         draw = ImageDraw.Draw(image)
         for outline, ink in [*((o, 255) for o in outlines), *((o, 0) for o in holes)]:
@@ -99,30 +131,38 @@ class Plate:
         return image
 
     def strokes(self, lines: Sequence[tuple[Sequence[tuple[float, float]], float]]) -> Mask:
-        """Lines with their widths, as coverage."""
-        image = Image.new("L", (2 * self.side, 2 * self.side), 0)
+        """Lines with their widths."""
+        image = Image.new("L", (self.side, self.side), 0)
         draw = ImageDraw.Draw(image)
         for points, width in lines:
-            at = [(x * 2 * self.scale, y * 2 * self.scale) for x, y in points]
-            draw.line(at, fill=255, width=max(2, round(width * 2 * self.scale)), joint="curve")
-        return image.reduce(2)
+            at = [(x * self.scale, y * self.scale) for x, y in points]
+            draw.line(at, fill=255, width=max(1, round(width * self.scale)), joint="curve")
+        return image
 
     def blur(self, mask: Mask, units: float) -> Mask:
-        """The mask with edges so many units soft."""
-        return mask.filter(ImageFilter.BoxBlur(max(1, round(units * self.scale))))
+        """The mask with edges so many units soft; very soft ones need but half the detail."""
+        pixels = round(units * self.scale)
+        if pixels < 6:
+            return mask.filter(ImageFilter.BoxBlur(max(1, pixels)))
+        half = mask.reduce(2).filter(ImageFilter.BoxBlur(pixels / 2))
+        return half.resize(mask.size, Image.Resampling.NEAREST)
 
     def relief(self, mask: Mask, units: float, part: float) -> Mask:
         """Light from the upper left on a raised shape: over 128 where it falls, under in the shade."""
         soft, shift = self.blur(mask, units), max(1, round(units * 0.6 * self.scale))
         return ImageChops.subtract(ImageChops.offset(soft, -shift), ImageChops.offset(soft, shift), part, 128)
 
-    def layer(self, stops: Sequence[Colour], level: Mask, mask: Mask, least: int = 128) -> None:
-        """Paint levels as a run of colours, where the mask covers at least so much."""
-        self._image.paste(self._coloured(tuple(stops), level), None, _translated(mask, _at_least(least)))
+    def layer(self, stops: Sequence[Colour], level: Mask, mask: Mask) -> None:
+        """Paint levels as a run of colours, inside a shape."""
+        self._image.paste(self._coloured(tuple(stops), level), None, mask)
+
+    def glow(self, stops: Sequence[Colour], soft: Mask, least: int) -> None:
+        """Paint a soft shape as a run of colours from its border inwards, from so much coverage on."""
+        self.layer(stops, soft, _translated(soft, _at_least(least)))
 
     def ink(self, colour: Colour, mask: Mask) -> None:
-        """Paint one colour where the mask covers nearly half or more."""
-        self._image.paste(self._table((colour, colour))[0], None, _translated(mask, _at_least(110)))
+        """Paint one colour, inside a shape."""
+        self._image.paste(self._table((colour, colour))[0], None, mask)
 
     def cover(self, mask: Mask, x: float, y: float) -> int:
         """How much a mask covers at a place given in units."""
@@ -140,6 +180,15 @@ class Plate:
             entries = tones.ramp(self.kit, stops).tolist()
             found = self.kit.kept[key] = bytes(entries[level & ~7] for level in range(256))
         assert isinstance(found, bytes)
+        return found
+
+    def _skin(self) -> Mask:
+        """Texture of the skin: coarse and fine together."""
+        key = ("telehealth skin", self.side)
+        found = self.kit.kept.get(key)
+        if found is None:
+            found = self.kit.kept[key] = add(self._texture(0, 4), self._texture(2, 6))
+        assert isinstance(found, Image.Image)
         return found
 
     def _texture(self, size: int, part: int) -> Mask:
@@ -186,12 +235,11 @@ def _at_least(least: int) -> bytes:
     return bytes(255 * (level >= least) for level in range(256))
 
 
-def _numbers(seed: int, count: int) -> list[float]:
+def _numbers(seed: int, count: int) -> NDArray[np.float64]:
     """Numbers in [0, 1): what a stream of this state would draw, all at once."""
     with np.errstate(over="ignore"):
         z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         z ^= z >> np.uint64(31)
-    numbers: list[float] = ((z >> np.uint64(11)).astype(np.float64) * 2.0**-53).tolist()
-    return numbers
+    return (z >> np.uint64(11)).astype(np.float64) * 2.0**-53
