@@ -15,6 +15,7 @@ from ludens.core.registry import load
 BENCHES: dict[str, str] = {
     "draw": "ludens.bench.draw:rows",
     "play": "ludens.bench.play:rows",
+    "playground": "ludens.bench.playground:rows",
     "client": "ludens.bench.client:rows",
 }
 """Name to "module:function"; the first line of the function's docstring says what is measured."""

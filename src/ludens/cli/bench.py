@@ -35,6 +35,10 @@ def bench(
         json_out(measured)
 
 
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
 _COLUMNS = ("what", "measured", "unit", "target", "ours / this", "note")
 _NUMBERS = ("measured", "target", "ours / this")
 
@@ -42,7 +46,7 @@ _NUMBERS = ("measured", "target", "ours / this")
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     return (
         row["what"],
-        "-" if row["value"] is None else f"{row['value']:,.0f}",
+        "-" if row["value"] is None else _figure(row["value"]),
         row["unit"],
         "" if row["target"] is None else f"{row['target']:,.0f}",
         "" if row["ratio"] is None else f"{row['ratio']:,.1f}",

@@ -1,0 +1,124 @@
+"""`ludens bench playground`: pictures, questions, samples and opponents of LVLM-Playground, on one core."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+from ludens.bench import Row
+from ludens.bench.clock import rate
+from ludens.core.agent import Agent, Ask
+from ludens.core.random import stream
+from ludens.core.registry import make
+from ludens.core.state import FreeText, State
+from ludens.core.view import Look, View, view_of
+
+PICTURES = 400.0
+"""Images a second that every game is to reach."""
+
+RELEASED = {
+    "tic_tac_toe": 9.0,
+    "reversi": 7.5,
+    "sudoku": 862.0,
+    "minesweeper": 9.0,
+    "gomoku": 37.0,
+    "chess": 34.0,
+}
+"""Milliseconds of CPU that the paper's released code takes for a sample."""
+
+SLOWEST = {"gomoku": 100.0, "chess": 300.0}
+"""Milliseconds that an opponent's move may take at most."""
+
+_POSITIONS = 24
+
+
+def rows(seconds: float) -> Iterator[Row]:
+    """Pictures drawn, encoded and base64'd; questions; positions with their picture; opponents' moves."""
+    from ludens.suites.playground import GAMES, OPPONENTS
+
+    for game in GAMES:
+        yield Row(f"{game}: pictures", rate(_pictures(game), seconds), "images/s", PICTURES)
+    for game in GAMES:
+        yield Row(f"{game}: questions with examples", rate(_questions(game), seconds), "questions/s")
+    for game, theirs in RELEASED.items():
+        ours = rate(_samples(game), seconds)
+        yield Row(f"{game}: legal positions with pictures", ours, "samples/s")
+        note = f"{theirs:g} ms of CPU a sample"
+        yield Row(f"{game}: released code", 1000 / theirs, "samples/s", ratio=ours * theirs / 1000, note=note)
+    for game, (seats, bot) in OPPONENTS.items():
+        each = 1000 / rate(_moves(game, seats, bot), seconds)
+        yield Row(f"{game}: {bot}", each, "ms/move", SLOWEST.get(game))
+
+
+def _pictures(game: str) -> Callable[[int], int]:
+    perceive = make("perceive", board=game)
+    view = view_of(perceive, Look(), 0)
+    shown = [perceive.start(seed) for seed in range(_POSITIONS)]
+
+    def work(seed: int) -> int:
+        view.image(shown[seed % _POSITIONS], "viewer").data_uri()
+        return 1
+
+    return work
+
+
+def _questions(game: str) -> Callable[[int], int]:
+    qa = make("qa", board=game)
+    view = view_of(qa, Look(), 0)
+
+    def work(seed: int) -> int:
+        view.notes(qa.start(seed), "viewer")
+        return 1
+
+    return work
+
+
+def _samples(game: str) -> Callable[[int], int]:
+    rule = make("rule", board=game)
+    view = view_of(rule, Look(), 0)
+
+    def work(seed: int) -> int:
+        view.image(rule.start(seed), "player").data_uri()
+        return 1
+
+    return work
+
+
+def _moves(game: str, seats: tuple[str, str], bot: str) -> Callable[[int], int]:
+    """Moves of an opponent in positions from its own games against random play."""
+    from ludens.agents import agent
+
+    made = make(game)
+    view = view_of(made, Look(), 0)
+    player = agent(bot, made).sit(made, seats[1], stream(0, "bench"))
+    asks = asyncio.run(_asks(player, made.start(0), view, seats))
+
+    async def batch(start: int) -> None:
+        for place in range(4):
+            await player.act(asks[(4 * start + place) % len(asks)])
+
+    def work(seed: int) -> int:
+        asyncio.run(batch(seed))
+        return 4
+
+    return work
+
+
+async def _asks(player: Agent, state: State, view: View, seats: tuple[str, str]) -> list[Ask]:
+    random, asks = stream(0, "bench", "other"), list[Ask]()
+    start = state.clone()
+    while len(asks) < _POSITIONS:
+        if state.over:
+            state = start.clone()
+        [seat] = state.turn
+        legal = state.legal(seat)
+        if seat == seats[1]:
+            now = state.clone()
+            asks.append(Ask(seat, legal, view.format(now, seat), state=now))
+            action = (await player.act(asks[-1])).action
+        else:
+            assert not isinstance(legal, FreeText)
+            action = random.choice(legal)
+        assert action is not None
+        state.apply({seat: action})
+    return asks
