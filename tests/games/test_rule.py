@@ -57,6 +57,15 @@ def test_positions_differ_in_depth_and_mover() -> None:
     assert len({game.start(seed).facts["choices"] for seed in range(60)}) > 20
 
 
+def test_boards_fill_up_when_more_moves_are_made() -> None:
+    usual, long = ludens.make("rule", board="gomoku"), ludens.make("rule", board="gomoku", moves=220)
+    free = [long.start(seed).facts["choices"] for seed in range(60)]
+    assert min(usual.start(seed).facts["choices"] for seed in range(60)) >= 225 - 40
+    assert min(free) < 120
+    bare = ludens.make("rule", board="gomoku", moves=0)
+    assert bare.start(3).facts["choices"] == 225
+
+
 def test_the_answer_is_not_given_away() -> None:
     game = ludens.make("rule", board="reversi")
     state, view = game.start(5), game.view(Look())

@@ -16,8 +16,6 @@ from ludens.core.state import FreeText, State
 from ludens.core.view import Look, View
 
 SEAT = "player"
-LONGEST = 40
-"""Moves played at most before the question: deep enough for every board, short of most endings."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,7 @@ class RuleQuestion(Game):
     name = "rule"
 
     board: str = option("tic_tac_toe", help="the board game whose rules are to be followed, options included")
+    moves: int = option(40, low=0, high=400, help="random moves before the question, at most")
 
     bots: ClassVar[Mapping[str, str]] = {
         "random": "ludens.games.rule.bots:Guess",
@@ -48,7 +47,7 @@ class RuleQuestion(Game):
         return (SEAT,)
 
     def start(self, seed: int) -> Question:
-        return Question(reached(board_game(self.board), seed))
+        return Question(reached(board_game(self.board), seed, self.moves))
 
     def view(self, look: Look, seed: int = 0) -> View:
         from ludens.games.rule.view import RuleView
@@ -68,11 +67,11 @@ def board_game(board: str) -> Game:
     return game
 
 
-def reached(game: Game, seed: int) -> State:
-    """A position that is not over, after a random number of random moves."""
+def reached(game: Game, seed: int, moves: int) -> State:
+    """A position that is not over, after a random number of random moves, so many at most."""
     choose = stream(seed, "position")
     state, passed = game.start(seed), list[State]()
-    for _ in range(choose.between(0, LONGEST)):
+    for _ in range(choose.between(0, moves)):
         passed.append(state.clone())
         state.apply({state.turn[0]: choose.choice(list(_names(state)))})
         if state.over:

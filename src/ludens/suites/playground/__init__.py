@@ -31,6 +31,9 @@ ONE_TRY = Table(retries=0, fallback="forfeit")
 THREE_TRIES = Table(retries=2, fallback="forfeit", listed=False)
 """Three invalid replies in a row lose the game; what is legal the player must know."""
 
+LONG = {"reversi": "&moves=60", "gomoku": "&moves=220"}
+"""Boards that need more moves than the usual 40 to fill up: on a bare one, any answer is valid."""
+
 SIDES = ("first", "second", "both")
 
 
@@ -70,7 +73,7 @@ def playground(
     tasks = (
         *(question("perceive", game, (CELLS, EXACT, READABLE)) for game in GAMES),
         *(question("qa", game, accuracy(game), shots) for game in GAMES),
-        *(question("rule", game, (VALID, READABLE)) for game in GAMES),
+        *(question("rule", game, (VALID, READABLE), LONG.get(game, "")) for game in GAMES),
         *(match(game, sides) for game in GAMES),
     )
     return Suite(

@@ -19,7 +19,8 @@ DEVIATIONS = (
     "Chess moves are read as e2e4 or in standard notation, castling and promotion included; the released "
     "code rejects castling and compares spellings, and table 4 has 0 for every model.",
     "A move is read where it was asked for, not from the first coordinate that a reply mentions.",
-    "Positions of rule are reached by 0 to 40 random legal moves; the paper does not say how it draws them.",
+    "Positions of rule are reached by 0 to 40 random legal moves, 60 in Reversi and 220 in Gomoku; a game "
+    "that ends before gives any position it went through. The paper does not say how it draws positions.",
     "Three invalid replies in a row lose the game; the released code adds them up over the whole game.",
     "Tic-tac-toe: X moves first, and the model is X; in the paper O begins, and the model is O.",
     "Reversi's opponent is alpha-beta of depth 3; in the released one a sign is inverted, and it loses to "
