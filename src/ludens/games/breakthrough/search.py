@@ -1,112 +1,171 @@
 """Alpha-beta for Breakthrough on bitboards: the paper's reference player.
 
 Cell `row * columns + column` is a bit; row 0 is the top, where Black starts and White arrives. The evaluation
-is the paper's: how much further our foremost pawn has come than theirs, as a share of the way.
+is the paper's: how many rows further our foremost pawn has come than theirs. Nothing is guessed: positions
+whose value follows without a search (a pawn before its goal, one that nobody can stop, the last move before
+the horizon, a lead too large to be lost in the moves left) are answered at once, all others are searched.
 """
 
 from __future__ import annotations
 
-WON = 1000.0
+WON = 1000
+"""More than any lead; a win in fewer moves is worth as many points more."""
+
+Cells = tuple[int, int]
 
 
 class Position:
-    """Two bitboards and the side to move; moves are (from, to) cell numbers."""
+    """Two bitboards; moves are (from, to) cell numbers."""
 
-    __slots__ = ("_seen", "black", "columns", "left", "right", "rows", "white")
+    __slots__ = ("_last", "_left", "_right", "_seen", "black", "columns", "rows", "white")
 
     def __init__(self, black: int, white: int, rows: int, columns: int) -> None:
         self.black, self.white, self.rows, self.columns = black, white, rows, columns
         edge = sum(1 << (row * columns) for row in range(rows))
-        self.left, self.right = ~edge, ~(edge << (columns - 1))
-        # Positions reached by another order of moves: the bounds between which their value lies. Who is to
-        # move follows from the depth within one search.
-        self._seen: dict[tuple[int, int, int], tuple[float, float]] = {}
+        full = (1 << (rows * columns)) - 1
+        self._left, self._right = full & ~edge, full & ~(edge << (columns - 1))
+        self._last = rows - 1
+        # Positions reached by another order of moves: the bounds between which their value lies, and the move
+        # that was best. Who is to move follows from the depth within one search.
+        self._seen: dict[tuple[int, int, int], tuple[int, int, Cells]] = {}
 
-    def best(self, black_moves: bool, depth: int) -> list[tuple[int, int]]:
+    def best(self, black_moves: bool, depth: int) -> list[Cells]:
         """The moves that search finds best, all of them where several are equal."""
-        found: list[tuple[int, int]] = []
-        best = -2 * WON
         self._seen.clear()
-        for start, end in self._moves(self.black, self.white, black_moves):
-            value = -self._after(
-                self.black, self.white, start, end, black_moves, depth - 1, -2 * WON, -best + 1e-9
-            )
-            if value > best + 1e-12:
-                found, best = [(start, end)], value
-            elif abs(value - best) <= 1e-12:
-                found.append((start, end))
+        own, other = (self.black, self.white) if black_moves else (self.white, self.black)
+        found: list[Cells] = []
+        best = -2 * WON
+        for move in self._moves(own, other, black_moves):
+            value = self._after(own, other, move, black_moves, depth, best - 1, best + 1)
+            if value > best:
+                value = self._after(own, other, move, black_moves, depth, best, 2 * WON)
+                found, best = [move], value
+            elif value == best:
+                found.append(move)
         return found
 
-    def _after(
-        self,
-        black: int,
-        white: int,
-        start: int,
-        end: int,
-        black_moved: bool,
-        depth: int,
-        alpha: float,
-        beta: float,
-    ) -> float:
-        """What the position after a move is worth to the side that answers it."""
-        gone, come = 1 << start, 1 << end
-        if black_moved:
-            black, white = black ^ gone | come, white & ~come
-            if end >= (self.rows - 1) * self.columns or not white:
-                return -WON - depth
-        else:
-            white, black = white ^ gone | come, black & ~come
-            if end < self.columns or not black:
-                return -WON - depth
-        return self._value(black, white, not black_moved, depth, alpha, beta)
+    def _after(self, own: int, other: int, move: Cells, down: bool, depth: int, alpha: int, beta: int) -> int:
+        """What a move is worth to the side that makes it, `depth` counting this move."""
+        start, end = move
+        come = 1 << end
+        own, other = own ^ (1 << start) | come, other & ~come
+        if not other or (end >= self._last * self.columns if down else end < self.columns):
+            return WON + depth - 1
+        return -self._value(other, own, not down, depth - 1, -beta, -alpha)
 
-    def _value(
-        self, black: int, white: int, black_moves: bool, depth: int, alpha: float, beta: float
-    ) -> float:
+    def _value(self, own: int, other: int, down: bool, depth: int, alpha: int, beta: int) -> int:
+        """What a position is worth to the side to move, which moves down the board or up."""
+        last, columns = self._last, self.columns
+        ours = _foremost(own, down, last, columns)
+        theirs = _foremost(other, not down, last, columns)
         if depth == 0:
-            lead = self._lead(black, white)
-            return lead if black_moves else -lead
-        key = (black, white, depth)
-        low, high = self._seen.get(key, (-2 * WON, 2 * WON))
+            return ours - theirs
+        if ours == last - 1:  # the foremost pawn can always move: none of ours stands before it
+            return WON + depth - 1
+        if depth == 1:
+            return self._one_move(own, other, down, ours, theirs)
+        threat = 0
+        if theirs == last - 1:
+            row = (1 << columns) - 1
+            threat = other & (row << columns if down else row << (last - 1) * columns)
+            if threat & (threat - 1):
+                return 2 - WON - depth
+        else:
+            mine, yours = (depth + 1) // 2, depth // 2
+            if ours + mine < last and other.bit_count() > mine:
+                most = ours + mine - _foremost(_without(other, not down, mine), not down, last, columns)
+                if most <= alpha:
+                    return most
+            if theirs + yours < last and own.bit_count() > yours:
+                least = _foremost(_without(own, down, yours), down, last, columns) - theirs - yours
+                if least >= beta:
+                    return least
+        return self._searched(own, other, down, depth, alpha, beta, threat)
+
+    def _searched(
+        self, own: int, other: int, down: bool, depth: int, alpha: int, beta: int, threat: int
+    ) -> int:
+        key = (own, other, depth)
+        low, high, known = self._seen.get(key, (-2 * WON, 2 * WON, (-1, -1)))
         if low >= beta or low == high:
             return low
         if high <= alpha:
             return high
-        best, floor = -2 * WON, alpha
-        for start, end in self._moves(black, white, black_moves):
-            value = -self._after(black, white, start, end, black_moves, depth - 1, -beta, -floor)
+        moves = self._moves(own, other, down)
+        best, floor, chosen = -2 * WON, alpha, known
+        if threat:  # whoever does not take the pawn before its goal has lost
+            target = threat.bit_length() - 1
+            moves = [move for move in moves if move[1] == target]
+            best = 2 - WON - depth
+            floor = max(floor, best)
+        elif known in moves:
+            moves.remove(known)
+            moves.insert(0, known)
+        for move in moves:
+            if floor >= beta:
+                break
+            value = self._after(own, other, move, down, depth, floor, beta)
             if value > best:
-                best = value
-                if value > floor:
-                    floor = value
-                    if floor >= beta:
-                        break
-        self._seen[key] = (
-            best if best > alpha else low,
-            best if best < beta else high,
-        )
+                best, chosen = value, move
+                floor = max(floor, value)
+        self._seen[key] = (best if best > alpha else low, best if best < beta else high, chosen)
         return best
 
-    def _lead(self, black: int, white: int) -> float:
-        columns = self.columns
-        foremost_black = (black.bit_length() - 1) // columns
-        foremost_white = self.rows - 1 - ((white & -white).bit_length() - 1) // columns
-        return (foremost_black - foremost_white) / (self.rows - 1)
+    def _one_move(self, own: int, other: int, down: bool, ours: int, theirs: int) -> int:
+        """The value of the last move before the horizon: step ahead, or take their only foremost pawn."""
+        last, columns = self._last, self.columns
+        value = ours + 1 - theirs
+        row = last - theirs if down else theirs
+        foremost = other >> row * columns & ((1 << columns) - 1)
+        if foremost & (foremost - 1):
+            return value
+        pawn = foremost << row * columns
+        if down:
+            takers = (pawn & self._left) >> columns + 1 | (pawn & self._right) >> columns - 1
+        else:
+            takers = (pawn & self._left) << columns - 1 | (pawn & self._right) << columns + 1
+        if not takers & own:
+            return value
+        rest = other ^ pawn
+        if not rest:
+            return WON
+        taken = max(ours, last - theirs) - _foremost(rest, not down, last, columns)
+        return max(value, taken)
 
-    def _moves(self, black: int, white: int, black_moves: bool) -> list[tuple[int, int]]:
+    def _moves(self, own: int, other: int, down: bool) -> list[Cells]:
         """Every move, the furthest advanced first: those decide races, so they prune most."""
-        columns, taken, moves = self.columns, black | white, []
-        own = black if black_moves else white
-        step = columns if black_moves else -columns
+        columns, moves = self.columns, []
+        step = columns if down else -columns
         full = (1 << (self.rows * columns)) - 1
-        for side, targets in ((0, full & ~taken), (-1, full & ~own), (1, full & ~own)):
-            movers = own & (self.left if side < 0 else self.right if side > 0 else full)
+        for side, movers, targets in (
+            (0, own, full & ~(own | other)),
+            (-1, own & self._left, full & ~own),
+            (1, own & self._right, full & ~own),
+        ):
             shift = step + side
             reached = (movers << shift if shift > 0 else movers >> -shift) & targets
             while reached:
-                low = reached & -reached
-                end = low.bit_length() - 1
+                bit = reached & -reached
+                end = bit.bit_length() - 1
                 moves.append((end - shift, end))
-                reached ^= low
-        moves.sort(key=lambda move: -move[1] if black_moves else move[1])
+                reached ^= bit
+        moves.sort(key=_end, reverse=down)
         return moves
+
+
+def _end(move: Cells) -> int:
+    return move[1]
+
+
+def _foremost(pawns: int, down: bool, last: int, columns: int) -> int:
+    """The rows that the foremost pawn has come from its own edge."""
+    if down:
+        return (pawns.bit_length() - 1) // columns
+    return last - ((pawns & -pawns).bit_length() - 1) // columns
+
+
+def _without(pawns: int, down: bool, count: int) -> int:
+    """The pawns without so many of the foremost."""
+    for _ in range(count):
+        pawns = pawns ^ (1 << (pawns.bit_length() - 1)) if down else pawns & (pawns - 1)
+    return pawns

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream
+from ludens.core.registry import make
 from ludens.core.reply import ActionFormat
 from ludens.core.state import State
 from ludens.core.view import Look, Picture, View
 from ludens.suites.vs_bench.recipes import RECIPES
-from ludens.suites.vs_bench.samples import Sample, sample
+from ludens.suites.vs_bench.samples import Sample, game_of, options_of, sample
 
 SEAT = "observer"
 
@@ -31,6 +32,8 @@ class Predict(Game):
     """
 
     name = "vs-bench/predict"
+    secret = True
+    best = "bot/oracle"
 
     game: str = option("coin_dilemma", choices=tuple(RECIPES), help="the game that is watched")
 
@@ -90,11 +93,15 @@ class Prediction(State):
         return type(self)(self.sample, self.answer)
 
     def reimagined(self, seat: str, random: Stream) -> Self:
+        """The watched game as the observer might as well think it stands, and another move made next."""
         asked = self.sample
-        done = random.choice(asked.options)
         other = asked.state.reimagined(asked.observer, random)
-        changed = {**vars(asked), "state": other, "truth": frozenset({done}), "done": done, "kind": done}
-        return type(self)(Sample(**changed), self.answer)
+        options = options_of(game_of(asked.name), other, asked.seat)
+        done = random.choice(options)
+        return type(self)(
+            replace(asked, state=other, options=options, truth=frozenset({done}), done=done, kind=""),
+            self.answer,
+        )
 
 
 class PredictView(View):
@@ -102,9 +109,8 @@ class PredictView(View):
 
     def __init__(self, game: Predict, look: Look, seed: int = 0) -> None:
         super().__init__(game, look, seed)
-        from ludens.core.registry import make
-
-        self._watched = make(RECIPES[game.game].game).view(look, seed)
+        recipe = RECIPES[game.game]
+        self._watched = make(recipe.shown or recipe.game).view(look, seed)
 
     def image(self, state: Prediction, seat: str) -> Picture:
         return self._watched.image(state.sample.state, state.sample.observer)

@@ -1,7 +1,7 @@
 """Which players meet in the samples of strategic reasoning, and in what shares: the mixes of appendix D.
 
 The paper took the targets of Hanabi, Overcooked and Pong from models and people that are not to be had; ours
-come from scripted players, named here. Shares hold exactly over every full cycle of samples.
+come from scripted players, named here. A random player is met but never predicted: nobody could.
 """
 
 from __future__ import annotations
@@ -9,8 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-Match = Mapping[str, str]
-"""Seat to agent spec."""
+
+@dataclass(frozen=True)
+class Match:
+    """Who meets whom, how often, and whose moves are to be predicted."""
+
+    share: int
+    agents: Mapping[str, str]
+    """Seat to agent spec."""
+    targets: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return " v ".join(self.agents.values())
+
+
+def _action(action: str) -> str:
+    return action
+
+
+def _hanabi(action: str) -> str:
+    return action.strip("()").split()[0].lower()
+
+
+def _overcooked(action: str) -> str:
+    return "stay" if action == "STAY" else "act"
 
 
 @dataclass(frozen=True)
@@ -18,32 +40,50 @@ class Recipe:
     """How the samples of one game are made."""
 
     game: str
-    matches: tuple[tuple[int, Match], ...]
-    """Each match with its share."""
+    matches: tuple[Match, ...]
     classes: Mapping[str, int] = field(default_factory=dict)
     """Shares of kinds of target action; empty where any action will do."""
-    kind_of: Callable[[str], str] = lambda action: action
+    kind_of: Callable[[str], str] = _action
     """The kind of an action, as `classes` names it."""
     per_episode: int = 1
-    """Samples cut from one episode: more than one only where an episode takes long to play."""
+    """Samples of each target cut from one episode: several only where an episode takes long to play."""
     warm_up: int = 0
     """Up to so many random moves come first, where nothing else tells one match from the next."""
     steps: int = 1000
     """Where episodes are cut off at the latest."""
+    repeats: float = 0.05
+    """The share of samples that may look like an earlier one."""
+    shown: str = ""
+    """The game whose view and words show the samples, where it is another."""
+    told: Mapping[str, str] = field(default_factory=dict)
+    """How seats are called there."""
 
 
-def _pairs(first: str, second: str, *shares: tuple[int, str, str]) -> tuple[tuple[int, Match], ...]:
-    return tuple((share, {first: f"bot/{one}", second: f"bot/{other}"}) for share, one, other in shares)
+def _pairs(first: str, second: str, *shares: tuple[int, str, str]) -> tuple[Match, ...]:
+    made = []
+    for share, one, other in shares:
+        agents = {first: f"bot/{one}", second: f"bot/{other}"}
+        targets = tuple(seat for seat, spec in agents.items() if spec not in ("bot/random", "bot/literal"))
+        made.append(Match(share, agents, targets))
+    return tuple(made)
 
 
 _KUHN = ("0", "0.16666666666666666", "0.3333333333333333")
+_DEPTHS = ((3, 4), (3, 5), (4, 5), (4, 6), (4, 4), (5, 5))
 
 RECIPES: dict[str, Recipe] = {
     "hanabi": Recipe(
         "hanabi",
-        _pairs("player_0", "player_1", (9, "strong", "strong"), (1, "literal", "strong")),
+        # A tenth of the samples are a weak player's view of a strong one, as in the paper.
+        _pairs(
+            "player_0",
+            "player_1",
+            (18, "strong", "strong"),
+            (1, "literal", "strong"),
+            (1, "strong", "literal"),
+        ),
         classes={"play": 2, "discard": 3, "reveal": 4},
-        kind_of=lambda action: action.strip("()").split()[0].lower(),
+        kind_of=_hanabi,
     ),
     "overcooked": Recipe(
         "overcooked",
@@ -51,7 +91,7 @@ RECIPES: dict[str, Recipe] = {
             "chef_0", "chef_1", (2, "planner", "planner"), (1, "planner", "greedy"), (1, "greedy", "planner")
         ),
         classes={"stay": 1, "act": 9},
-        kind_of=lambda action: "stay" if action == "STAY" else "act",
+        kind_of=_overcooked,
         warm_up=25,
     ),
     "breakthrough": Recipe(
@@ -59,12 +99,9 @@ RECIPES: dict[str, Recipe] = {
         _pairs(
             "black",
             "white",
-            *(
-                (1, f"alphabeta?depth={black}", f"alphabeta?depth={white}")
-                for black, white in ((3, 4), (3, 5), (4, 5), (4, 6), (4, 4), (5, 5))
-            ),
+            *((1, f"alphabeta?depth={black}", f"alphabeta?depth={white}") for black, white in _DEPTHS),
         ),
-        per_episode=20,
+        per_episode=12,
     ),
     "kuhn_poker": Recipe(
         "kuhn_poker",
@@ -73,13 +110,17 @@ RECIPES: dict[str, Recipe] = {
             "second",
             *((1, f"equilibrium?alpha={a}", f"equilibrium?alpha={b}") for a in _KUHN for b in _KUHN),
         ),
+        repeats=1.0,  # there are eighteen things to see
     ),
     "pong": Recipe(
         "pong",
-        ((1, {"player": "bot/tracker"}),),
+        (Match(1, {"player": "bot/tracker"}, ("player",)),),
         classes={"STAY": 1, "UP": 1, "DOWN": 1},
         per_episode=20,
         steps=400,
+        # As in the paper, the observer holds the paddle of the built-in player.
+        shown="pong?players=2",
+        told={"player": "right"},
     ),
     "coin_dilemma": Recipe(
         "coin_dilemma",

@@ -1,41 +1,46 @@
 """Samples of strategic reasoning: a moment of a match between known players, and what one of them did next.
 
-A sample is a function of its number. Numbers run through the recipe's shares in a fixed order, so that every
-full cycle holds them exactly; the moment is any of the match, each as likely.
+A sample is a function of its number. Numbers run through the recipe's matches, targets and kinds of action in
+a fixed order that spreads each as evenly as its share allows; the moment is any that fits, each as likely.
 """
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
-from typing import Any, TypeVar
+from math import gcd, lcm
+from typing import NamedTuple, TypeVar
 
 from ludens.agents import agent
-from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.episode import Episode
 from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.state import FreeText, State
 from ludens.core.table import Table
-from ludens.games.grid.rules import GridGame
-from ludens.games.hanabi.rules import HanabiGame
-from ludens.play import play
-from ludens.suites.vs_bench.recipes import RECIPES, Recipe
+from ludens.games.grid.rules import GridGame, GridState
+from ludens.games.hanabi.rules import HanabiGame, HanabiState
+from ludens.games.hanabi.table import COLORS
+from ludens.play import Played, play
+from ludens.suites.vs_bench.recipes import RECIPES, Match, Recipe
+from ludens.suites.vs_bench.warm_up import WarmedUp, at_once
 
 T = TypeVar("T")
+
+ATTEMPTS = 1000
 
 
 @dataclass(frozen=True)
 class Sample:
     """One question: seen by `observer` in `state`, what does `target` do next?"""
 
-    game: Game
+    name: str
     state: State
+    seat: str
+    """The seat of the target in the game that was played."""
     observer: str
     target: str
+    """Both as the view that shows the sample calls them."""
     truth: frozenset[str]
     """Every answer that counts as right."""
     done: str
@@ -47,156 +52,183 @@ class Sample:
     kind: str
 
 
+class Moment(NamedTuple):
+    """Before a step of a match: who acts and what it did."""
+
+    step: int
+    action: str
+    state: State
+
+
+class Slot(NamedTuple):
+    """Whose move is to be predicted in which match, and how often that has been asked in this cycle."""
+
+    match: int
+    target: str
+    asked: int
+
+
 def sample(name: str, number: int) -> Sample:
     """The sample of this game with this number."""
-    recipe, game = RECIPES[name], _game(name)
-    group, place = divmod(number, recipe.per_episode)
-    match = _cycle([m for share, m in recipe.matches for _ in range(share)], name, "match")
-    agents = match[group % len(match)]
-    target = _seat(game, number)
-    wanted = _wanted(recipe, name, number)
-    for attempt in range(1000):
-        moments = _moments(name, group, attempt, tuple(agents.items()), target)
-        fitting = [m for m in moments if wanted in ("", recipe.kind_of(m[1]))]
-        if recipe.per_episode == 1 and fitting:
-            step, done = stream(number, "moment", name).choice(fitting)
-        elif place < len(fitting):
-            step, done = fitting[place]
+    recipe = RECIPES[name]
+    slot, nth = _slot(name, number)
+    match = recipe.matches[slot.match]
+    wanted = wanted_kind(name, number)
+    group, place = divmod(nth, recipe.per_episode)
+    for attempt in range(ATTEMPTS):
+        if recipe.per_episode == 1:
+            fitting = _fitting(recipe, _played(name, match, f"{number}/{attempt}"), slot.target, wanted)
+            place = stream(number, "moment", name).below(len(fitting)) if fitting else 0
         else:
-            continue
-        state = _state(name, group, attempt, tuple(agents.items()), step)
-        return Sample(
-            game,
-            state,
-            _observer(game, target),
-            target,
-            _equivalent(game, state, target, done),
-            done,
-            options_of(game, state, target),
-            " v ".join(agents.values()),
-            step,
-            recipe.kind_of(done) if recipe.classes else done,
-        )
-    raise RuntimeError(f"no match of {name} shows {target} doing {wanted}")
+            fitting = _shared(name, slot.match, group, attempt)[slot.target, wanted]
+        if place < len(fitting):
+            return sample_of(name, fitting[place], slot.target, str(match))
+    raise RuntimeError(f"no match of {name} shows {slot.target} doing {wanted or 'anything'}")
+
+
+def sample_of(name: str, moment: Moment, seat: str, match: str) -> Sample:
+    """The question that a moment of a match makes."""
+    recipe, game = RECIPES[name], game_of(name)
+    step, done, state = moment
+    others = [other for other in make(recipe.shown or recipe.game).seats if other != _told(recipe, seat)]
+    return Sample(
+        name,
+        state,
+        seat,
+        others[0],
+        _told(recipe, seat),
+        _equivalent(game, state, seat, done),
+        done,
+        options_of(game, state, seat),
+        match,
+        step,
+        recipe.kind_of(done),
+    )
+
+
+def wanted_kind(name: str, number: int) -> str:
+    """The kind of action that the sample with this number asks for; empty where any will do."""
+    kinds = spread(RECIPES[name].classes)
+    if not kinds:
+        return ""
+    # The shift lets every kind meet every slot where the lengths of the two cycles have a common divisor.
+    return kinds[(number + number // lcm(len(kinds), len(slots(name)))) % len(kinds)]
+
+
+@lru_cache(maxsize=16)
+def slots(name: str) -> tuple[Slot, ...]:
+    """One cycle of matches and targets."""
+    recipe, seats = RECIPES[name], len(game_of(name).seats)
+    shares = {
+        (index, target): match.share * seats // len(match.targets)
+        for index, match in enumerate(recipe.matches)
+        for target in match.targets
+    }
+    common = gcd(*shares.values())
+    cycle = spread({key: share // common for key, share in shares.items()})
+    return tuple(Slot(*key, cycle[:place].count(key)) for place, key in enumerate(cycle))
+
+
+def _slot(name: str, number: int) -> tuple[Slot, int]:
+    """The slot of a number, and how often its match and target have been asked before."""
+    cycle = slots(name)
+    rounds, place = divmod(number, len(cycle))
+    slot = cycle[place]
+    return slot, rounds * sum(other[:2] == slot[:2] for other in cycle) + slot.asked
+
+
+def spread(shares: Mapping[T, int]) -> list[T]:
+    """Every key as often as its share, as evenly as it goes."""
+    places = [
+        ((2 * n + 1) / share, order, key)
+        for order, (key, share) in enumerate(shares.items())
+        for n in range(share)
+    ]
+    return [key for _, _, key in sorted(places, key=lambda place: place[:2])]
 
 
 def options_of(game: Game, state: State, target: str) -> tuple[str, ...]:
     """What the target might do, as far as the observer may know it.
 
-    In Hanabi the target's legal hints would tell the observer its own cards, so every hint is offered.
+    In Hanabi the target's legal hints would tell the observer its own cards; offered are those that fit what
+    the observer knows of them.
     """
-    if isinstance(game, HanabiGame):
-        assert isinstance(state.facts["info"], int)
-        hints = state.facts["info"] > 0
-        full = state.facts["info"] == game.shape.most_info
-        names = [f"(Play {i})" for i in range(game.shape.hand)]
-        names += [] if full else [f"(Discard {i})" for i in range(game.shape.hand)]
-        if hints:
-            names += [f"(Reveal player +1 color {c})" for c in "RYGWB"[: game.shape.colors]]
-            names += [f"(Reveal player +1 rank {r + 1})" for r in range(game.shape.ranks)]
-        return tuple(names)
+    if isinstance(game, HanabiGame) and isinstance(state, HanabiState):
+        return tuple(_hanabi_options(game, state, target))
     legal = state.legal(target)
     assert not isinstance(legal, FreeText)
     return tuple(legal)
 
 
+def _hanabi_options(game: HanabiGame, state: HanabiState, target: str) -> Sequence[str]:
+    player = game.seats.index(target)
+    sight = state.table.seen_by((player + 1) % len(game.seats))
+    cards = range(len(sight.hands[player]))
+    names = [f"(Play {slot})" for slot in cards]
+    if sight.info < game.shape.most_info:
+        names += [f"(Discard {slot})" for slot in cards]
+    if sight.info:
+        own = sight.hands[sight.me]
+        colors = [c for c in range(game.shape.colors) if any(held.colors >> c & 1 for held in own)]
+        ranks = [r for r in range(game.shape.ranks) if any(held.ranks >> r & 1 for held in own)]
+        names += [f"(Reveal player +1 color {COLORS[color]})" for color in colors]
+        names += [f"(Reveal player +1 rank {rank + 1})" for rank in ranks]
+    return names
+
+
 def _equivalent(game: Game, state: State, target: str, done: str) -> frozenset[str]:
-    if isinstance(game, GridGame):
-        return game.equivalent(state, target, done)  # type: ignore[arg-type]
+    if isinstance(game, GridGame) and isinstance(state, GridState):
+        return game.equivalent(state, target, done)
     return frozenset({done})
 
 
-def _seat(game: Game, number: int) -> str:
-    """Targets take turns over the seats; the number's other uses have odd cycles or longer ones."""
-    return game.seats[number % len(game.seats)]
-
-
-def _observer(game: Game, target: str) -> str:
-    others = [seat for seat in game.seats if seat != target]
-    return others[0] if others else target
-
-
-def _wanted(recipe: Recipe, name: str, number: int) -> str:
-    if not recipe.classes:
-        return ""
-    kinds = _cycle([kind for kind, share in recipe.classes.items() for _ in range(share)], name, "kind")
-    return kinds[number // 2 % len(kinds)]
-
-
-def _cycle(items: Sequence[T], name: str, what: str) -> list[T]:
-    shuffled = list(items)
-    stream(0, "vs-bench", name, what).shuffle(shuffled)
-    return shuffled
+def _told(recipe: Recipe, seat: str) -> str:
+    return recipe.told.get(seat, seat)
 
 
 @lru_cache(maxsize=16)
-def _game(name: str) -> Game:
+def game_of(name: str) -> Game:
+    """The game that is watched."""
     return make(RECIPES[name].game)
 
 
-@lru_cache(maxsize=512)
-def _episode(name: str, group: int, attempt: int, agents: tuple[tuple[str, str], ...]) -> Episode:
-    game, recipe = _game(name), RECIPES[name]
-    warm = _warm(name, group, attempt)
-    seated: dict[str, Agent] = {seat: agent(spec, game) for seat, spec in agents}
+def _played(name: str, match: Match, label: str) -> dict[str, list[Moment]]:
+    """One match: for each target, every moment in which it acts by its own lights."""
+    game, recipe = game_of(name), RECIPES[name]
+    random = stream(0, "vs-bench", name, label)
+    warm, seed = random.between(0, recipe.warm_up), random.below(2**31)
+    seated = {seat: agent(spec, game) for seat, spec in match.agents.items()}
     if warm:
         seated = {seat: WarmedUp(player, warm) for seat, player in seated.items()}
-    seed = stream(group, "vs-bench", name, attempt).below(2**31)
-    return at_once(play(game, seated, seed, table=Table(horizon=recipe.steps)))
+    moments: dict[str, list[Moment]] = {target: [] for target in match.targets}
+    before = game.start(seed)
+    made = dict.fromkeys(game.seats, 0)
 
+    def watch(played: Played) -> None:
+        nonlocal before
+        for move in played.moves:
+            if move.seat in moments and made[move.seat] >= warm:
+                moments[move.seat].append(Moment(played.step, move.action, before))
+            made[move.seat] += 1
+        before = played.state.clone()
 
-def _warm(name: str, group: int, attempt: int) -> int:
-    return stream(group, "warm-up", name, attempt).between(0, RECIPES[name].warm_up)
-
-
-@dataclass
-class WarmedUp(Agent):
-    """Random for its first moves, then the player it is given."""
-
-    player: Agent
-    moves: int
-    kind = "bot/warmed-up"
-
-    def __post_init__(self) -> None:
-        self.sees = self.player.sees
-
-    def begin(self) -> None:
-        self._seated = self.player.sit(self.game, self.seat, self.random.fork("player"))
-
-    async def act(self, ask: Ask) -> Reply:
-        if ask.move >= self.moves:
-            return await self._seated.act(ask)
-        assert not isinstance(ask.legal, FreeText)
-        action = self.random.choice(ask.legal)
-        return Reply(action, action)
-
-
-def _moments(
-    name: str, group: int, attempt: int, agents: tuple[tuple[str, str], ...], target: str
-) -> list[tuple[int, str]]:
-    """Every step in which the target acts, with what it did, in a random order."""
-    episode = _episode(name, group, attempt, agents)
-    warm = _warm(name, group, attempt)
-    own = [move for move in episode.moves if move.seat == target]
-    moments = [(move.step, move.action) for move in own[warm:]]
-    stream(group, "moments", name, attempt, target).shuffle(moments)
+    at_once(play(game, seated, seed, table=Table(horizon=recipe.steps), hook=watch))
     return moments
 
 
-def _state(name: str, group: int, attempt: int, agents: tuple[tuple[str, str], ...], step: int) -> State:
-    episode = _episode(name, group, attempt, agents)
-    state = _game(name).start(episode.seed)
-    for _, moves in groupby((m for m in episode.moves if m.step < step), key=lambda move: move.step):
-        state.apply({move.seat: move.action for move in moves})
-    return state
+def _fitting(recipe: Recipe, moments: Mapping[str, list[Moment]], target: str, wanted: str) -> list[Moment]:
+    return [moment for moment in moments[target] if not wanted or recipe.kind_of(moment.action) == wanted]
 
 
-def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that never waits: bots answer at once, so no event loop is needed."""
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-    coroutine.close()
-    raise RuntimeError("only players that answer at once can be sampled")
+@lru_cache(maxsize=12)
+def _shared(name: str, match: int, group: int, attempt: int) -> dict[tuple[str, str], list[Moment]]:
+    """The moments of a match that many samples share, for each target and kind in a random order."""
+    recipe = RECIPES[name]
+    moments = _played(name, recipe.matches[match], f"{match}/{group}/{attempt}")
+    kept = {}
+    for target in recipe.matches[match].targets:
+        for wanted in recipe.classes or ("",):
+            fitting = _fitting(recipe, moments, target, wanted)
+            stream(group, "moments", name, match, attempt, target, wanted).shuffle(fitting)
+            kept[target, wanted] = fitting[: recipe.per_episode]
+    return kept
