@@ -119,7 +119,7 @@ def eval_(
 def usual_folder(suite: str, entrants: list[str]) -> Path:
     """runs/SUITE-MODEL-TIME, in characters every shell and file system takes."""
     who = entrants[0] if len(entrants) == 1 else f"{entrants[0]}-and-{len(entrants) - 1}-more"
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{suite}-{who}").strip("-.")
+    plain = re.sub(r"[^A-Za-z0-9._]+", "-", f"{suite}-{who}").strip("-.")
     time = datetime.now().strftime("%Y%m%d-%H%M%S")
     first = Path("runs") / f"{plain[:80]}-{time}"
     free, number = first, 2

@@ -61,6 +61,11 @@ class Pace:
         at_least("--workers", self.workers, 0)
 
     @property
+    def bounded(self) -> bool:
+        """Whether somebody has said how much may be spent."""
+        return (self.max_calls or self.max_tokens or self.max_cost) is not None
+
+    @property
     def budget(self) -> Budget:
         """The limits of this go."""
         from ludens.run.budget import Budget
@@ -130,9 +135,9 @@ def _agreed(plan: Plan, left: Sequence[Job], pace: Pace) -> Estimate:
     guess = estimate(plan, left)
     if guess.calls:
         aside(guess.sentence())
-    if guess.large and not pace.yes:
+    if guess.large and not (pace.yes or pace.bounded):
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise BadOption("this is a large run: add --yes to begin it, or make it smaller with --limit.")
+            raise BadOption("this is a large run: add --yes to begin it, or bound it with --max-calls.")
         print("This is a large run. Begin? [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise BadOption("nothing was begun.")

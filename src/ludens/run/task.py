@@ -6,6 +6,8 @@ whoever is being measured; several seatings take turns on shared seeds, so that 
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
@@ -142,6 +144,8 @@ class Suite:
     come and go in the unit our tables show (normalised where there are anchors, shares times 100)."""
     scores: Mapping[str, Callable[[Mapping[str, Estimate]], Estimate]] = field(default_factory=dict)
     """Numbers made of several tasks, by name: like `overall`, but each needs only the tasks it looks up."""
+    digest: Callable[[Mapping[str, Sequence[Played]]], Mapping[str, Estimate]] | None = None
+    """Further numbers by name, from all episodes of an entrant by task: in the unit in which they are shown."""
     anchors: Mapping[str, tuple[float | Estimate, float | Estimate]] = field(default_factory=dict)
     """Task name to (random, optimal) returns between which results are normalised to 0..100."""
 
@@ -174,6 +178,9 @@ def suite(name: str) -> Suite:
 
 
 def _imported(name: str) -> object:
+    here = os.getcwd()
+    if here not in sys.path and "" not in sys.path:
+        sys.path.append(here)  # a module of the user's own, beside which the command was called
     try:
         return load(name)
     except (ImportError, AttributeError, ValueError) as error:

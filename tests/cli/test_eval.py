@@ -1,0 +1,185 @@
+"""`ludens eval` and `ludens resume` with bots: flags, folders, exit codes, sentences."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ludens.cli.eval import usual_folder
+from ludens.run.store import read_plan, read_records
+from tests.cli.conftest import Run
+from tests.support.runs import QUICK, TURNS, found
+
+BOTS = ["eval", TURNS, "-m", "bot/random", "--limit", "2"]
+TINY = "vllm/tiny@http://127.0.0.1:1/v1"
+
+
+def test_a_table_a_page_and_where_they_are(ludens: Run, tmp_path: Path) -> None:
+    ran = ludens(*BOTS, "-m", "bot/first", "--out", str(tmp_path / "run"))
+    assert ran.code == 0
+    assert f"Open {tmp_path / 'run' / 'report.html'}" in ran.out
+    assert re.search(r"bot/random +\d+\.\d", ran.out)
+    assert ran.err.startswith(f"playing into {tmp_path / 'run'}\n4/4 episodes")
+    assert len(found(tmp_path / "run")) == 4
+
+
+def test_the_same_command_again_plays_nothing_twice(ludens: Run, tmp_path: Path) -> None:
+    words = [*BOTS, "--out", str(tmp_path / "run")]
+    first = ludens(*words)
+    before = (tmp_path / "run" / "episodes.jsonl").read_bytes()
+    again = ludens(*words)
+    assert (again.code, again.out, again.err) == (0, first.out, "")
+    resumed = ludens("resume", str(tmp_path / "run"))
+    assert (resumed.code, resumed.out) == (0, first.out)
+    assert (tmp_path / "run" / "episodes.jsonl").read_bytes() == before
+
+
+def test_flags_reach_the_plan(ludens: Run, tmp_path: Path) -> None:
+    (tmp_path / "words").mkdir()
+    ran = ludens(
+        "eval", QUICK, "--model", "bot/random", "--model", "bot/first", "--name", "one", "--name", "two",
+        "--tasks", "question, turns", "--limit", "1", "--seed", "7", "--theme", "plain", "--size", "256",
+        "--words", str(tmp_path / "words"), "--workers", "1", "--concurrency", "2",
+        "--out", str(tmp_path / "run"),
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    plan = read_plan(tmp_path / "run")
+    assert plan.entrants == {"one": "bot/random", "two": "bot/first"}
+    assert (plan.tasks, plan.limit, plan.seed, plan.theme, plan.size) == (
+        ("question", "turns"),
+        1,
+        7,
+        "plain",
+        256,
+    )
+    assert plan.words == str(tmp_path / "words")
+    assert {(r.episode.seed, r.episode.theme, r.episode.size) for r in read_records(tmp_path / "run")} == {
+        (7, "plain", 256)
+    }
+
+
+def test_a_run_without_a_folder_gets_one_of_its_own(
+    ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert ludens(*BOTS).code == 0
+    assert ludens(*BOTS).code == 0
+    first, second = sorted((tmp_path / "runs").iterdir())
+    assert re.fullmatch(r"tests\.support\.suites-TURNS-bot-random-\d{8}-\d{6}", first.name)
+    assert found(first) == found(second)
+
+
+def test_folders_have_names_for_every_shell() -> None:
+    name = usual_folder("mine:SUITE?a=1", ["gpt 4/x & (blind)", "b"]).name
+    assert re.fullmatch(r"[A-Za-z0-9._-]+", name)
+    assert name.startswith("mine-SUITE-a-1-gpt-4-x-blind-and-1-more-")
+
+
+WRONG = {
+    "nobody": (["eval", "demo"], "name at least one --model"),
+    "suite": (["eval", "dmo", "-m", "bot/random"], "did you mean 'demo'?"),
+    "suite missing": (["eval"], "SUITE is missing"),
+    "module": (["eval", "no.such:SUITE", "-m", "bot/random"], "cannot be loaded"),
+    "task": (["eval", "demo", "-m", "bot/random", "--tasks", "wir"], "did you mean 'wire'?"),
+    "model": (["eval", "demo", "-m", "opnai/x"], "did you mean 'openai/...'"),
+    "bot": (["eval", "demo", "-m", "bot/randm"], "did you mean 'bot/random'?"),
+    "bot that cannot play": (["eval", "demo", "-m", "bot/mcts"], "bot/mcts plays games whose rules"),
+    "option": (["eval", "demo", "-m", f"{TINY}?temprature=1"], "did you mean 'temperature'?"),
+    "key": (["eval", "demo", "-m", "openai/gpt-4.1"], "set the environment variable OPENAI_API_KEY"),
+    "blind bot": (["eval", "demo", "-m", "bot/random", "--blind"], "is no model and takes no --blind"),
+    "blind reader": (["eval", "demo", "-m", TINY, "--blind", "--modality", "text"], "a blind model"),
+    "control of bots": (["eval", "demo", "-m", "bot/first", "--blind-control"], "needs a model"),
+    "style": (["eval", "demo", "-m", TINY, "--style", "loud"], "style"),
+    "frames": (["eval", "demo", "-m", TINY, "--frames", "0"], "must be at least 1"),
+    "words": (["eval", "demo", "-m", TINY, "--words", "no-such-folder"], "does not exist"),
+    "theme": (["eval", "demo", "-m", "bot/random", "--theme", "plane"], "did you mean 'plain'?"),
+    "size": (["eval", "demo", "-m", "bot/random", "--size", "9"], "the nearest is 256"),
+    "limit": (["eval", "demo", "-m", "bot/random", "--limit", "-1"], "at least 0, not -1"),
+    "concurrency": (["eval", "demo", "-m", "bot/random", "--concurrency", "0"], "at least 1, not 0"),
+    "workers": (["eval", "demo", "-m", "bot/random", "--workers", "-2"], "at least 0, not -2"),
+    "calls": (["eval", "demo", "-m", "bot/random", "--max-calls", "0"], "--max-calls must be above 0"),
+    "cost without price": (["eval", "demo", "-m", TINY, "--max-cost", "1"], "needs a price for vllm/tiny"),
+    "names": (["eval", "demo", "-m", "bot/random", "--name", "a", "--name", "b"], "1 entrants and 2 names"),
+    "no run": (["resume", "no-such-folder"], "is not a run"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("argv", "hint"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_told_before_anything_is_made(
+    argv: list[str], hint: str, ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "LUDENS_PRICES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
+    ran = ludens(*argv)
+    assert (ran.code, ran.out) == (2, "")
+    [line] = ran.err.splitlines()
+    assert line.startswith("ludens: ")
+    assert hint in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_another_run_is_left_alone(ludens: Run, tmp_path: Path) -> None:
+    ludens(*BOTS, "--out", str(tmp_path / "run"))
+    before = (tmp_path / "run" / "episodes.jsonl").read_bytes()
+    ran = ludens(*BOTS, "--seed", "1", "--out", str(tmp_path / "run"))
+    assert (ran.code, ran.out) == (2, "")
+    assert "holds another run" in ran.err
+    assert (tmp_path / "run" / "episodes.jsonl").read_bytes() == before
+
+
+def test_a_large_run_wants_a_yes(ludens: Run, tmp_path: Path) -> None:
+    ran = ludens("eval", "tests.support.suites:MANY", "-m", TINY, "--out", str(tmp_path / "run"))
+    assert ran.code == 2
+    assert ran.err.splitlines()[-1].startswith("ludens: this is a large run: add --yes")
+    assert "10,000 episodes: about " in ran.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_terminal_is_asked(ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal:
+        def isatty(self) -> bool:
+            return True
+
+        def readline(self) -> str:
+            return "no\n"
+
+    import sys
+
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    ran = ludens("eval", "tests.support.suites:MANY", "-m", TINY, "--out", str(tmp_path / "run"))
+    assert ran.code == 2
+    assert ran.err.endswith("Begin? [y/N] ludens: nothing was begun.\n")
+    assert not (tmp_path / "run").exists()
+
+
+def test_void_bots_stop_early_and_can_be_resumed(ludens: Run, tmp_path: Path) -> None:
+    from tests.support.suites import Flaky
+
+    Flaky.failed.clear()
+    run = str(tmp_path / "run")
+    ran = ludens("eval", TURNS, "-m", "test/flaky?times=99", "--limit", "1", "--out", run)
+    assert ran.code == 3
+    assert "stopped early: 2 episodes stay void; the last reason: no answer today." in ran.err
+    assert f"ludens resume {run}" in ran.err
+    Flaky.failed["test/flaky?times=99"] = 99
+    again = ludens("resume", run)
+    assert again.code == 0
+    assert len(found(tmp_path / "run")) == 2
+
+
+def test_an_error_on_the_way_keeps_what_is_finished(ludens: Run, tmp_path: Path) -> None:
+    from tests.support.suites import Fussy
+
+    Fussy.made.clear()
+    run = tmp_path / "run"
+    ran = ludens("eval", TURNS, "-m", "test/fussy?moves=10", "--out", str(run), "--concurrency", "2")
+    assert (ran.code, ran.out) == (2, "")
+    lines = ran.err.splitlines()
+    assert lines[-2] == "ludens: the key is not taken any more."
+    assert lines[-1] == f"What is finished is saved; this goes on: ludens resume {run}"
+    assert 1 <= len(found(run)) < 8

@@ -1,0 +1,182 @@
+"""Stopping `ludens eval`: by Ctrl-C once and twice, by kill -9 at any moment; then resuming."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from ludens.core.random import stream
+from ludens.run.store import EPISODES, progress
+from tests.support.model_server import ModelServer
+from tests.support.runs import HASTE, QUICK, TURNS, found, ludens, plan_of, played
+
+ROUNDS = 60
+
+
+def spec_of(server: ModelServer) -> str:
+    return f"vllm/tiny@{server.url}?{HASTE}"
+
+
+def lines(run: Path) -> int:
+    return len(progress(run)[0])
+
+
+async def until_lines(run: Path, count: int) -> None:
+    while lines(run) < count:
+        await asyncio.sleep(0.01)
+
+
+async def test_ctrl_c_once_finishes_what_flies_and_says_how_to_go_on(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    async with ModelServer(latency=0.05) as server:
+
+        async def interrupt(process: asyncio.subprocess.Process) -> None:
+            await until_lines(run, 1)
+            process.send_signal(signal.SIGINT)
+
+        argv = ("eval", TURNS, "-m", spec_of(server), "--out", str(run), "--concurrency", "2")
+        ran = await ludens(*argv, meanwhile=interrupt)
+        assert ran.code == 130, ran.err
+        assert "interrupted: starting nothing more, finishing" in ran.err
+        assert f"ludens resume {run}" in ran.err
+        assert "Traceback" not in ran.err
+        done = lines(run)
+        assert 1 <= done < 8
+        again = await ludens("resume", str(run))
+        assert again.code == 0, again.err
+        asked, serial = len(server.requests), tmp_path / "serial"
+        await played(serial, plan_of(spec_of(server), suite=TURNS))
+    assert found(run).keys() == {key.replace(spec_of(server), "tiny") for key in found(serial)}
+    assert sorted(found(run).values()) == sorted(found(serial).values())
+    # What flew was finished and saved: both goes together asked no more than one serial run.
+    assert asked == len(server.requests) - asked
+
+
+async def test_ctrl_c_twice_stops_now_and_keeps_what_is_saved(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    async with ModelServer(script=[*["ok"] * 12, *["hang"] * 50]) as server:
+
+        async def interrupt(process: asyncio.subprocess.Process) -> None:
+            await until_lines(run, 1)
+            while server.met["hang"] < 1:
+                await asyncio.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            await asyncio.sleep(0.5)
+            assert process.returncode is None
+            process.send_signal(signal.SIGINT)
+
+        argv = ("eval", TURNS, "-m", spec_of(server), "--out", str(run), "--concurrency", "2")
+        ran = await asyncio.wait_for(ludens(*argv, meanwhile=interrupt), 60)
+    assert ran.code == 130
+    assert "Ctrl-C again stops now" in ran.err
+    assert ran.err.splitlines()[-1].endswith(f"ludens resume {run}")
+    assert "Traceback" not in ran.err
+    assert lines(run) >= 1
+
+
+async def test_two_processes_do_not_write_to_one_run(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    async with ModelServer(latency=0.1) as server:
+        argv = ("eval", TURNS, "-m", spec_of(server), "--out", str(run), "--limit", "2", "--concurrency", "1")
+
+        async def meet(process: asyncio.subprocess.Process) -> None:
+            await until_lines(run, 1)
+            process.send_signal(signal.SIGSTOP)
+            try:
+                second = await ludens(*argv)
+            finally:
+                process.send_signal(signal.SIGCONT)
+            assert second.code == 2
+            assert second.err.splitlines()[-1] == f"ludens: another process is writing to {str(run)!r}."
+
+        first = await ludens(*argv, meanwhile=meet)
+    assert first.code == 0, first.err
+    assert lines(run) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [0, 2])
+async def test_killed_at_random_moments_until_it_is_done(tmp_path: Path, workers: int) -> None:
+    """SIGKILL again and again: each life adds episodes, none is lost, and the end is a serial run's."""
+    run, random = tmp_path / "run", stream(workers, "kill")
+    async with ModelServer(latency=0.02) as server:
+        spec = spec_of(server)
+        await played(tmp_path / "serial", plan_of(spec, "bot/random"))
+        expected = found(tmp_path / "serial")
+        argv = ["eval", QUICK, "-m", spec, "--name", spec, "-m", "bot/random", "--name", "bot/random"]
+        argv += ["--out", str(run), "--concurrency", "3", "--workers", str(workers)]
+        kills, seen = 0, dict[str, str]()
+        for _ in range(ROUNDS):
+
+            async def kill(process: asyncio.subprocess.Process) -> None:
+                before, patience = lines(run), random.random() * 0.4
+                while process.returncode is None and lines(run) == before:
+                    await asyncio.sleep(0.005)
+                await asyncio.sleep(patience)
+                if process.returncode is None:
+                    process.send_signal(signal.SIGKILL)
+
+            ran = await ludens(*argv, meanwhile=kill)
+            now = found(run)
+            assert seen.items() <= now.items()
+            seen = now
+            if ran.code == 0:
+                break
+            if now.keys() != expected.keys():
+                assert ran.code == -signal.SIGKILL, ran.err
+            kills += 1
+            if random.random() < 0.5 and (run / EPISODES).exists():  # what a power cut leaves of a line
+                with (run / EPISODES).open("ab") as file:
+                    file.write(b'{"key":"torn","entrant":"x","task":"t"'[: random.below(38) + 1])
+    assert ran.code == 0, ran.err
+    assert kills >= 3
+    assert seen == expected
+
+
+async def test_a_killed_run_leaves_no_workers_behind(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    children: list[int] = []
+
+    async def kill(process: asyncio.subprocess.Process) -> None:
+        await until_lines(run, 1)
+        children.extend(_children(process.pid))
+        process.send_signal(signal.SIGKILL)
+
+    async with ModelServer(latency=0.05) as server:
+        argv = ("eval", TURNS, "-m", spec_of(server), "--out", str(run), "--workers", "2")
+        assert (await ludens(*argv, meanwhile=kill)).code == -signal.SIGKILL
+        assert len(children) >= 2
+        for _ in range(500):
+            if not any(_alive(child) for child in children):
+                break
+            await asyncio.sleep(0.02)
+    assert [child for child in children if _alive(child)] == []
+
+
+def _children(parent: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == parent:
+            found.append(int(stat.parent.name))
+    return found
+
+
+def _alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+if not os.path.isdir("/proc/self"):
+    test_a_killed_run_leaves_no_workers_behind = pytest.mark.skip("needs /proc")(
+        test_a_killed_run_leaves_no_workers_behind
+    )
