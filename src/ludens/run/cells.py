@@ -95,6 +95,8 @@ class Row:
     overall: Estimate | None = None
     scores: Mapping[str, Estimate] = field(default_factory=dict)
     """The suite's numbers made of several tasks, those whose tasks were all played."""
+    digest: Mapping[str, Estimate] = field(default_factory=dict)
+    """The suite's further numbers over all episodes."""
 
     @property
     def blind(self) -> bool:

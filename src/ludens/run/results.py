@@ -102,7 +102,10 @@ def _suite_results(name: str, plans: Mapping[Path, Plan]) -> SuiteResults:
         for row in _rows(folder, plan, whole):
             _place(row, rows)
     rows = [_controlled(row, rows) for row in _told_apart(rows)]
-    rows = [replace(row, overall=_overall(whole, row), scores=_scores(whole, row)) for row in rows]
+    rows = [
+        replace(row, overall=_overall(whole, row), scores=_scores(whole, row), digest=_digest(whole, row))
+        for row in rows
+    ]
     played = {task for row in rows for task in row.cells}
     tasks = {task.name: task for task in whole.tasks if task.name in played}
     return SuiteResults(whole, tasks, tuple(rows), tuple(_cautions(plans)))
@@ -230,6 +233,11 @@ def _played(row: Row, task: Task) -> bool:
 
 def _scores(whole: Suite, row: Row) -> dict[str, Estimate]:
     return combined(whole, {name: cell.shown() for name, cell in row.cells.items() if cell.episodes})
+
+
+def _digest(whole: Suite, row: Row) -> Mapping[str, Estimate]:
+    played = {name: list(cell.episodes.values()) for name, cell in row.cells.items() if cell.episodes}
+    return whole.digest(played) if whole.digest is not None and played else {}
 
 
 def combined(whole: Suite, shown: Mapping[str, Estimate]) -> dict[str, Estimate]:

@@ -126,7 +126,7 @@ class Published:
     source: str
     model: str
     values: Mapping[str, float]
-    """Task name to the value of its first metric, in the unit our tables show."""
+    """Task name to the value of its first metric, in the unit our tables show; `overall` to that number."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class Suite:
     scores: Mapping[str, Callable[[Mapping[str, Estimate]], Estimate]] = field(default_factory=dict)
     """Numbers made of several tasks, by name: like `overall`, but each needs only the tasks it looks up."""
     digest: Callable[[Mapping[str, Sequence[Played]]], Mapping[str, Estimate]] | None = None
-    """Further numbers by name, from all episodes of an entrant by task: in the unit in which they are shown."""
+    """Further numbers by name, from all episodes of an entrant by task: in the unit they are shown in."""
     anchors: Mapping[str, tuple[float | Estimate, float | Estimate]] = field(default_factory=dict)
     """Task name to (random, optimal) returns between which results are normalised to 0..100."""
 

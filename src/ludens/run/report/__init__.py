@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from ludens.core.errors import UnknownName
 from ludens.run.report.parted import parted
-from ludens.run.report.tables import Table, composites, details, further, pairs, scores
+from ludens.run.report.tables import Table, composites, details, digest, further, pairs, scores
 from ludens.run.results import Results, load_results
 
 __all__ = ["FORMATS", "Format", "load_results", "render", "suffixes", "tables"]
@@ -82,6 +82,6 @@ def tables(results: Results, metrics: Sequence[str] = ()) -> list[Table]:
     """Scores, further metrics, conduct and comparisons of every suite."""
     found: list[Table] = []
     for one in results.suites:
-        rest = [composites(one), further(one, metrics), details(one), pairs(one)]
+        rest = [composites(one), digest(one), further(one, metrics), details(one), pairs(one)]
         found += [*parted(scores(one, metrics)), *filter(None, rest)]
     return found

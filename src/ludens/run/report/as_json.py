@@ -86,6 +86,7 @@ def _row(row: Row) -> dict[str, Any]:
         "words": words,
         "overall": None if row.overall is None else asdict(row.overall),
         "scores": {name: asdict(score) for name, score in row.scores.items()},
+        "digest": {name: asdict(estimate) for name, estimate in row.digest.items()},
         "tasks": {name: _cell(cell) for name, cell in row.cells.items()},
     }
 

@@ -14,7 +14,7 @@ from ludens.run.report.charts import bar_charts, confusion_charts, radar_chart, 
 from ludens.run.report.escape import esc, said
 from ludens.run.report.gallery import Pick, picks, telling_steps
 from ludens.run.report.parted import parted
-from ludens.run.report.tables import Entry, Table, Value, composites, details, further, pairs, scores
+from ludens.run.report.tables import Entry, Table, Value, composites, details, digest, further, pairs, scores
 from ludens.run.results import Results, SuiteResults
 
 BYTES = 4_000_000
@@ -59,6 +59,7 @@ def _suite(
         "Summary": _warnings(found)
         + _in_parts(scores(found, metrics))
         + _titled(composites(found))
+        + _titled(digest(found))
         + _folded(further(found, metrics)),
         "Charts": _charts(found, metrics),
         "Confusion": _confusion(found),

@@ -157,7 +157,9 @@ def scores(found: SuiteResults, metrics: Sequence[str] = ()) -> Table:
         if any(value is not None for value in values):
             entries: list[Entry] = [f"{source.model} (published: {source.source})"]
             entries += [_published(value, s) for value, s in zip(values, shown, strict=True)]
-            lines.append(Line("published", [*entries, *[NOTHING] * (4 if overall else 3)]))
+            whole = source.values.get("overall")
+            entries += [NOTHING if whole is None else Value(exactly(whole), alone=True)] if overall else []
+            lines.append(Line("published", [*entries, *[NOTHING] * 3]))
     return Table(found.suite.name, columns, lines, list(_notes(found)))
 
 
@@ -217,6 +219,19 @@ def composites(found: SuiteResults) -> Table | None:
             lines.append(Line("published", [name, *entries]))
     columns = [Column("entrant", numbers=False), *map(Column, names)]
     return Table("Scores over several tasks", columns, lines) if lines else None
+
+
+def digest(found: SuiteResults) -> Table | None:
+    """The suite's further numbers, one line each, a column for every entrant; None when it has none."""
+    rows = [row for row in found.rows if row.digest]
+    names = dict.fromkeys(name for row in rows for name in row.digest)
+    lines = [Line("ours", [name, *(_digested(row.digest.get(name)) for row in rows)]) for name in names]
+    columns = [Column("over all tasks", numbers=False), *(Column(row.name) for row in rows)]
+    return Table("Over all tasks", columns, lines) if lines else None
+
+
+def _digested(estimate: Estimate | None) -> Entry:
+    return NOTHING if estimate is None else Value(estimate, digits=2)
 
 
 def _composite(estimate: Estimate | None, *, alone: bool = False) -> Entry:

@@ -49,6 +49,8 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
                 )
             for name, score in row.scores.items():
                 yield _whole({**_entrant(found, row), "task": name, "metric": SCORE, **_estimate(score)})
+            for name, number in row.digest.items():
+                yield _whole({**_entrant(found, row), "task": OVERALL, "metric": name, **_estimate(number)})
         yield from _published(found)
 
 

@@ -1,0 +1,107 @@
+"""What the paper counts, episode by episode: success, progress, mistakes, length, words; and what leaked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import nan
+from typing import Any
+
+from ludens.core.errors import ReplayMismatch
+from ludens.run.stats import Estimate, mean
+from ludens.run.task import Metric, Played, mean_of, rate_of
+from ludens.suites.comma.leaks import Leak, leaks_of
+
+TOKENS_AT_HALF = 1000
+"""Tokens at which conciseness is one half."""
+
+
+def fact(name: str) -> Callable[[Played], Any]:
+    """What the game says about an episode."""
+    return lambda played: played.episode.facts[name]
+
+
+def tokens(played: Played) -> float | None:
+    """Tokens both seats wrote, reasoning included: providers bill it as output. None where nobody counted."""
+    used = played.episode.usage()
+    return float(used.output_tokens) if used.calls else None
+
+
+def leaks(played: Played) -> list[Leak] | None:
+    """What was given away; None where there was nothing to give away, or nothing to see it by any more."""
+    if not played.episode.facts["private"]:
+        return None
+    try:
+        return leaks_of(played.episode)
+    except ReplayMismatch:  # of another version: the report says that the task has changed
+        return None
+
+
+def leaked(played: Played) -> bool | None:
+    """Whether anything private was given away."""
+    found = leaks(played)
+    return None if found is None else bool(found)
+
+
+def discreet(played: Played) -> bool | None:
+    """Whether it was solved and nothing private given away."""
+    found = leaks(played)
+    return None if found is None else played.episode.facts["solved"] and not found
+
+
+def spoken(played: Played) -> int:
+    """How often the Solver spoke."""
+    messages: dict[str, int] = played.episode.facts["messages"]
+    return messages["solver"]
+
+
+def progress(played: Sequence[Played]) -> Estimate:
+    """The mean partial score; under the released rules Maze's may exceed 1."""
+    values = [float(one.episode.facts["partial"]) for one in played]
+    return mean(values, bounds=(0.0, 1.0) if max(values, default=0.0) <= 1 else None)
+
+
+def efficiency_of(partial: float, words: float) -> float:
+    """The harmonic mean of progress and conciseness."""
+    conciseness = 1 / (1 + words / TOKENS_AT_HALF)
+    return 2 * partial * conciseness / (partial + conciseness) if partial > 0 else 0.0
+
+
+def efficiency(played: Sequence[Played]) -> Estimate:
+    """Of mean progress and mean tokens, as the paper has it: not a mean of efficiencies.
+
+    The interval is that of the linearised number, so that progress and tokens may go together.
+    """
+    pairs = [(float(p.episode.facts["partial"]), t) for p in played if (t := tokens(p)) is not None]
+    if not pairs:
+        return Estimate(nan, nan, nan, 0, nan)
+    partial, words = (sum(values) / len(pairs) for values in zip(*pairs, strict=True))
+    centre, step = efficiency_of(partial, words), 1e-6
+    by_partial = (efficiency_of(partial + step, words) - centre) / step
+    by_words = efficiency_of(partial, words + step) / step - centre / step
+    return mean(centre + by_partial * (p - partial) + by_words * (t - words) for p, t in pairs)
+
+
+PSR = Metric(
+    "PSR", progress, fact("partial"), percent=True, about="partial success: how far the Solver got, 0 to 100"
+)
+SR = rate_of("SR", fact("solved"), about="share of episodes solved")
+AM = mean_of("AM", fact("mistakes"), higher_is_better=False, about="mistakes")
+ACL = mean_of(
+    "ACL",
+    fact("turns"),
+    higher_is_better=False,
+    about="turns until solved, the limit where it was not; in the released variant pairs of messages",
+)
+EFFICIENCY = Metric(
+    "efficiency", efficiency, about="harmonic mean of PSR and conciseness 1 / (1 + tokens / 1000), 0 to 1"
+)
+TOKENS = mean_of(
+    "tokens", tokens, higher_is_better=False, about="tokens both seats wrote, reasoning included"
+)
+LEAKS = rate_of(
+    "leak", leaked, higher_is_better=False, about="share of episodes in which the Solver gave a secret away"
+)
+DISCREET = rate_of("SR without leak", discreet, about="share of episodes solved without giving a secret away")
+
+HEADLINES = {metric.name: metric for metric in (PSR, SR, AM, ACL)}
+"""The metrics the paper prints a table of."""
