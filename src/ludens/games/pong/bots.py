@@ -1,0 +1,81 @@
+"""A scripted player for Pong: foresees where the ball will cross its column and waits for it there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.options import option
+from ludens.games.pong.console import BOTTOM, TOP, Box, Frame
+from ludens.games.pong.rules import FRAMES, PongState
+
+_COLUMN = {"left": 20.5, "right": 139.5}
+"""Where the middle of the ball is when it meets the paddle."""
+_MIDDLE = (TOP + BOTTOM) / 2
+_HALF = 8
+"""Half of a paddle, in rows."""
+_ABOVE = 6.5
+"""How far the middle of a paddle is above the row that its knob stands for."""
+_STEP = 9
+"""Rows off the mark that may still do, when there is no time left: a decision turns the knob by 24."""
+_CLOSE = 2.5
+"""Rows off the mark that are too many while there is time to turn to and fro: the hand that sticks now and
+then makes the finer steps."""
+_TIME = 20
+"""Frames that leave time for it."""
+
+
+@dataclass
+class Tracker(Agent):
+    """Goes where the ball will be, and meets it above the middle of the paddle, for a steeper angle."""
+
+    kind = "bot/tracker"
+    sees = "state"
+    aim: float = option(4.0, low=-8.0, high=8.0, help="rows above the paddle's middle to meet the ball with")
+
+    def begin(self) -> None:
+        self.side = "left" if self.seat == "left" else "right"
+        self.mark = (_MIDDLE, float(_TIME))
+
+    async def act(self, ask: Ask) -> Reply:
+        assert isinstance(ask.state, PongState)
+        action = self.action(ask.state)
+        return Reply(action, action)
+
+    def action(self, state: PongState) -> str:
+        """What to do now."""
+        knob = state.console.left if self.side == "left" else state.console.right
+        assert knob is not None
+        self.mark = row, frames = self.meeting(*state.frames[-2:])
+        off = row - (knob.reading - _ABOVE)
+        if frames > _TIME:
+            off, enough = off + self.aim, _CLOSE
+        else:
+            enough = _STEP
+        return "STAY" if abs(off) <= enough else "DOWN" if off > 0 else "UP"
+
+    def meeting(self, before: Frame, now: Frame) -> tuple[float, float]:
+        """The row to have the paddle's middle in, and the frames until the ball comes."""
+        if now.ball is None or before.ball is None:
+            return _MIDDLE, _TIME
+        if any(ball[2] <= TOP or ball[3] >= BOTTOM for ball in (before.ball, now.ball)):
+            row, frames = self.mark  # at a wall the ball is half hidden: its speed cannot be told
+            return row, frames - FRAMES
+        (x, y), (old_x, old_y) = _centre(now.ball), _centre(before.ball)
+        way, speed = _COLUMN[self.side] - x, x - old_x
+        if speed * way <= 0:
+            return _MIDDLE, _TIME
+        decisions = way / speed
+        row = _folded(y + (y - old_y) * decisions)
+        return min(row, BOTTOM - _HALF), FRAMES * decisions
+
+
+def _centre(box: Box) -> tuple[float, float]:
+    return (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
+
+
+def _folded(row: float) -> float:
+    """A row beyond the walls, as often reflected as it takes to lie between them."""
+    top, height = TOP - 2, BOTTOM - TOP + 3
+    beyond = (row - top) % (2 * height)
+    return top + (beyond if beyond <= height else 2 * height - beyond)

@@ -1,0 +1,117 @@
+"""How Pong looks: the console's own screen, enlarged; themes change its colours and nothing else."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ludens.core.view import Look, View
+from ludens.draw import Picture, theme
+from ludens.draw.colour import BLACK as NIGHT
+from ludens.draw.colour import RGB, contrast
+from ludens.draw.colour import WHITE as DAY
+from ludens.draw.themes import Theme
+from ludens.games.pong.console import BLACK, GROUND, HEIGHT, LEFT, RIGHT, WHITE, WIDTH, Box, Frame
+from ludens.games.pong.rules import Pong, PongState
+
+_CODES = (GROUND, WHITE, LEFT, RIGHT, BLACK)
+"""The order of the palette; what lies around the screen has the number after them."""
+_KEPT_FRAMES = 16
+_SEEN = 3.0
+"""The contrast with the ground that paddles must have."""
+
+_CONSOLE: tuple[RGB, ...] = (
+    (144, 72, 17),
+    (236, 236, 236),
+    (213, 130, 74),
+    (92, 186, 92),
+    (0, 0, 0),
+    (0, 0, 0),
+)
+_PLAIN: tuple[RGB, ...] = (
+    (24, 24, 24),
+    (255, 255, 255),
+    (150, 150, 150),
+    (205, 205, 205),
+    (0, 0, 0),
+    (0, 0, 0),
+)
+
+
+def colours(look: Theme) -> tuple[RGB, ...]:
+    """The screen's colours in a theme: ground, ball and walls, left paddle, right paddle, black, margin."""
+    if look.name == "classic":
+        return _CONSOLE
+    if look.plain:
+        return _PLAIN
+    ground, hues = look.colour("black"), ("orange", "cyan")
+    if look.name == "random":
+        ground = look.colour("page")
+        order = ("red", "blue", "green", "purple", "orange", "cyan", "magenta", "yellow", "brown")
+        shown = [hue for hue in order if contrast(look.colour(hue), ground) >= _SEEN]
+        hues = shown[0], shown[1 + look.seed % (len(shown) - 1)]
+    ball = DAY if contrast(DAY, ground) > contrast(NIGHT, ground) else NIGHT
+    margin = look.colour("panel" if look.name == "random" else "line")
+    return ground, ball, look.colour(hues[0]), look.colour(hues[1]), ground, margin
+
+
+class PongView(View):
+    """Both seats see the same screens."""
+
+    def __init__(self, game: Pong, look: Look, seed: int = 0) -> None:
+        super().__init__(game, look, seed)
+        self._palette = np.array(colours(theme(look.theme, seed)), np.uint8)
+        self._number = np.zeros(256, np.uint8)
+        self._number[list(_CODES)] = range(len(_CODES))
+        width = round(look.size * WIDTH / HEIGHT)
+        self._left = (look.size - width) // 2
+        self._rows = np.arange(look.size) * HEIGHT // look.size
+        self._columns = np.arange(width) * WIDTH // width
+        self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._drawn)
+
+    def image(self, state: PongState, seat: str) -> Picture:
+        return self._frame(state.frames[-1])
+
+    def images(self, state: PongState, seat: str) -> tuple[Picture, ...]:
+        return tuple(map(self._frame, state.frames))
+
+    def _drawn(self, frame: Frame) -> Picture:
+        size = self.look.size
+        pixels = np.full((size, size), len(_CODES), np.uint8)
+        wide = self._number[frame.screen][:, self._columns]
+        pixels[:, self._left : self._left + len(self._columns)] = wide[self._rows]
+        pixels.setflags(write=False)
+        return Picture(pixels, self._palette)
+
+    def text(self, state: PongState, seat: str) -> str:
+        lines = [f"Columns 0 to {WIDTH - 1} from the left, rows 0 to {HEIGHT - 1} from the top."]
+        for frame, when in zip(state.frames, ("three", "two", "one", ""), strict=True):
+            left, right = frame.points
+            told = f"{when} decision{'s' * (when != 'one')} ago" if when else "now"
+            lines.append(
+                f"{told}: ball {_where(frame.ball)}; left paddle {_where(frame.left)}; "
+                f"right paddle {_where(frame.right)}; points left {left}, right {right}"
+            )
+        return "\n".join(lines)
+
+    def notes(self, state: PongState, seat: str) -> str:
+        made = f"Decisions made: {state.decisions} of {state.game.decisions} at most."
+        return f"You control the {_side(seat)} paddle. {made}"
+
+    def values(self, seat: str) -> dict[str, object]:
+        side = _side(seat)
+        against = self.words.say("opponent one" if seat == "player" else "opponent two")
+        other = "left" if side == "right" else "right"
+        sticky = f"{100 * float(str(self.game.options['sticky'])):g}"
+        return {**super().values(seat), "side": side, "other": other, "opponent": against, "percent": sticky}
+
+
+def _side(seat: str) -> str:
+    return "right" if seat == "player" else seat
+
+
+def _where(box: Box | None) -> str:
+    if box is None:
+        return "not in sight"
+    return f"columns {box[0]} to {box[1]}, rows {box[2]} to {box[3]}"
