@@ -107,6 +107,8 @@ class Task:
     first_seed: int = 0
     blindable: bool = True
     """Whether a blind control makes sense: the picture should matter."""
+    radar: tuple[str, ...] = ()
+    """Metrics that reports draw around one circle: what players did, each on a scale of its own."""
 
     def __post_init__(self) -> None:
         if not self.seatings or not self.metrics or self.episodes < 1:

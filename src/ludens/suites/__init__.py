@@ -14,6 +14,7 @@ CATALOGUE = {
     "playground-mini": "ludens.suites.playground:mini",
     "playground-sweeps": "ludens.suites.playground:sweeps",
     "vs-bench": "ludens.suites.vs_bench:vs_bench",
+    "vs-bench-ablations": "ludens.suites.vs_bench:vs_bench_ablations",
     "vs-bench-mini": "ludens.suites.vs_bench:vs_bench_mini",
 }
 

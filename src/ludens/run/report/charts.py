@@ -1,4 +1,4 @@
-"""Which charts a suite's results get: bars for every metric shown, a radar, confusion matrices."""
+"""Which charts a suite's results get: bars for every metric shown, radars, confusion matrices."""
 
 from __future__ import annotations
 
@@ -84,6 +84,27 @@ def radar_chart(found: SuiteResults) -> str | None:
         return None
     title = f"{found.suite.name}: tasks on one scale, 0 in the middle, 100 outside"
     return radar(title, [s.task.name for s in axes], rings[:RINGS])
+
+
+def behaviour_charts(found: SuiteResults) -> Iterator[tuple[str, str]]:
+    """A heading and a radar for every task that counts what players did; outside is the most of anybody."""
+    for task in found.tasks.values():
+        rows = [row for row in found.rows if task.name in row.cells and row.cells[task.name].episodes]
+        if len(task.radar) < 3 or not rows:
+            continue
+        counts = {row.name: [row.cells[task.name].metrics[name].mean for name in task.radar] for row in rows}
+        most = [max(max(column), 1e-9) for column in zip(*counts.values(), strict=True)]
+        rings = [
+            Ring(
+                name,
+                [100 * value / top for value, top in zip(values, most, strict=True)],
+                hue(found, name),
+                [f"{value:.1f}" for value in values],
+            )
+            for name, values in counts.items()
+        ]
+        heading = f"{task.name}: what was done, a mean episode; outside is the most of any entrant"
+        yield heading, radar(heading, task.radar, rings[:RINGS])
 
 
 def confusion_charts(found: SuiteResults) -> Iterator[tuple[str, str, Classification]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ludens.core.episode import Episode
 from ludens.run.report.cards import Budget, badge, body
-from ludens.run.report.charts import bar_charts, confusion_charts, radar_chart, summary
+from ludens.run.report.charts import bar_charts, behaviour_charts, confusion_charts, radar_chart, summary
 from ludens.run.report.escape import esc, said
 from ludens.run.report.gallery import Pick, picks, telling_steps
 from ludens.run.report.parted import parted
@@ -138,6 +138,10 @@ def _charts(found: SuiteResults, metrics: Sequence[str]) -> str:
     around = radar_chart(found)
     if around:
         drawn.append(f"<figure><figcaption>Tasks on one scale, 0 to 100</figcaption>{around}</figure>")
+    drawn += [
+        f"<figure><figcaption>{esc(heading)}</figcaption>{chart}</figure>"
+        for heading, chart in behaviour_charts(found)
+    ]
     if not drawn:
         return ""
     legend = (

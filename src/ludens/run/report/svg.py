@@ -40,6 +40,13 @@ class Ring:
     label: str
     values: Sequence[float]
     hue: int
+    told: Sequence[str] = ()
+    """The numbers as they are told, where they are not the shares."""
+
+    @property
+    def numbers(self) -> Sequence[str]:
+        """What is told at each axis."""
+        return self.told or [f"{value:.1f}" for value in self.values]
 
 
 def bars(title: str, rows: Sequence[Bar], ends: tuple[float, float]) -> str:
@@ -105,7 +112,7 @@ def radar(title: str, axes: Sequence[str], rings: Sequence[Ring]) -> str:
     parts += list(_spokes(axes, centre, radius, at))
     for ring in rings:
         points = " ".join(at(i, value) for i, value in enumerate(ring.values))
-        numbers = ", ".join(f"{axis} {v:.1f}" for axis, v in zip(axes, ring.values, strict=True))
+        numbers = ", ".join(f"{axis} {told}" for axis, told in zip(axes, ring.numbers, strict=True))
         parts.append(
             f'<polygon class="ring s{ring.hue}" points="{points}">'
             f"<title>{esc(ring.label)}: {esc(numbers)}</title></polygon>"
@@ -117,7 +124,7 @@ def radar(title: str, axes: Sequence[str], rings: Sequence[Ring]) -> str:
             f'<rect class="bar ours s{ring.hue}" x="{left}" y="{line - 10}" width="12" height="12" rx="2"/>'
             f'<text class="label" x="{left + 18}" y="{line}">{esc(_short(ring.label, 24))}</text>'
         )
-    told = "; ".join(f"{r.label}: " + ", ".join(f"{v:.1f}" for v in r.values) for r in rings)
+    told = "; ".join(f"{r.label}: " + ", ".join(r.numbers) for r in rings)
     return _svg(title, f"Axes: {', '.join(axes)}. {told}", width, top + 20 * ((len(rings) + 1) // 2), parts)
 
 

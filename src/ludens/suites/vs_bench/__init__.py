@@ -1,28 +1,30 @@
 """VS-Bench: eight games in two dimensions, strategic reasoning and decision-making.
 
 `vs-bench` holds both with the paper's counts; `vs-bench-mini` is a quick look with the two smallest games
-beside them. Results of decision-making are normalised between random and optimal play: `?anchors=paper` takes
-the published anchors, `?anchors=measured` our own, `?anchors=none` shows raw returns.
+beside them; `vs-bench-ablations` holds the three games of the paper's ablations. Results of decision-making
+are normalised between random and optimal play: `?anchors=paper` takes the published anchors,
+`?anchors=measured` our own, `?anchors=none` shows raw returns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from ludens.core.errors import UnknownName
 from ludens.core.table import Table
 from ludens.run.stats import Classification, Estimate, classification, macro_micro
-from ludens.run.task import MODEL, RETURN, Metric, Played, Suite, Task, mean_of, rate_of, read_published
+from ludens.run.task import MODEL, RETURN, Metric, Played, Suite, Task, mean_of, rate_of
 from ludens.suites.vs_bench.anchors import MEASURED, PAPER
 from ludens.suites.vs_bench.deviations import DEVIATIONS
 from ludens.suites.vs_bench.kuhn import EXPLOITABILITY
+from ludens.suites.vs_bench.published import ablations, published
 from ludens.suites.vs_bench.recipes import RECIPES
 
-_HERE = Path(__file__).parent
-SOURCE = "VS-Bench, tables 1 and 2"
 NAMES = {"kuhn_poker": "kuhn"}
+"""What tasks call games whose name is longer."""
+REASONING, DECISIONS = "strategic reasoning", "decision-making"
+ABLATED = ("hanabi", "breakthrough", "monster_hunt")
 Anchors = Mapping[str, tuple[float | Estimate, float | Estimate]]
 
 
@@ -38,8 +40,9 @@ def _confusion(played: Sequence[Played]) -> Classification:
 ACCURACY = replace(rate_of("accuracy", _right), classes=_confusion)
 
 
-def _fact(name: str, **rest: bool) -> Metric:
-    return mean_of(name, lambda played: float(played.episode.facts[name]), **rest)
+def _fact(fact: str, name: str = "") -> Metric:
+    """The mean of a game's counter, under a name that people read."""
+    return mean_of(name or fact.replace("_", " "), lambda played: float(played.episode.facts[fact]))
 
 
 def _reason(game: str) -> Task:
@@ -57,51 +60,47 @@ def _self_play(game: str, *seats: str, metrics: tuple[Metric, ...]) -> Task:
     return Task(f"decide/{game}", game, (dict.fromkeys(seats, MODEL),), 10, metrics)
 
 
+def _dilemma(game: str, behaviour: Mapping[str, str]) -> Task:
+    """Self-play in which what was done is counted and drawn (figures 4 and 12): counter to its name."""
+    counters = tuple(_fact(fact, name) for fact, name in behaviour.items())
+    task = _self_play(game, "red", "blue", metrics=(RETURN, *counters))
+    return replace(task, radar=tuple(behaviour.values()))
+
+
+_COIN = {
+    "red_own_coin": "red own",
+    "red_other_coin": "red other's",
+    "blue_other_coin": "blue other's",
+    "blue_own_coin": "blue own",
+}
+_HUNT = {
+    "red_apple": "red apples",
+    "red_alone": "red alone",
+    "together": "together",
+    "blue_alone": "blue alone",
+    "blue_apple": "blue apples",
+}
+_BATTLE = {"both_red": "both red", "both_blue": "both blue", "different": "different"}
+
+
 def _decide() -> tuple[Task, ...]:
     sides = ({"black": MODEL, "white": "bot/mcts"}, {"black": "bot/mcts", "white": MODEL})
+    pong = (_fact("combined"), _fact("right_points", "points"), _fact("decisions"))
     return (
         _self_play("hanabi", "player_0", "player_1", metrics=(_fact("final"), _fact("fireworks"))),
         _self_play("overcooked", "chef_0", "chef_1", metrics=(RETURN, _fact("soups_delivered"))),
         Task("decide/breakthrough", "breakthrough", sides, 20, (RETURN,)),
         Task("decide/kuhn", "vs-bench/kuhn", ({"player": MODEL},), 300, (EXPLOITABILITY,)),
-        Task("decide/pong", "pong", ({"player": MODEL},), 10, (_fact("combined"), _fact("decisions"))),
-        _self_play(
-            "coin_dilemma",
-            "red",
-            "blue",
-            metrics=(RETURN, *map(_both, (("cooperated", "own_coin"), ("defected", "other_coin")))),
-        ),
-        _self_play(
-            "monster_hunt",
-            "red",
-            "blue",
-            metrics=(
-                RETURN,
-                *map(_both, (("apples", "apple"), ("caught alone", "alone"))),
-                _fact("together"),
-            ),
-        ),
-        _self_play(
-            "battle_of_colors",
-            "red",
-            "blue",
-            metrics=(RETURN, _fact("both_red"), _fact("both_blue"), _fact("different")),
-        ),
+        Task("decide/pong", "pong", ({"player": MODEL},), 10, pong),
+        _dilemma("coin_dilemma", _COIN),
+        _dilemma("monster_hunt", _HUNT),
+        _dilemma("battle_of_colors", _BATTLE),
     )
 
 
-def _both(names: tuple[str, str]) -> Metric:
-    """What both players did together, counted over an episode."""
-    shown, fact = names
-
-    def count(played: Played) -> float:
-        return float(sum(played.episode.facts[f"{seat}_{fact}"] for seat in ("red", "blue")))
-
-    return mean_of(shown, count)
-
-
-def _overall(values: Mapping[str, Estimate]) -> Estimate:
-    return macro_micro(dict(values)).macro
+def _mean(tasks: Sequence[str]) -> Callable[[Mapping[str, Estimate]], Estimate]:
+    """Every game counts the same, as in the paper's column "overall"."""
+    return lambda values: macro_micro({task: values[task] for task in tasks}).macro
 
 
 def vs_bench(anchors: str = "paper") -> Suite:
@@ -109,14 +108,31 @@ def vs_bench(anchors: str = "paper") -> Suite:
     choices: dict[str, Anchors] = {"paper": PAPER, "measured": MEASURED, "none": {}}
     if anchors not in choices:
         raise UnknownName("anchors", anchors, choices)
+    reason, decide = tuple(map(_reason, RECIPES)), _decide()
+    scores = {REASONING: _mean([task.name for task in reason])}
+    if anchors != "none":
+        scores[DECISIONS] = _mean([task.name for task in decide])
     return Suite(
         name="vs-bench",
         about="Eight games: predict the other's next move (400 samples each), and play.",
-        tasks=(*map(_reason, RECIPES), *_decide()),
-        published=read_published(_HERE / "published.toml", SOURCE) if anchors == "paper" else (),
+        tasks=(*reason, *decide),
+        published=published(anchors),
         deviations=DEVIATIONS,
         anchors=choices[anchors],
-        overall=_overall if anchors != "none" else None,
+        scores=scores,
+    )
+
+
+def vs_bench_ablations(anchors: str = "paper") -> Suite:
+    """The games of tables 5 and 6: what pictures, and reasoning aloud, are worth."""
+    whole = vs_bench(anchors)
+    return replace(
+        whole,
+        name="vs-bench-ablations",
+        about="A card game, a board game and a video game, to be run with --modality and --style.",
+        tasks=tuple(task for task in whole.tasks if task.name.split("/")[1] in ABLATED),
+        published=ablations(anchors),
+        scores={},
     )
 
 
@@ -125,13 +141,14 @@ def vs_bench_mini(anchors: str = "paper") -> Suite:
     whole = vs_bench(anchors)
     quick = [task for task in whole.tasks if "pong" not in task.name and task.name != "reason/breakthrough"]
     small = tuple(
-        replace(task, episodes=max(len(task.seatings) * 2, task.episodes // 10))
-        if task.name != "decide/kuhn"
-        else replace(task, episodes=60)
+        replace(task, episodes=60 if task.name == "decide/kuhn" else max(4, task.episodes // 10))
         for task in quick
     )
     extra = (
-        _self_play("tiny_hanabi", "player_0", "player_1", metrics=(_fact("final"), _fact("fireworks"))),
+        replace(
+            _self_play("tiny_hanabi", "player_0", "player_1", metrics=(_fact("final"), _fact("fireworks"))),
+            episodes=4,
+        ),
         Task(
             "decide/tic_tac_toe",
             "tic_tac_toe",
@@ -141,6 +158,4 @@ def vs_bench_mini(anchors: str = "paper") -> Suite:
         ),
     )
     about = "A quick look at VS-Bench: fewer samples, the slow games left out, two tiny ones added."
-    return replace(
-        whole, name="vs-bench-mini", about=about, tasks=(*small, *extra), published=(), overall=None
-    )
+    return replace(whole, name="vs-bench-mini", about=about, tasks=(*small, *extra), published=(), scores={})

@@ -1,0 +1,198 @@
+"""Offline sets of questions on disk: Parquet with pictures inside, the pictures as PNG files, a manifest.
+
+A suite brings a builder, found by name (`ludens.suites:DATASETS`, or the entry-point group
+`ludens.datasets`): it takes an order and gives rows; everything about files is here. The same order gives
+the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import orjson
+
+from ludens.core.errors import BadFile, BadOption, MissingExtra
+from ludens.core.registry import Registry
+from ludens.core.view import Look, Picture
+from ludens.run.plan import versions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Kind = Literal["text", "texts", "number", "pictures"]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What somebody wants."""
+
+    what: str
+    """Which of the builder's sets, as a game's name."""
+    n: int
+    seed: int = 0
+    look: Look = field(default_factory=Look)
+    run: Path | None = None
+    """The folder of a run whose episodes the rows are cut from; else the builder plays its own."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """How often something occurs, beside how often it should."""
+
+    of: str
+    value: str
+    count: int
+    wanted: float | None = None
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What a builder gives: rows, made as they are asked for, and what there is to know about them."""
+
+    name: str
+    about: str
+    columns: Mapping[str, Kind]
+    rows: Iterable[Mapping[str, Any]]
+    """Column to value; pictures are a sequence of them."""
+    shares: Sequence[Share]
+    made_from: Mapping[str, Any]
+    """Everything that fixes the rows, as plain JSON values."""
+
+
+Builder = Callable[[Order], Dataset]
+
+DATASETS = Registry("dataset", "ludens.datasets", "ludens.suites:DATASETS")
+
+
+def built(name: str, order: Order) -> Dataset:
+    """The set of this name, not yet written."""
+    if order.n < 1:
+        raise BadOption(f"-n must be at least 1, not {order.n}.")
+    builder: Builder = DATASETS.get(name)
+    return builder(order)
+
+
+def counted(of: str, values: Iterable[str], wanted: Mapping[str, float] | None = None) -> list[Share]:
+    """How often each value occurs, the wanted ones first and even where they never do."""
+    counts = Counter(values)
+    names = [*(wanted or ()), *sorted(set(counts) - set(wanted or ()))]
+    return [Share(of, name, counts[name], (wanted or {}).get(name)) for name in names]
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that holds something, before anything is played or drawn."""
+    arrow()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadOption(f"{str(folder)!r} is not an empty folder; choose another --out.")
+
+
+def write(dataset: Dataset, folder: Path) -> dict[str, Any]:
+    """Write the files of a set into an empty folder; returns the manifest."""
+    check_folder(folder)
+    pa = arrow()
+    hashes: dict[str, str] = {}
+    columns: dict[str, list[Any]] = {name: [] for name in dataset.columns}
+
+    def save(name: str, data: bytes) -> None:
+        path = folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        except OSError as error:
+            raise BadFile(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+        hashes[name] = sha256(data).hexdigest()
+
+    for number, row in enumerate(dataset.rows):
+        for name, kind in dataset.columns.items():
+            if kind != "pictures":
+                columns[name].append(row[name])
+                continue
+            shown = []
+            for place, picture in enumerate(row[name]):
+                path, data = f"images/{number:06d}-{place}.png", _png(picture)
+                save(path, data)
+                shown.append({"bytes": data, "path": path})
+            columns[name].append(shown)
+    table = pa.table(columns, schema=_schema(dataset.columns))
+    save("samples.parquet", _parquet(table))
+    save("README.md", _card(dataset).encode())
+    manifest = {
+        "dataset": dataset.name,
+        "about": dataset.about,
+        "samples": table.num_rows,
+        "made_from": dict(dataset.made_from),
+        "made_with": {**versions(), "pyarrow": pa.__version__},
+        "distribution": [
+            {"of": share.of, "value": share.value, "samples": share.count, "wanted": share.wanted}
+            for share in dataset.shares
+        ],
+        "sha256": dict(hashes),
+    }
+    save("manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return manifest
+
+
+def arrow() -> Any:
+    """pyarrow, or a sentence that says how to get it."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra("writing a dataset", "data") from None
+    return pa
+
+
+def _png(picture: Picture) -> bytes:
+    """Written by zlib, whatever else is installed: the same bytes everywhere zlib is the same."""
+    from ludens.draw import Picture as Drawn
+
+    return picture.png(fast=False) if isinstance(picture, Drawn) else picture.png()
+
+
+_TEXT = {"dtype": "string", "_type": "Value"}
+_FEATURES: dict[Kind, dict[str, Any]] = {
+    "text": _TEXT,
+    "texts": {"feature": _TEXT, "_type": "List"},
+    "number": {"dtype": "int64", "_type": "Value"},
+    "pictures": {"feature": {"_type": "Image"}, "_type": "List"},
+}
+"""What Hugging Face's `datasets` calls them; it reads this from the file, and then decodes the pictures."""
+
+
+def _schema(columns: Mapping[str, Kind]) -> pa.Schema:
+    pa = arrow()
+    kinds = {
+        "text": pa.string(),
+        "texts": pa.list_(pa.string()),
+        "number": pa.int64(),
+        "pictures": pa.list_(pa.struct({"bytes": pa.binary(), "path": pa.string()})),
+    }
+    features = {name: _FEATURES[kind] for name, kind in columns.items()}
+    told = json.dumps({"info": {"features": features}}, sort_keys=True)
+    return pa.schema([(name, kinds[kind]) for name, kind in columns.items()], {"huggingface": told})
+
+
+def _parquet(table: pa.Table) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    out = pa.BufferOutputStream()
+    pq.write_table(table, out, compression="zstd", row_group_size=100)
+    data: bytes = out.getvalue().to_pybytes()
+    return data
+
+
+def _card(dataset: Dataset) -> str:
+    return (
+        "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: test\n    path: samples.parquet\n"
+        f"---\n\n# {dataset.name}\n\n{dataset.about}\n\n"
+        "Each row is one question: what is shown and told, the answers to choose from (`options`), what was "
+        "done (`answer`) and everything that counts as right (`answers`). `manifest.json` says how the set "
+        "was made, how it is distributed, and the SHA-256 of every file.\n"
+    )

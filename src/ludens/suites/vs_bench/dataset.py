@@ -1,0 +1,147 @@
+"""The offline sets of strategic reasoning: built from the recipes, or cut from a recorded run.
+
+A set is checked before it is written: shares of targets, matches and kinds of action, and how many samples
+look alike. Seed 0 gives the very samples that the suite's tasks ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ludens.core.errors import BadOption, UnknownName
+from ludens.core.view import view_of
+from ludens.run.dataset import Dataset, Kind, Order, Share, counted
+from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
+from ludens.suites.vs_bench.recipes import RECIPES
+from ludens.suites.vs_bench.recorded import recorded
+from ludens.suites.vs_bench.samples import Sample, game_of, sample
+
+STRIDE = 3_628_800
+"""Sample numbers of one seed; 10! is a multiple of every recipe's cycle, so that each seed begins one."""
+ROUNDING = 2.0
+"""Samples by which a share may miss its target: a match has two targets, and each is rounded."""
+
+COLUMNS: dict[str, Kind] = {
+    "id": "text",
+    "game": "text",
+    "observer": "text",
+    "target": "text",
+    "images": "pictures",
+    "text": "text",
+    "rules": "text",
+    "notes": "text",
+    "options": "texts",
+    "answer": "text",
+    "answers": "texts",
+    "kind": "text",
+    "match": "text",
+    "step": "number",
+}
+
+
+def build(order: Order) -> Dataset:
+    """The set of one game."""
+    name = {"kuhn": "kuhn_poker"}.get(order.what, order.what)
+    if name not in RECIPES:
+        raise UnknownName("game of vs-bench", order.what, RECIPES)
+    if not 0 <= order.seed < 2**40 or order.n > STRIDE:
+        raise BadOption(f"a set has at most {STRIDE:,} samples and a seed from 0 to 2**40 - 1.")
+    if order.run is None:
+        start = order.seed * STRIDE
+        numbers: Sequence[int] = range(start, start + order.n)
+        samples = [sample(name, number) for number in numbers]
+        source: dict[str, Any] = {
+            "recipe": [[m.share, str(m), list(m.targets)] for m in RECIPES[name].matches]
+        }
+    else:
+        numbers = range(order.n)
+        samples, source = recorded(name, order.run, order.n, order.seed)
+    shares = distribution(name, samples, built=order.run is None)
+    check(name, samples, shares)
+    game = game_of(name)
+    return Dataset(
+        f"vs-bench/{name}",
+        f"Strategic reasoning in {name}: what does the other do next? VS-Bench's task, made by Ludens.",
+        COLUMNS,
+        _rows(name, numbers, samples, order),
+        shares,
+        {
+            "game": game.name,
+            "version": game.version,
+            "options": game.options,
+            "seed": order.seed,
+            "theme": order.look.theme,
+            "size": order.look.size,
+            **source,
+        },
+    )
+
+
+def _rows(
+    name: str, numbers: Sequence[int], samples: Sequence[Sample], order: Order
+) -> Iterator[dict[str, Any]]:
+    game = Predict(game=name)
+    for number, asked in zip(numbers, samples, strict=True):
+        view, state = view_of(game, order.look, number), Prediction(asked)
+        yield {
+            "id": f"{name}-{'recorded-' if order.run else ''}{order.seed}-{number % STRIDE}",
+            "game": name,
+            "observer": asked.observer,
+            "target": asked.target,
+            "images": view.images(state, SEAT),
+            "text": view.text(state, SEAT),
+            "rules": view.rules(SEAT),
+            "notes": view.notes(state, SEAT),
+            "options": list(asked.options),
+            "answer": asked.done,
+            "answers": sorted(asked.truth),
+            "kind": asked.kind,
+            "match": asked.match,
+            "step": asked.step,
+        }
+
+
+def distribution(name: str, samples: Sequence[Sample], built: bool = True) -> list[Share]:
+    """Who is predicted, in which matches, doing what; beside the recipe's shares where it has some."""
+    recipe, n = RECIPES[name], len(samples)
+    targets = sorted({recipe.told.get(seat, seat) for seat in game_of(name).seats})
+    wanted = {target: n / len(targets) for target in targets}
+    shares = counted("target", (asked.target for asked in samples), wanted)
+    total = sum(match.share for match in recipe.matches)
+    matches = {str(match): n * match.share / total for match in recipe.matches} if built else None
+    shares += counted("match", (asked.match for asked in samples), matches)
+    weight = sum(recipe.classes.values())
+    kinds = {kind: n * share / weight for kind, share in recipe.classes.items()}
+    if kinds:
+        shares += counted("kind", (asked.kind for asked in samples), kinds)
+    shares += counted("answer", (asked.done for asked in samples))
+    return shares
+
+
+def check(name: str, samples: Sequence[Sample], shares: Sequence[Share]) -> None:
+    """Refuse a set that misses its targets."""
+    for share in shares:
+        if share.wanted is not None and abs(share.count - share.wanted) > ROUNDING:
+            raise BadOption(
+                f"the set misses its target: {share.count} of {len(samples)} samples have the {share.of} "
+                f"{share.value!r}, and {share.wanted:.1f} are wanted."
+            )
+    alike = repeats(name, samples)
+    most = max(1, RECIPES[name].repeats * len(samples))
+    if alike > most:
+        raise BadOption(
+            f"{alike} of {len(samples)} samples look like an earlier one, and at most {most:.0f} may."
+        )
+
+
+def repeats(name: str, samples: Sequence[Sample]) -> int:
+    """How many samples show what an earlier one shows, to the same observer."""
+    view = Predict(game=name).view(Order("", 1).look)
+    seen = {(view.text(state := Prediction(asked), SEAT), view.notes(state, SEAT)) for asked in samples}
+    return len(samples) - len(seen)
+
+
+def chance(samples: Sequence[Sample]) -> float:
+    """How often a guess among the options is right, on average."""
+    return sum(len(asked.truth) / len(asked.options) for asked in samples) / len(samples)
