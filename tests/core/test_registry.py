@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
-from ludens.core.registry import GAMES, Registry, load, make
+from ludens.core.loading import load
+from ludens.core.registry import GAMES, Registry, make
 from tests.support.pebbles import Pebbles, Talk
 
 CATALOGUE = {"kettle": "tests.support.pebbles:Pebbles", "comma/wire": "tests.support.pebbles:Talk"}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from ludens.core.agent import Agent
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
+from ludens.core.loading import load
 from ludens.core.options import configure
-from ludens.core.registry import Registry, load
+from ludens.core.registry import Registry
 from ludens.core.spec import Spec, parse_spec
 from ludens.models import MODELS
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ludens.core.errors import UnknownName
-from ludens.core.registry import load
+from ludens.core.loading import load
 
 BENCHES: dict[str, str] = {
     "draw": "ludens.bench.draw:rows",
     "play": "ludens.bench.play:rows",
     "playground": "ludens.bench.playground:rows",
     "client": "ludens.bench.client:rows",
+    "comma": "ludens.bench.comma:rows",
 }
 """Name to "module:function"; the first line of the function's docstring says what is measured."""
 

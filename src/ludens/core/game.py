@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ludens.core.loading import load
 from ludens.core.options import option_values
 from ludens.core.state import State
 
@@ -24,6 +25,8 @@ class Game(ABC):
     """Bumped only when behaviour changes: an episode names the version it was played with."""
     secret: ClassVar[bool] = False
     """Whether some seat does not know everything; then states override `reimagined`."""
+    view_class: ClassVar[str]
+    """Where the game's view is, as "module:Class": rules are played a thousand times without being seen."""
     bots: ClassVar[Mapping[str, str]] = {}
     """The game's own players: name to "module:Class", reached as `bot/NAME`."""
     best: ClassVar[str] = ""
@@ -38,9 +41,10 @@ class Game(ABC):
     def start(self, seed: int) -> State:
         """The first state of the episode with this seed."""
 
-    @abstractmethod
     def view(self, look: Look, seed: int = 0) -> View:
         """How the game is shown; the seed matters only to the theme `random`."""
+        made: View = load(self.view_class)(self, look, seed)
+        return made
 
     def evaluate(self, state: State, seat: str) -> float:
         """How good a state looks for a seat, for search: what it has earned, unless a game knows better."""

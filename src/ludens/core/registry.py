@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.game import Game
+from ludens.core.loading import load
 from ludens.core.options import configure
 from ludens.core.spec import parse_spec
 
@@ -60,12 +60,6 @@ class Registry:
                     f"the {self.kind} {name!r} of another package cannot be loaded: {error}."
                 ) from error
         raise UnknownName(self.kind, name, self.names())
-
-
-def load(path: str) -> Any:
-    """The attribute behind "module:attribute"."""
-    module, _, attribute = path.partition(":")
-    return getattr(import_module(module), attribute)
 
 
 GAMES = Registry("game", "ludens.games", "ludens.games:CATALOGUE")

@@ -16,7 +16,8 @@ from typing import Any
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName
-from ludens.core.registry import Registry, load
+from ludens.core.loading import load
+from ludens.core.registry import Registry
 from ludens.core.spec import parse_spec
 from ludens.core.table import Table
 from ludens.run.stats import Classification, Estimate, mean, rate

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ludens.core.options import option
-from ludens.core.view import Look, View
 from ludens.games.grid.cells import CELLS
 from ludens.games.grid.rules import BLUE, RED, Event, GridGame, GridState
 
@@ -55,6 +54,8 @@ class BattleOfColors(GridGame):
     """
 
     name = "battle_of_colors"
+    view_class = "ludens.games.battle_of_colors.view:BattleView"
+    best = "bot/optimal"
     bots = {
         "common_welfare": "ludens.games.battle_of_colors.bots:CommonWelfare",
         "self_interest": "ludens.games.battle_of_colors.bots:SelfInterest",
@@ -75,8 +76,3 @@ class BattleOfColors(GridGame):
         choices=("paper", "released"),
         help="the paper's rules, or those of its released code, where both blocks may lie on one cell",
     )
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.battle_of_colors.view import BattleView
-
-        return BattleView(self, look, seed)

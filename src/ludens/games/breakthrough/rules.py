@@ -8,7 +8,6 @@ from typing import Any
 
 from ludens.core.options import option
 from ludens.core.state import State
-from ludens.core.view import Look, View
 from ludens.games.open_spiel.adapter import SpielGame, SpielState
 
 
@@ -24,6 +23,7 @@ class Breakthrough(SpielGame):
     """
 
     name = "breakthrough"
+    view_class = "ludens.games.breakthrough.view:BreakthroughView"
     best = "bot/mcts?simulations=200&rollouts=2"
     spiel_name = "breakthrough"
     stable_names = True
@@ -52,8 +52,3 @@ class Breakthrough(SpielGame):
         white = max(self.rows - 1 - row for row, line in enumerate(lines) if "w" in line)
         lead = (black - white) / (self.rows - 1)
         return lead if seat == "black" else -lead
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.breakthrough.view import BreakthroughView
-
-        return BreakthroughView(self, look, seed)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from ludens.core.errors import BadOption
 from ludens.core.options import option
-from ludens.core.view import Look, View
 from ludens.games.open_spiel.adapter import SpielGame
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ class Chess(SpielGame):
     """
 
     name = "chess"
+    view_class = "ludens.games.chess.view:ChessView"
     spiel_name = "chess"
     bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.uci:Uci"}
 
@@ -53,8 +53,3 @@ class Chess(SpielGame):
         import pyspiel
 
         return str(pyspiel.chess.action_to_move(action, spiel.board()).to_lan())
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.chess.view import ChessView
-
-        return ChessView(self, look, seed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ludens.core.view import Look, View
 from ludens.games.grid.rules import Event, GridGame, GridState
 
 RED_COIN, BLUE_COIN = 2, 3
@@ -44,6 +43,7 @@ class CoinDilemma(GridGame):
     """
 
     name = "coin_dilemma"
+    view_class = "ludens.games.coin_dilemma.view:CoinView"
     bots = {
         "common_welfare": "ludens.games.coin_dilemma.bots:CommonWelfare",
         "self_interest": "ludens.games.coin_dilemma.bots:SelfInterest",
@@ -58,8 +58,3 @@ class CoinDilemma(GridGame):
         Event("blue_other_coin", "blue takes the red coin", -2, +1),
     )
     state = CoinState
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.coin_dilemma.view import CoinView
-
-        return CoinView(self, look, seed)

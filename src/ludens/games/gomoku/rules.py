@@ -8,7 +8,6 @@ from string import ascii_uppercase
 from typing import Any
 
 from ludens.core.options import option
-from ludens.core.view import Look, View
 from ludens.games.open_spiel.adapter import SpielGame
 
 
@@ -23,6 +22,7 @@ class Gomoku(SpielGame):
     """
 
     name = "gomoku"
+    view_class = "ludens.games.gomoku.view:GomokuView"
     spiel_name = "gomoku"
     stable_names = True
     bots = {"lines": "ludens.games.gomoku.bots:Lines"}
@@ -39,8 +39,3 @@ class Gomoku(SpielGame):
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
         return f"{ascii_uppercase[action // self.size]}{action % self.size + 1}"
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.gomoku.view import GomokuView
-
-        return GomokuView(self, look, seed)

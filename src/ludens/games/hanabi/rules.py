@@ -10,7 +10,6 @@ from typing import Any, Self
 
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.core.view import Look, View
 from ludens.games.hanabi.guess import guess_hand
 from ludens.games.hanabi.table import Move, Shape, Sight, Table, read_move
 from ludens.games.open_spiel.adapter import SpielGame, SpielState
@@ -88,7 +87,9 @@ def _move(game: HanabiGame, action: int) -> tuple[str, Move]:
 class HanabiGame(SpielGame):
     """What Hanabi and its small sister share."""
 
+    best = "bot/strong"
     spiel_name = "hanabi"
+    view_class = "ludens.games.hanabi.view:HanabiView"
     stable_names = True
     secret = True
     bots = {
@@ -119,11 +120,6 @@ class HanabiGame(SpielGame):
 
     def start(self, seed: int) -> HanabiState:
         return HanabiState(self, self.spiel.new_initial_state(), stream(seed, "deal"))
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.hanabi.view import HanabiView
-
-        return HanabiView(self, look, seed)
 
 
 _SHAPES = {players: Shape(players, 5, 5, 5 if players < 4 else 4) for players in range(2, 6)}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import State
-from ludens.core.view import Look, View
 from ludens.games.open_spiel.adapter import SpielGame, SpielState
 
 if TYPE_CHECKING:
@@ -114,6 +113,8 @@ class KuhnPoker(SpielGame):
     """
 
     name = "kuhn_poker"
+    view_class = "ludens.games.kuhn_poker.view:KuhnView"
+    best = "bot/equilibrium"
     spiel_name = "kuhn_poker"
     stable_names = True
     secret = True
@@ -150,8 +151,3 @@ class KuhnPoker(SpielGame):
         for number, letter in enumerate(history):
             hand.apply({PLAYERS[number % 2]: _ACTIONS[letter]})
         return hand
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.kuhn_poker.view import KuhnView
-
-        return KuhnView(self, look, seed)

@@ -11,7 +11,6 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import State
-from ludens.core.view import Look, View
 from ludens.games.minesweeper.field import HIDDEN, MINE, Seen, names, neighbours, spread
 from ludens.games.minesweeper.oracle import know
 
@@ -34,6 +33,7 @@ class Minesweeper(Game):
     """
 
     name = "minesweeper"
+    view_class = "ludens.games.minesweeper.view:MinesweeperView"
     secret = True
     bots: ClassVar[Mapping[str, str]] = {"logic": "ludens.games.minesweeper.bots:Logic"}
 
@@ -61,11 +61,6 @@ class Minesweeper(Game):
 
     def start(self, seed: int) -> MinesweeperState:
         return MinesweeperState(self, stream(seed, "mines"))
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.minesweeper.view import MinesweeperView
-
-        return MinesweeperView(self, look, seed)
 
 
 class MinesweeperState(State):

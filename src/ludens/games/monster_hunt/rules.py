@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ludens.core.options import option
-from ludens.core.view import Look, View
 from ludens.games.grid.cells import AFTER, DISTANCE, TOWARD
 from ludens.games.grid.rules import BLUE, RED, Event, GridGame, GridState
 
@@ -67,6 +66,8 @@ class MonsterHunt(GridGame):
     """
 
     name = "monster_hunt"
+    view_class = "ludens.games.monster_hunt.view:HuntView"
+    best = "bot/optimal"
     bots = {
         "common_welfare_1": "ludens.games.monster_hunt.bots:CommonWelfare1",
         "common_welfare_2": "ludens.games.monster_hunt.bots:CommonWelfare2",
@@ -89,8 +90,3 @@ class MonsterHunt(GridGame):
         choices=("paper", "released"),
         help="the paper's rules, or those of its released code, where the monster destroys apples",
     )
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.monster_hunt.view import HuntView
-
-        return HuntView(self, look, seed)

@@ -9,7 +9,6 @@ from typing import Any, Self
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.state import State
-from ludens.core.view import Look, View
 from ludens.games.overcooked.cooking import ACTIONS, EVENTS, Moment, after, opening
 from ludens.games.overcooked.kitchens import LAYOUTS, kitchen
 
@@ -113,6 +112,8 @@ class Overcooked(Game):
     """
 
     name = "overcooked"
+    view_class = "ludens.games.overcooked.view:OvercookedView"
+    best = "bot/planner"
     bots = {
         "planner": "ludens.games.overcooked.bots:Planner",
         "optimal": "ludens.games.overcooked.bots:Optimal",
@@ -133,8 +134,3 @@ class Overcooked(Game):
 
     def start(self, seed: int) -> OvercookedState:
         return OvercookedState(self)
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.overcooked.view import OvercookedView
-
-        return OvercookedView(self, look, seed)

@@ -14,7 +14,7 @@ from ludens.core.options import option
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.state import FreeText, State
-from ludens.core.view import Look, View
+from ludens.core.view import Look
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.perceive.sweep import bounds, codes_of, scattered
 
@@ -32,6 +32,7 @@ class Perceive(Game):
     """
 
     name = "perceive"
+    view_class = "ludens.games.perceive.view:PerceiveView"
     best = "bot/oracle"
 
     board: str = option("tic_tac_toe", help="the board game whose positions are shown, options included")
@@ -57,11 +58,6 @@ class Perceive(Game):
     def start(self, seed: int) -> Position:
         board = board_of(self.board, Look())
         return Position(board, scattered(board, stream(seed, "position"), self.pieces, self.kinds))
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.perceive.view import PerceiveView
-
-        return PerceiveView(self, look, seed)
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,6 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import State
-from ludens.core.view import Look, View
 from ludens.games.pong.console import Frame, Snapshot, console
 
 ACTIONS = ("STAY", "UP", "DOWN")
@@ -112,6 +111,8 @@ class Pong(Game):
     """
 
     name = "pong"
+    view_class = "ludens.games.pong.view:PongView"
+    best = "bot/tracker"
     bots = {"tracker": "ludens.games.pong.bots:Tracker"}
 
     players: int = option(1, low=1, high=2, help="one against the built-in player, or two")
@@ -125,8 +126,3 @@ class Pong(Game):
 
     def start(self, seed: int) -> PongState:
         return PongState(self, stream(seed, "pong"))
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.pong.view import PongView
-
-        return PongView(self, look, seed)

@@ -13,7 +13,7 @@ from ludens.core.options import option
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.state import State
-from ludens.core.view import Look, View
+from ludens.core.view import Look
 from ludens.games.boards import BoardView
 from ludens.games.qa.asked import Asked
 from ludens.games.qa.kinds import KINDS
@@ -33,6 +33,7 @@ class Qa(Game):
     """
 
     name = "qa"
+    view_class = "ludens.games.qa.view:QaView"
     best = "bot/oracle"
 
     board: str = option("tic_tac_toe", help="the board game whose positions are asked about")
@@ -58,11 +59,6 @@ class Qa(Game):
         board = board_of(self.board, Look())
         kind = self.kind or stream(seed, "kind").choice(list(KINDS[board.game.name]))
         return Question(self, board, kind, ask(board, kind, seed), seed)
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.qa.view import QaView
-
-        return QaView(self, look, seed)
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ludens.core.view import Look, View
 from ludens.games.open_spiel.adapter import SpielGame
 
 PASS = "PASS"
@@ -24,6 +23,7 @@ class Reversi(SpielGame):
     """
 
     name = "reversi"
+    view_class = "ludens.games.reversi.view:ReversiView"
     spiel_name = "othello"
     stable_names = True
     bots: ClassVar[Mapping[str, str]] = {"alphabeta": "ludens.games.reversi.bots:AlphaBeta"}
@@ -34,8 +34,3 @@ class Reversi(SpielGame):
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
         return PASS if action == _PASS_NUMBER else f"{'ABCDEFGH'[action // 8]}{action % 8 + 1}"
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.reversi.view import ReversiView
-
-        return ReversiView(self, look, seed)

@@ -13,7 +13,6 @@ from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.state import FreeText, State
-from ludens.core.view import Look, View
 
 SEAT = "player"
 
@@ -29,6 +28,7 @@ class RuleQuestion(Game):
     """
 
     name = "rule"
+    view_class = "ludens.games.rule.view:RuleView"
 
     board: str = option("tic_tac_toe", help="the board game whose rules are to be followed, options included")
     moves: int = option(40, low=0, high=400, help="random moves before the question, at most")
@@ -48,11 +48,6 @@ class RuleQuestion(Game):
 
     def start(self, seed: int) -> Question:
         return Question(reached(board_game(self.board), seed, self.moves))
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.rule.view import RuleView
-
-        return RuleView(self, look, seed)
 
 
 @lru_cache(maxsize=64)

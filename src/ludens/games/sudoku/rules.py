@@ -11,7 +11,6 @@ from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.state import State
-from ludens.core.view import Look, View
 from ludens.games.sudoku.generator import EASY, FEWEST, HARD, MOST, Puzzle, puzzle
 from ludens.games.sudoku.grid import BOX, COLUMN, DIGITS, NAMES, NUMBER, PEERS, ROW, candidates
 
@@ -35,6 +34,7 @@ class Sudoku(Game):
     """
 
     name = "sudoku"
+    view_class = "ludens.games.sudoku.view:SudokuView"
     bots: ClassVar[Mapping[str, str]] = {"solver": "ludens.games.sudoku.bots:Solver"}
 
     clues: int = option(
@@ -52,11 +52,6 @@ class Sudoku(Game):
     def start(self, seed: int) -> SudokuState:
         given = puzzle(seed, self.clues)
         return SudokuState(given, list(given.clues), ())
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.sudoku.view import SudokuView
-
-        return SudokuView(self, look, seed)
 
 
 class SudokuState(State):

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ludens.core.view import Look, View
 from ludens.games.open_spiel.adapter import SpielGame
 
 
@@ -21,6 +20,7 @@ class TicTacToe(SpielGame):
     """
 
     name = "tic_tac_toe"
+    view_class = "ludens.games.tic_tac_toe.view:TicTacToeView"
     best = "bot/alphabeta?depth=9"
     spiel_name = "tic_tac_toe"
     stable_names = True
@@ -32,8 +32,3 @@ class TicTacToe(SpielGame):
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
         return f"{'ABC'[action // 3]}{action % 3 + 1}"
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.tic_tac_toe.view import TicTacToeView
-
-        return TicTacToeView(self, look, seed)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ludens.core.random import Stream
-from ludens.core.view import Look, View
 from ludens.games.comma.atm.manual import HIGHEST, KINDS, PUBLISHED, AtmManual, Band, Kind, draw_manual
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
@@ -182,6 +181,7 @@ class Atm(Comma[AtmManual]):
     """
 
     name = "comma/atm"
+    view_class = "ludens.games.comma.atm.view:AtmView"
     skills = ("private",)
 
     def standard_manual(self) -> AtmManual:
@@ -192,8 +192,3 @@ class Atm(Comma[AtmManual]):
 
     def set_up(self, manual: AtmManual, setting: Setting) -> AtmPanel:
         return AtmPanel(manual, setting)
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.comma.atm.view import AtmView
-
-        return AtmView(self, look, seed)

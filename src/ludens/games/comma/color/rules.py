@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ludens.core.random import Stream
-from ludens.core.view import Look, View
 from ludens.games.comma.color.manual import (
     COLOURS,
     PUBLISHED,
@@ -115,6 +114,7 @@ class Color(Comma[ColorManual]):
     """
 
     name = "comma/color"
+    view_class = "ludens.games.comma.color.view:ColorView"
     skills = ("memory", "multi-step")
 
     def standard_manual(self) -> ColorManual:
@@ -125,8 +125,3 @@ class Color(Comma[ColorManual]):
 
     def set_up(self, manual: ColorManual, setting: Setting) -> ColorPanel:
         return ColorPanel(manual, setting)
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.comma.color.view import ColorView
-
-        return ColorView(self, look, seed)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ludens.core.random import Stream
-from ludens.core.view import Look, View
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.keypad.manual import KEYS, PUBLISHED, KeypadManual, draw_manual, imagine_manual
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
@@ -81,6 +80,7 @@ class Keypad(Comma[KeypadManual]):
     """
 
     name = "comma/keypad"
+    view_class = "ludens.games.comma.keypad.view:KeypadView"
     skills = ("grounding", "multi-step")
     expert_sees = "image"
 
@@ -96,8 +96,3 @@ class Keypad(Comma[KeypadManual]):
 
     def set_up(self, manual: KeypadManual, setting: Setting) -> KeypadPanel:
         return KeypadPanel(manual, setting)
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.comma.keypad.view import KeypadView
-
-        return KeypadView(self, look, seed)

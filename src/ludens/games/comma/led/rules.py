@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 
 from ludens.core.random import Stream
-from ludens.core.view import Look, View
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.led.manual import COLOURS, CORNERS, PUBLISHED, LedManual, draw_manual
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
@@ -97,6 +96,7 @@ class Led(Comma[LedManual]):
     """
 
     name = "comma/led"
+    view_class = "ludens.games.comma.led.view:LedView"
     skills = ("memory", "multi-step")
 
     def standard_manual(self) -> LedManual:
@@ -114,8 +114,3 @@ class Led(Comma[LedManual]):
 
     def set_up(self, manual: LedManual, setting: Setting) -> LedPanel:
         return LedPanel(manual, setting)
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.comma.led.view import LedView
-
-        return LedView(self, look, seed)

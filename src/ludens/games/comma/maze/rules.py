@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import dist
 
 from ludens.core.random import Stream
-from ludens.core.view import Look, View
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.maze.manual import PUBLISHED, MazeManual, draw_manual, place
 from ludens.games.comma.maze.mazes import COLOURS, MAZES, MOVES, PUBLISHED_MAZE, distance
@@ -108,6 +107,7 @@ class Maze(Comma[MazeManual]):
     """
 
     name = "comma/maze"
+    view_class = "ludens.games.comma.maze.view:MazeView"
     skills = ("grounding", "multi-step")
 
     def standard_manual(self) -> MazeManual:
@@ -118,8 +118,3 @@ class Maze(Comma[MazeManual]):
 
     def set_up(self, manual: MazeManual, setting: Setting) -> MazePanel:
         return MazePanel(manual, setting)
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.comma.maze.view import MazeView
-
-        return MazeView(self, look, seed)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ludens.core.random import Stream
-from ludens.core.view import Look, View
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.memory.manual import BUTTONS, PUBLISHED, STAGES, MemoryManual, Pressed, draw_manual
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
@@ -93,6 +92,7 @@ class Memory(Comma[MemoryManual]):
     """
 
     name = "comma/memory"
+    view_class = "ludens.games.comma.memory.view:MemoryView"
     skills = ("memory", "multi-step")
 
     def standard_manual(self) -> MemoryManual:
@@ -103,8 +103,3 @@ class Memory(Comma[MemoryManual]):
 
     def set_up(self, manual: MemoryManual, setting: Setting) -> MemoryPanel:
         return MemoryPanel(manual, setting)
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.comma.memory.view import MemoryView
-
-        return MemoryView(self, look, seed)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ludens.core.random import Stream
-from ludens.core.view import Look, View
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.password.manual import ALPHABET, PUBLISHED, RING, SLOTS, PasswordManual, draw_manual
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
@@ -119,6 +118,7 @@ class Password(Comma[PasswordManual]):
     """
 
     name = "comma/password"
+    view_class = "ludens.games.comma.password.view:PasswordView"
     skills = ("grounding", "multi-step")
 
     def standard_manual(self) -> PasswordManual:
@@ -133,8 +133,3 @@ class Password(Comma[PasswordManual]):
 
     def set_up(self, manual: PasswordManual, setting: Setting) -> PasswordPanel:
         return PasswordPanel(manual, setting)
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.comma.password.view import PasswordView
-
-        return PasswordView(self, look, seed)

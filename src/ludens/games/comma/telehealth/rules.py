@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ludens.core.random import Stream
-from ludens.core.view import Look as Theme
-from ludens.core.view import View
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
 from ludens.games.comma.telehealth.cases import (
@@ -121,6 +119,7 @@ class Telehealth(Comma[TelehealthManual]):
     """
 
     name = "comma/telehealth"
+    view_class = "ludens.games.comma.telehealth.view:TelehealthView"
     skills = ("private",)
 
     def standard_manual(self) -> TelehealthManual:
@@ -131,8 +130,3 @@ class Telehealth(Comma[TelehealthManual]):
 
     def set_up(self, manual: TelehealthManual, setting: Setting) -> TelehealthPanel:
         return TelehealthPanel(manual, setting)
-
-    def view(self, look: Theme, seed: int = 0) -> View:
-        from ludens.games.comma.telehealth.view import TelehealthView
-
-        return TelehealthView(self, look, seed)

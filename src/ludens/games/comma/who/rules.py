@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ludens.core.random import Stream
-from ludens.core.view import Look, View
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
 from ludens.games.comma.who.manual import NO_TEXT, PUBLISHED, WhoManual, draw_manual
@@ -64,6 +63,7 @@ class Who(Comma[WhoManual]):
     """
 
     name = "comma/who"
+    view_class = "ludens.games.comma.who.view:WhoView"
     skills = ("grounding",)
 
     def standard_manual(self) -> WhoManual:
@@ -78,8 +78,3 @@ class Who(Comma[WhoManual]):
 
     def set_up(self, manual: WhoManual, setting: Setting) -> WhoPanel:
         return WhoPanel(manual, setting)
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.comma.who.view import WhoView
-
-        return WhoView(self, look, seed)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ludens.core.random import Stream
-from ludens.core.view import Look, View
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
 from ludens.games.comma.wire.manual import COLOURS, FEWEST, MOST, PUBLISHED, WireManual, draw_manual
@@ -60,6 +59,7 @@ class Wire(Comma[WireManual]):
     """
 
     name = "comma/wire"
+    view_class = "ludens.games.comma.wire.view:WireView"
     skills = ("grounding",)
 
     def standard_manual(self) -> WireManual:
@@ -70,8 +70,3 @@ class Wire(Comma[WireManual]):
 
     def set_up(self, manual: WireManual, setting: Setting) -> WirePanel:
         return WirePanel(manual, setting)
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        from ludens.games.comma.wire.view import WireView
-
-        return WireView(self, look, seed)
