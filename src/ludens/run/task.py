@@ -57,11 +57,25 @@ class Metric:
     """What was taken for what, where answers name one of several labels: reports draw it."""
 
 
-def mean_of(name: str, value: Callable[[Played], float | None], **rest: Any) -> Metric:
-    """The mean of a number every episode has; episodes for which it is None do not count."""
-    return Metric(
-        name, lambda played: mean([v for p in played if (v := value(p)) is not None]), value, **rest
-    )
+def mean_of(
+    name: str,
+    value: Callable[[Played], float | None],
+    *,
+    percent: bool = False,
+    bounds: tuple[float, float] | None = None,
+    **rest: Any,
+) -> Metric:
+    """The mean of a number every episode has; episodes for which it is None do not count.
+
+    `bounds` say between which numbers a value can lie (0 and 1 where it is a share): ten values that are all
+    the same then still leave room for doubt.
+    """
+    between = (0.0, 1.0) if percent and bounds is None else bounds
+
+    def estimate(played: Sequence[Played]) -> Estimate:
+        return mean([v for p in played if (v := value(p)) is not None], bounds=between)
+
+    return Metric(name, estimate, value, percent=percent, **rest)
 
 
 def rate_of(name: str, holds: Callable[[Played], bool | None], **rest: Any) -> Metric:
