@@ -31,7 +31,7 @@ class Tracker(Agent):
 
     kind = "bot/tracker"
     sees = "state"
-    aim: float = option(4.0, low=-8.0, high=8.0, help="rows above the paddle's middle to meet the ball with")
+    aim: float = option(1.0, low=-8.0, high=8.0, help="rows above the paddle's middle to meet the ball with")
 
     def begin(self) -> None:
         self.side = "left" if self.seat == "left" else "right"
@@ -48,10 +48,7 @@ class Tracker(Agent):
         assert knob is not None
         self.mark = row, frames = self.meeting(*state.frames[-2:])
         off = row - (knob.reading - _ABOVE)
-        if frames > _TIME:
-            off, enough = off + self.aim, _CLOSE
-        else:
-            enough = _STEP
+        enough = _CLOSE if frames > _TIME else _STEP
         return "STAY" if abs(off) <= enough else "DOWN" if off > 0 else "UP"
 
     def meeting(self, before: Frame, now: Frame) -> tuple[float, float]:
@@ -66,7 +63,7 @@ class Tracker(Agent):
         if speed * way <= 0:
             return _MIDDLE, _TIME
         decisions = way / speed
-        row = _folded(y + (y - old_y) * decisions)
+        row = _folded(y + (y - old_y) * decisions) + self.aim
         return min(row, BOTTOM - _HALF), FRAMES * decisions
 
 
