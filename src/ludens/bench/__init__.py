@@ -18,6 +18,7 @@ BENCHES: dict[str, str] = {
     "playground": "ludens.bench.playground:rows",
     "client": "ludens.bench.client:rows",
     "comma": "ludens.bench.comma:rows",
+    "runs": "ludens.bench.runs:rows",
 }
 """Name to "module:function"; the first line of the function's docstring says what is measured."""
 

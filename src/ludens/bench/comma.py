@@ -1,0 +1,77 @@
+"""`ludens bench comma`: pictures and random episodes of every puzzle on one core, and the released code's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ludens.bench import Row
+from ludens.bench.clock import rate
+from ludens.core.random import stream
+from ludens.core.registry import make
+from ludens.core.view import Look, view_of
+from ludens.games.comma.dialogue import Comma, Dialogue
+
+PICTURES, EPISODES = 400.0, {"wire": 2_000.0}
+"""What we aim for: pictures a second of every puzzle, random episodes a second of wire."""
+RELEASED_PICTURE, RELEASED_EPISODE = 0.061, 0.66
+"""Seconds that the released code takes for a picture, and for an episode with its random solver."""
+
+
+def rows(seconds: float) -> Iterator[Row]:
+    """A random Solver's pictures at 512x512, drawn, encoded, base64'd; its episodes, not rendered."""
+    from ludens.suites.comma import PUZZLES
+
+    pictures = {puzzle: rate(_pictures(puzzle), seconds) for puzzle in PUZZLES}
+    for puzzle, ours in pictures.items():
+        yield Row(f"{puzzle}: pictures", ours, "images/s", PICTURES)
+    slowest = min(pictures.values())
+    yield Row("released code: pictures", 1 / RELEASED_PICTURE, "images/s", ratio=slowest * RELEASED_PICTURE,
+              note="61 ms a picture; beside our slowest puzzle")  # fmt: skip
+    episodes = {puzzle: rate(_episodes(puzzle), seconds) for puzzle in PUZZLES}
+    for puzzle, ours in episodes.items():
+        yield Row(f"{puzzle}: random episodes", ours, "episodes/s", EPISODES.get(puzzle))
+    slowest = min(episodes.values())
+    yield Row("released code: random episodes", 1 / RELEASED_EPISODE, "episodes/s",
+              ratio=slowest * RELEASED_EPISODE,
+              note="0.66 s an episode, rendered; beside our slowest puzzle")  # fmt: skip
+
+
+def _pictures(puzzle: str) -> Callable[[int], int]:
+    """Every picture the Solver is shown while it plays at random: new panels, and turns on the same one."""
+    game = _game(puzzle)
+    view = view_of(game, Look(), 0)
+
+    def work(seed: int) -> int:
+        return _play(game, seed, lambda state: view.image(state, "solver").data_uri())
+
+    return work
+
+
+def _episodes(puzzle: str) -> Callable[[int], int]:
+    game = _game(puzzle)
+
+    def work(seed: int) -> int:
+        _play(game, seed, lambda state: None)
+        return 1
+
+    return work
+
+
+def _play(game: Comma[Any], seed: int, look: Callable[[Dialogue], object]) -> int:
+    """An episode of a random Solver who looks before it speaks; returns how often it looked."""
+    state, random, looks = game.start(seed), stream(seed, "bench"), 0
+    while turn := state.turn:
+        said = ""
+        if turn == ("solver",):
+            look(state)
+            looks += 1
+            said = random.choice(state.puzzle.actions)
+        state.apply({turn[0]: said})
+    return looks
+
+
+def _game(puzzle: str) -> Comma[Any]:
+    game = make(f"comma/{puzzle}")
+    assert isinstance(game, Comma)
+    return game
