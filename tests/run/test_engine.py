@@ -162,6 +162,19 @@ def read_lines(folder: Path) -> list[bytes]:
     return (folder / "episodes.jsonl").read_bytes().splitlines()
 
 
+async def test_what_the_budget_still_covers_is_played(tmp_path: Path) -> None:
+    """A long task at the head of the queue does not keep short ones from being played."""
+    plan = plan_of("bot/first", tasks=("together", "question"))
+    guess = {("bot/first", "together"): Spend(1000), ("bot/first", "question"): Spend(10)}
+    with Store.create(tmp_path, plan) as store:
+        store.done.add(next(plan.jobs()).key)
+        engine = Engine(store, _Paid(), concurrency=2, budget=Budget(calls=45), estimated=guess)
+        ending = await engine.run()
+    assert ending.tally.episodes == 4
+    assert {line.split(b":")[2] for line in read_lines(tmp_path)} == {b"question"}
+    assert "40 calls were made, and one more" in ending.reason
+
+
 async def test_the_first_episode_starts_whatever_the_estimate_says(tmp_path: Path) -> None:
     plan = plan_of("bot/first", suite=TURNS)
     guess = {("bot/first", "turns"): Spend(10_000)}

@@ -19,7 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Show a position as one seat sees it: picture, text twin, rules.",
     ),
     "play": ("ludens.cli.play:play", "Play one game in the terminal, against bots or with them."),
-    "demo": ("ludens.cli.demo:demo", "Let bots play a little of everything; leave a table and pictures."),
+    "demo": ("ludens.cli.demo:demo", "Let bots play a little of everything; leave a table and a page."),
     "suites": ("ludens.cli.suites:suites", "List what can be measured."),
     "runs": ("ludens.cli.runs:runs", "List the runs in a folder and how far they have come."),
     "report": ("ludens.cli.report:report", "Say what runs found: a table, a page or data."),

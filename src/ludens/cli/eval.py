@@ -112,7 +112,7 @@ def eval_(
         words=folder,
         controls=field.controls,
     )
-    into = out or usual_folder(suite, list(field.entrants))
+    into = out or usual_folder(suite, [name for name in field.entrants if name not in field.controls])
     return go(plan, into, lambda: Store.create(into, plan), pace)
 
 

@@ -136,9 +136,7 @@ class Engine:
 
     async def _pull(self) -> None:
         while self._queue and not self.tally.stopping:
-            job = self._queue[0]
-            expected = self._forecast.of(job)
-            refusal = self._refusal(expected)
+            place, refusal = self._next()
             if refusal and self.tally.in_flight:
                 # Those in flight may turn out cheaper than expected.
                 self._settled.clear()
@@ -146,10 +144,22 @@ class Engine:
                 continue
             if refusal:
                 return self.stop(refusal)
-            self._queue.popleft()
-            await self._play(job, expected)
+            job = self._queue[place]
+            del self._queue[place]
+            await self._play(job, self._forecast.of(job))
             # Bots never wait: without a breath no signal is heard and no progress shown.
             await asyncio.sleep(0)
+
+    def _next(self) -> tuple[int, str]:
+        """The place of the first job that the budget covers, or why it covers none."""
+        refusals: dict[tuple[str, str], str] = {}
+        for place, job in enumerate(self._queue):
+            kind = (job.entrant, job.task)
+            if kind not in refusals:
+                refusals[kind] = self._refusal(self._forecast.of(job))
+                if not refusals[kind]:
+                    return place, ""
+        return 0, refusals[self._queue[0].entrant, self._queue[0].task]
 
     def _refusal(self, expected: Spend) -> str:
         # The first episode always starts: an estimate alone must not keep a run from beginning.
