@@ -77,7 +77,7 @@ class Cell:
     def shown(self, metric: Metric | None = None) -> Estimate:
         """As tables show it: the first metric normalised where it can be; shares times 100."""
         metric = metric or self.task.metrics[0]
-        if metric is self.task.metrics[0] and self.normalised is not None:
+        if metric.name == self.task.metrics[0].name and self.normalised is not None:
             return self.normalised
         return in_table_units(self.metrics[metric.name], metric)
 

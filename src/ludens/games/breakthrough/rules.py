@@ -24,7 +24,7 @@ class Breakthrough(SpielGame):
 
     name = "breakthrough"
     view_class = "ludens.games.breakthrough.view:BreakthroughView"
-    best = "bot/mcts?simulations=200&rollouts=2"
+    best = "bot/alphabeta?depth=5"
     spiel_name = "breakthrough"
     stable_names = True
     bots = {"alphabeta": "ludens.games.breakthrough.bots:AlphaBeta"}
