@@ -12,7 +12,8 @@ TITLED = re.compile(r'^```(?:python|markdown) title="([^"]+)"\n(.*?)^```$', re.M
 
 
 @pytest.mark.parametrize(
-    ("script", "prints"), [("try_nim.py", "alpha-beta won 10 of 10"), ("try_connect_four.py", "'winner': 'red'")]
+    ("script", "prints"),
+    [("try_nim.py", "alpha-beta won 10 of 10"), ("try_connect_four.py", "'winner': 'red'")],
 )
 def test_the_tutorial_runs(script: str, prints: str, tmp_path: Path) -> None:
     for name, body in TITLED.findall((DOCS / "add-a-game.md").read_text(encoding="utf-8")):
@@ -20,7 +21,12 @@ def test_the_tutorial_runs(script: str, prints: str, tmp_path: Path) -> None:
         file.parent.mkdir(exist_ok=True)
         file.write_text(body, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-W", "error", script], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-W", "error", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert prints in done.stdout
