@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Measure models, bots or both on a suite; leave a table and a page.",
     ),
     "resume": ("ludens.cli.resume:resume", "Go on with a run that was stopped."),
+    "judge": ("ludens.cli.judge:judge", "Say what went wrong in the conversations of a run."),
     "data": ("ludens.cli.data:data", "Build an offline set of questions: Parquet, PNG files, a manifest."),
     "models": ("ludens.cli.models:models", "List kinds of model; `models test SPEC` asks one a question."),
     "bench": ("ludens.cli.bench:bench", "Measure how fast Ludens is on this machine."),

@@ -1,0 +1,81 @@
+"""What went wrong in a conversation: four kinds of error and normal, judged by a model or by rules.
+
+Judges are named like players: any model's spec, or `rules`. How far one can be trusted is measured on the
+calibration set (`ludens judge --calibrate --judge SPEC`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ludens.core.errors import AgentFailure, UnknownName
+from ludens.core.spec import parse_spec
+from ludens.suites.comma.judge.conversation import Conversation
+from ludens.suites.comma.judge.labels import Label
+from ludens.suites.comma.judge.rules import judge_by_rules
+
+RULES = "rules"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a judge said of one conversation; an error where nothing could be had from it."""
+
+    labels: tuple[Label, ...]
+    why: str
+    error: str = ""
+
+
+class Judge(Protocol):
+    """Whoever judges."""
+
+    spec: str
+
+    async def judge(self, conversation: Conversation) -> tuple[list[Label], str]: ...
+
+    async def close(self) -> None: ...
+
+
+class RuleJudge:
+    """The judge that needs no model."""
+
+    spec = RULES
+
+    async def judge(self, conversation: Conversation) -> tuple[list[Label], str]:
+        return judge_by_rules(conversation)
+
+    async def close(self) -> None:
+        return None
+
+
+def make_judge(spec: str, words: Path | None = None) -> Judge:
+    """The judge a spec names."""
+    if spec == RULES:
+        return RuleJudge()
+    from ludens.models import MODELS, model
+    from ludens.suites.comma.judge.by_model import ModelJudge
+
+    kind = parse_spec(spec).kind
+    if kind not in MODELS.names():
+        raise UnknownName("judge", kind, [RULES, *(f"{known}/..." for known in MODELS.names())])
+    return ModelJudge(model(spec), words)
+
+
+async def judge_all(judge: Judge, conversations: Sequence[Conversation]) -> list[Verdict]:
+    """Judge many at once, as many as the model's own limits let through; then let go of the judge."""
+
+    async def one(conversation: Conversation) -> Verdict:
+        try:
+            labels, why = await judge.judge(conversation)
+            return Verdict(tuple(labels), why)
+        except AgentFailure as failure:
+            return Verdict((), "", str(failure))
+
+    try:
+        return list(await asyncio.gather(*map(one, conversations)))
+    finally:
+        await judge.close()

@@ -1,0 +1,148 @@
+"""A judge that needs no model: it sees what rules can see.
+
+Repetition loops by counting, role confusion by the phrases that give it away, and of miscommunication the one
+kind that leaves a trace in actions: an instruction named one thing and the Solver did another, or acted in
+place of an answer, and it was a mistake. Whether the panel was read rightly it cannot tell, so it never says
+`misinterpretation`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from ludens.suites.comma.judge.conversation import Conversation
+from ludens.suites.comma.judge.instructions import instructed
+from ludens.suites.comma.judge.labels import NORMAL, Label
+
+ALIKE = 0.9
+"""How similar two messages are that say the same."""
+
+_ANSWER = re.compile(r"(?P<action>\w+): (?P<outcome>done|nothing happened|that was a mistake)")
+_ACTION = re.compile(r"[a-z]+(?:_[A-Za-z0-9]+)+|submit")
+_SEEN = r"(?:panel|screen|display|picture|image|grid|maze|wires?|letters|buttons|light|lesion|symbols?|mouse)"
+_EXPERT_AS_SOLVER = (
+    r"^\W*SOLVER\s*:",
+    r"\bSOLVER: I\b",
+    rf"\bI (?:can )?see (?:that )?(?:the|a|an|my) (?:\w+ )?{_SEEN}\b",
+    rf"\bI am looking at the {_SEEN}",
+    rf"\b(?:image|picture) shows\b|\b{_SEEN} (?:in front of me|I see|on my side)\b",
+    rf"\bmy (?:own )?{_SEEN}\b",
+    r"\bI(?:'ll| will| have| then)? (?:press|click|cut|turn|submit|move)(?:ed)?\b(?! on)",
+    r"\bas the solver\b",
+)
+_SOLVER_AS_EXPERT = (
+    r"^\W*EXPERT\s*:",
+    r"\b(?:my|the) manual says\b|\baccording to (?:my|the) (?:manual|guidelines)\b|\bin my manual\b",
+    r"\bas (?:the|an|a medical) expert\b",
+    rf"\b(?:describe|tell me|read me)\b[^.?!]*\byour (?:own )?(?:\w+ )?{_SEEN}",
+    r"\bon your (?:side|panel|screen)\b|\byour light\b",
+)
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """What the Solver said and did, with what the Expert had said before and what the panel showed."""
+
+    shown: str
+    heard: str
+    said: str
+    done: list[tuple[str, str]] = field(default_factory=list)
+    """Actions with their outcomes."""
+
+
+def judge_by_rules(conversation: Conversation) -> tuple[list[Label], str]:
+    """The labels, and what they were given for."""
+    turns = list(_turns(conversation))
+    reasons: dict[Label, str] = {
+        "role confusion": _role(conversation),
+        "repetition loop": _loop(conversation, turns),
+        "miscommunication": _ignored(conversation.puzzle, turns),
+    }
+    found = {label: reason for label, reason in reasons.items() if reason}
+    if not found:
+        return [NORMAL], "no rule was broken"
+    return list(found), "; ".join(found.values())
+
+
+def _turns(conversation: Conversation) -> Iterator[_Turn]:
+    shown = heard = ""
+    turn: _Turn | None = None
+    for line in conversation.lines:
+        if line.who == "Panel" and turn is not None:
+            if answer := _ANSWER.match(line.words):
+                turn.done.append((answer["action"], answer["outcome"]))
+            continue
+        if turn is not None:
+            yield turn
+            turn = None
+        if line.who == "Shows":
+            shown = line.words
+        elif line.who == "Expert":
+            heard = line.words
+        else:
+            turn = _Turn(shown, heard, line.words)
+    if turn is not None:
+        yield turn
+
+
+def _role(conversation: Conversation) -> str:
+    for line in conversation.lines:
+        if line.who not in ("Solver", "Expert"):
+            continue
+        patterns = _EXPERT_AS_SOLVER if line.who == "Expert" else _SOLVER_AS_EXPERT
+        for pattern in patterns:
+            flags = re.MULTILINE if "SOLVER" in pattern or "EXPERT" in pattern else re.IGNORECASE
+            if hit := re.search(pattern, line.words, flags):
+                return f"the {line.who} said {hit[0]!r}"
+        if line.who == "Expert" and any(_ACTION.fullmatch(row) for row in line.words.splitlines()):
+            return "the Expert wrote actions"
+    return ""
+
+
+def _loop(conversation: Conversation, turns: Sequence[_Turn]) -> str:
+    failed: Counter[tuple[str, str, str]] = Counter()
+    for turn in turns:
+        for action, outcome in dict.fromkeys(turn.done):
+            if outcome != "done":
+                failed[turn.shown, action, outcome] += 1
+                if failed[turn.shown, action, outcome] > 1 + (outcome == "nothing happened"):
+                    return f"{action} was done again where it had failed"
+    said: list[tuple[str, str]] = []
+    for line in conversation.lines:
+        if line.who == "Shows":
+            said.clear()
+        elif line.who in ("Solver", "Expert"):
+            same = [w for who, w in said if who == line.who and _alike(w, line.words)]
+            if len(same) >= 2:
+                return f"the {line.who} said the same three times"
+            said.append((line.who, line.words))
+    return ""
+
+
+def _alike(one: str, other: str) -> bool:
+    one, other = (" ".join(re.findall(r"\w+", words.lower())) for words in (one, other))
+    return bool(one) and SequenceMatcher(None, one, other, autojunk=False).ratio() >= ALIKE
+
+
+def _ignored(puzzle: str, turns: Sequence[_Turn]) -> str:
+    for turn in turns:
+        if not turn.done or not turn.heard:
+            continue
+        action, outcome = turn.done[0]
+        if outcome != "that was a mistake":
+            continue
+        told = instructed(puzzle, turn.heard, action)
+        if told is False:
+            return f"the Expert had told something else than {action}"
+        if told is None and turn.heard.rstrip().endswith("?") and _only_acts(turn.said):
+            return f"{action} came in place of an answer"
+    return ""
+
+
+def _only_acts(message: str) -> bool:
+    rows = [row for row in message.splitlines() if row.strip()]
+    return any(_ACTION.fullmatch(row.strip()) for row in rows) and len(rows) <= 2
