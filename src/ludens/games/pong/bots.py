@@ -27,11 +27,11 @@ _TIME = 20
 
 @dataclass
 class Tracker(Agent):
-    """Goes where the ball will be, and meets it above the middle of the paddle, for a steeper angle."""
+    """Goes where the ball will be, a little further on, to meet it with a paddle's end: for a steep angle."""
 
     kind = "bot/tracker"
     sees = "state"
-    aim: float = option(1.0, low=-8.0, high=8.0, help="rows above the paddle's middle to meet the ball with")
+    aim: float = option(6.0, low=-8.0, high=8.0, help="rows beyond the ball, in its direction, to be at")
 
     def begin(self) -> None:
         self.side = "left" if self.seat == "left" else "right"
@@ -63,8 +63,8 @@ class Tracker(Agent):
         if speed * way <= 0:
             return _MIDDLE, _TIME
         decisions = way / speed
-        row = _folded(y + (y - old_y) * decisions) + self.aim
-        return min(row, BOTTOM - _HALF), FRAMES * decisions
+        row = min(_folded(y + (y - old_y) * decisions), BOTTOM - _HALF)
+        return row + (self.aim if y > old_y else -self.aim), FRAMES * decisions
 
 
 def _centre(box: Box) -> tuple[float, float]:
