@@ -96,6 +96,9 @@ class Vlm(Agent):
             raise held_back
         return reply
 
+    async def close(self) -> None:
+        await self.model.close()
+
     def messages(self, ask: Ask) -> list[Message]:
         """The whole prompt for an ask, refused replies included."""
         self._look(ask)

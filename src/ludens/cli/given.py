@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ludens.core.agent import Agent
     from ludens.core.game import Game
     from ludens.core.view import Look
+    from ludens.models.chat import Model
 
 
 def whole(kind: object, tokens: Sequence[Token]) -> int:
@@ -95,7 +96,8 @@ def agents_of(game: Game, seats: Sequence[str]) -> dict[str, Agent]:
     named = {
         seat_of(game, seat): spec for seat, spec in pairs(seats, "--seat", f"{game.seats[0]}=human").items()
     }
-    return {seat: agent(named.get(seat, DEFAULT_AGENT), game) for seat in game.seats}
+    models: dict[str, Model] = {}
+    return {seat: agent(named.get(seat, DEFAULT_AGENT), game, models) for seat in game.seats}
 
 
 def at_least(flag: str, value: int, low: int) -> int:

@@ -42,8 +42,9 @@ def play(
             negative="",
             show_default=False,
             help="Who sits where, SEAT=AGENT; may be repeated. AGENT is human, bot/random, bot/first, "
-            "bot/alphabeta?depth=3, bot/mcts?simulations=100, or a bot of the game's own (`ludens games "
-            f"NAME` lists them). Seats that are not named get {DEFAULT_AGENT}.",
+            "bot/alphabeta?depth=3, bot/mcts?simulations=100, a bot of the game's own (`ludens games "
+            "NAME` lists them), or a model such as openai/gpt-4.1. Seats that are not named get "
+            f"{DEFAULT_AGENT}.",
         ),
     ] = (),
     option: Options = (),
@@ -75,7 +76,14 @@ def play(
         if not json:
             _tell(played)
 
-    episode = asyncio.run(play_one(made, agents, seed, look=look, table=table, hook=hook))
+    async def at_the_table() -> Episode:
+        try:
+            return await play_one(made, agents, seed, look=look, table=table, hook=hook)
+        finally:
+            for player in agents.values():
+                await player.close()
+
+    episode = asyncio.run(at_the_table())
     for person in people if last else ():
         aside(f"\n{view_of(made, look, seed).text(last[0], person)}\n")
     if out is not None:
