@@ -21,6 +21,8 @@ DEVIATIONS = (
     "A move is read where it was asked for, not from the first coordinate that a reply mentions.",
     "Positions of rule are reached by 0 to 40 random legal moves, 60 in Reversi and 220 in Gomoku; a game "
     "that ends before gives any position it went through. The paper does not say how it draws positions.",
+    "Prompts are in words of our own. The paper's prompt for whole games asks for an observation and a "
+    "strategy before the move: that is --style cot here. Legal moves are not listed, as in the paper.",
     "Three invalid replies in a row lose the game; the released code adds them up over the whole game.",
     "Tic-tac-toe: X moves first, and the model is X; in the paper O begins, and the model is O.",
     "Reversi's opponent is alpha-beta of depth 3; in the released one a sign is inverted, and it loses to "
