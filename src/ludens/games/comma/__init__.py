@@ -20,8 +20,8 @@ How to add a puzzle, in five steps:
     read. `tell` gives away nothing of it. A mistake may set `progress` back: the partial score keeps the
     highest. Where `self.released` is set, the released code's rules and scores hold. Then the game: a
     frozen dataclass on `Comma` with `name`, `skills`, `standard_manual`, `random_manual`, `set_up` and
-    `view_class`, and a docstring with the headings of `Wire`'s (its page in the docs; say how the partial score
-    is computed). Where the panel is drawn from the manual's data (symbols, words), override
+    `view_class`, and a docstring with the headings of `Wire`'s (its page in the docs; say how the partial
+    score is computed). Where the panel is drawn from the manual's data (symbols, words), override
     `imagined_manual` with another manual the same panel fits.
 3.  `NAME/view.py`: a `CommaView` whose `draw(canvas, box, puzzle)` draws the panel into the box below the
     head. Measure in `self.kit.px(units)`, 512 units to the picture. What is told apart by colour needs a
