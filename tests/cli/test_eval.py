@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from ludens.cli.eval import usual_folder
 from ludens.run.store import read_plan, read_records
 from tests.cli.conftest import Run
-from tests.support.runs import QUICK, TURNS, found
+from tests.support.runs import QUICK, ROOT, TURNS, found
 
 BOTS = ["eval", TURNS, "-m", "bot/random", "--limit", "2"]
 TINY = "vllm/tiny@http://127.0.0.1:1/v1"
@@ -75,6 +76,20 @@ def test_folders_have_names_for_every_shell() -> None:
     name = usual_folder("mine:SUITE?a=1", ["gpt 4/x & (blind)", "b"]).name
     assert re.fullmatch(r"[A-Za-z0-9._-]+", name)
     assert name.startswith("mine-SUITE-a-1-gpt-4-x-blind-and-1-more-")
+
+
+def test_a_suite_of_ones_own_beside_which_the_command_is_called(
+    ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (ROOT / "docs" / "evaluate.md").read_text(encoding="utf-8")
+    [code] = re.findall(r'^```python title="my_suite\.py"\n(.*?)^```$', page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "my_suite.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    ran = ludens("eval", "my_suite:SUITE", "-m", "bot/random", "--limit", "2", "--out", "run")
+    assert ran.code == 0, ran.err
+    assert "mine" in ran.out
+    assert len(found(tmp_path / "run")) == 2
 
 
 WRONG = {
@@ -146,8 +161,6 @@ def test_a_terminal_is_asked(ludens: Run, tmp_path: Path, monkeypatch: pytest.Mo
 
         def readline(self) -> str:
             return "no\n"
-
-    import sys
 
     monkeypatch.setattr("sys.stdin", Terminal())
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
