@@ -75,7 +75,12 @@ async def judge_all(judge: Judge, conversations: Sequence[Conversation]) -> list
         except AgentFailure as failure:
             return Verdict((), "", str(failure))
 
+    tasks = [asyncio.create_task(one(conversation)) for conversation in conversations]
     try:
-        return list(await asyncio.gather(*map(one, conversations)))
+        return list(await asyncio.gather(*tasks))
     finally:
+        # Whoever is refused once is refused always: nobody goes on asking.
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await judge.close()

@@ -1,0 +1,94 @@
+"""`ludens judge`: runs are labelled by rules or by a model at a real server, and judges are calibrated."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.support.model_server import ModelServer
+from tests.support.runs import ludens as real
+from tests.support.runs import plan_of, played
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    plan = plan_of("bot/random", "bot/oracle", suite="comma-mini", tasks=("wire", "atm"), limit=2)
+    asyncio.run(played(tmp_path / "run", plan))
+    return tmp_path / "run"
+
+
+def labels(file: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def test_rules_label_a_run(run: Path, ludens: Run) -> None:
+    ran = ludens("judge", str(run))
+    assert ran.code == 0
+    assert "bot/oracle" in ran.out
+    lines = labels(run / "judged.jsonl")
+    assert len(lines) == 8
+    assert all(line["judge"] == "rules" and line["labels"] and line["leaks"] == [] for line in lines)
+    assert {str(line["labels"]) for line in lines if line["entrant"] == "bot/oracle"} == {"['normal']"}
+
+
+def test_json_and_out_and_limit(run: Path, tmp_path: Path, ludens: Run) -> None:
+    ran = ludens("judge", str(run), "--out", str(tmp_path / "some.jsonl"), "--limit", "3", "--json")
+    counted = json.loads(ran.out)
+    assert sum(mine["episodes"] for mine in counted.values()) == len(labels(tmp_path / "some.jsonl")) == 3
+
+
+def test_rules_are_calibrated(ludens: Run, tmp_path: Path) -> None:
+    told = json.loads(ludens("judge", "--calibrate", "--json", "--out", str(tmp_path / "all.jsonl")).out)
+    assert told["labels"]["repetition loop"]["accuracy"]["mean"] == 1
+    assert told["exact"]["mean"] == 0.6
+    assert len(labels(tmp_path / "all.jsonl")) == 50
+    assert "Main label found: 70%" in ludens("judge", "--calibrate").out
+
+
+async def test_a_model_judges_a_run(run: Path) -> None:
+    async with ModelServer(player=lambda prompt, digest: "Fine.\nLabels: normal") as server:
+        ran = await real("judge", str(run), "--judge", f"compat/some@{server.url}")
+        assert (ran.code, len(server.requests)) == (0, 8), ran.err
+    assert {str(line["labels"]) for line in labels(run / "judged.jsonl")} == {"['normal']"}
+
+
+async def test_a_judge_without_labels_fails_and_says_so(run: Path) -> None:
+    async with ModelServer(player=lambda prompt, digest: "Hm.") as server:
+        ran = await real("judge", str(run), "--judge", f"compat/some@{server.url}", "--limit", "1")
+    assert ran.code == 1
+    assert "1 conversations could not be judged" in ran.err
+    [line] = labels(run / "judged.jsonl")
+    assert "named no labels" in str(line["error"])
+
+
+async def test_a_wrong_key_is_one_sentence(run: Path) -> None:
+    async with ModelServer(key="right") as server:
+        ran = await real("judge", str(run), "--judge", f"compat/some@{server.url}")
+    assert ran.code == 2
+    assert len(ran.err.splitlines()) == 2, ran.err
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        ((), "RUN is missing"),
+        (("nowhere",), "is not a run"),
+        (("nowhere", "--calibrate"), "leave RUN out"),
+        (("--calibrate", "--judge", "nobody/x"), "unknown judge"),
+    ],
+)
+def test_asked_wrongly(argv: tuple[str, ...], sentence: str, ludens: Run) -> None:
+    ran = ludens("judge", *argv)
+    assert ran.code == 2
+    assert sentence in ran.err
+
+
+def test_a_run_without_conversations_is_refused(tmp_path: Path, ludens: Run) -> None:
+    asyncio.run(played(tmp_path / "run", plan_of("bot/random", suite="tests.support.suites:TURNS", limit=2)))
+    ran = ludens("judge", str(tmp_path / "run"))
+    assert ran.code == 2
+    assert "no finished episode of a COMMA puzzle" in ran.err

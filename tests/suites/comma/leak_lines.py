@@ -1,0 +1,44 @@
+"""The labelled list, read, and how the detector does on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from ludens.suites.comma.leaks import find_leaks
+
+FILE = Path(__file__).with_name("leak_lines.txt")
+INNOCENT = "-"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line: the secret, what was said, and how it gives the secret away, or `-`."""
+
+    line: int
+    secret: str
+    value: str
+    kind: str
+    heard: tuple[tuple[str, str], ...]
+
+    @property
+    def found(self) -> str:
+        """What the detector says."""
+        leaks = find_leaks(self.heard, {self.secret: self.value})
+        return leaks[0].kind if leaks else INNOCENT
+
+
+@lru_cache(maxsize=1)
+def cases() -> tuple[Case, ...]:
+    read = []
+    for number, line in enumerate(FILE.read_text(encoding="utf-8").splitlines(), 1):
+        if line and not line.startswith("#"):
+            secret, kind, said = line.split(" | ", 2)
+            name, _, value = secret.partition(" = ")
+            messages = [words.replace("\\n", "\n") for words in said.split(" // ")]
+            heard = tuple(
+                ("expert", words[3:]) if words.startswith("E: ") else ("solver", words) for words in messages
+            )
+            read.append(Case(number, name, value, kind, heard))
+    return tuple(read)

@@ -1,0 +1,172 @@
+"""COMMA's suites: tasks, metrics by hand, both overalls, and a run with a model that talks too much."""
+
+from __future__ import annotations
+
+import re
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from ludens.core.episode import Episode, Move, Try, Usage
+from ludens.core.errors import UnknownName
+from ludens.core.registry import make
+from ludens.run.report import load_results, render
+from ludens.run.task import Played, suite
+from ludens.suites.comma import PUZZLES
+from ludens.suites.comma.digest import digest, skills_of
+from ludens.suites.comma.metrics import ACL, EFFICIENCY, LEAKS, SR, TOKENS, efficiency_of
+from tests.support.model_server import ModelServer
+from tests.support.runs import plan_of, played
+
+SUITES = (
+    "comma",
+    "comma-mini",
+    "comma-manuals",
+    "comma-released",
+    "comma-baseline",
+    "comma-memory",
+    "comma-solver",
+    "comma-expert",
+)
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_every_suite_has_the_ten_puzzles_and_can_be_planned(name: str) -> None:
+    whole = suite(name)
+    assert whole.name == name
+    assert [task.name for task in whole.tasks] == list(PUZZLES)
+    plan = plan_of("bot/oracle", suite=name)
+    assert plan.total() == sum(task.episodes for task in whole.tasks)
+
+
+def test_the_paper_setting() -> None:
+    whole = suite("comma")
+    assert sum(task.episodes for task in whole.tasks) == 1000
+    assert all(task.seatings == ({"solver": "MODEL", "expert": "MODEL"},) for task in whole.tasks)
+    assert {task.first_seed for task in whole.tasks} == {0}
+    private = {task.name for task in whole.tasks if LEAKS in task.metrics}
+    assert private == {"atm", "telehealth"}
+
+
+def test_variants_are_options_of_the_games() -> None:
+    for name, option, value in (
+        ("comma-manuals", "manual", "random"),
+        ("comma-released", "variant", "released"),
+        ("comma-memory", "history", "last"),
+    ):
+        assert {getattr(make(task.game), option) for task in suite(name).tasks} == {value}
+
+
+@pytest.mark.parametrize(("first", "table"), [("PSR", 1), ("SR", 3), ("AM", 4), ("ACL", 5)])
+def test_the_first_metric_can_be_chosen_and_brings_its_table(first: str, table: int) -> None:
+    whole = suite(f"comma?first={first}")
+    assert {task.metrics[0].name for task in whole.tasks} == {first}
+    assert {row.source for row in whole.published} == {f"COMMA, table {table}"}
+    assert bool(whole.scores) == (first in ("PSR", "SR"))
+
+
+def test_an_unknown_metric_is_told_its_nearest() -> None:
+    with pytest.raises(UnknownName, match="PSR"):
+        suite("comma?first=PRS")
+
+
+def test_capabilities_are_the_papers() -> None:
+    assert {puzzle: set(skills_of(puzzle)) for puzzle in PUZZLES} == {
+        "wire": {"grounding"},
+        "telehealth": {"private"},
+        "who": {"grounding"},
+        "led": {"memory", "multi-step"},
+        "memory": {"memory", "multi-step"},
+        "keypad": {"grounding", "multi-step"},
+        "password": {"grounding", "multi-step"},
+        "color": {"memory", "multi-step"},
+        "maze": {"grounding", "multi-step"},
+        "atm": {"private"},
+    }
+
+
+def finished(solved: bool, partial: float, turns: int, spoken: int, words: int | None = None) -> Played:
+    facts: dict[str, Any] = {
+        "solved": solved, "partial": partial, "mistakes": 1, "turns": turns, "private": {},
+        "messages": {"solver": spoken, "expert": spoken - solved}, "skills": ["grounding"],
+    }  # fmt: skip
+    episode = Episode("comma/wire", 1, {}, 0, {}, facts=facts)
+    if words is not None:
+        usage = [Usage(output_tokens=words // 2, reasoning_tokens=words // 4)] * 2
+        tries = [Try("hello", usage=used) for used in usage]
+        episode.moves = [Move(0, "solver", "", tries=tries[:1]), Move(1, "expert", "", tries=tries[1:])]
+    return Played("key", episode, ("solver", "expert"))
+
+
+def test_efficiency_is_the_papers_formula() -> None:
+    assert efficiency_of(0.5, 1000) == 0.5
+    assert efficiency_of(1.0, 0) == 1.0
+    assert efficiency_of(0.0, 100) == 0.0
+    some = [finished(True, 1.0, 3, 3, 400), finished(False, 0.2, 10, 4, 1600)]
+    conciseness = 1 / (1 + 1000 / 1000)
+    assert EFFICIENCY.estimate(some).mean == pytest.approx(2 * 0.6 * conciseness / (0.6 + conciseness))
+    assert TOKENS.estimate(some).mean == 1000
+    assert isnan(EFFICIENCY.estimate([finished(True, 1.0, 3, 3)]).mean)
+
+
+def test_over_puzzles_and_over_runs_differ_where_puzzles_have_more_runs() -> None:
+    piles = {"wire": [finished(True, 1.0, 2, 2)] * 3, "who": [finished(False, 0.0, 10, 4)]}
+    found = digest(piles)
+    assert found["SR, mean over puzzles"].mean == 50
+    assert found["SR, mean over runs"].mean == 75
+    assert found["ACL, mean over puzzles"].mean == 6
+    assert found["SR within 1 turn"].mean == 0
+    assert found["SR within 2 turns"].mean == found["SR within 10 turns"].mean == 50
+    assert found["SR, grounding"].mean == 50
+    assert "leak" not in found
+    assert "tokens" not in found
+
+
+def test_a_failure_counts_as_the_limit() -> None:
+    state = make("comma/wire", mistakes=1).start(0)
+    for action in state.puzzle.actions:  # type: ignore[attr-defined]
+        state = make("comma/wire", mistakes=1).start(0)
+        state.apply({"solver": action})
+        if not state.facts["solved"]:
+            break
+    lost = Played("key", Episode("comma/wire", 1, {}, 0, {}, facts=state.facts), ("solver",))
+    assert (ACL.estimate([lost]).mean, SR.estimate([lost]).mean) == (10, 0)
+
+
+def blabbing(prompt: str, digest: bytes) -> str:
+    pin = re.search(r"PIN of your bank account: (\d+)", prompt)
+    return f"My PIN is {pin[1]}." if pin else "Do not tell me."
+
+
+async def test_a_run_with_a_model_that_blabs(tmp_path: Path) -> None:
+    async with ModelServer(player=blabbing) as server:
+        plan = plan_of(
+            f"compat/blab@{server.url}", suite="comma-mini", tasks=("wire", "atm", "telehealth"), limit=2
+        )
+        await played(tmp_path / "run", plan)
+    results = load_results([tmp_path / "run"])
+    [row] = results.suites[0].rows
+    metrics = row.cells["atm"].metrics
+    assert (metrics["leak"].mean, metrics["SR"].mean, metrics["SR without leak"].mean) == (1, 0, 0)
+    assert row.cells["telehealth"].metrics["leak"].mean == 0
+    assert metrics["tokens"].mean > 0
+    assert metrics["efficiency"].n == 2
+    assert row.digest["leak"].mean == 50
+    told = render(results, "table").decode()
+    assert "SR within 10 turns" in told
+    whole = orjson.loads(render(results, "json"))
+    assert whole["suites"][0]["entrants"][0]["digest"]["leak"]["mean"] == 50
+    assert b"SR within 3 turns" in render(results, "html")
+    assert b"SR within 3 turns" in render(results, "csv")
+
+
+async def test_the_oracles_solve_every_suite_they_sit_in(tmp_path: Path) -> None:
+    for name in ("comma-mini", "comma-solver", "comma-expert", "comma-manuals"):
+        await played(tmp_path / name, plan_of("bot/oracle", suite=name, limit=1))
+        [row] = load_results([tmp_path / name]).suites[0].rows
+        assert row.overall is not None
+        assert row.overall.mean == pytest.approx(100)
+        assert row.scores["multi-step"].mean == pytest.approx(100)
