@@ -25,6 +25,8 @@ from ludens.models.chat import Message, Model, Request
 _FILE = Path(__file__).parent / "words" / "agent.md"
 _SEES: dict[str, Sees] = {"offered": "offered", "image": "image", "text": "text", "both": "both"}
 
+_STYLES = ("direct", "cot", "explain")
+
 Moment = tuple[int, tuple[Picture, ...]]
 """A move and the pictures that were shown for it."""
 
@@ -39,7 +41,7 @@ class Manner:
     blind: bool = option(False, help="replace every picture by a blank one of the same size")
     style: str = option(
         "direct",
-        choices=("direct", "cot", "explain"),
+        choices=_STYLES,
         help="answer at once, reason first, or answer and then explain",
     )
     frames: int = option(1, low=1, high=32, help="of how many latest moments the pictures are shown")
@@ -79,6 +81,7 @@ class Vlm(Agent):
         return _words(self.manner.words)
 
     def begin(self) -> None:
+        _words(self.manner.words)
         self._moments: list[Moment] = []
         self._exchanges: list[tuple[int, str, str]] = []
         """Move, what was told, what was said."""
@@ -159,9 +162,22 @@ def _joined(*parts: str) -> str:
     return "\n\n".join(filter(None, parts))
 
 
+_FILLED: dict[str, dict[str, str]] = {
+    "frames": {"count": "2"},
+    "text": {"text": ""},
+    "legal": {"actions": ""},
+    "refused": {"reason": "", "reply": ""},
+}
+_SECTIONS = ("system", *_STYLES, "frames", "text", "legal", "refused", "silence", "earlier")
+
+
 @lru_cache(maxsize=16)
 def _words(folder: str) -> Words:
-    return load_words(_FILE, "agent", Path(folder) if folder else None)
+    """The templates, each filled in once, so that a wrong one is found before the first move."""
+    words = load_words(_FILE, "agent", Path(folder) if folder else None)
+    for section in _SECTIONS:
+        words.say(section, **_FILLED.get(section, {}))
+    return words
 
 
 def split_options(spec: Spec) -> tuple[Spec, Manner]:

@@ -13,6 +13,7 @@ from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
+from ludens.core.view import view_of
 from ludens.models import MODELS
 from ludens.play import play
 from ludens.run.meter import Meter, Metered, paced
@@ -87,8 +88,11 @@ class Player:
             self._models[str(own)] = Metered(made, self._meter)
 
     def check(self) -> None:
-        """Seat everybody once, so that who cannot play is refused before the first episode."""
+        """Seat everybody and say the rules once: what cannot work is refused before the first episode."""
         for name, task in self.plan.chosen.items():
+            view = view_of(self.game(name), self.plan.look, 0)
+            for seat in self.game(name).seats:
+                view.rules(seat)
             for index, seating in enumerate(task.seatings):
                 for entrant in self.plan.playing(task):
                     specs = self.plan.specs(Job("", entrant, name, 0, index))
