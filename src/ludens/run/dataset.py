@@ -174,7 +174,7 @@ def _schema(columns: Mapping[str, Kind]) -> pa.Schema:
         "pictures": pa.list_(pa.struct({"bytes": pa.binary(), "path": pa.string()})),
     }
     features = {name: _FEATURES[kind] for name, kind in columns.items()}
-    told = json.dumps({"info": {"features": features}}, sort_keys=True)
+    told = json.dumps({"info": {"features": features}})
     return pa.schema([(name, kinds[kind]) for name, kind in columns.items()], {"huggingface": told})
 
 

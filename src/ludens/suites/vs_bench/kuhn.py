@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.game import Game
 from ludens.core.options import option
-from ludens.core.random import Stream, stream
+from ludens.core.random import Stream
 from ludens.core.state import Legal, State
 from ludens.core.view import Look, Picture, View
 from ludens.games.kuhn_poker.bots import equilibrium
@@ -138,19 +140,19 @@ def _loss(played: Sequence[Played]) -> Estimate:
         return Estimate(nan, nan, nan, len(played), nan)
     policy = {infoset: sum(bets) / len(bets) for infoset, bets in answers.items()}
     score = -exploitability(policy)
-    random = stream(0, "kuhn", "bootstrap")
+    dice = np.random.default_rng(0)
+    redrawn = {
+        infoset: dice.binomial(len(bets), policy[infoset], RESAMPLES) / len(bets)
+        for infoset, bets in answers.items()
+    }
     draws = sorted(
-        -exploitability({s: _redrawn(share, len(answers[s]), random) for s, share in policy.items()})
-        for _ in range(RESAMPLES)
+        -exploitability({infoset: float(shares[n]) for infoset, shares in redrawn.items()})
+        for n in range(RESAMPLES)
     )
     middle = sum(draws) / RESAMPLES
     spread = (sum((draw - middle) ** 2 for draw in draws) / (RESAMPLES - 1)) ** 0.5
     low, high = (2 * score - draws[int(share * (RESAMPLES - 1))] for share in (0.975, 0.025))
     return Estimate(score, min(low, score), min(max(high, score), 0.0), len(played), spread)
-
-
-def _redrawn(share: float, n: int, random: Stream) -> float:
-    return sum(random.random() < share for _ in range(n)) / n
 
 
 EXPLOITABILITY = Metric(

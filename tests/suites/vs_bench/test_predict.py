@@ -1,0 +1,69 @@
+"""Predictions as a game: sound by the contract, won by who knows, and about the other seat."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ludens.agents import agent
+from ludens.core.episode import Episode
+from ludens.core.table import Table
+from ludens.core.view import Look
+from ludens.play import play
+from ludens.suites.vs_bench.predict import SEAT, Predict
+from ludens.suites.vs_bench.recipes import RECIPES
+from ludens.testing import check_game
+from tests.support.players import Scripted
+
+DEAR = ("breakthrough", "pong")
+GAMES = [pytest.param(name, marks=pytest.mark.slow) if name in DEAR else name for name in RECIPES]
+
+
+def predicted(name: str, seed: int, who: str = "bot/oracle") -> Episode:
+    game = Predict(game=name)
+    return asyncio.run(play(game, {SEAT: agent(who, game)}, seed))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_predicting_keeps_every_rule_of_the_contract(name: str) -> None:
+    check_game(Predict(game=name), seeds=(0,), views=(Look("classic", 256), Look("random", 256)))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_who_knows_is_always_right(name: str) -> None:
+    for seed in range(6):
+        episode = predicted(name, seed)
+        assert episode.returns == {SEAT: 1.0}
+        assert episode.facts["predicted"] in episode.facts["truth"]
+
+
+@pytest.mark.parametrize("name", [name for name in RECIPES if name not in DEAR])
+def test_the_question_names_both_seats_and_shows_the_observers_view(name: str) -> None:
+    game = Predict(game=name)
+    state, view = game.start(3), game.view(Look())
+    asked, notes = state.sample, view.notes(state, SEAT)
+    assert asked.observer != asked.target
+    assert f"in the seat {asked.observer}" in notes
+    assert f"What will {asked.target} do" in notes
+    watched = view._watched  # type: ignore[attr-defined]
+    assert view.text(state, SEAT) == watched.text(asked.state, asked.observer)
+    assert [p.hash for p in view.images(state, SEAT)] == [
+        p.hash for p in watched.images(asked.state, asked.observer)
+    ]
+
+
+@pytest.mark.slow
+def test_pong_is_watched_from_the_other_paddle() -> None:
+    game = Predict(game="pong")
+    state, view = game.start(0), game.view(Look())
+    assert (state.sample.observer, state.sample.target) == ("left", "right")
+    assert "You control the left paddle" in view.notes(state, SEAT)
+    assert len(view.images(state, SEAT)) == 4
+
+
+def test_silence_is_a_wrong_answer_and_nothing_else() -> None:
+    game = Predict(game="coin_dilemma")
+    table = Table(fallback="forfeit", retries=1)
+    episode = asyncio.run(play(game, {SEAT: Scripted(says=["", "", ""])}, 0, table=table))
+    assert (episode.status, episode.returns, episode.facts["predicted"]) == ("forfeit", {SEAT: 0.0}, None)
