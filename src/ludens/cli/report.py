@@ -40,6 +40,10 @@ def report(
         str | None,
         Parameter(help="How games are weighed in playground's scores: formula (usual), or paper as printed."),
     ] = None,
+    first: Annotated[
+        str | None,
+        Parameter(help="The metric of comma's suites that stands beside the published: PSR, SR, AM or ACL."),
+    ] = None,
     episodes: Annotated[
         Whole, Parameter(help="Episodes shown of each task and entrant in html, at most.")
     ] = 4,
@@ -55,7 +59,8 @@ def report(
     if wanted not in FORMATS:
         raise UnknownName("format", wanted, FORMATS)
     at_least("--episodes", episodes, 0)
-    results = load_results(run, None if ratings is None else {"ratings": ratings})
+    chosen = {"ratings": ratings, "first": first}
+    results = load_results(run, {name: value for name, value in chosen.items() if value is not None})
     file = out or (run[0] / _INTO_THE_RUN[wanted] if wanted in _INTO_THE_RUN else None)
     if file is not None:
         writable(file)
