@@ -1,0 +1,74 @@
+"""The page about COMMA is true: its puzzle is built and run, its commands are given, its numbers are ours."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ludens.suites.comma import PUZZLES
+from ludens.suites.comma.judge.calibration import agreement, cases
+from ludens.suites.comma.judge.rules import judge_by_rules
+
+PAGE = (Path(__file__).parents[3] / "docs" / "comma.md").read_text(encoding="utf-8")
+TITLED = re.compile(r'^```(?:python|markdown) title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ELSEWHERE = ("openai/", "vllm/", "comma-baseline")
+"""What needs a model, or a minute."""
+
+
+def commands() -> list[str]:
+    lines = [line.partition("#")[0].strip() for block in SHELL.findall(PAGE) for line in block.splitlines()]
+    return [line for line in lines if line and not any(word in line for word in ELSEWHERE)]
+
+
+def run(argv: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        argv,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, "PYTHONWARNINGS": "error"},
+    )
+
+
+def test_the_puzzle_can_be_made(tmp_path: Path) -> None:
+    for name, body in [*TITLED.findall(PAGE), ("bells/__init__.py", "")]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(body, encoding="utf-8")
+    done = run([sys.executable, "try_bells.py"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "The panel is solved." in done.stdout
+    assert (tmp_path / "bells.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_the_commands_work(tmp_path: Path) -> None:
+    given = commands()
+    assert len(given) >= 6
+    for line in given:
+        program, *argv = shlex.split(line)
+        assert program == "ludens"
+        done = run([sys.executable, "-m", "ludens", *argv], tmp_path)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+
+
+@pytest.mark.parametrize("puzzle", PUZZLES)
+def test_every_puzzle_is_pictured_and_scored(puzzle: str) -> None:
+    assert f"(games/comma-{puzzle}-classic-solver.png)" in PAGE
+    assert f"(games/comma-{puzzle}.md)" in PAGE
+    assert PAGE.count(f"\n| {puzzle} |") == 2  # its partial score, its random baseline
+
+
+def test_the_judges_table_is_what_the_rules_reach() -> None:
+    found = agreement(cases(), [judge_by_rules(case.conversation)[0] for case in cases()])
+    for label, one in found.labels.items():
+        shares = " | ".join(f"{100 * part.mean:.0f}%" for part in (one.accuracy, one.found, one.false))
+        assert f"| {label} | {shares} |" in PAGE
