@@ -25,6 +25,12 @@ class Ran:
 Run = Callable[..., Ran]
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables as a pipe gets them: the workers of pytest-xdist believe that they write to a narrow screen."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def ludens(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a command in this process."""
