@@ -21,7 +21,7 @@ class TicTacToe(SpielGame):
 
     name = "tic_tac_toe"
     view_class = "ludens.games.tic_tac_toe.view:TicTacToeView"
-    best = "bot/alphabeta?depth=9"
+    best = "bot/minimax"
     spiel_name = "tic_tac_toe"
     stable_names = True
     bots: ClassVar[Mapping[str, str]] = {"minimax": "ludens.games.tic_tac_toe.bots:Minimax"}
