@@ -224,15 +224,17 @@ async def test_bots_let_the_loop_breathe(tmp_path: Path) -> None:
     assert ending.tally.episodes < 8
 
 
-async def test_the_first_interruption_is_a_word_and_the_second_an_order() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_the_first_interruption_is_a_word_and_the_second_an_order(number: int) -> None:
     heard: list[int] = []
+    before = signal.getsignal(number)
     with interrupts(lambda: heard.append(1)):
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
         await asyncio.sleep(0.01)
         assert heard == [1]
         with pytest.raises(KeyboardInterrupt):
-            os.kill(os.getpid(), signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is not None
+            os.kill(os.getpid(), number)
+    assert signal.getsignal(number) is before
 
 
 async def test_an_interrupted_run_finishes_what_flies(tmp_path: Path, plan: Plan) -> None:

@@ -1,4 +1,7 @@
-"""Ctrl-C once: start nothing more. Twice: stop now."""
+"""Ctrl-C once: start nothing more. Twice: stop now.
+
+SIGTERM counts as a Ctrl-C: schedulers send it some time before they kill.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +29,12 @@ def interrupts(first: Callable[[], None]) -> Iterator[None]:
         loop.call_soon_threadsafe(first)
 
     try:
-        before = signal.signal(signal.SIGINT, hit)
+        before = {number: signal.signal(number, hit) for number in (signal.SIGINT, signal.SIGTERM)}
     except ValueError:  # not the main thread: signals are somebody else's business
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
