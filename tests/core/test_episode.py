@@ -181,7 +181,7 @@ def test_no_tampering_causes_more_than_a_clear_error(episode: Episode) -> None:
 
 UNPROVABLE = {
     "culprit", "error", "seats.left", "seats.right", "size", "status", "table", "theme",
-    "table.fallback", "table.horizon", "table.reply_limit", "table.retries", "table.seconds",
+    "table.fallback", "table.horizon", "table.listed", "table.reply_limit", "table.retries", "table.seconds",
     "moves.ms", "moves.pictures", "moves.tries", "moves.verdict",
     "moves.tries.finish", "moves.tries.ms", "moves.tries.reason", "moves.tries.text", "moves.tries.usage",
     "moves.tries.verdict",

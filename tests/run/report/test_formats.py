@@ -89,6 +89,20 @@ def test_the_text_table_holds_every_number(results: Results, suite: SuiteResults
     assert max(map(len, render(results, "table", width=100).decode().splitlines()[:20])) <= 100
 
 
+@pytest.mark.parametrize("width", [80, 100, 132])
+def test_a_narrow_screen_gets_the_same_numbers_in_more_tables(
+    width: int, results: Results, suite: SuiteResults
+) -> None:
+    narrow = render(results, "table", width=width).decode()
+    assert all(len(line) <= width for line in narrow.splitlines() if "─" in line)
+    for line in scores(suite).lines:
+        for entry in line.entries:
+            if isinstance(entry, Value):
+                assert entry.number in narrow
+    for column in scores(suite).columns:
+        assert column.name in narrow
+
+
 def test_markdown_is_a_grid_that_shows_the_same(results: Results) -> None:
     found = _markdown_tables(render(results, "md").decode())
     made = tables(results)
