@@ -123,7 +123,7 @@ class Task:
     blindable: bool = True
     """Whether a blind control makes sense: the picture should matter."""
     radar: tuple[str, ...] = ()
-    """Metrics that reports draw around one circle: what players did, each on a scale of its own."""
+    """Metrics that reports draw around one circle: how often players did this and that."""
 
     def __post_init__(self) -> None:
         if not self.seatings or not self.metrics or self.episodes < 1:

@@ -87,23 +87,23 @@ def radar_chart(found: SuiteResults) -> str | None:
 
 
 def behaviour_charts(found: SuiteResults) -> Iterator[tuple[str, str]]:
-    """A heading and a radar for every task that counts what players did; outside is the most of anybody."""
+    """A heading and a radar for every task that counts what players did, all counts on one scale."""
     for task in found.tasks.values():
         rows = [row for row in found.rows if task.name in row.cells and row.cells[task.name].episodes]
         if len(task.radar) < 3 or not rows:
             continue
         counts = {row.name: [row.cells[task.name].metrics[name].mean for name in task.radar] for row in rows}
-        most = [max(max(column), 1e-9) for column in zip(*counts.values(), strict=True)]
+        most = max(1.0, *(value for values in counts.values() for value in values))
         rings = [
             Ring(
                 name,
-                [100 * value / top for value, top in zip(values, most, strict=True)],
+                [100 * value / most for value in values],
                 hue(found, name),
                 [f"{value:.1f}" for value in values],
             )
             for name, values in counts.items()
         ]
-        heading = f"{task.name}: what was done, a mean episode; outside is the most of any entrant"
+        heading = f"{task.name}: what was done, times an episode; {most:.1f} outside"
         yield heading, radar(heading, task.radar, rings[:RINGS])
 
 

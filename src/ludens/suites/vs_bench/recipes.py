@@ -110,7 +110,7 @@ RECIPES: dict[str, Recipe] = {
             "second",
             *((1, f"equilibrium?alpha={a}", f"equilibrium?alpha={b}") for a in _KUHN for b in _KUHN),
         ),
-        repeats=1.0,  # there are eighteen things to see
+        repeats=1.0,  # there are twelve things to see
     ),
     "pong": Recipe(
         "pong",

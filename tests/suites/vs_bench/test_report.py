@@ -1,0 +1,52 @@
+"""A run of the suite, reported: normalised by any anchors, radars of what was done, worst episodes shown."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from ludens.run.report import load_results, render
+from ludens.run.report.charts import behaviour_charts
+from tests.support.runs import plan_of, played
+
+DILEMMAS = ("decide/coin_dilemma", "decide/monster_hunt", "decide/battle_of_colors")
+TASKS = ("decide/hanabi", *DILEMMAS, "reason/kuhn")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run") / "vs"
+    asyncio.run(played(folder, plan_of("bot/random", "bot/best", suite="vs-bench", tasks=TASKS, limit=4)))
+    return folder
+
+
+def test_the_best_known_players_come_near_a_hundred(run: Path) -> None:
+    for options, low in (({}, 80), ({"anchors": "measured"}, 80), ({"anchors": "none"}, 12)):
+        [found] = load_results([run], options).suites
+        best, random = found.rows[1], found.rows[0]
+        for task in TASKS[:4]:
+            assert best.cells[task].shown().mean > low, (task, options)
+            assert random.cells[task].shown().mean < 10, (task, options)
+    assert best.cells["decide/hanabi"].shown().mean == best.cells["decide/hanabi"].metrics["final"].mean
+    assert best.cells["reason/kuhn"].metrics["accuracy"].mean == 1
+
+
+def test_what_players_did_is_drawn(run: Path) -> None:
+    [found] = load_results([run]).suites
+    charts = dict(behaviour_charts(found))
+    assert [heading.split(":")[0] for heading in charts] == list(DILEMMAS)
+    hunt = next(chart for heading, chart in charts.items() if "monster_hunt" in heading)
+    together = [row.cells["decide/monster_hunt"].metrics["together"].mean for row in found.rows]
+    assert f"together {together[1]:.1f}" in hunt
+    assert together[1] > 10 * together[0]
+
+
+def test_the_page_shows_radars_published_rows_and_the_worst_episodes(run: Path) -> None:
+    page = render(load_results([run]), "html").decode()
+    assert page.count("what was done, times an episode") >= 3
+    assert "gpt-4.1 (published: VS-Bench, tables 1 and 2)" in page
+    worst = re.findall(r'data-task="([^"]+)" data-entrant="bot/random" data-kind="[^"]*worst', page)
+    assert {"decide/hanabi", "decide/monster_hunt"} <= set(worst)
