@@ -40,6 +40,10 @@ def report(
         str | None,
         Parameter(help="How games are weighed in playground's scores: formula (usual), or paper as printed."),
     ] = None,
+    anchors: Annotated[
+        str | None,
+        Parameter(help="Between what vs-bench's returns are normalised: paper (usual), measured or none."),
+    ] = None,
     first: Annotated[
         str | None,
         Parameter(help="The metric of comma's suites that stands beside the published: PSR, SR, AM or ACL."),
@@ -59,7 +63,7 @@ def report(
     if wanted not in FORMATS:
         raise UnknownName("format", wanted, FORMATS)
     at_least("--episodes", episodes, 0)
-    chosen = {"ratings": ratings, "first": first}
+    chosen = {"ratings": ratings, "anchors": anchors, "first": first}
     results = load_results(run, {name: value for name, value in chosen.items() if value is not None})
     file = out or (run[0] / _INTO_THE_RUN[wanted] if wanted in _INTO_THE_RUN else None)
     if file is not None:

@@ -66,7 +66,7 @@ def rows(names: list[str], episodes: int) -> Iterator[str]:
     """One line a game and player."""
     for name in names:
         for who in PLAYERS[name]:
-            found = measure(name, who, 20 if name == "breakthrough" else episodes)
+            found = measure(name, who, episodes)
             yield (
                 f"{name:18} {who:8} {found.mean:9.3f}  [{found.low:.3f}, {found.high:.3f}]"
                 f"  n {found.n}  se {found.standard_error:.4f}"
