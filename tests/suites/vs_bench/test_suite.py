@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from statistics import mean
 
 import pytest
@@ -15,6 +16,11 @@ from ludens.run.task import MODEL, suite
 from ludens.suites.vs_bench import DECISIONS, REASONING
 from ludens.suites.vs_bench.anchors import MEASURED, PAPER
 
+ANCHORED = (
+    "hanabi", "overcooked", "breakthrough", "kuhn", "pong", "coin_dilemma", "monster_hunt",
+    "battle_of_colors",
+)  # fmt: skip
+"""In the order of the docs."""
 SUITES = ("vs-bench", "vs-bench-mini", "vs-bench-ablations")
 OVERALL = {
     "o4-mini": (45.8, 24.6), "gemini-2.5-flash": (42.5, 26.3), "claude-3-7-sonnet": (38.8, 16.4),
@@ -130,3 +136,18 @@ def test_anchors_cover_every_game_that_decides() -> None:
 def test_wrong_options_get_a_sentence(spec: str, sentence: str) -> None:
     with pytest.raises(UnknownName, match=sentence):
         suite(spec)
+
+
+def test_the_docs_tell_every_deviation_and_anchor() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "vs-bench.md").read_text("utf-8")
+    for deviation in suite("vs-bench").deviations:
+        assert f"- {deviation}\n" in page
+    rows = [line.split("|") for line in page.split("### Anchors")[1].splitlines() if line.count("|") == 7]
+    told = [(float(row[3]), row[4].strip()) for row in rows[2:]]
+    ours = [estimate for game in ANCHORED for estimate in MEASURED[f"decide/{game}"]]
+    assert len(told) == len(ours)
+    for (mean_told, interval), estimate in zip(told, ours, strict=True):
+        assert mean_told == pytest.approx(estimate.mean, abs=0.06)
+        if interval != "exact":
+            low, high = map(float, interval.strip("[]").split(","))
+            assert (low, high) == pytest.approx((estimate.low, estimate.high), abs=0.06)
