@@ -79,7 +79,7 @@ $(VENV)/.ready-slow: pyproject.toml constraints.txt $(BIN)/python | same-python
 
 $(VENV)/.ready-docs: pyproject.toml constraints.txt $(BIN)/python | same-python
 	@$(SAY) "installing Ludens and what its documentation needs into $(VENV)"
-	@$(PIP) --editable '.[fast,docs]'
+	@$(PIP) --editable '.[fast,docs,atari]'
 	@touch $@ $(VENV)/.ready-demo
 
 $(BIN)/python:
