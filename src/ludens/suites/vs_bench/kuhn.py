@@ -36,6 +36,7 @@ class KuhnQuestions(Game):
     """
 
     name = "vs-bench/kuhn"
+    view_class = "ludens.suites.vs_bench.kuhn:QuestionView"
     best = "bot/equilibrium"
     bots: ClassVar[Mapping[str, str]] = {"equilibrium": "ludens.suites.vs_bench.kuhn:Mixed"}
 
@@ -46,9 +47,6 @@ class KuhnQuestions(Game):
     def start(self, seed: int) -> Question:
         infoset = INFOSETS[seed % len(INFOSETS)]
         return Question(infoset, KuhnPoker(infoset=infoset).start(seed))
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        return QuestionView(self, look, seed)
 
 
 class Question(State):

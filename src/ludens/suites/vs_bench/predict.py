@@ -32,6 +32,7 @@ class Predict(Game):
     """
 
     name = "vs-bench/predict"
+    view_class = "ludens.suites.vs_bench.predict:PredictView"
     secret = True
     best = "bot/oracle"
 
@@ -45,9 +46,6 @@ class Predict(Game):
 
     def start(self, seed: int) -> Prediction:
         return Prediction(sample(self.game, seed))
-
-    def view(self, look: Look, seed: int = 0) -> View:
-        return PredictView(self, look, seed)
 
 
 class Prediction(State):
