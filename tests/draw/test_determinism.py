@@ -11,15 +11,15 @@ from ludens.draw import Kit, kit, theme
 from tests.draw.pictures import chess, everything, gomoku
 
 GOLDEN = {
-    ("classic", "gomoku"): "03179bbc2a594f71",
-    ("classic", "chess"): "c3ae25f439dbcd64",
-    ("classic", "everything"): "19ab59b293d30e23",
-    ("contrast", "gomoku"): "318b83803a460304",
-    ("contrast", "chess"): "8e44b450d1cf5b57",
-    ("contrast", "everything"): "adf333c81f86b8ee",
-    ("plain", "gomoku"): "bb4165957c3265c6",
-    ("plain", "chess"): "bc32b2ca057ed545",
-    ("plain", "everything"): "62f5dfc989900965",
+    ("classic", "gomoku"): "3e8baae75491d442",
+    ("classic", "chess"): "f7299f3cbdd7b7ad",
+    ("classic", "everything"): "5866ba673d11d803",
+    ("contrast", "gomoku"): "e11699807c7f3b06",
+    ("contrast", "chess"): "87f89d1be557806c",
+    ("contrast", "everything"): "b1929e4c7f2c2e6c",
+    ("plain", "gomoku"): "aef4c5e06e10bbc4",
+    ("plain", "chess"): "a9a5d0e846d9dd6e",
+    ("plain", "everything"): "ee2690d911032b7e",
 }
 
 SCRIPT = """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
 
 from ludens.core.errors import UsageError
-from ludens.run.executor import Here, executor
+from ludens.run.collector import rare_collections
+from ludens.run.executor import Here, executor, fitting
 from ludens.run.meter import Meter
 from ludens.run.processes import Processes
 from ludens.run.task import SUITES
@@ -19,6 +21,35 @@ def test_where_episodes_are_played() -> None:
     plan = plan_of()
     assert isinstance(executor(plan), Here)
     assert isinstance(executor(plan, workers=2), Processes)
+
+
+@pytest.mark.parametrize(
+    ("specs", "flying", "cores", "wanted"),
+    [
+        (("openai/gpt-4.1",), 16, 8, 0),
+        (("openai/gpt-4.1",), 255, 8, 0),
+        (("openai/gpt-4.1",), 256, 8, 2),
+        (("openai/gpt-4.1", "vllm/qwen@http://127.0.0.1:8000/v1"), 1024, 8, 8),
+        (("openai/gpt-4.1", "bot/random"), 1024, 4, 4),
+        (("openai/gpt-4.1",), 1024, 1, 0),
+        (("bot/random",), 1024, 8, 0),
+        (("hf/somewhere",), 1024, 8, 0),
+        (("openai/gpt-4.1", "human"), 1024, 8, 0),
+    ],
+)
+def test_many_calls_in_flight_get_several_processes(
+    specs: tuple[str, ...], flying: int, cores: int, wanted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ludens.run.executor._cores", lambda: cores)
+    assert fitting(plan_of(*specs, suite="demo"), flying) == wanted
+
+
+def test_the_collector_is_as_it_was_after_a_run() -> None:
+    before, frozen = gc.get_threshold(), gc.get_freeze_count()
+    with rare_collections():
+        assert gc.get_threshold() != before
+        assert gc.get_freeze_count() > frozen
+    assert (gc.get_threshold(), gc.get_freeze_count()) == (before, frozen)
 
 
 async def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:

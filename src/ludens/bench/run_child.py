@@ -8,49 +8,95 @@ import resource
 import sys
 import tempfile
 from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import Any
 
 from ludens.core.table import Table
 from ludens.run.engine import Ending, Engine
-from ludens.run.executor import Here
-from ludens.run.plan import Plan, make_plan
+from ludens.run.executor import Executor, executor
+from ludens.run.meter import Meter
+from ludens.run.plan import Job, Plan, make_plan
+from ludens.run.player import Outcome
 from ludens.run.store import Store
-from ludens.run.task import MODEL, SUITES, Suite, Task
+from ludens.run.task import MODEL, Suite, Task
 
 
-def suite_of(game: str, seats: tuple[str, str], episodes: int, horizon: int) -> Suite:
+def suite_of(game: str, first: str, second: str, episodes: str, horizon: str) -> Suite:
     """One task: the entrant against random moves, so many times and no longer than the horizon."""
-    seating = {seats[0]: MODEL, seats[1]: "bot/random"}
-    return Suite("bench", "", (Task("bench", game, (seating,), episodes, table=Table(horizon=horizon)),))
+    seating, table = {first: MODEL, second: "bot/random"}, Table(horizon=int(horizon))
+    return Suite("bench", "", (Task("bench", game, (seating,), int(episodes), table=table),))
 
 
-def played(suite: Suite, spec: str, concurrency: int) -> dict[str, Any]:
-    """Play it all; what it took, once everything that happens only once has happened."""
-    SUITES.register("bench", suite)
-    _run(make_plan("bench", {"bench": spec}, limit=1), 1)
-    wall, cpu = perf_counter(), process_time()
-    ending = _run(make_plan("bench", {"bench": spec}), concurrency)
-    wall, cpu = perf_counter() - wall, process_time() - cpu
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    tally = ending.tally
+def played(suite: str, spec: str, concurrency: int, workers: int = 0) -> dict[str, Any]:
+    """Play it all; what it took, without what happens only once: a run of one episode is taken off.
+
+    Args:
+        suite: Options of `suite_of`, as in a suite's name.
+        spec: Who is measured.
+        concurrency: Episodes in flight.
+        workers: Processes that play; 0 plays in this one.
+    """
+    name = f"ludens.bench.run_child:suite_of?{suite}"
+    before = _cpu()
+    _run(make_plan(name, {"bench": spec}, limit=1), 1, workers)
+    once = _cpu() - before if workers else 0.0
+    before = _cpu()
+    ending, wall = _run(make_plan(name, {"bench": spec}), concurrency, workers)
     return {
         "complete": ending.complete,
-        "episodes": tally.episodes,
-        "calls": tally.meter.calls,
-        "fallbacks": tally.fallbacks,
+        "episodes": ending.tally.episodes,
+        "calls": ending.tally.meter.calls,
+        "fallbacks": ending.tally.fallbacks,
         "wall": wall,
-        "cpu": cpu,
-        "megabytes": peak / (2**20 if sys.platform == "darwin" else 2**10),
+        "cpu": _cpu() - before - once,
+        "megabytes": _megabytes(resource.RUSAGE_SELF) + workers * _megabytes(resource.RUSAGE_CHILDREN),
     }
 
 
-def _run(plan: Plan, concurrency: int) -> Ending:
+def _run(plan: Plan, concurrency: int, workers: int) -> tuple[Ending, float]:
+    """How it ended, and how long it took once every process was there."""
+    where = _Timed(executor(plan, concurrency=concurrency, workers=workers))
     with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "run", plan) as store:
-        return asyncio.run(Engine(store, Here(plan, concurrency), concurrency=concurrency).run())
+        ending = asyncio.run(Engine(store, where, concurrency=concurrency).run())
+    return ending, where.seconds
+
+
+class _Timed(Executor):
+    """An executor, and how long it was at work between getting ready and being closed."""
+
+    def __init__(self, inner: Executor) -> None:
+        self._inner, self.seconds = inner, 0.0
+
+    async def start(self) -> None:
+        await self._inner.start()
+        self._began = perf_counter()
+
+    async def play(self, job: Job) -> Outcome:
+        return await self._inner.play(job)
+
+    @property
+    def meter(self) -> Meter:
+        return self._inner.meter
+
+    async def close(self) -> None:
+        self.seconds = perf_counter() - self._began
+        await self._inner.close()
+
+
+def _cpu() -> float:
+    both = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, both))
+
+
+def _megabytes(who: int) -> float:
+    """The most that a process held at once; of several processes, the largest."""
+    own = Path("/proc/self/status")
+    if who == resource.RUSAGE_SELF and own.exists():  # the other counts what our parent held before us
+        [line] = [line for line in own.read_text().splitlines() if line.startswith("VmHWM")]
+        return int(line.split()[1]) / 2**10
+    return resource.getrusage(who).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 if __name__ == "__main__":
-    game, first, second, spec = sys.argv[1:5]
-    number, flying, horizon = map(int, sys.argv[5:8])
-    print(json.dumps(played(suite_of(game, (first, second), number, horizon), spec, flying)))
+    suite, spec, *numbers = sys.argv[1:]
+    print(json.dumps(played(suite, spec, *map(int, numbers))))

@@ -11,36 +11,48 @@ from pathlib import Path
 from typing import Any
 
 from ludens.bench import Row
+from ludens.run.executor import processes
 
 IN_FLIGHT, LATENCY, MEGABYTES = 256, 0.2, 500
 BOT_EPISODES_A_SECOND = 1_000
+HELD = 0.8
+"""The load is held when so much of what the latency allows is reached and no core of ours is always busy."""
 _FOLDER = Path(__file__).parent
 
 
 def rows(seconds: float) -> Iterator[Row]:
-    """Bots alone, and 256 models in flight at a server that takes 200 ms, per second of one core."""
+    """Bots alone, and 256 models in flight at a server that takes 200 ms."""
     bots = _child("tic_tac_toe", "x", "o", "bot/random", max(100, round(2000 * seconds)), 16, 1000)
     note = f"{bots['episodes']:,} episodes in {bots['wall']:.1f} s, {bots['megabytes']:.0f} MB at most"
     yield Row("bots, saved", bots["episodes"] / bots["cpu"], "episodes/s", BOT_EPISODES_A_SECOND, note=note)
+    fitting = processes(IN_FLIGHT)
     with _server() as url:
         for modality in ("image", "text"):
-            spec = f"vllm/bench@{url}?modality={modality}"
-            horizon = max(2, round(8 * seconds))
-            taken = _child("breakthrough", "black", "white", spec, IN_FLIGHT, IN_FLIGHT, horizon)
-            calls, wall, busy = taken["calls"], taken["wall"], taken["cpu"] / taken["wall"]
-            yield Row(
-                f"{IN_FLIGHT} in flight, {modality}",
-                calls / taken["cpu"],
-                "calls/s",
-                IN_FLIGHT / LATENCY,
-                note=f"{calls:,} calls in {wall:.1f} s ({calls / wall:,.0f}/s), core {busy:.0%} busy, "
-                f"{taken['megabytes']:.0f} of {MEGABYTES} MB",
-            )
+            for workers in dict.fromkeys((0, fitting)):
+                spec, horizon = f"vllm/bench@{url}?modality={modality}", max(2, round(32 * seconds))
+                taken = _child("breakthrough", "black", "white", spec, IN_FLIGHT, IN_FLIGHT, horizon, workers)
+                yield _row(modality, workers, fitting, taken)
 
 
-def _child(game: str, first: str, second: str, spec: str, *numbers: int) -> dict[str, Any]:
+def _row(modality: str, workers: int, fitting: int, taken: dict[str, Any]) -> Row:
+    """Calls a second of wall clock, with how busy our cores were."""
+    calls, count = taken["calls"], workers or 1
+    return Row(
+        f"{IN_FLIGHT} in flight, {modality}, {count} process{'es' * (count > 1)}",
+        calls / taken["wall"],
+        "calls/s",
+        HELD * IN_FLIGHT / LATENCY if workers == fitting else None,
+        note=f"of {IN_FLIGHT / LATENCY:,.0f}; {taken['cpu'] / taken['wall'] / count:.0%} of a core each, "
+        f"{taken['cpu'] / calls * 1000:.2f} ms a call; {taken['megabytes']:.0f} of {MEGABYTES} MB",
+    )
+
+
+def _child(
+    game: str, first: str, second: str, spec: str, episodes: int, flying: int, horizon: int, workers: int = 0
+) -> dict[str, Any]:
     """A run in a process of its own; what it took."""
-    command = [sys.executable, "-m", "ludens.bench.run_child", game, first, second, spec, *map(str, numbers)]
+    suite = f"game={game}&first={first}&second={second}&episodes={episodes}&horizon={horizon}"
+    command = [sys.executable, "-m", "ludens.bench.run_child", suite, spec, str(flying), str(workers)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     taken: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return taken

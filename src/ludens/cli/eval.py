@@ -75,7 +75,7 @@ def eval_(
     ] = None,
     words: Annotated[Path | None, Parameter(help="Folder with words of your own: agent.md, GAME.md.")] = None,
     concurrency: Concurrency = 16,
-    workers: Workers = 0,
+    workers: Workers = None,
     ray: Ray = None,
     max_calls: MaxCalls = None,
     max_tokens: MaxTokens = None,

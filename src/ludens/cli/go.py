@@ -28,7 +28,10 @@ STOPPED_EARLY = 3
 
 Concurrency = Annotated[Whole, Parameter(help="Episodes in flight at the same time.")]
 Workers = Annotated[
-    Whole, Parameter(help="Processes that play; 0 plays in this one, which suffices unless bots think hard.")
+    Whole | None,
+    Parameter(
+        help="Processes that play; 0 plays in this one. Usual: more only for over 255 calls in flight."
+    ),
 ]
 Ray = Annotated[
     str | None,
@@ -48,7 +51,7 @@ class Pace:
     """How a run is played, whatever it plays."""
 
     concurrency: int = 16
-    workers: int = 0
+    workers: int | None = None
     ray: str | None = None
     max_calls: int | None = None
     max_tokens: int | None = None
@@ -58,7 +61,7 @@ class Pace:
 
     def __post_init__(self) -> None:
         at_least("--concurrency", self.concurrency, 1)
-        at_least("--workers", self.workers, 0)
+        at_least("--workers", self.workers or 0, 0)
 
     @property
     def bounded(self) -> bool:
@@ -109,12 +112,16 @@ def go(plan: Plan, folder: Path, opened: Callable[[], Store], pace: Pace) -> int
 
 def _played(store: Store, pace: Pace, budget: Budget, guess: Estimate) -> Ending:
     from ludens.run.engine import Engine
-    from ludens.run.executor import executor
+    from ludens.run.executor import executor, fitting
     from ludens.run.progress import Progress
 
-    aside(f"playing into {store.folder}")
-    concurrency = max(pace.concurrency, 2 * pace.workers)
-    where = executor(store.plan, concurrency=concurrency, workers=pace.workers, ray=pace.ray)
+    workers, left = pace.workers, sum(1 for _ in store.pending())
+    if workers is None:
+        workers = fitting(store.plan, min(pace.concurrency, left)) if pace.ray is None else 0
+    among = f", in {workers} processes" if workers else ""
+    aside(f"playing into {store.folder}{among}")
+    concurrency = max(pace.concurrency, 2 * workers)
+    where = executor(store.plan, concurrency=concurrency, workers=workers, ray=pace.ray)
     with Progress() as progress:
         engine = Engine(
             store, where, concurrency=concurrency, budget=budget, estimated=guess.each, watch=progress

@@ -26,7 +26,7 @@ def resume(
     /,
     *,
     concurrency: Concurrency = 16,
-    workers: Workers = 0,
+    workers: Workers = None,
     ray: Ray = None,
     max_calls: MaxCalls = None,
     max_tokens: MaxTokens = None,

@@ -73,13 +73,14 @@ class ActionFormat(ReplyFormat):
         """The legal action each name means, None where it means none or could mean several."""
         if isinstance(legal, FreeText):
             return names
-        exact, spelt = frozenset(legal), dict[str, set[str]]()
-        for action in legal:
-            spelt.setdefault(fold(action), set()).add(action)
-        for alias, action in self.aliases.items():
-            if action in exact:
-                spelt.setdefault(fold(alias), set()).add(action)
+        exact = frozenset(legal)
         meant = [self.aliases.get(name, name) for name in names]
+        if exact.issuperset(meant):
+            return meant
+        spelt: dict[str, set[str]] = {}
+        for spelling, action in [*((action, action) for action in legal), *self.aliases.items()]:
+            if action in exact:
+                spelt.setdefault(fold(spelling), set()).add(action)
         hits = ({name} if name in exact else spelt.get(fold(name), set()) for name in meant)
         return [next(iter(hit)) if len(hit) == 1 else None for hit in hits]
 

@@ -21,6 +21,8 @@ class Words:
     def __init__(self, sections: dict[str, str], source: str) -> None:
         self._sections = sections
         self._source = source
+        self._constant: dict[str, str] = {}
+        """Sections that say the same always, as they are said."""
 
     def has(self, section: str) -> bool:
         """Whether there is such a section."""
@@ -28,12 +30,17 @@ class Words:
 
     def say(self, section: str, /, *, seat: str | None = None, **values: object) -> str:
         """The section's text with its `$words` filled in, the seat's own version if there is one."""
+        if not values and seat is None and section in self._constant:
+            return self._constant[section]
         own = f"{section} {seat}"
         name = own if own in self._sections else section
         if name not in self._sections:
             raise BadFile(f"{self._source} has no section '# {name}'.")
         try:
-            return Template(self._sections[name]).substitute(values, seat=seat or "")
+            said = Template(self._sections[name]).substitute(values, seat=seat or "")
+            if not values and seat is None:
+                self._constant[section] = said
+            return said
         except (KeyError, ValueError) as error:
             raise BadFile(
                 f"section '# {name}' of {self._source} asks for an unknown word: {error}."

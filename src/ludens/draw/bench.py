@@ -1,4 +1,7 @@
-"""How fast pictures are: one busy gomoku board, drawn, encoded and base64'd, by us and by plain Pillow."""
+"""How fast pictures are: busy gomoku boards, drawn, encoded and base64'd, by us and by plain Pillow.
+
+Each board is another one, so that nothing of it was seen before; and the boards of a game, move by move.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import base64
 import io
 import time
 from collections.abc import Callable
+from functools import cache
 
+from ludens.core.random import stream
 from ludens.draw import fonts
 from ludens.draw.boards import Board, board
 from ludens.draw.colour import edge_of
@@ -15,13 +20,18 @@ from ludens.draw.picture import Picture
 from ludens.draw.png import has_isal
 
 SIDE, STONES, SIZE = 15, 60, 512
+BOARDS_A_SECOND = 3000
 Stones = list[tuple[int, int, str]]
 
 
-def stones(turn: int = 0) -> Stones:
-    """60 stones on different points; another turn, another position."""
-    places = [(number * 37 + turn * 11) % (SIDE * SIDE) for number in range(STONES)]
-    return [(place // SIDE, place % SIDE, "black" if place % 2 else "white") for place in places]
+@cache
+def stones(turn: int = 0, game: int = 0) -> Stones:
+    """60 stones on points drawn by lot; another turn or game, another position."""
+    places = stream(turn, "bench", game).sample(range(SIDE * SIDE), STONES)
+    return [
+        (place // SIDE, place % SIDE, "black" if number % 2 else "white")
+        for number, place in enumerate(places)
+    ]
 
 
 def grid() -> Board:
@@ -30,11 +40,11 @@ def grid() -> Board:
     return board(kit("classic", SIZE), SIDE, SIDE, rows, columns, style="points")
 
 
-def ours(turn: int) -> Picture:
+def ours(placed: Stones) -> Picture:
     """The picture as a view would draw it."""
     table = grid()
     canvas, px = table.canvas(), table.room(0.9)
-    for row, column, hue in stones(turn):
+    for row, column, hue in placed:
         table.put(canvas, row, column, table.kit.stone(hue, px, table.ground(row, column)))
     return canvas.picture()
 
@@ -64,6 +74,18 @@ def with_pillow(turn: int) -> bytes:
     return out.getvalue()
 
 
+def move(turn: int) -> Picture:
+    """The board after another move; every 60 moves a new game begins."""
+    game, moves = divmod(turn, STONES)
+    return ours(stones(0, game + 1)[: moves + 1])
+
+
+def shown(picture: Picture, fast: bool) -> bytes:
+    """What playing asks of a picture: its hash, and a PNG for the model."""
+    assert picture.hash
+    return picture.png(fast, remember=True)
+
+
 def _rate(make: Callable[[int], bytes], seconds: float) -> float:
     make(0)
     start, done = time.process_time(), 0
@@ -77,10 +99,14 @@ def measure(seconds: float = 1.0) -> list[dict[str, str | float]]:
     """Images a second on this core by each way; rows of name, images_per_second and ratio_to_pillow."""
     ways: dict[str, Callable[[int], bytes]] = {
         "pillow": with_pillow,
-        "zlib": lambda turn: ours(turn).png(False),
+        "zlib": lambda turn: ours(stones(turn)).png(False),
+        "zlib, a game": lambda turn: shown(move(turn), False),
     }
     if has_isal():
-        ways["isal"] = lambda turn: ours(turn).png(True)
+        ways["isal"] = lambda turn: ours(stones(turn)).png(True)
+        ways["isal, a game"] = lambda turn: shown(move(turn), True)
+    for turn in range(round(BOARDS_A_SECOND * seconds)):  # dealt before the clock runs
+        stones(turn)
     rates = {name: _rate(make, seconds) for name, make in ways.items()}
     return [
         {
@@ -95,5 +121,5 @@ def measure(seconds: float = 1.0) -> list[dict[str, str | float]]:
 if __name__ == "__main__":
     for line in measure():
         print(
-            f"{line['name']:8} {line['images_per_second']:>8} images/s {line['ratio_to_pillow']:>6} x Pillow"
+            f"{line['name']:12} {line['images_per_second']:>8} images/s {line['ratio_to_pillow']:>6} x Pillow"
         )

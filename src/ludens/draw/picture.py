@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import io
 import struct
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
-from hashlib import blake2b
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ludens.core.errors import BadFile, BadOption
 from ludens.draw import png
+from ludens.draw.bands import Band, cut, joined
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -23,37 +24,53 @@ Bytes = NDArray[np.uint8]
 
 LARGEST_SIDE = 8192
 _GREY = 128
+_NO_PALETTE = np.zeros((0, 3), np.uint8)
 
 
-@dataclass(frozen=True, eq=False)
 class Picture:
-    """A palette picture.
+    """A palette picture. It keeps what it was made of: drawing on those pixels afterwards does not change it.
 
-    Attributes:
+    Args:
         pixels: Palette indices, shape (height, width).
         palette: Colours, shape (n, 3).
     """
 
-    pixels: Bytes
-    palette: Bytes
+    def __init__(self, pixels: Bytes, palette: Bytes) -> None:
+        self._pixels: Bytes | None = pixels.copy()
+        self._pixels.setflags(write=False)
+        self._bands: Sequence[Band] = ()
+        self.palette = palette
+        self.height, self.width = pixels.shape[:2]
+
+    @staticmethod
+    def of(bands: Sequence[Band], palette: Bytes) -> Picture:
+        """The palette picture that these bands make."""
+        picture = object.__new__(Picture)
+        picture._pixels, picture._bands, picture.palette = None, bands, palette
+        picture.height, picture.width = sum(band.height for band in bands), bands[0].width
+        return picture
 
     @property
-    def width(self) -> int:
-        """Width in pixels."""
-        return int(self.pixels.shape[1])
+    def pixels(self) -> Bytes:
+        """Palette indices, shape (height, width), not to be written on."""
+        if self._pixels is None:
+            self._pixels = joined(self._bands)
+        return self._pixels
 
     @property
-    def height(self) -> int:
-        """Height in pixels."""
-        return int(self.pixels.shape[0])
+    def bands(self) -> Sequence[Band]:
+        """The same pixels in bands of rows."""
+        if not self._bands:
+            self._bands = cut(self.pixels)
+            self._pixels = None  # bands are shared, and many pictures may be held at once
+        return self._bands
 
     @cached_property
     def hash(self) -> str:
-        """16 hex digits over size, palette and indices; the PNG encoder has no say in it."""
-        digest = blake2b(struct.pack("<II", self.width, self.height), digest_size=8)
-        digest.update(self.palette.tobytes())
-        digest.update(self.pixels.tobytes())
-        return digest.hexdigest()
+        """16 hex digits over size, palette and pixels; the PNG encoder has no say in it."""
+        measures = struct.pack("<II", self.width, self.height)
+        rows = b"".join([band.digest for band in self.bands])
+        return sha256(measures + self.palette.tobytes() + rows).hexdigest()[:16]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Picture) and type(self) is type(other) and self.hash == other.hash
@@ -61,8 +78,15 @@ class Picture:
     def __hash__(self) -> int:
         return hash(self.hash)
 
-    def png(self, fast: bool | None = None) -> bytes:
-        """The picture as a PNG file; see `ludens.draw.png.write` for `fast`."""
+    def png(self, fast: bool | None = None, remember: bool = False) -> bytes:
+        """The picture as a PNG file.
+
+        Args:
+            fast: See `ludens.draw.png.write`.
+            remember: See `ludens.draw.png.assemble`.
+        """
+        if remember:
+            return png.assemble(self.bands, self.palette, fast)
         return png.write(self.pixels, self.palette, fast)
 
     def jpeg(self, quality: int = 90) -> bytes:
@@ -75,8 +99,8 @@ class Picture:
         """`data:image/...;base64,...` in format "png" or "jpeg", as chat APIs take it."""
         if format not in ("png", "jpeg"):
             raise BadOption(f"a picture can be png or jpeg, not {format!r}.")
-        body = self.png() if format == "png" else self.jpeg()
-        return f"data:image/{format};base64,{base64.b64encode(body).decode('ascii')}"
+        body = base64.b64encode(self.png(remember=True) if format == "png" else self.jpeg())
+        return (b"data:image/%b;base64,%b" % (format.encode(), body)).decode("ascii")
 
     def rgb(self) -> Bytes:
         """True-colour pixels, shape (height, width, 3)."""
@@ -101,7 +125,7 @@ class Picture:
 
         longest = max(self.width, self.height)
         size = max(1, round(self.width * px / longest)), max(1, round(self.height * px / longest))
-        return FilePicture.of(self.image().convert("RGB").resize(size, Image.Resampling.LANCZOS))
+        return FilePicture.from_colours(self.image().convert("RGB").resize(size, Image.Resampling.LANCZOS))
 
     @staticmethod
     def from_png(data: bytes) -> Picture:
@@ -126,25 +150,36 @@ class Picture:
             pixels = np.array(image, np.uint8)
             if len(palette) > int(pixels.max(initial=0)):
                 return Picture(pixels, palette)
-        return FilePicture.of(image)
+        return FilePicture.from_colours(image)
 
 
-@dataclass(frozen=True, eq=False)
 class FilePicture(Picture):
-    """A true-colour picture, mostly from a file: `pixels` is (height, width, 3), `palette` is empty."""
+    """A true-colour picture, mostly from a file.
+
+    Args:
+        pixels: Colours, shape (height, width, 3).
+    """
+
+    def __init__(self, pixels: Bytes) -> None:
+        super().__init__(pixels, _NO_PALETTE)
+
+    @property
+    def bands(self) -> Sequence[Band]:
+        """The same colours in bands of rows, each pixel three bytes wide."""
+        return cut(self.pixels.reshape(self.height, -1))
 
     @staticmethod
-    def of(image: Image) -> FilePicture:
+    def from_colours(image: Image) -> FilePicture:
         """A Pillow image; transparent parts lie on white."""
         from PIL import Image
 
         if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
             layer = image.convert("RGBA")
             image = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
-        return FilePicture(np.array(image.convert("RGB"), np.uint8), np.zeros((0, 3), np.uint8))
+        return FilePicture(np.array(image.convert("RGB"), np.uint8))
 
-    def png(self, fast: bool | None = None) -> bytes:
-        """The picture as a PNG file; `fast` is for palette pictures and ignored here."""
+    def png(self, fast: bool | None = None, remember: bool = False) -> bytes:
+        """The picture as a PNG file; what it is given is for palette pictures and ignored here."""
         out = io.BytesIO()
         self.image().save(out, "PNG", compress_level=1)
         return out.getvalue()

@@ -1,28 +1,35 @@
-"""Writes palette PNGs: one filter, one deflate stream, no second pass; in half the time where `isal` is."""
+"""Writes palette PNGs: one filter, no second pass; in half the time where `isal` is, and in less where parts
+of the picture were written lately."""
 
 from __future__ import annotations
 
 import os
 import struct
 import zlib
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ludens.draw.bands import Band, Part, joined
+
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _UP = 2
+_ZLIB, _RAW, _FULL_FLUSH = b"\x78\x01", -15, 3
+"""The head of a zlib stream; deflate without it; after a full flush nothing refers to what came before."""
+_END_OF_STREAM = b"\x03\x00"
+_ADLER = 65521
 
 
 @cache
-def _isal() -> Callable[[bytes | memoryview, int], bytes] | None:
+def _isal() -> Any:
     try:
         from isal import isal_zlib
     except ImportError:
         return None
-    compress: Callable[[bytes | memoryview, int], bytes] = isal_zlib.compress
-    return compress
+    return isal_zlib
 
 
 def has_isal() -> bool:
@@ -39,6 +46,9 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
     )
 
 
+_FIRST, _LAST = _chunk(b"IDAT", _ZLIB), _chunk(b"IEND", b"")
+
+
 def write(pixels: NDArray[np.uint8], palette: NDArray[np.uint8], fast: bool | None = None) -> bytes:
     """A palette PNG.
 
@@ -48,21 +58,54 @@ def write(pixels: NDArray[np.uint8], palette: NDArray[np.uint8], fast: bool | No
         fast: True asks for isal, False for zlib; None takes isal where it is installed, unless the
             environment says `LUDENS_PNG=zlib`. The pixels are the same either way, the bytes are not.
     """
-    height, width = pixels.shape
-    lines = np.empty((height, width + 1), np.uint8)
-    lines[:, 0] = _UP
-    lines[:1, 1:] = pixels[:1]
-    np.subtract(pixels[1:], pixels[:-1], out=lines[1:, 1:])
+    return _file([_part(pixels, _choice(fast))], pixels.shape[1], palette)
+
+
+def assemble(bands: Sequence[Band], palette: NDArray[np.uint8], fast: bool | None = None) -> bytes:
+    """A palette PNG put together from its bands, each deflated by itself and only if it was not lately.
+
+    A little larger than what `write` makes of the same pixels, and much faster for the pictures of a game.
+    """
+    fast, parts = _choice(fast), list[Part]()
+    for band in bands:
+        part = band.parts.get(fast)
+        if part is None:
+            part = band.parts[fast] = _part(joined([band]), fast)
+        parts.append(part)
+    return _file(parts, bands[0].width, palette)
+
+
+def _choice(fast: bool | None) -> bool:
     if fast is None:
         fast = os.environ.get("LUDENS_PNG") != "zlib"
-    compress = (_isal() if fast else None) or zlib.compress
+    return fast and has_isal()
+
+
+def _file(parts: Sequence[Part], width: int, palette: NDArray[np.uint8]) -> bytes:
+    low, high, height = 1, 0, 0
+    for part in parts:
+        height += part.rows
+        high += (part.adler >> 16) + (width + 1) * part.rows * (low - 1)
+        low += (part.adler & 0xFFFF) - 1
+    end = _chunk(b"IDAT", _END_OF_STREAM + struct.pack(">HH", high % _ADLER, low % _ADLER))
+    return b"".join([_head(width, height, palette.tobytes()), *[part.chunk for part in parts], end, _LAST])
+
+
+@lru_cache(maxsize=64)
+def _head(width: int, height: int, palette: bytes) -> bytes:
+    """Everything before the pixels."""
     header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
-    return b"".join(
-        (
-            _SIGNATURE,
-            _chunk(b"IHDR", header),
-            _chunk(b"PLTE", palette.tobytes()),
-            _chunk(b"IDAT", compress(lines.data, 1)),
-            _chunk(b"IEND", b""),
-        )
-    )
+    return b"".join([_SIGNATURE, _chunk(b"IHDR", header), _chunk(b"PLTE", palette), _FIRST])
+
+
+def _part(pixels: NDArray[np.uint8], fast: bool) -> Part:
+    """Deflate some rows; nothing in it refers to what comes before them."""
+    lines = np.empty((len(pixels), pixels.shape[1] + 1), np.uint8)
+    lines[0, 0] = 0
+    lines[1:, 0] = _UP
+    lines[0, 1:] = pixels[0]
+    np.subtract(pixels[1:], pixels[:-1], out=lines[1:, 1:])
+    library = _isal() if fast else zlib
+    squeeze = library.compressobj(1, zlib.DEFLATED, _RAW)
+    body = squeeze.compress(lines.data) + squeeze.flush(_FULL_FLUSH)
+    return Part(_chunk(b"IDAT", body), library.adler32(lines.data), len(pixels))

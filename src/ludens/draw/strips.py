@@ -61,7 +61,7 @@ def strip(
         rgb[top : top + picture.height, left : left + picture.width] = picture.rgb()
     if _shared(pictures):
         return Picture(nearest_indices(rgb, pictures[0].palette), pictures[0].palette)
-    return FilePicture(rgb, np.zeros((0, 3), np.uint8))
+    return FilePicture(rgb)
 
 
 def animate(pictures: Sequence[Picture], ms: int = 600) -> bytes:

@@ -37,9 +37,7 @@ class Surface:
 
     def picture(self) -> Picture:
         """The finished picture; drawing on afterwards does not change it."""
-        pixels = self.pixels.copy()
-        pixels.setflags(write=False)
-        return Picture(pixels, self.kit.palette.colours)
+        return Picture(self.pixels, self.kit.palette.colours)
 
     def fill(self, x: int, y: int, w: int, h: int, colour: str) -> None:
         """A filled rectangle."""

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ludens.core.random import Stream
 from ludens.core.view import Picture, View
+from ludens.draw import Board, Overlay, Sprite
+from ludens.draw.rows import Rows
 
 Matrix = Sequence[Sequence[int]]
 
 
 class BoardView(View):
-    """A view whose picture is a function of a matrix of codes."""
+    """A view whose picture is a function of a matrix of codes: a `board` with pieces, unless it says else."""
 
+    board: Board
     rows: int
     columns: int
     codes: ClassVar[Mapping[int, str]]
@@ -29,9 +33,17 @@ class BoardView(View):
     def matrix(self, state: Any) -> Matrix:
         """The board as codes, row by row from the top of the picture."""
 
-    @abstractmethod
+    def piece(self, row: int, column: int, code: int) -> Sprite | Overlay | None:
+        """What stands in a cell that holds this code; None where nothing does."""
+        raise NotImplementedError
+
     def draw(self, matrix: Matrix) -> Picture:
         """The picture of any matrix of codes, whether play can lead there or not."""
+        return self._drawn.picture(matrix)
+
+    @cached_property
+    def _drawn(self) -> Rows:
+        return Rows(self.board, self.piece)
 
     def row_label(self, row: int) -> str:
         """What stands beside the row, counted from the top of the picture."""
@@ -71,14 +83,23 @@ class BoardView(View):
 
     def transcript(self, matrix: Matrix) -> str:
         """The board as lines of characters with its labels, and what the characters mean."""
+        head, heads, marks, legend = self._margins
+        rows = zip(heads, matrix, strict=True)
+        lines = [" ".join([start, *[marks[code] for code in codes]]) for start, codes in rows]
+        return "\n".join([head, *lines, legend])
+
+    @cached_property
+    def _margins(self) -> tuple[str, list[str], dict[int, str], str]:
+        """What stands above and beside the board in words, its marks as wide as a column, its legend."""
         width = max(len(self.column_label(column)) for column in range(self.columns))
         margin = max(len(self.row_label(row)) for row in range(self.rows))
-        head = " ".join(self.column_label(column).rjust(width) for column in range(self.columns))
-        lines = [" " * margin + " " + head]
-        for row, codes in enumerate(matrix):
-            cells = " ".join(self.marks[code].rjust(width) for code in codes)
-            lines.append(self.row_label(row).rjust(margin) + " " + cells)
-        legend = ", ".join(
+        columns = [self.column_label(column).rjust(width) for column in range(self.columns)]
+        legend = [
             f"{self.marks[code]} {name}" for code, name in self.codes.items() if self.marks[code] != name
+        ]
+        return (
+            " ".join([" " * margin, *columns]),
+            [self.row_label(row).rjust(margin) for row in range(self.rows)],
+            {code: mark.rjust(width) for code, mark in self.marks.items()},
+            f"({', '.join(legend)})",
         )
-        return "\n".join([*lines, f"({legend})"])

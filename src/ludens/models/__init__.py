@@ -20,7 +20,7 @@ from ludens.core.registry import Registry
 from ludens.core.spec import Spec, parse_spec
 from ludens.models.chat import Answer, Message, Model, Request, Sampling
 
-__all__ = ["CATALOGUE", "MODELS", "Answer", "Message", "Model", "Request", "Sampling", "model"]
+__all__ = ["CATALOGUE", "ELSEWHERE", "MODELS", "Answer", "Message", "Model", "Request", "Sampling", "model"]
 
 CATALOGUE = {
     "openai": "ludens.models.openai_chat:openai_chat",
@@ -31,6 +31,9 @@ CATALOGUE = {
     "google": "ludens.models.google_sdk:google_model",
     "hf": "ludens.models.local:local_model",
 }
+
+ELSEWHERE = frozenset(CATALOGUE) - {"hf"}
+"""The kinds of ours that answer over a network, so that any number of processes may ask."""
 
 MODELS = Registry("kind of model", "ludens.models", "ludens.models:CATALOGUE")
 

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Literal, Self
 
@@ -44,8 +45,13 @@ class Sampling:
 
     def over(self, other: Sampling) -> Sampling:
         """These choices, and the other's where these leave something open."""
-        given = {f.name: getattr(self, f.name) for f in fields(Sampling)}
-        return replace(other, **{name: value for name, value in given.items() if value is not None})
+        return _over(self, other)
+
+
+@lru_cache(maxsize=256)
+def _over(first: Sampling, second: Sampling) -> Sampling:
+    given = {f.name: getattr(first, f.name) for f in fields(Sampling)}
+    return replace(second, **{name: value for name, value in given.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True)

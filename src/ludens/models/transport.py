@@ -60,7 +60,7 @@ class Transport:
         try:
             async with self._session.post(self.url, data=data, allow_redirects=False) as response:
                 chunks, size = [], 0
-                async for chunk in response.content.iter_any():
+                while chunk := await response.content.readany():
                     chunks.append(chunk)
                     size += len(chunk)
                     if size > LARGEST_ANSWER:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from ludens.run.budget import Budget, Forecast, Spend
+from ludens.run.collector import rare_collections
 from ludens.run.executor import Executor, WorkerDied
 from ludens.run.interrupts import interrupts
 from ludens.run.meter import Meter
@@ -113,7 +114,7 @@ class Engine:
         pulls: list[asyncio.Task[None]] = []
         watching = asyncio.create_task(self._look())
         try:
-            with interrupts(self._interrupt):
+            with interrupts(self._interrupt), rare_collections():
                 await self._executor.start()
                 count = min(self._concurrency, len(self._queue))
                 pulls = [asyncio.create_task(self._pull()) for _ in range(count)]

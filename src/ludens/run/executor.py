@@ -5,11 +5,15 @@ Each executor plays a job and gives back its outcome; what an episode becomes do
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 
+from ludens.core.spec import parse_spec
+from ludens.models import ELSEWHERE
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan
 from ludens.run.player import Outcome, Player
+from ludens.run.task import MODEL
 
 
 class WorkerDied(Exception):
@@ -50,6 +54,32 @@ class Here(Executor):
 
     async def close(self) -> None:
         await self._player.close()
+
+
+EPISODES_A_PROCESS = 128
+"""Episodes of models in flight that one process draws and asks for without being always busy."""
+
+
+def processes(flying: int) -> int:
+    """How many processes so many models in flight want on this machine; 0 where this one will do."""
+    wanted = min(flying // EPISODES_A_PROCESS, _cores())
+    return wanted if wanted > 1 else 0
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+def fitting(plan: Plan, flying: int) -> int:
+    """Processes for a run if nobody says how many: only many calls to models elsewhere want several."""
+    seated = {spec for task in plan.chosen.values() for seats in task.seatings for spec in seats.values()}
+    kinds = {parse_spec(spec).kind for spec in (seated - {MODEL}) | set(plan.entrants.values())}
+    asked = kinds - {"bot"}
+    return processes(flying) if asked and asked <= ELSEWHERE else 0
 
 
 def executor(plan: Plan, *, concurrency: int = 1, workers: int = 0, ray: str | None = None) -> Executor:

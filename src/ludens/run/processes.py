@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from ludens.core.errors import BadOption, UsageError
+from ludens.run.collector import rare_collections
 from ludens.run.executor import Executor, WorkerDied
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan
@@ -141,7 +142,8 @@ def _fail(future: asyncio.Future[Outcome | None], error: Exception) -> None:
 def _serve(plan: bytes, concurrency: int, count: int, pipe: Connection) -> None:
     """The life of a worker process: play what comes, until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody; the first process decides
-    asyncio.run(_serve_jobs(plan, concurrency, count, pipe))
+    with rare_collections():
+        asyncio.run(_serve_jobs(plan, concurrency, count, pipe))
 
 
 async def _serve_jobs(plan: bytes, concurrency: int, count: int, pipe: Connection) -> None:

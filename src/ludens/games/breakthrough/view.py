@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import ascii_lowercase
 
 from ludens.core.view import Look
-from ludens.draw import Picture, board, kit
+from ludens.draw import Sprite, board, kit
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.breakthrough.rules import Breakthrough
 from ludens.games.open_spiel.adapter import SpielState
@@ -26,7 +26,7 @@ class BreakthroughView(BoardView):
         self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "light", "dark"))
         labels = [self.row_label(row) for row in range(self.rows)]
         columns = ascii_lowercase[: self.columns]
-        self._board = board(self._kit, self.rows, self.columns, labels, columns, style="checkered")
+        self.board = board(self._kit, self.rows, self.columns, labels, columns, style="checkered")
 
     def row_label(self, row: int) -> str:
         return str(self.rows - row)
@@ -52,11 +52,6 @@ class BreakthroughView(BoardView):
         lines = str(state.spiel).splitlines()[: self.rows]
         return [[_CODES[mark] for mark in line[1:]] for line in lines]
 
-    def draw(self, matrix: Matrix) -> Picture:
-        canvas, px = self._board.canvas(), self._board.room(0.74)
-        for row, codes in enumerate(matrix):
-            for column, code in enumerate(codes):
-                if code:
-                    ground = self._board.ground(row, column)
-                    self._board.put(canvas, row, column, self._kit.stone(self.codes[code], px, ground))
-        return canvas.picture()
+    def piece(self, row: int, column: int, code: int) -> Sprite | None:
+        ground = self.board.ground(row, column)
+        return self._kit.stone(self.codes[code], self.board.room(0.74), ground) if code else None

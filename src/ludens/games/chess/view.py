@@ -6,7 +6,7 @@ from ludens.core.game import Game
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat
 from ludens.core.view import Look
-from ludens.draw import Picture, board, kit
+from ludens.draw import Sprite, board, kit
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.open_spiel.adapter import SpielState
 
@@ -34,7 +34,7 @@ class ChessView(BoardView):
         super().__init__(game, look, seed)
         inks = ("ink", "line", "black", "white")
         self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "light", "dark"))
-        self._board = board(self._kit, 8, 8, "87654321", "abcdefgh", style="checkered")
+        self.board = board(self._kit, 8, 8, "87654321", "abcdefgh", style="checkered")
 
     def row_label(self, row: int) -> str:
         return str(8 - row)
@@ -100,14 +100,9 @@ class ChessView(BoardView):
             cells[cell] = man
         return [cells[row * 8 : row * 8 + 8] for row in range(8)]
 
-    def draw(self, matrix: Matrix) -> Picture:
-        canvas, px = self._board.canvas(), self._board.room(0.86)
-        for row, codes in enumerate(matrix):
-            for column, code in enumerate(codes):
-                if code:
-                    fill, edge = ("white", "black") if code > 0 else ("black", "white")
-                    piece = self._kit.piece(
-                        _NAMES[abs(code) - 1], fill, edge, px, self._board.ground(row, column)
-                    )
-                    self._board.put(canvas, row, column, piece)
-        return canvas.picture()
+    def piece(self, row: int, column: int, code: int) -> Sprite | None:
+        if not code:
+            return None
+        fill, edge = ("white", "black") if code > 0 else ("black", "white")
+        ground = self.board.ground(row, column)
+        return self._kit.piece(_NAMES[abs(code) - 1], fill, edge, self.board.room(0.86), ground)

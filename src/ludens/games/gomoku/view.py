@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import ascii_uppercase
 
 from ludens.core.view import Look
-from ludens.draw import Picture, board, kit
+from ludens.draw import Sprite, board, kit
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.gomoku.rules import Gomoku
 from ludens.games.open_spiel.adapter import SpielState
@@ -26,7 +26,7 @@ class GomokuView(BoardView):
         self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "wood"))
         rows = ascii_uppercase[: self.rows]
         columns = [self.column_label(column) for column in range(self.columns)]
-        self._board = board(self._kit, self.rows, self.columns, rows, columns, style="points", labels="lt")
+        self.board = board(self._kit, self.rows, self.columns, rows, columns, style="points", labels="lt")
 
     def values(self, seat: str) -> dict[str, object]:
         return {**super().values(seat), "last": ascii_uppercase[self.rows - 1]}
@@ -35,10 +35,5 @@ class GomokuView(BoardView):
         lines = str(state.spiel).split()[-self.rows :]
         return [[_CODES[mark.lower()] for mark in line] for line in lines]
 
-    def draw(self, matrix: Matrix) -> Picture:
-        canvas, px = self._board.canvas(), self._board.room(0.84)
-        for row, codes in enumerate(matrix):
-            for column, code in enumerate(codes):
-                if code:
-                    self._board.put(canvas, row, column, self._kit.stone(self.codes[code], px, "wood"))
-        return canvas.picture()
+    def piece(self, row: int, column: int, code: int) -> Sprite | None:
+        return self._kit.stone(self.codes[code], self.board.room(0.84), "wood") if code else None

@@ -65,7 +65,7 @@ class MinesweeperView(BoardView):
         return [state.seen[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
 
     def image(self, state: MinesweeperState, seat: str) -> Picture:
-        return self._drawn(self.matrix(state), state.hit)
+        return self._picture(self.matrix(state), state.hit)
 
     def text(self, state: MinesweeperState, seat: str) -> str:
         field = super().text(state, seat)
@@ -74,7 +74,7 @@ class MinesweeperView(BoardView):
         return f"{field}\nThe mine at {names(self.rows, self.columns)[state.hit]} was opened."
 
     def draw(self, matrix: Matrix) -> Picture:
-        return self._drawn(matrix, None)
+        return self._picture(matrix, None)
 
     def scatter(self, random: Stream) -> Matrix:
         """Any number of cells open, mines among them, on a field with up to half its cells mined."""
@@ -86,7 +86,7 @@ class MinesweeperView(BoardView):
             shown[cell] = MINE if cell in mines else around(mines, touching[cell])
         return [shown[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
 
-    def _drawn(self, matrix: Matrix, hit: int | None) -> Picture:
+    def _picture(self, matrix: Matrix, hit: int | None) -> Picture:
         place, canvas = self._board, self._board.canvas()
         tile, px = self._tile(), round(place.px * 0.66)
         for row, codes in enumerate(matrix):

@@ -70,9 +70,18 @@ def _load(name: str, parameters: tuple[tuple[str, Any], ...]) -> pyspiel.Game:
     return pyspiel.load_game(name, dict(parameters))
 
 
-@lru_cache(maxsize=4096)
-def _stable_name(game: SpielGame, player: int, action: int) -> str:
-    return game.action_name(game.spiel.new_initial_state(), player, action)
+class _Names(dict[int, str]):
+    """A player's actions by number, each named once."""
+
+    def __init__(self, game: SpielGame, player: int) -> None:
+        self._game, self._player = game, player
+
+    def __missing__(self, action: int) -> str:
+        name = self._game.action_name(self._game.spiel.new_initial_state(), self._player, action)
+        return self.setdefault(action, name)
+
+
+_stable_names = lru_cache(maxsize=256)(_Names)
 
 
 class SpielState(State):
@@ -112,7 +121,8 @@ class SpielState(State):
             player = self.game.seats.index(seat)
             actions = self.spiel.legal_actions(player)
             if self.game.stable_names:
-                named = {_stable_name(self.game, player, action): action for action in actions}
+                names = _stable_names(self.game, player)
+                named = {names[action]: action for action in actions}
             else:
                 named = {self.game.action_name(self.spiel, player, action): action for action in actions}
             self._names[seat] = named

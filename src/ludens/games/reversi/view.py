@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ludens.core.game import Game
 from ludens.core.view import Look
-from ludens.draw import Picture, board, kit
+from ludens.draw import Sprite, board, kit
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.open_spiel.adapter import SpielState
 
@@ -22,16 +22,11 @@ class ReversiView(BoardView):
         super().__init__(game, look, seed)
         inks = ("ink", "line", "black", "white")
         self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "light"))
-        self._board = board(self._kit, 8, 8, "ABCDEFGH", "12345678", labels="lt")
+        self.board = board(self._kit, 8, 8, "ABCDEFGH", "12345678", labels="lt")
 
     def matrix(self, state: SpielState) -> Matrix:
         grid = [line for line in str(state.spiel).splitlines() if line[:1].isdigit()]
         return [[_CODES[mark] for mark in line.split()[1:9]] for line in grid]
 
-    def draw(self, matrix: Matrix) -> Picture:
-        canvas, px = self._board.canvas(), self._board.room(0.78)
-        for row, codes in enumerate(matrix):
-            for column, code in enumerate(codes):
-                if code:
-                    self._board.put(canvas, row, column, self._kit.stone(self.codes[code], px, "light"))
-        return canvas.picture()
+    def piece(self, row: int, column: int, code: int) -> Sprite | None:
+        return self._kit.stone(self.codes[code], self.board.room(0.78), "light") if code else None

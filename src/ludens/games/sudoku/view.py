@@ -45,16 +45,16 @@ class SudokuView(BoardView):
         return [state.grid[start : start + SIDE] for start in range(0, SIDE * SIDE, SIDE)]
 
     def image(self, state: SudokuState, seat: str) -> Picture:
-        return self._drawn(self.matrix(state), state.placed)
+        return self._picture(self.matrix(state), state.placed)
 
     def text(self, state: SudokuState, seat: str) -> str:
         placed = ", ".join(NAMES[cell] for cell in sorted(state.placed)) or "none"
         return f"{super().text(state, seat)}\nPlaced since the start: {placed}."
 
     def draw(self, matrix: Matrix) -> Picture:
-        return self._drawn(matrix, ())
+        return self._picture(matrix, ())
 
-    def _drawn(self, matrix: Matrix, placed: Collection[int]) -> Picture:
+    def _picture(self, matrix: Matrix, placed: Collection[int]) -> Picture:
         canvas, px = self._board.canvas(), round(self._board.px * 0.66)
         thin = frozenset(placed)
         for row, digits in enumerate(matrix):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ludens.core.game import Game
 from ludens.core.view import Look
-from ludens.draw import Picture, board, kit
+from ludens.draw import Sprite, board, kit
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.open_spiel.adapter import SpielState
 
@@ -21,7 +21,7 @@ class TicTacToeView(BoardView):
     def __init__(self, game: Game, look: Look, seed: int = 0) -> None:
         super().__init__(game, look, seed)
         self._kit = kit(look.theme, look.size, seed, inks=("ink", "line", "red", "blue"), grounds=("page",))
-        self._board = board(self._kit, 3, 3, "ABC", "123", style="lines", labels="lt")
+        self.board = board(self._kit, 3, 3, "ABC", "123", style="lines", labels="lt")
 
     def values(self, seat: str) -> dict[str, object]:
         return {**super().values(seat), "mark": seat.upper()}
@@ -29,11 +29,8 @@ class TicTacToeView(BoardView):
     def matrix(self, state: SpielState) -> Matrix:
         return [[_CODES[mark] for mark in line] for line in str(state.spiel).split()]
 
-    def draw(self, matrix: Matrix) -> Picture:
-        canvas, px = self._board.canvas(), self._board.room(0.62)
-        for row, codes in enumerate(matrix):
-            for column, code in enumerate(codes):
-                if code != -1:
-                    mark = self._kit.mark(*(("x", "red") if code else ("o", "blue")), px, "page")
-                    self._board.put(canvas, row, column, mark)
-        return canvas.picture()
+    def piece(self, row: int, column: int, code: int) -> Sprite | None:
+        if code == self.empty:
+            return None
+        shape, hue = ("x", "red") if code else ("o", "blue")
+        return self._kit.mark(shape, hue, self.board.room(0.62), "page")
