@@ -1,4 +1,4 @@
-"""Bands, what is remembered of them, and boards put together from them: less work, and never another pixel."""
+"""Bands, what is remembered of them, boards put together from them: less work, and never another pixel."""
 
 import base64
 import io

@@ -76,11 +76,15 @@ class Studio:
         self._sprites: dict[Hashable, Any] = {}
         self._bytes = 0
         self._index: dict[str, int] = {}
+        self._pixels: dict[float, int] = {}
         self._ramps: dict[tuple[str, str], Sprite] = {}
 
     def px(self, units: float) -> int:
         """Logical units to pixels: a picture is 512 units wide at every size. At least one pixel."""
-        return max(1, round(units * self.size / 512))
+        found = self._pixels.get(units)
+        if found is None:
+            found = self._pixels[units] = max(1, round(units * self.size / 512))
+        return found
 
     def font_px(self, units: float) -> int:
         """Like `px`, for font sizes: never below the 9 pixels that can still be read."""

@@ -33,6 +33,12 @@ def test_the_expert_knows_nothing_of_the_panel(
     assert shown(twin, "expert") == shown(state, "expert")
 
 
+def test_an_imagined_panel_is_not_used_after_it_was_solved(name: str) -> None:
+    state = dialogue(name, 287951598, 5)
+    twin = state.reimagined("expert", stream(145, "imagine"))
+    assert shown(twin, "expert") == shown(state, "expert")
+
+
 def test_the_imagined_panel_is_another_one(name: str) -> None:
     states = [dialogue(name, seed, 3) for seed in range(20)]
     twins = [state.reimagined("expert", stream(seed, "imagine")) for seed, state in enumerate(states)]

@@ -7,7 +7,7 @@ solved, the mistakes are used up or the Solver has had its last turn.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
@@ -155,8 +155,22 @@ class Dialogue(State):
             self.turn_of = SOLVER
         else:
             self._solver_speaks(text)
-            ended = self.solved or self.mistakes >= self.game.mistakes or self.spoken >= self.game.last_turn
-            self.turn_of = () if ended else EXPERT
+            self.turn_of = () if self._decided or self.spoken >= self.game.last_turn else EXPERT
+
+    @property
+    def _decided(self) -> bool:
+        return self.solved or self.mistakes >= self.game.mistakes
+
+    def _hears(self, messages: Sequence[Said]) -> bool:
+        """Let the same be said again; whether all of it was said before the panel was solved or lost."""
+        for said in messages:
+            if self._decided:
+                return False
+            if said.seat == "solver":
+                self._solver_speaks(said.text)
+            else:
+                self.said.append(said)
+        return True
 
     def _solver_speaks(self, text: str) -> None:
         self.spoken += 1
@@ -252,19 +266,14 @@ class Dialogue(State):
 
     def _change_panel(self, random: Stream) -> None:
         """Swap the panel for another on which the same messages might have been said."""
-        before, game = self.said, self.game
+        game = self.game
         for attempt in range(20):
             other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel", attempt)))
-            for said in before:
-                if said.seat == "solver":
-                    other._solver_speaks(said.text)
-                else:
-                    other.said.append(said)
-            if self.over or not (other.solved or other.mistakes >= game.mistakes):
+            if other._hears(self.said) and (self.over or not other._decided):
                 break
         else:
             other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel")))
-            other.said = [replace(said, events=()) for said in before]
+            other.said = [replace(said, events=()) for said in self.said]
             other.spoken, other.partials = self.spoken, [0.0] * self.spoken
         other.turn_of = self.turn_of
         for name in Dialogue.__slots__:

@@ -11,7 +11,7 @@ from PIL import ImageChops
 from ludens.core.random import stream
 from ludens.draw import Kit, Sprite
 from ludens.games.comma.telehealth import tones
-from ludens.games.comma.telehealth.plate import Mask, Outline, Plate, add, inset, shifted
+from ludens.games.comma.telehealth.plate import Mask, Outline, Plate, Specks, add, inset, shifted, towards
 from ludens.games.comma.telehealth.tones import SKINS, darker
 
 Point = tuple[float, float]
@@ -70,26 +70,28 @@ def crust(plate: Plate) -> None:
     level = add(plate.relief(nodule, 24, 2), plate.grain(1, 6))
     plate.layer((tones.WINE, tones.BLOOD, tones.RED, tones.ROSE, tones.BLUSH), level, nodule)
     plate.ink(tones.COFFEE, plate.shape(plate.blob(x, y, r * 0.66, r * 0.58, 0.12, plate.within(0, 1))))
-    plates, bodies, step = [], [], 25
+    places, corners, step = [], [], 25
     for row in range(-4, 5):
         for column in range(-4, 5):
             px = x + column * step + (row % 2) * step / 2 + plate.within(-4, 4)
             py = y + row * step * 0.9 + plate.within(-4, 4)
             if (px - x) ** 2 / 0.44 + (py - y) ** 2 / 0.34 < r * r:
-                plates.append(_chunk(plate, px, py, plate.within(10, 13.5)))
-                bodies.append(shifted(inset(plates[-1], px, py, 0.84), 1, 1))
-    plate.ink(tones.SOOT, plate.shape(*(shifted(outline, 2, 2.5) for outline in plates)))
-    plate.ink(tones.STRAW, plate.shape(*(shifted(outline, -1, -1.5) for outline in plates)))
-    plate.ink(tones.OCHRE, plate.shape(*bodies))
-    plate.ink(tones.RUST, plate.shape(*bodies[:: plate.count(2, 4)]))
+                places.append((px, py))
+                corners.append(_chunk(plate, px, py, plate.within(10, 13.5)))
+    plates = np.array(corners)
+    bodies = shifted(towards(plates, np.array(places)[:, None], 0.84), 1, 1)
+    plate.ink(tones.SOOT, plate.shape(shifted(plates, 2, 2.5)))
+    plate.ink(tones.STRAW, plate.shape(shifted(plates, -1, -1.5)))
+    plate.ink(tones.OCHRE, plate.shape(bodies))
+    plate.ink(tones.RUST, plate.shape(bodies[:: plate.count(2, 4)]))
 
 
-def _chunk(plate: Plate, x: float, y: float, r: float) -> Outline:
-    """One plate of crust."""
-    turns = (np.arange(7) + plate.draw(7) * 0.7).tolist()
-    radii = (r * (0.85 + 0.3 * plate.draw(7))).tolist()
+def _chunk(plate: Plate, x: float, y: float, r: float) -> list[Point]:
+    """The corners of one plate of crust."""
+    turns = [corner + plate.within(0, 1) * 0.7 for corner in range(7)]
+    radii = [r * (0.85 + 0.3 * plate.within(0, 1)) for _ in range(7)]
     corners = zip(radii, turns, strict=True)
-    return np.array([(x + q * cos(t * 2 * pi / 7), y + q * sin(t * 2 * pi / 7)) for q, t in corners])
+    return [(x + q * cos(t * 2 * pi / 7), y + q * sin(t * 2 * pi / 7)) for q, t in corners]
 
 
 def scale(plate: Plate) -> None:
@@ -102,9 +104,9 @@ def scale(plate: Plate) -> None:
     rough = ImageChops.add(plate.grain(1, 2), plate.grain(2, 2), 1.0, -50)
     plate.glow((plate.skin, plate.skin, tones.ROSE, tones.RED), ImageChops.multiply(soft, rough), 24)
     flakes = plate.specks(plate.scatter(soft, plate.count(46, 60), 120), 4, 9, 0.4, 0.5)
-    plate.ink(tones.BLOOD, plate.shape(*shifted(flakes, 1.2, 1.8)))
-    plate.ink(tones.PEARL, plate.shape(*flakes))
-    plate.ink(tones.WHITE, plate.shape(*flakes[::2]))
+    plate.ink(tones.BLOOD, plate.shape(shifted(flakes, 1.2, 1.8)))
+    plate.ink(tones.PEARL, plate.shape(flakes))
+    plate.ink(tones.WHITE, plate.shape(flakes[::2]))
 
 
 def wax(plate: Plate) -> None:
@@ -121,12 +123,12 @@ def wax(plate: Plate) -> None:
     plate.layer(_DEEP if _dark(plate) else chosen, level, plate.shape(inset(outline, x, y, 0.97)))
     inside = plate.shape(inset(outline, x, y, 0.88))
     plate.ink(
-        tones.SOOT, plate.shape(*plate.specks(plate.scatter(inside, plate.count(26, 34)), 3, 5, 0.9, 0.1))
+        tones.SOOT, plate.shape(plate.specks(plate.scatter(inside, plate.count(26, 34)), 3, 5, 0.9, 0.1))
     )
     places = plate.scatter(inside, plate.count(14, 20))
     beads = plate.specks(places, 4, 6, 0.9, 0.05)
-    plate.ink(tones.COFFEE, plate.shape(*(places[:, None] + (beads - places[:, None]) * 1.35)))
-    plate.ink(tones.STRAW, plate.shape(*beads))
+    plate.ink(tones.COFFEE, plate.shape(towards(beads, places[:, None], 1.35)))
+    plate.ink(tones.STRAW, plate.shape(beads))
 
 
 def _dark(plate: Plate) -> bool:
@@ -138,33 +140,27 @@ def notch(plate: Plate) -> None:
     """A flat patch, lopsided and notched, in blotches of several shades."""
     x, y, turn = 150 + plate.within(-6, 6), 150 + plate.within(-6, 6), 2 * pi * plate.within(0, 1)
     c, s = cos(turn), sin(turn)
-    lobes = [
-        plate.blob(x + dx * c - dy * s, y + dx * s + dy * c, r, r * 0.85, 0.16)
-        for dx, dy, r in ((-26, 0, 72), (46, 26, 50), (62, -30, 34), (-66, 42, 34))
-    ]
-    bites = [
-        plate.blob(*at, plate.within(11, 17), plate.within(9, 13), 0.1, plate.within(0, 1))
-        for at in _border(plate, plate.shape(*lobes), lobes, plate.count(6, 7))
-    ]
-    patch = plate.shape(*lobes, holes=bites)
+    parts = ((-26, 0, 72), (46, 26, 50), (62, -30, 34), (-66, 42, 34))
+    middles = np.array([(x + dx * c - dy * s, y + dx * s + dy * c) for dx, dy, _ in parts])
+    lobes = plate.blobs(middles, np.array([(r, r * 0.85) for *_, r in parts]), 0.16, np.zeros(len(parts)))
+    border = _border(plate, plate.shape(lobes), lobes, plate.count(6, 7))
+    patch = plate.shape(lobes, holes=plate.blobs_within(border, (11, 17), (9, 13), 0.1))
     level = add(plate.grain(0, 3), plate.grain(2, 5))
     plate.layer(_DEEP if _dark(plate) else (tones.UMBER, tones.BROWN, tones.TAN), level, patch)
     shades = (tones.SOOT, tones.SLATE, tones.BLOOD, tones.TAN, tones.COFFEE, tones.STEEL)
-    for shade, (px, py) in zip(shades, plate.scatter(patch, len(shades)).tolist(), strict=False):
-        blotch = plate.blob(px, py, plate.within(24, 40), plate.within(20, 30), 0.3, plate.within(0, 1))
+    blotches = plate.blobs_within(plate.scatter(patch, len(shades), tries=20), (24, 40), (20, 30), 0.3)
+    for shade, blotch in zip(shades, blotches, strict=False):
         plate.ink(shade, ImageChops.darker(plate.shape(blotch), patch))
 
 
-def _border(plate: Plate, whole: Mask, lobes: list[Outline], number: int) -> list[Point]:
+def _border(plate: Plate, whole: Mask, lobes: Specks, number: int) -> Outline:
     """Corners of the lobes that lie at the border of the whole, some way from each other."""
-    soft, chosen = plate.blur(whole, 12), list[Point]()
-    corners = [(x, y) for lobe in lobes for x, y in lobe.tolist()]
-    for _ in range(60):
-        x, y = corners[plate.count(0, len(corners) - 1)]
-        apart = all((x - a) ** 2 + (y - b) ** 2 > 40**2 for a, b in chosen)
-        if apart and plate.cover(soft, x, y) < 150:
+    corners, chosen = lobes.reshape(-1, 2), list[Point]()
+    tried = corners[(plate.draw(60) * len(corners)).astype(int)]
+    for x, y in tried[plate.cover(plate.blur(whole, 12), tried) < 150].tolist():
+        if all((x - a) ** 2 + (y - b) ** 2 > 40**2 for a, b in chosen):
             chosen.append((x, y))
-    return chosen[:number]
+    return np.array(chosen[:number])
 
 
 def mole(plate: Plate) -> None:

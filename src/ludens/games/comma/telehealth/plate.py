@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from math import cos, pi
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,8 @@ _CELLS = (5, 12, 44)
 _TURN = 1024
 _COS = np.array([cos(2 * pi * step / _TURN) for step in range(_TURN)])
 _DRAWS = 2048
+_CORNERS, _WAVES = 64, 5
+"""Of a blob."""
 
 
 class Plate:
@@ -71,9 +74,34 @@ class Plate:
 
     def blob(self, x: float, y: float, rx: float, ry: float, wobble: float, turn: float = 0.0) -> Outline:
         """The outline of an ellipse, turned (in turns), more or less uneven."""
-        middles, sizes = np.array([[x, y]]), np.array([[rx, ry]])
-        outline: Outline = self._blobs(64, 5, middles, sizes, wobble, np.array([turn]))[0]
+        outline: Outline = self.blobs(np.array([[x, y]]), np.array([[rx, ry]]), wobble, np.array([turn]))[0]
         return outline
+
+    def blobs(
+        self,
+        middles: NDArray[np.float64],
+        sizes: NDArray[np.float64],
+        wobble: float,
+        turns: NDArray[np.float64],
+    ) -> Specks:
+        """What `blob` would draw one after the other, all at once."""
+        drawn = self.draw(2 * _WAVES * len(middles)).reshape(-1, _WAVES, 2)
+        return _uneven(_CORNERS, drawn, middles, sizes, wobble, turns)
+
+    def blobs_within(
+        self,
+        middles: NDArray[np.float64],
+        wide: tuple[float, float],
+        high: tuple[float, float],
+        wobble: float,
+    ) -> Specks:
+        """Blobs with half measures between those given, turned at random."""
+        each = 3 + 2 * _WAVES
+        drawn = self.draw(each * len(middles)).reshape(-1, each)
+        low = np.array([wide[0], high[0]])
+        sizes = low + (np.array([wide[1], high[1]]) - low) * drawn[:, :2]
+        waves = drawn[:, 3:].reshape(-1, _WAVES, 2)
+        return _uneven(_CORNERS, waves, middles, sizes, wobble, drawn[:, 2])
 
     def specks(
         self, places: NDArray[np.float64], low: float, high: float, flat: float, wobble: float
@@ -82,31 +110,13 @@ class Plate:
         number = len(places)
         width = low + (high - low) * self.draw(number)
         sizes = np.stack((width, width * (1 - (1 - flat) * self.draw(number))), 1)
-        return self._blobs(16, 2, places, sizes, wobble, self.draw(number))
+        turns = self.draw(number)
+        drawn = self.draw(4 * number).reshape(2, 2, number).transpose(2, 0, 1)
+        return _uneven(16, drawn, places, sizes, wobble, turns)
 
-    def _blobs(
-        self,
-        corners: int,
-        waves: int,
-        middles: NDArray[np.float64],
-        sizes: NDArray[np.float64],
-        wobble: float,
-        turns: NDArray[np.float64],
-    ) -> Specks:
-        """Uneven ellipses all at once, by a table of cosines."""
-        number, steps = len(middles), np.arange(corners) * (_TURN // corners)
-        grow = np.ones((number, corners))
-        for k in range(2, 2 + waves):
-            part, phase = wobble / k**0.5 * self.draw(number), (self.draw(number) * _TURN).astype(int)
-            grow += part[:, None] * _COS[(k * steps + phase[:, None]) % _TURN]
-        dx, dy = sizes[:, :1] * grow * _COS[steps], sizes[:, 1:] * grow * _COS[steps - _TURN // 4]
-        turned = np.rint(turns * _TURN).astype(int)[:, None]
-        c, s = _COS[turned % _TURN], _COS[(turned - _TURN // 4) % _TURN]
-        return np.stack((middles[:, :1] + dx * c - dy * s, middles[:, 1:] + dx * s + dy * c), 2)
-
-    def scatter(self, mask: Mask, number: int, least: int = 200) -> NDArray[np.float64]:
+    def scatter(self, mask: Mask, number: int, least: int = 200, tries: int = 5) -> NDArray[np.float64]:
         """Random points where the mask covers at least so much: shape (n, 2), mostly `number` of them."""
-        points = self.draw(number * 10).reshape(-1, 2)
+        points = self.draw(2 * number * tries).reshape(-1, 2)
         at = (points * self.side).astype(int)
         inside = np.asarray(mask)[at[:, 1], at[:, 0]] >= least
         chosen: NDArray[np.float64] = points[inside][:number] * UNITS
@@ -122,12 +132,14 @@ class Plate:
 
     # What is drawn.
 
-    def shape(self, *outlines: Outline, holes: Sequence[Outline] = ()) -> Mask:
-        """Filled outlines, all or nothing at every pixel; holes are taken out again."""
+    def shape(self, outlines: Outline | Specks, holes: Specks | None = None) -> Mask:
+        """One or more filled outlines, all or nothing at every pixel; holes are taken out again."""
         image = Image.new("L", (self.side, self.side), 0)
         draw = ImageDraw.Draw(image)
-        for outline, ink in [*((o, 255) for o in outlines), *((o, 0) for o in holes)]:
-            draw.polygon((outline * self.scale).ravel().tolist(), fill=ink)
+        for filled, ink in ((outlines, 255), (holes, 0)):
+            if filled is not None:
+                for corners in (filled * self.scale).reshape(-1, 2 * filled.shape[-2]).tolist():
+                    draw.polygon(corners, fill=ink)
         return image
 
     def strokes(self, lines: Sequence[tuple[Sequence[tuple[float, float]], float]]) -> Mask:
@@ -164,10 +176,11 @@ class Plate:
         """Paint one colour, inside a shape."""
         self._image.paste(self._table((colour, colour))[0], None, mask)
 
-    def cover(self, mask: Mask, x: float, y: float) -> int:
-        """How much a mask covers at a place given in units."""
-        column, row = (min(self.side - 1, max(0, int(at * self.scale))) for at in (x, y))
-        return int(mask.getpixel((column, row)))  # type: ignore[arg-type]
+    def cover(self, mask: Mask, points: Outline) -> NDArray[np.uint8]:
+        """How much a mask covers at each of some places."""
+        column, row = (points * self.scale).astype(int).clip(0, self.side - 1).T
+        covered: NDArray[np.uint8] = np.asarray(mask)[row, column]
+        return covered
 
     def _coloured(self, stops: tuple[Colour, ...], level: Mask) -> Mask:
         return _translated(level, self._table(stops))
@@ -215,8 +228,12 @@ def add(*levels: Mask) -> Mask:
 
 def inset(outline: Outline, x: float, y: float, part: float) -> Outline:
     """An outline drawn towards a point, to so much of its size."""
-    at = np.array((x, y))
-    drawn: Outline = at + (outline - at) * part
+    return towards(outline, np.array((x, y)), part)
+
+
+def towards(outlines: Specks, at: NDArray[np.float64], part: float) -> Specks:
+    """Outlines drawn towards a point, or each towards its own, to so much of their size."""
+    drawn: Specks = at + (outlines - at) * part
     return drawn
 
 
@@ -226,8 +243,51 @@ def shifted(outline: Outline, dx: float, dy: float) -> Outline:
     return moved
 
 
+def _uneven(
+    corners: int,
+    drawn: NDArray[np.float64],
+    middles: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    wobble: float,
+    turns: NDArray[np.float64],
+) -> Specks:
+    """Uneven ellipses, by a table of cosines.
+
+    Args:
+        corners: Corners of each.
+        drawn: Numbers drawn for them, shape (number, waves, 2): how high each wave is, and where it begins.
+        middles: Where they lie.
+        sizes: Half their width and height.
+        wobble: How uneven they are.
+        turns: How far each is turned, in turns.
+    """
+    number, waves, _ = drawn.shape
+    angles, roots, flat = _waves(corners, waves)
+    heights, phases = drawn.transpose(2, 1, 0)[..., None]
+    swings = np.ones((1 + waves, number, corners))
+    np.multiply(
+        wobble / roots * heights, _COS[(angles + (phases * _TURN).astype(int)) % _TURN], out=swings[1:]
+    )
+    dx, dy = (sizes[:, :, None] * np.add.reduce(swings)[:, None] * flat).transpose(1, 0, 2)
+    turned = np.rint(turns * _TURN).astype(int)[:, None]
+    c, s = _COS[turned % _TURN], _COS[(turned - _TURN // 4) % _TURN]
+    outlines = np.empty((number, corners, 2))
+    np.subtract(middles[:, :1] + dx * c, dy * s, out=outlines[:, :, 0])
+    np.add(middles[:, 1:] + dx * s, dy * c, out=outlines[:, :, 1])
+    return outlines
+
+
 def _translated(image: Mask, table: bytes) -> Mask:
     return Image.frombytes("L", image.size, image.tobytes().translate(table))
+
+
+@cache
+def _waves(corners: int, waves: int) -> tuple[NDArray[Any], ...]:
+    """What uneven ellipses share: the angles of every wave, the root of its number, a flat ellipse."""
+    steps = np.arange(corners) * (_TURN // corners)
+    lengths = np.arange(2, 2 + waves)[:, None, None]
+    roots = np.array([k**0.5 for k in range(2, 2 + waves)])[:, None, None]
+    return lengths * steps, roots, np.stack((_COS[steps], _COS[steps - _TURN // 4]))
 
 
 @cache
