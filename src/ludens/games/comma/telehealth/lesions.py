@@ -11,7 +11,8 @@ from PIL import ImageChops
 from ludens.core.random import stream
 from ludens.draw import Kit, Sprite
 from ludens.games.comma.telehealth import tones
-from ludens.games.comma.telehealth.plate import Mask, Outline, Plate, Specks, add, inset, shifted, towards
+from ludens.games.comma.telehealth.outlines import Outline, Specks, inset, shifted, towards
+from ludens.games.comma.telehealth.plate import Mask, Plate, add
 from ludens.games.comma.telehealth.tones import SKINS, darker
 
 Point = tuple[float, float]

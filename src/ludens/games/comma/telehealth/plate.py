@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from math import cos, pi
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +17,17 @@ from ludens.core.random import Stream, stream
 from ludens.draw import Kit, Sprite
 from ludens.draw.colour import RGB
 from ludens.games.comma.telehealth import tones
+from ludens.games.comma.telehealth.outlines import Outline, Specks, uneven
 from ludens.games.comma.telehealth.tones import darker, lighter
 
 Mask = Image.Image
 """Coverage, or levels from 0 to 255: an image of bytes."""
-Outline = NDArray[np.float64]
-"""Corners, shape (n, 2), in units."""
-Specks = NDArray[np.float64]
-"""Several outlines with as many corners each, shape (m, n, 2)."""
 Colour = str | RGB
 
 UNITS = 300
 """A lesion's picture is 300 units wide, whatever its size in pixels."""
 _CELLS = (5, 12, 44)
 """Cells across a picture of the three textures, from coarse to fine."""
-_TURN = 1024
-_COS = np.array([cos(2 * pi * step / _TURN) for step in range(_TURN)])
 _DRAWS = 2048
 _CORNERS, _WAVES = 64, 5
 """Of a blob."""
@@ -86,7 +79,7 @@ class Plate:
     ) -> Specks:
         """What `blob` would draw one after the other, all at once."""
         drawn = self.draw(2 * _WAVES * len(middles)).reshape(-1, _WAVES, 2)
-        return _uneven(_CORNERS, drawn, middles, sizes, wobble, turns)
+        return uneven(_CORNERS, drawn, middles, sizes, wobble, turns)
 
     def blobs_within(
         self,
@@ -101,7 +94,7 @@ class Plate:
         low = np.array([wide[0], high[0]])
         sizes = low + (np.array([wide[1], high[1]]) - low) * drawn[:, :2]
         waves = drawn[:, 3:].reshape(-1, _WAVES, 2)
-        return _uneven(_CORNERS, waves, middles, sizes, wobble, drawn[:, 2])
+        return uneven(_CORNERS, waves, middles, sizes, wobble, drawn[:, 2])
 
     def specks(
         self, places: NDArray[np.float64], low: float, high: float, flat: float, wobble: float
@@ -112,7 +105,7 @@ class Plate:
         sizes = np.stack((width, width * (1 - (1 - flat) * self.draw(number))), 1)
         turns = self.draw(number)
         drawn = self.draw(4 * number).reshape(2, 2, number).transpose(2, 0, 1)
-        return _uneven(16, drawn, places, sizes, wobble, turns)
+        return uneven(16, drawn, places, sizes, wobble, turns)
 
     def scatter(self, mask: Mask, number: int, least: int = 200, tries: int = 5) -> NDArray[np.float64]:
         """Random points where the mask covers at least so much: shape (n, 2), mostly `number` of them."""
@@ -226,68 +219,8 @@ def add(*levels: Mask) -> Mask:
     return total
 
 
-def inset(outline: Outline, x: float, y: float, part: float) -> Outline:
-    """An outline drawn towards a point, to so much of its size."""
-    return towards(outline, np.array((x, y)), part)
-
-
-def towards(outlines: Specks, at: NDArray[np.float64], part: float) -> Specks:
-    """Outlines drawn towards a point, or each towards its own, to so much of their size."""
-    drawn: Specks = at + (outlines - at) * part
-    return drawn
-
-
-def shifted(outline: Outline, dx: float, dy: float) -> Outline:
-    """An outline moved."""
-    moved: Outline = outline + np.array((dx, dy))
-    return moved
-
-
-def _uneven(
-    corners: int,
-    drawn: NDArray[np.float64],
-    middles: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    wobble: float,
-    turns: NDArray[np.float64],
-) -> Specks:
-    """Uneven ellipses, by a table of cosines.
-
-    Args:
-        corners: Corners of each.
-        drawn: Numbers drawn for them, shape (number, waves, 2): how high each wave is, and where it begins.
-        middles: Where they lie.
-        sizes: Half their width and height.
-        wobble: How uneven they are.
-        turns: How far each is turned, in turns.
-    """
-    number, waves, _ = drawn.shape
-    angles, roots, flat = _waves(corners, waves)
-    heights, phases = drawn.transpose(2, 1, 0)[..., None]
-    swings = np.ones((1 + waves, number, corners))
-    np.multiply(
-        wobble / roots * heights, _COS[(angles + (phases * _TURN).astype(int)) % _TURN], out=swings[1:]
-    )
-    dx, dy = (sizes[:, :, None] * np.add.reduce(swings)[:, None] * flat).transpose(1, 0, 2)
-    turned = np.rint(turns * _TURN).astype(int)[:, None]
-    c, s = _COS[turned % _TURN], _COS[(turned - _TURN // 4) % _TURN]
-    outlines = np.empty((number, corners, 2))
-    np.subtract(middles[:, :1] + dx * c, dy * s, out=outlines[:, :, 0])
-    np.add(middles[:, 1:] + dx * s, dy * c, out=outlines[:, :, 1])
-    return outlines
-
-
 def _translated(image: Mask, table: bytes) -> Mask:
     return Image.frombytes("L", image.size, image.tobytes().translate(table))
-
-
-@cache
-def _waves(corners: int, waves: int) -> tuple[NDArray[Any], ...]:
-    """What uneven ellipses share: the angles of every wave, the root of its number, a flat ellipse."""
-    steps = np.arange(corners) * (_TURN // corners)
-    lengths = np.arange(2, 2 + waves)[:, None, None]
-    roots = np.array([k**0.5 for k in range(2, 2 + waves)])[:, None, None]
-    return lengths * steps, roots, np.stack((_COS[steps], _COS[steps - _TURN // 4]))
 
 
 @cache
