@@ -19,19 +19,6 @@ from ludens.suites.playground.metrics import INVALID, SAFE, SOLVABLE, steps, unb
 from ludens.suites.playground.paper import table
 from tests.support.players import Scripted
 
-SUITES = ("playground", "playground-mini", "playground-sweeps")
-
-
-@pytest.mark.parametrize("name", SUITES)
-def test_every_task_fits_its_game(name: str) -> None:
-    for task in suite(name).tasks:
-        game = ludens.make(task.game)
-        for seating in task.seatings:
-            assert set(seating) == set(game.seats)
-            for who in seating.values():
-                if who != MODEL:
-                    agent(who, game)
-
 
 def test_the_counts_are_the_papers() -> None:
     tasks = suite("playground").tasks
@@ -76,7 +63,7 @@ def test_published_tables_are_whole_and_in_our_units() -> None:
     assert steps_of["Random"]["steps/gomoku"] == 27.01
 
 
-@pytest.mark.parametrize("name", SUITES)
+@pytest.mark.parametrize("name", ["playground", "playground-mini", "playground-sweeps"])
 def test_published_rows_speak_of_our_tasks(name: str) -> None:
     found = suite(name)
     known = {task.name for task in found.tasks}

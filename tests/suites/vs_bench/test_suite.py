@@ -7,12 +7,10 @@ from statistics import mean
 
 import pytest
 
-import ludens
-from ludens.agents import agent
 from ludens.core.errors import UnknownName
 from ludens.run.results import combined
 from ludens.run.stats import exactly
-from ludens.run.task import MODEL, suite
+from ludens.run.task import suite
 from ludens.suites.vs_bench import DECISIONS, REASONING
 from ludens.suites.vs_bench.anchors import MEASURED, PAPER
 
@@ -21,7 +19,6 @@ ANCHORED = (
     "battle_of_colors",
 )  # fmt: skip
 """In the order of the docs."""
-SUITES = ("vs-bench", "vs-bench-mini", "vs-bench-ablations")
 OVERALL = {
     "o4-mini": (45.8, 24.6), "gemini-2.5-flash": (42.5, 26.3), "claude-3-7-sonnet": (38.8, 16.4),
     "doubao-1-5-thinking-pro": (31.1, 20.9), "qvq-max": (29.3, 8.1), "gpt-4.1": (34.1, 7.6),
@@ -31,20 +28,6 @@ OVERALL = {
     "Llama-3.2-90B-Vision-Ins.": (25.8, 4.5),
 }  # fmt: skip
 """The column of that name in tables 1 and 2."""
-
-
-@pytest.mark.parametrize("name", SUITES)
-def test_every_task_fits_its_game(name: str) -> None:
-    for task in suite(name).tasks:
-        game = ludens.make(task.game)
-        for seating in task.seatings:
-            assert set(seating) == set(game.seats)
-            for who in seating.values():
-                if who != MODEL:
-                    agent(who, game)
-        names = [metric.name for metric in task.metrics]
-        assert len(set(names)) == len(names)
-        assert set(task.radar) <= set(names)
 
 
 def test_the_counts_are_the_papers() -> None:
@@ -70,7 +53,7 @@ def test_published_averages_are_the_papers_own() -> None:
 
 
 def test_every_published_number_is_of_a_task() -> None:
-    for name in SUITES:
+    for name in ("vs-bench", "vs-bench-mini", "vs-bench-ablations"):
         for anchors in ("paper", "measured", "none"):
             found = suite(f"{name}?anchors={anchors}")
             tasks = {task.name for task in found.tasks}
