@@ -138,10 +138,15 @@ def _rows(folder: Path, plan: Plan, whole: Suite) -> Iterator[Row]:
             )
         _add(pile, record, plan)
     look = (plan.theme, plan.size, plan.words)
+    # The suite's options may have put another metric first than the run was begun with.
+    metrics = {task.name: task.metrics for task in whole.tasks}
+    weighed = {
+        name: replace(task, metrics=metrics.get(name, task.metrics)) for name, task in plan.chosen.items()
+    }
     for entrant, spec in plan.entrants.items():
         cells = {
             name: _cell(task, piles[entrant, name], plan.count(task), whole)
-            for name, task in plan.chosen.items()
+            for name, task in weighed.items()
             if (entrant, name) in piles
         }
         yield Row(entrant, spec, (folder,), look, cells)

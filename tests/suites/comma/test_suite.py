@@ -170,3 +170,13 @@ async def test_the_oracles_solve_every_suite_they_sit_in(tmp_path: Path) -> None
         assert row.overall is not None
         assert row.overall.mean == pytest.approx(100)
         assert row.scores["multi-step"].mean == pytest.approx(100)
+
+
+async def test_another_first_metric_is_also_what_overall_and_scores_are_made_of(tmp_path: Path) -> None:
+    await played(tmp_path / "run", plan_of("bot/random", suite="comma-mini", limit=1))
+    for first in ("PSR", "SR", "AM", "ACL"):
+        [row] = load_results([tmp_path / "run"], {"first": first}).suites[0].rows
+        assert row.overall is not None
+        assert row.overall.mean == pytest.approx(row.digest[f"{first}, mean over puzzles"].mean)
+    [row] = load_results([tmp_path / "run"], {"first": "SR"}).suites[0].rows
+    assert row.scores["grounding"].mean == pytest.approx(row.digest["SR, grounding"].mean)
