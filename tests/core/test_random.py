@@ -47,6 +47,11 @@ def test_streams_differ_by_seed_and_by_name() -> None:
     assert len(firsts) == 200
 
 
+@given(st.lists(st.text("ab/\\", max_size=4), max_size=4), st.lists(st.text("ab/\\", max_size=4), max_size=4))
+def test_other_names_make_another_stream(first: list[str], second: list[str]) -> None:
+    assert (stream(7, *first) == stream(7, *second)) == (first == second)
+
+
 def test_neighbouring_seeds_and_names_are_uncorrelated() -> None:
     """The first draw over many seeds, and over many names, is uniform, and so are pairs of them."""
     over_seeds = [stream(seed, "deal").random() for seed in range(4000)]

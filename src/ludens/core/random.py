@@ -92,5 +92,10 @@ class Stream:
 
 def stream(seed: int, *names: str | int) -> Stream:
     """The stream of this seed with this name."""
-    label = "/".join([str(seed), *map(str, names)])
+    label = "/".join([str(seed), *[_escaped(str(name)) for name in names]])
     return Stream(int.from_bytes(blake2b(label.encode(), digest_size=8).digest(), "big"))
+
+
+def _escaped(name: str) -> str:
+    """So that a slash within a name does not part it in two."""
+    return name.replace("\\", "\\\\").replace("/", "\\/") if "/" in name or "\\" in name else name
