@@ -237,6 +237,31 @@ async def test_a_failing_agent_voids_the_episode_and_its_moves_are_kept(said: An
     assert verify(Episode.from_json(episode.to_json()), GAME) == 2
 
 
+async def test_what_was_said_in_an_unfinished_move_is_kept_since_it_was_paid_for() -> None:
+    billed = [Reply(text, usage=Usage(10, 2, cost=0.5)) for text in ("take 1", "hm", "take 9")]
+    left = Scripted(says=[*billed, AgentFailure("gone.")])
+    left.sees = "both"
+    episode = await play(GAME, bots(left=left), 3)
+    assert (episode.status, [m.action for m in episode.moves if m.seat == "left"]) == ("void", ["take 1"])
+    [move] = episode.unfinished
+    assert (move.seat, move.step, move.action, move.verdict) == ("left", 2, "", "void")
+    assert [(t.text, t.verdict) for t in move.tries] == [("hm", "unreadable"), ("take 9", "unreadable")]
+    assert all(t.reason and t.usage == Usage(10, 2, cost=0.5) for t in move.tries)
+    assert (episode.usage().calls, episode.usage("left").cost, episode.usage("right").calls) == (3, 1.5, 0)
+    assert episode.verdicts() == {"ok": 2}
+    again = Episode.from_json(episode.to_json())
+    assert again.fingerprint() == episode.fingerprint()
+    assert verify(again, GAME) == 2  # the picture of the unfinished move too
+
+
+async def test_a_reply_beside_a_failing_one_is_kept() -> None:
+    players = {"a": Slow(says=[Reply("Hello.", usage=Usage(10, 2))]), "b": Slow(says=[AgentFailure("gone.")])}
+    episode = await play(Talk(), players, 1)
+    assert (episode.status, episode.culprit, episode.moves) == ("void", "b", [])
+    assert [(m.seat, m.action, m.verdict) for m in episode.unfinished] == [("a", "Hello.", "ok")]
+    assert episode.usage().calls == 1
+
+
 async def test_of_two_failures_at_once_the_first_seat_is_named() -> None:
     players = {"a": Slow(says=[ValueError("a")], naps=[0.02]), "b": Slow(says=[ValueError("b")])}
     episode = await play(Talk(), players, 1)

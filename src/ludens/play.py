@@ -86,6 +86,7 @@ async def play(
             episode.returns = state.returns
     except _Failure as failure:
         episode.status, episode.culprit, episode.error = "void", failure.seat, str(failure)
+        episode.unfinished = [move for move in sitting.begun[len(episode.moves) :] if move.tries]
         episode.returns = state.returns
     episode.facts = state.facts
     return episode
@@ -103,6 +104,7 @@ class _Sitting:
     def __init__(self, view: View, state: State, players: dict[str, Agent], table: Table, seed: int) -> None:
         self.view, self.state, self.players, self.table, self.seed = view, state, players, table, seed
         self.step, self._made = 0, dict.fromkeys(players, 0)
+        self.begun: list[Move] = []
 
     async def moves(self, turn: tuple[str, ...]) -> tuple[Move, ...]:
         """One move of every seat in turn, asked together when there is something to wait for."""
@@ -118,7 +120,8 @@ class _Sitting:
         state, player = self.state, self.players[seat]
         legal, reply_format = state.legal(seat), self.view.format(state, seat)
         observation = self.view.observe(state, seat, player.sees)
-        move = Move(self.step, seat, "", pictures=[picture.hash for picture in observation.images])
+        move = Move(self.step, seat, "", "void", [picture.hash for picture in observation.images])
+        self.begun.append(move)
         ask = Ask(
             seat=seat,
             legal=legal,
@@ -141,21 +144,18 @@ class _Sitting:
             move.tries.append(tried)
             ask = replace(ask, refused=(*ask.refused, (tried.text, tried.reason)))
         else:
-            move.verdict = "fallback"
-            move.action = self._fall_back(move, legal)
+            move.action, move.verdict = self._fall_back(move, legal), "fallback"
         move.ms = round((perf_counter() - started) * 1000, 3)
         return move
 
     async def _try(self, player: Agent, ask: Ask) -> tuple[Try, str | None]:
         """One reply, read and judged; the action is None when it is no move."""
-        started = perf_counter()
-        reply = Reply("")
+        started, reply = perf_counter(), Reply("")
         try:
             reply = await self._reply(player, ask)
             text = self._heard(reply)
             action = ask.format.read(text, ask.legal) if reply.action is None else reply.action
-            reason = self.state.refusal(ask.seat, action)
-            if reason is not None:
+            if (reason := self.state.refusal(ask.seat, action)) is not None:
                 raise Illegal(reason)
             tried = Try(text, finish=reply.finish, usage=reply.usage)
         except MoveError as error:

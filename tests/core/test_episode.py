@@ -36,7 +36,13 @@ def played(**table: Any) -> Episode:
 DONE = played()
 FORFEIT = played(retries=0, fallback="forfeit")
 HORIZON = played(horizon=2)
-VOID = replace(HORIZON, status="void", culprit="left", error="gone")
+VOID = replace(
+    HORIZON,
+    status="void",
+    culprit="left",
+    error="gone",
+    unfinished=[replace(HORIZON.moves[-2], step=2, action="", verdict="void", pictures=[])],
+)
 
 
 @pytest.fixture(autouse=True)
@@ -185,6 +191,10 @@ UNPROVABLE = {
     "moves.ms", "moves.pictures", "moves.tries", "moves.verdict",
     "moves.tries.finish", "moves.tries.ms", "moves.tries.reason", "moves.tries.text", "moves.tries.usage",
     "moves.tries.verdict",
+    "unfinished", "unfinished.action", "unfinished.step", "unfinished.seat", "unfinished.pictures",
+    "unfinished.ms", "unfinished.tries", "unfinished.verdict", "unfinished.tries.finish",
+    "unfinished.tries.ms", "unfinished.tries.reason", "unfinished.tries.text", "unfinished.tries.usage",
+    "unfinished.tries.verdict",
 }  # fmt: skip
 """What seed and actions cannot prove: who sat there, what was said, how it was judged, how long it took."""
 
@@ -218,6 +228,7 @@ UNPROVABLE = {
         (("returns", "right"), DELETED),
         (("facts", "heap"), 1),
         (("facts", "more"), 1),
+        (("unfinished",), [{"step": 9, "seat": "left", "action": ""}]),
         (("status",), "horizon"),
         (("status",), "forfeit"),
         (("status",), "void"),

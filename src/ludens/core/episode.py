@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 TryVerdict = Literal["ok", "illegal", "unreadable", "late"]
-MoveVerdict = Literal["ok", "retried", "fallback"]
+MoveVerdict = Literal["ok", "retried", "fallback", "void"]
 Status = Literal["done", "horizon", "forfeit", "void"]
 
 
@@ -90,6 +90,8 @@ class Episode:
     table: dict[str, Any] = field(default_factory=dict)
     """The rules of the table: retries, fallback, horizon, limits."""
     moves: list[Move] = field(default_factory=list)
+    unfinished: list[Move] = field(default_factory=list)
+    """What was said in the step that an agent's failure cut short: no part of the game, but paid for."""
     returns: dict[str, float] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     status: Status = "done"
@@ -118,9 +120,9 @@ class Episode:
         return counts
 
     def usage(self, seat: str | None = None) -> Usage:
-        """What all model calls of the episode, or of one seat, consumed."""
+        """What all model calls of the episode, or of one seat, consumed; those of a void step too."""
         total = Usage(calls=0)
-        for move in self.moves:
+        for move in (*self.moves, *self.unfinished):
             if seat is None or move.seat == seat:
                 for attempt in move.tries:
                     total = total + attempt.usage if attempt.usage else total
@@ -128,15 +130,13 @@ class Episode:
 
     def fingerprint(self) -> str:
         """A hash of what happened, clocks and bills aside: equal episodes have equal fingerprints."""
-        timeless = replace(
-            self,
-            moves=[
-                replace(m, ms=0.0, tries=[replace(t, ms=0.0, usage=None) for t in m.tries])
-                for m in self.moves
-            ],
-        )
+        timeless = replace(self, moves=_timeless(self.moves), unfinished=_timeless(self.unfinished))
         data = orjson.dumps(asdict(timeless), option=orjson.OPT_SORT_KEYS)
         return blake2b(data, digest_size=12).hexdigest()
+
+
+def _timeless(moves: list[Move]) -> list[Move]:
+    return [replace(m, ms=0.0, tries=[replace(t, ms=0.0, usage=None) for t in m.tries]) for m in moves]
 
 
 def _validated(data: bytes | str) -> Episode:

@@ -72,6 +72,10 @@ def verify(episode: Episode, game: Game | None = None) -> int:
         state, final = step.state, step.moves or final
         for move in step.moves:
             compared += _compare(view, state, move)
+    if episode.unfinished and episode.status != "void":
+        raise ReplayMismatch(f"the episode is {episode.status}, and yet a step of it was left unfinished.")
+    for move in episode.unfinished:
+        compared += _compare(view, state, move)
     returns = state.returns
     if episode.status == "forfeit":
         given_up = {move.seat for move in final if move.verdict == "fallback" and not move.action}
