@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ludens.core.random import stream
-from ludens.run.store import EPISODES, progress
+from ludens.run.store import EPISODES, progress, read_records
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, QUICK, TURNS, found, ludens, plan_of, played
 
@@ -76,6 +76,25 @@ async def test_ctrl_c_twice_stops_now_and_keeps_what_is_saved(tmp_path: Path) ->
     assert ran.err.splitlines()[-1].endswith(f"ludens resume {run}")
     assert "Traceback" not in ran.err
     assert lines(run) >= 1
+
+
+async def test_what_a_scheduler_sends_to_all_processes_saves_what_flies(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    async with ModelServer(latency=0.05) as server:
+
+        async def terminate(process: asyncio.subprocess.Process) -> None:
+            await until_lines(run, 1)
+            for one in (process.pid, *_children(process.pid)):
+                os.kill(one, signal.SIGTERM)
+
+        argv = ("eval", TURNS, "-m", spec_of(server), "--out", str(run), "--concurrency", "4")
+        ran = await ludens(*argv, "--workers", "2", meanwhile=terminate)
+        assert ran.code == 130, ran.err
+        assert "void" not in ran.err
+        assert 1 <= lines(run) < 8
+        # Every answer that was asked for is in an episode that was saved.
+        recorded = [record.episode.usage().calls for record in read_records(run)]
+        assert sum(recorded) == len(server.requests)
 
 
 async def test_two_processes_do_not_write_to_one_run(tmp_path: Path) -> None:
@@ -149,7 +168,8 @@ async def test_a_killed_run_leaves_no_workers_behind(tmp_path: Path) -> None:
 
     async with ModelServer(latency=0.05) as server:
         argv = ("eval", TURNS, "-m", spec_of(server), "--out", str(run), "--workers", "2")
-        assert (await ludens(*argv, meanwhile=kill)).code == -signal.SIGKILL
+        ran = await ludens(*argv, meanwhile=kill)
+        assert (ran.code, "Traceback" in ran.err) == (-signal.SIGKILL, False), ran.err
         assert len(children) >= 2
         for _ in range(500):
             if not any(_alive(child) for child in children):
@@ -178,6 +198,8 @@ def _alive(process: int) -> bool:
 
 
 if not os.path.isdir("/proc/self"):
-    test_a_killed_run_leaves_no_workers_behind = pytest.mark.skip("needs /proc")(
-        test_a_killed_run_leaves_no_workers_behind
+    skip = pytest.mark.skip("needs /proc")
+    test_a_killed_run_leaves_no_workers_behind = skip(test_a_killed_run_leaves_no_workers_behind)
+    test_what_a_scheduler_sends_to_all_processes_saves_what_flies = skip(
+        test_what_a_scheduler_sends_to_all_processes_saves_what_flies
     )

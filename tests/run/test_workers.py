@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from ludens.run.meter import Meter
 from ludens.run.processes import Processes
 from ludens.run.task import SUITES
 from tests.support import suites
-from tests.support.runs import TURNS, found, plan_of, played
+from tests.support.model_server import ModelServer
+from tests.support.runs import HASTE, TURNS, found, plan_of, played
 
 
 def test_where_episodes_are_played() -> None:
@@ -86,6 +88,22 @@ async def test_workers_end_with_the_run(tmp_path: Path) -> None:
     assert not outcome.void
     await there.close()
     assert not any(process.is_alive() for process in processes)
+
+
+async def test_what_is_asked_is_counted_while_episodes_last() -> None:
+    async with ModelServer(script=["ok", *["hang"] * 5]) as server:
+        plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}", suite=TURNS)
+        there = Processes(plan, 1)
+        await there.start()
+        playing = asyncio.create_task(there.play(next(plan.jobs())))
+        try:
+            async with asyncio.timeout(30):
+                while there.meter.calls < 1:
+                    await asyncio.sleep(0.05)
+            assert not playing.done()
+        finally:
+            playing.cancel()
+            await there.close()
 
 
 def test_meters_add_up() -> None:

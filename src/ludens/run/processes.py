@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import pickle
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
@@ -18,8 +22,9 @@ from ludens.run.plan import Job, Plan
 from ludens.run.player import Outcome, Player
 
 _READY = ""
-"""Stands where a job's key would: the first word of a worker that has made its player."""
+"""Stands where a job's key would: a worker has made its player; from then on, how its meter stands."""
 _SECONDS_TO_END = 5.0
+_SECONDS_BETWEEN_METERS = 0.5
 
 
 class Processes(Executor):
@@ -55,9 +60,23 @@ class Processes(Executor):
 
     async def close(self) -> None:
         for worker in self._workers:
-            worker.process.terminate()
+            worker.process.kill()
         for worker in self._workers:
             await asyncio.to_thread(worker.end)
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """A process started within hears neither Ctrl-C nor SIGTERM, from its first moment on.
+
+    Terminals, `timeout` and schedulers send them to every process of a run; the first one decides.
+    """
+    resource_tracker.ensure_running()  # else it begins within, and lets them through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Worker:
@@ -69,7 +88,8 @@ class _Worker:
         self.process: BaseProcess = context.Process(
             target=_serve, args=(plan.to_json(), concurrency, count, theirs), daemon=True
         )
-        self.process.start()
+        with _unheard():
+            self.process.start()
         theirs.close()
         self.ready: asyncio.Future[Outcome | None] = loop.create_future()
         self.held: dict[str, asyncio.Future[Outcome | None]] = {_READY: self.ready}
@@ -94,10 +114,7 @@ class _Worker:
 
     def end(self) -> None:
         """Wait for the process and its listener, then close the pipe: no one reads from it any more."""
-        self.process.join(_SECONDS_TO_END)
-        if self.process.is_alive():
-            self.process.kill()
-            self.process.join()
+        self.process.join()
         self._ear.join(_SECONDS_TO_END)
         self.pipe.close()
 
@@ -141,14 +158,21 @@ def _fail(future: asyncio.Future[Outcome | None], error: Exception) -> None:
 
 def _serve(plan: bytes, concurrency: int, count: int, pipe: Connection) -> None:
     """The life of a worker process: play what comes, until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody; the first process decides
     with rare_collections():
         asyncio.run(_serve_jobs(plan, concurrency, count, pipe))
 
 
 async def _serve_jobs(plan: bytes, concurrency: int, count: int, pipe: Connection) -> None:
     def say(key: str, result: Outcome | UsageError | None, meter: Meter) -> None:
-        pipe.send_bytes(pickle.dumps((key, result, meter)))
+        try:
+            pipe.send_bytes(pickle.dumps((key, result, meter)))
+        except OSError:  # the first process is gone: whatever is asked now is paid for and lost
+            os._exit(1)
+
+    async def tell() -> None:
+        while True:
+            await asyncio.sleep(_SECONDS_BETWEEN_METERS)
+            say(_READY, None, player.meter)
 
     try:
         player = Player(Plan.from_json(plan), concurrency, count)
@@ -164,6 +188,7 @@ async def _serve_jobs(plan: bytes, concurrency: int, count: int, pipe: Connectio
             result = UsageError(str(error))
         say(job.key, result, player.meter)
 
+    telling = asyncio.create_task(tell())
     tasks: set[asyncio.Task[None]] = set()
     while True:
         try:
@@ -173,6 +198,6 @@ async def _serve_jobs(plan: bytes, concurrency: int, count: int, pipe: Connectio
         task = asyncio.create_task(one(job))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
-    for task in tasks:
+    for task in (telling, *tasks):
         task.cancel()
     await player.close()
