@@ -163,6 +163,13 @@ async def test_a_blind_seat_that_is_offered_both_loses_the_twin_too() -> None:
     assert [str(getattr(p, "content", None)) for p in blind.requests[0].pictures] == ["", ""]
 
 
+async def test_a_blind_seat_does_not_remember_what_it_was_not_shown() -> None:
+    blind = Scripted(["Hello."])
+    await played(blind, Both(), blind=True, memory="all")
+    assert len(blind.words(2)) == 3
+    assert not any("of 3" in told for told in blind.words(2))
+
+
 @pytest.mark.parametrize("modality", ["text", "both"])
 def test_nobody_is_blind_who_reads_it_all(modality: str) -> None:
     with pytest.raises(BadOption, match="a blind model cannot be shown"):
@@ -217,20 +224,20 @@ async def test_memory_of_pictures_alone_says_that_there_was_a_moment() -> None:
 
 
 async def test_a_refused_reply_is_quoted_with_the_reason() -> None:
-    model = Scripted(["What?", "", "Action: take 9", "Action: take 1"])
-    episode = await played(model, Pebbles(heap=1), Table(retries=3), memory="all", frames=3)
+    model = Scripted(["What?", "", " \n", "Action: take 9", "Action: take 1"])
+    episode = await played(model, Pebbles(heap=1), Table(retries=4), memory="all", frames=3)
     [move] = [m for m in episode.moves if m.seat == "left"]
-    assert [t.verdict for t in move.tries] == ["unreadable", "unreadable", "illegal", "ok"]
-    last = model.requests[3].messages
-    assert [m.role for m in last] == ["system", "user", *["assistant", "user"] * 3]
+    assert [t.verdict for t in move.tries] == [*["unreadable"] * 3, "illegal", "ok"]
+    last = model.requests[4].messages
+    assert [m.role for m in last] == ["system", "user", *["assistant", "user"] * 4]
     said = [m.parts[0] for m in last if m.role == "assistant"]
-    assert said == ["What?", "(no reply)", "Action: take 9"]
+    assert said == ["What?", "(no reply)", "(no reply)", "Action: take 9"]
     for message, tried in zip([m for m in last if m.role == "user"][1:], move.tries, strict=False):
         [text] = message.parts
         assert f"That reply was not accepted: {tried.reason}" in str(text)
         assert "End your reply with" in str(text)
     # A question asked again is one moment, however often.
-    assert [len(request.pictures) for request in model.requests] == [1, 1, 1, 1]
+    assert [len(request.pictures) for request in model.requests] == [1] * 5
 
 
 async def test_only_the_last_word_to_a_question_is_remembered() -> None:

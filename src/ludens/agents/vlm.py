@@ -109,11 +109,11 @@ class Vlm(Agent):
         # What never changes comes first, so that servers can keep it.
         messages = [Message("system", (_joined(words.say("system"), ask.rules),))]
         for told, said in self._kept(ask):
-            messages += [Message("user", (told,)), Message("assistant", (said or words.say("silence"),))]
+            messages += [Message("user", (told,)), self._said(said)]
         pictures = [picture for _, shown in self._moments for picture in shown]
         messages.append(Message("user", (*pictures, self._told(ask))))
         for said, reason in ask.refused:
-            messages.append(Message("assistant", (said or words.say("silence"),)))
+            messages.append(self._said(said))
             messages.append(
                 Message("user", (words.say("refused", reason=reason, reply=ask.format.ask(ask.legal)),))
             )
@@ -123,7 +123,7 @@ class Vlm(Agent):
         """Keep the exchange; the last reply to an ask is the one that stays."""
         if self.manner.memory == "none":
             return
-        told = _joined(ask.observation.text, ask.observation.notes) or self.words.say("earlier")
+        told = _joined(self._twin(ask), ask.observation.notes) or self.words.say("earlier")
         self._exchanges = [kept for kept in self._exchanges if kept[0] != ask.move]
         self._exchanges.append((ask.move, told, said))
 
@@ -143,15 +143,22 @@ class Vlm(Agent):
             return ""
         return self.words.say("legal", actions=", ".join(ask.legal))
 
+    def _twin(self, ask: Ask) -> str:
+        """What the pictures show, in words: a seat that is offered both would not be blind with it."""
+        seen = ask.observation
+        return "" if self.manner.blind and seen.images else seen.text
+
+    def _said(self, text: str) -> Message:
+        # Providers refuse a turn that holds nothing but white space.
+        return Message("assistant", (text if text.strip() else self.words.say("silence"),))
+
     def _told(self, ask: Ask) -> str:
-        words, seen = self.words, ask.observation
+        words, text = self.words, self._twin(ask)
         shown = sum(bool(pictures) for _, pictures in self._moments)
-        # The twin says what the pictures show: a seat that is offered both is not blind with it.
-        text = "" if self.manner.blind and seen.images else seen.text
         return _joined(
             words.say("frames", count=shown) if shown > 1 else "",
             words.say("text", text=text) if text else "",
-            seen.notes,
+            ask.observation.notes,
             self._listed(ask),
             words.say(self.manner.style),
             ask.format.ask(ask.legal),
