@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import errno
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -123,23 +125,39 @@ async def test_a_broken_line_in_the_middle_is_told_and_not_dropped(tmp_path: Pat
         assert len(store.done) == 4
 
 
-class _Full:
-    """A file on a full disk."""
+@contextmanager
+def no_file_over(size: int) -> Iterator[None]:
+    """What a full disk does to a writer, done by a limit: the file takes a part of a line and no more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
-    def write(self, data: bytes) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
 
-    def close(self) -> None: ...
+async def test_a_full_disk_ends_the_run_with_a_sentence_and_half_a_line(tmp_path: Path, plan: Plan) -> None:
+    await played(tmp_path / "whole", plan)
+    lines = (tmp_path / "whole" / EPISODES).read_bytes().splitlines(keepends=True)
+    folder, room = tmp_path / "run", max(len(lines[0]) + len(lines[1]) // 2, len(plan.to_json()))
+    told = pytest.raises(BadFile, match=r"cannot save an episode in .*: file too large")
+    with told, no_file_over(room):
+        await played(folder, plan)
+    assert (folder / EPISODES).stat().st_size == room
+    assert found(folder).items() < found(tmp_path / "whole").items()
+    assert (await played(folder, plan)).complete
+    assert found(folder) == found(tmp_path / "whole")
 
 
-async def test_a_full_disk_ends_the_run_with_a_sentence(tmp_path: Path, plan: Plan) -> None:
-    with Store.create(tmp_path, plan) as store:
-        assert store._file is not None
-        store._file.close()
-        store._file = _Full()  # type: ignore[assignment]
-        with pytest.raises(BadFile, match=r"cannot save an episode in .*: no space left on device"):
-            store.add(next(plan.jobs()), b"{}", void=False)
+async def test_a_refused_line_is_told_once(tmp_path: Path, plan: Plan) -> None:
+    """What follows is not an error of its own: the last attempt to write it, at closing, fails too."""
+    job, folder = next(plan.jobs()), tmp_path / "run"
+    store = Store.create(folder, plan)
+    with no_file_over(10), store:
+        with pytest.raises(BadFile, match="file too large"):
+            store.add(job, b"{}", void=False)
         assert store.done == set()
+    assert (folder / EPISODES).stat().st_size == 10
 
 
 def test_a_file_in_the_way_is_told(tmp_path: Path, plan: Plan) -> None:

@@ -43,6 +43,8 @@ class Store:
         self.done: set[str] = set()
         self.voids: Counter[str] = Counter()
         self._file: BinaryIO | None = None
+        self._told = False
+        """Whether it was said that a line could not be written."""
 
     @classmethod
     def create(cls, folder: Path, plan: Plan) -> Self:
@@ -97,8 +99,13 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._file is not None:
+        if self._file is None:
+            return
+        try:
             self._file.close()
+        except OSError as trouble:  # what a full disk has not taken is tried once more, in vain
+            if not self._told:
+                raise _cannot("save an episode in", self.folder, trouble) from None
 
     def add(self, job: Job, episode: bytes, void: bool) -> None:
         """Append one finished episode, given as JSON. A key that is done is never written again."""
@@ -113,6 +120,7 @@ class Store:
             self._file.flush()
         except OSError as error:
             # Nothing may follow what could be half a line; the next process mends it.
+            self._told = True
             raise _cannot("save an episode in", self.folder, error) from None
         if void:
             self.voids[job.key] += 1
