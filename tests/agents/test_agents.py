@@ -199,12 +199,15 @@ async def test_a_person_sees_types_errs_and_leaves(
     assert (tmp_path / "left-001.png").read_bytes().startswith(b"\x89PNG")
 
 
-async def test_a_person_may_talk_over_several_lines(typed: io.StringIO, tmp_path: Path) -> None:
+async def test_a_person_may_talk_over_several_lines_and_is_told_how(
+    typed: io.StringIO, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     types(typed, "first line\\\nsecond line\n")
     game = Talk(rounds=1)
     players = {"a": agent(f"human?pictures={tmp_path}", game), "b": Scripted(says=["hello"])}
     episode = await play(game, players, 1)
     assert episode.moves[0].action == "first line\nsecond line"
+    assert capsys.readouterr().err.count("a line that ends with \\ goes on") == 1
 
 
 async def test_pictures_need_a_folder(tmp_path: Path) -> None:

@@ -51,6 +51,8 @@ class Human(Agent):
             file.write_bytes(picture.png())
             parts.append(f"picture: {file}")
         parts += [ask.observation.text, ask.observation.notes]
+        if ask.move == 0 and isinstance(ask.legal, FreeText):
+            parts.append("(a line that ends with \\ goes on in the next line; any other sends the message)")
         if ask.listed and not isinstance(ask.legal, FreeText):
             parts.append("you may: " + " ".join(ask.legal))
         return "\n".join(filter(None, parts))

@@ -26,23 +26,29 @@ def test_a_line_that_is_an_action_acts(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["I will cut_wire_1", "cut_wire_1?", "cut_wire_1 or cut_wire_2", "cut_wire_1 cut_wire_2", "cut_wire_12",
-     "Shall I submit", "not cut_wire_1", "cut_wire_", "the ACTION: cut_wire_1", "cut_wire_1 " + "x" * 300],
+    ["I will cut_wire_1", "cut_wire_1?", "cut_wire_1 or cut_wire_2", "Then cut_wire_1, cut_wire_2?",
+     "Shall I submit", "then submit", "not cut_wire_1", "the ACTION: cut_wire_1", "cut_wire_1 " + "x" * 300],
 )  # fmt: skip
 def test_prose_that_mentions_an_action_is_talk(line: str) -> None:
     assert read_actions(line, ACTIONS) == []
 
 
 @pytest.mark.parametrize(
-    "line", ["- cut_wire_1", "1. cut_wire_1", "> cut_wire_1", "cut wire 1", "ACTION: cut wire 1"]
-)
+    "line",
+    ["- cut_wire_1", "1. cut_wire_1", "> cut_wire_1", "cut wire 1", "ACTION: cut wire 1",
+     "SOLVER: cut_wire_1", "cut_wire_1 cut_wire_2", "cut_wire_1, press_0 and then submit",
+     "<action>cut_wire_1</action>"],
+)  # fmt: skip
 def test_a_failed_attempt_is_reported_and_not_done(line: str) -> None:
     [read] = read_actions(line, ACTIONS)
     assert (read.action, read.acts) == ("cut_wire_1", False)
 
 
-def test_an_unknown_action_is_reported() -> None:
-    assert read_actions("ACTION: cut_wire_9", ACTIONS) == [("ACTION: cut_wire_9", "", False)]
+@pytest.mark.parametrize(
+    "line", ["ACTION: cut_wire_9", "cut_wire_9", "cut_wire_12", "cut_wire_3, cut_wire_4"]
+)
+def test_an_unknown_action_is_reported(line: str) -> None:
+    assert read_actions(line, ACTIONS) == [(line, "", False)]
 
 
 def test_several_actions_keep_their_order() -> None:
@@ -63,7 +69,19 @@ def test_any_text_can_be_read(text: str) -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["press_0", "ACTION: press_0", "- press_0", "`PRESS_0`", "hello", "cut_wire_1"]))
+    st.lists(
+        st.sampled_from(
+            [
+                "press_0",
+                "ACTION: press_0",
+                "- press_0",
+                "`PRESS_0`",
+                "cut_wire_1, press_0",
+                "hello",
+                "cut_wire_1",
+            ]
+        )
+    )
 )
 def test_hidden_keys_are_withheld_and_nothing_else(lines: list[str]) -> None:
     heard = withhold("\n".join(lines), frozenset({"press_0"})).splitlines()

@@ -2,8 +2,8 @@
 
 A line acts when it is an action's name, or `ACTION: name`; case, quotes and emphasis around it aside. Prose
 that mentions an action is talk. A line that looks like a failed attempt (a bullet before the name, spaces
-in it, an unknown name after `ACTION:`) is reported, so that nothing is lost silently. The released code
-instead executed the first action whose name occurs anywhere in a line.
+in it, several names on one line, a name there is none of) is reported, so that nothing is lost silently. The
+released code instead executed the first action whose name occurs anywhere in a line.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ WITHHELD = "(a private key)"
 _LIST_MARK = re.compile(r"^\s*(?:[-+*•#]+\s+|>\s*|\(?\d{1,2}[.)]\s*)")
 """A bullet, a quotation mark of Markdown or a number: what follows is listed or quoted, not done."""
 _GAPS = re.compile(r"[\s_-]+")
+_WORDS = re.compile(r"\w+")
+_BETWEEN = frozenset(("action", "actions", "and", "do", "next", "now", "solver", "then"))
+"""Words beside the names of actions that do not make a line prose."""
 
 
 class Read(NamedTuple):
@@ -67,7 +70,20 @@ def _read_line(line: str, actions: tuple[str, ...]) -> Read | None:
             return Read(line, action, True)
         return Read(line, loose.get(_loosen(named[0]), ""), False)
     action = loose.get(_loosen(bare))
+    if action is None:
+        action = _listed(bare, exact)
     return None if action is None else Read(line, action, False)
+
+
+def _listed(line: str, exact: dict[str, str]) -> str | None:
+    """Of a line that is nothing but names like those of actions, the first that is one; None for prose."""
+    words = [word.casefold() for word in _WORDS.findall(line)]
+    if "?" in line or not any("_" in word.strip("_") for word in words):
+        return None
+    names = [word for word in words if word not in _BETWEEN]
+    if any(word not in exact and "_" not in word for word in names):
+        return None
+    return next((exact[word] for word in names if word in exact), "")
 
 
 def _read_released(line: str, actions: tuple[str, ...]) -> Read | None:

@@ -32,5 +32,6 @@ class KeypadView(CommaView):
             canvas.centre(
                 sprite(kit, symbol, px(SYMBOL), "black", "white"), x + px(KEY) // 2, y + px(KEY) // 2 + px(8)
             )
-            lamp = kit.led("green", px(LAMP), "white", symbol in puzzle.pressed)
+            # Without the letter of its colour, which might pass for one more symbol.
+            lamp = kit.led("green", px(LAMP), "white", symbol in puzzle.pressed, letter=" ")
             canvas.place(lamp, x + px(KEY) - px(LAMP) - px(6), y + px(6))
