@@ -17,12 +17,12 @@ def tally(**more: object) -> Tally:
 
 
 def test_bots_have_no_calls() -> None:
-    assert line(tally(before=20, episodes=30)) == "50/100 episodes, 17 s left"
+    assert line(tally(before=20, episodes=30, left=17.2)) == "50/100 episodes, 17 s left"
 
 
 def test_everything_in_one_line() -> None:
     meter = Meter(40, 1_500_000, 20_000, 40, 3, 2, 0.1234)
-    shown = line(tally(episodes=50, meter=meter, fallbacks=4, voids=1))
+    shown = line(tally(episodes=50, meter=meter, fallbacks=4, voids=1, left=10.0))
     assert shown == (
         "50/100 episodes, 40 calls (4.0/s), 1.5M tokens, $0.1234, 3 from the cache, 2 retries, 4 fallbacks, "
         "1 void, 10 s left"
@@ -32,7 +32,8 @@ def test_everything_in_one_line() -> None:
 
 def test_time_passed_where_none_is_left() -> None:
     assert line(tally(episodes=100)).endswith(", 10 s")
-    assert line(tally(episodes=50, stopping="enough")).endswith(", 10 s")
+    assert line(tally(episodes=50, left=5.0, stopping="enough")).endswith(", 10 s")
+    assert line(tally()).endswith(", 10 s")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_a_terminal_gets_one_live_line() -> None:
     out = _Terminal()
     with Progress(out) as progress:
         for number in range(5):
-            progress(tally(episodes=number))
+            progress(tally(episodes=number, left=9.0))
         assert progress._live is not None
         progress._live.refresh()
         assert "4/100 episodes" in out.getvalue()

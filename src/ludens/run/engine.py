@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
@@ -15,6 +15,7 @@ from ludens.run.interrupts import interrupts
 from ludens.run.meter import Meter
 from ludens.run.plan import Job
 from ludens.run.player import Outcome
+from ludens.run.remaining import Remaining
 from ludens.run.store import Store
 
 _SECONDS_BETWEEN_LOOKS = 0.25
@@ -38,6 +39,8 @@ class Tally:
     last_error: str = ""
     stopping: str = ""
     """Why nothing more is started; empty while all goes on."""
+    left: float | None = None
+    """Seconds until the end, as far as can be said."""
     started: float = field(default_factory=monotonic)
 
     @property
@@ -99,6 +102,10 @@ class Engine:
         self._queue: deque[Job] = deque(store.pending())
         self._forecast = Forecast(estimated)
         self._ahead = Spend()
+        self._remaining = Remaining(
+            Counter((job.entrant, job.task) for job in self._queue),
+            {kind: spend.calls for kind, spend in (estimated or {}).items()},
+        )
         self._started = False
         self._settled = asyncio.Event()
         self._interrupted = False
@@ -116,6 +123,7 @@ class Engine:
         try:
             with interrupts(self._interrupt), rare_collections():
                 await self._executor.start()
+                self._remaining.started = monotonic()
                 count = min(self._concurrency, len(self._queue))
                 pulls = [asyncio.create_task(self._pull()) for _ in range(count)]
                 await asyncio.gather(*pulls)
@@ -170,6 +178,7 @@ class Engine:
     async def _play(self, job: Job, expected: Spend) -> None:
         self._started = True
         self.tally.in_flight += 1
+        self._remaining.begin(job, monotonic())
         self._ahead += expected
         try:
             outcome = await self._executor.play(job)
@@ -177,6 +186,7 @@ class Engine:
             outcome = Outcome(job, b"", True, error=str(death))
         finally:
             self.tally.in_flight -= 1
+            self._remaining.end(job, monotonic())
             self._ahead -= expected
             self._settled.set()
         self._settle(outcome)
@@ -191,6 +201,7 @@ class Engine:
         self._forecast.learn(outcome)
         if outcome.void and self._store.voids[job.key] <= self._store.plan.void_retries:
             self._queue.append(job)
+            self._remaining.again(job)
 
     async def _look(self) -> None:
         while True:
@@ -199,5 +210,6 @@ class Engine:
 
     def _show(self) -> None:
         self.tally.meter = self._executor.meter
+        self.tally.left = self._remaining.seconds(monotonic())
         if self._watch is not None:
             self._watch(self.tally)

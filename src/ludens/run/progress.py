@@ -90,9 +90,8 @@ def line(tally: Tally) -> str:
     ):
         if number:
             parts.append(f"{number:,} {name}")
-    left = tally.total - tally.done
-    if left and tally.episodes and not tally.stopping:
-        parts.append(f"{clock(tally.seconds / tally.episodes * left)} left")
+    if tally.done < tally.total and tally.left is not None and not tally.stopping:
+        parts.append(f"{clock(tally.left)} left")
     else:
         parts.append(clock(tally.seconds))
     return ", ".join(parts)

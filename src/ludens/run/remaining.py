@@ -1,0 +1,69 @@
+"""How long the rest of a run will take: what each kind of episode has lasted, and how many last at once.
+
+Tasks differ: of questions and long games played in turns, the questions are over first, and a count of
+episodes alone would promise an end that does not come.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ludens.run.plan import Job
+
+Kind = tuple[str, str]
+"""Entrant and task."""
+
+
+@dataclass
+class Remaining:
+    """Told when episodes begin and end, by any clock; says how many seconds are left."""
+
+    waiting: Counter[Kind]
+    """Episodes that have not begun."""
+    calls: Mapping[Kind, float] = field(default_factory=dict)
+    """What an episode is expected to ask of models: how kinds compare of which none has ended yet."""
+    started: float = 0.0
+    _begun: dict[str, tuple[Kind, float]] = field(default_factory=dict)
+    _seconds: defaultdict[Kind, float] = field(default_factory=lambda: defaultdict(float))
+    _ended: Counter[Kind] = field(default_factory=Counter)
+
+    def begin(self, job: Job, now: float) -> None:
+        """An episode was begun."""
+        kind = (job.entrant, job.task)
+        self.waiting[kind] -= 1
+        self._begun[job.key] = kind, now
+
+    def end(self, job: Job, now: float) -> None:
+        """An episode has ended, well or void."""
+        kind, began = self._begun.pop(job.key)
+        self._seconds[kind] += now - began
+        self._ended[kind] += 1
+
+    def again(self, job: Job) -> None:
+        """An episode will be played again."""
+        self.waiting[job.entrant, job.task] += 1
+
+    def seconds(self, now: float) -> float | None:
+        """Until the last episode ends, if all goes on as it did; None before the first has ended."""
+        if not self._ended:
+            return None
+        lasts = {kind: self._lasts(kind, now) for kind, number in self.waiting.items() if number > 0}
+        flying = [max(self._lasts(kind, now) - (now - began), 0.0) for kind, began in self._begun.values()]
+        work = sum(lasts[kind] * self.waiting[kind] for kind in lasts) + sum(flying)
+        busy = sum(self._seconds.values()) + sum(now - began for _, began in self._begun.values())
+        at_once = busy / max(now - self.started, 1e-9)
+        # However many could be played at once, the end is not before the longest of them ends.
+        return max(work / at_once if at_once else 0.0, *lasts.values(), *flying, 0.0)
+
+    def _lasts(self, kind: Kind, now: float) -> float:
+        if self._ended[kind]:
+            return self._seconds[kind] / self._ended[kind]
+        alike = [other for other in self._ended if self.calls.get(other)]
+        if alike and self.calls.get(kind):
+            called = sum(self.calls[other] * self._ended[other] for other in alike)
+            guess = self.calls[kind] * sum(self._seconds[other] for other in alike) / called
+        else:
+            guess = sum(self._seconds.values()) / self._ended.total()
+        return max([guess, *(now - began for other, began in self._begun.values() if other == kind)])
