@@ -1,8 +1,9 @@
 """How a seat is asked to reply, and how the reply is read.
 
 A reader is strict: it takes the action only from where it was asked to stand, never from prose that
-mentions one, and says in a sentence what was wrong so that the agent can try again. Reasoning between
-<think> tags is never read. Readers run in linear time on whatever a model sends.
+mentions one, and says in a sentence what was wrong so that the agent can try again. What models put around
+an answer out of habit (emphasis, code, boxes, JSON) is no fault of theirs. Reasoning between <think> tags is
+never read. Readers run in linear time on whatever a model sends.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ludens.core.errors import Ambiguous, Illegal, Unreadable
 from ludens.core.state import FreeText, Legal
 
 _WRAPPERS = " \t\r\n\"'`*_.,;:!<>[](){}“”‘’"
-_TAG = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE | re.ASCII)
+_TAG = re.compile(r"(?ai:<(/?)(?:think|thinking|thought|reasoning)>|◁(/?)think▷)|\[(/?)THINK\]")
+_FRAME = re.compile(r"(?ai:</?answer>)|<\|(?:begin|end)_of_box\|>|\\(?:boxed|text)\{")
+"""What models put around an answer because they were trained to."""
 _SPACES = re.compile(r"\s+")
+_DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 
 
 class ReplyFormat(ABC):
@@ -115,7 +120,7 @@ def without_reasoning(text: str) -> str:
     kept: list[str] = []
     start, inside = 0, False
     for tag in _TAG.finditer(text):
-        if tag[1]:
+        if any(tag.groups()):
             if not inside:
                 kept.clear()
             start, inside = tag.end(), False
@@ -126,11 +131,11 @@ def without_reasoning(text: str) -> str:
 
 
 def labelled(text: str, label: str) -> Sequence[str]:
-    """What follows `label:` on every line that starts with it, decoration aside."""
-    found = []
+    """What follows `label:` on every line that starts with it, decoration aside, or stands so in JSON."""
+    found = [unwrap(value) for value in _in_json(label).findall(text)]
     wanted = label.lower()
     for line in text.splitlines():
-        bare = line.strip(_WRAPPERS + "#-")
+        bare = _FRAME.sub(" ", line).strip(_WRAPPERS + "#-•$")
         if bare[: len(wanted)].lower() != wanted:
             continue
         rest = bare[len(wanted) :].lstrip(" \t*_`")
@@ -139,16 +144,20 @@ def labelled(text: str, label: str) -> Sequence[str]:
     return found
 
 
+@lru_cache(maxsize=64)
+def _in_json(label: str) -> re.Pattern[str]:
+    return re.compile(rf'"{re.escape(label)}"\s*:\s*"([^"\n]*)"', re.IGNORECASE)
+
+
 def unwrap(name: str) -> str:
-    """A name without quotes, emphasis or \\boxed{} around it."""
+    """A name without quotes, emphasis, tags or \\boxed{} around it."""
     bare = name.strip()
-    inner = bare.strip(_WRAPPERS + "$").removeprefix("\\boxed{").removeprefix("\\text{").strip(_WRAPPERS)
-    return inner or bare
+    return _FRAME.sub(" ", bare).strip(_WRAPPERS + "$") or bare
 
 
 def fold(name: str) -> str:
     """What two spellings of one action share."""
-    return _SPACES.sub(" ", name.casefold()).strip(_WRAPPERS)
+    return _SPACES.sub(" ", name.casefold().translate(_DASHES)).strip(_WRAPPERS)
 
 
 def _short(text: str) -> str:
