@@ -18,8 +18,8 @@ from ludens.core.errors import Ambiguous, Illegal, Unreadable
 from ludens.core.state import FreeText, Legal
 
 _WRAPPERS = " \t\r\n\"'`*_.,;:!<>[](){}“”‘’"
-_TAG = re.compile(r"(?ai:<(/?)(?:think|thinking|thought|reasoning)>|◁(/?)think▷)|\[(/?)THINK\]")
-_FRAME = re.compile(r"(?ai:</?answer>)|<\|(?:begin|end)_of_box\|>|\\(?:boxed|text)\{")
+_TAG = re.compile(r"<(/?)(?ai:think|thinking|thought|reasoning)>|◁(/?)(?ai:think)▷|\[(/?)THINK\]")
+_FRAME = re.compile(r"</?(?ai:answer)>|<\|(?:begin|end)_of_box\|>|\\(?:boxed|text)\{")
 """What models put around an answer because they were trained to."""
 _SPACES = re.compile(r"\s+")
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
@@ -134,8 +134,8 @@ def labelled(text: str, label: str) -> Sequence[str]:
     """What follows `label:` on every line that starts with it, decoration aside, or stands so in JSON."""
     found = [unwrap(value) for value in _in_json(label).findall(text)]
     wanted = label.lower()
-    for line in text.splitlines():
-        bare = _FRAME.sub(" ", line).strip(_WRAPPERS + "#-•$")
+    for line in _FRAME.sub(" ", text).splitlines():
+        bare = line.strip(_WRAPPERS + "#-•$")
         if bare[: len(wanted)].lower() != wanted:
             continue
         rest = bare[len(wanted) :].lstrip(" \t*_`")
