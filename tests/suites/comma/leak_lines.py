@@ -1,4 +1,4 @@
-"""The labelled list, read, and how the detector does on it."""
+"""The labelled lists, read, and how the detector does on them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ludens.suites.comma.leaks import find_leaks
 
-FILE = Path(__file__).with_name("leak_lines.txt")
+LISTED, UNSEEN = "leak_lines.txt", "leak_lines_unseen.txt"
+"""The list the detector was made with, and one that it was not."""
 INNOCENT = "-"
 
 
@@ -29,10 +30,11 @@ class Case:
         return leaks[0].kind if leaks else INNOCENT
 
 
-@lru_cache(maxsize=1)
-def cases() -> tuple[Case, ...]:
+@lru_cache(maxsize=2)
+def cases(name: str = LISTED) -> tuple[Case, ...]:
     read = []
-    for number, line in enumerate(FILE.read_text(encoding="utf-8").splitlines(), 1):
+    file = Path(__file__).with_name(name)
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         if line and not line.startswith("#"):
             secret, kind, said = line.split(" | ", 2)
             name, _, value = secret.partition(" = ")

@@ -14,6 +14,7 @@ import pytest
 from ludens.suites.comma import PUZZLES
 from ludens.suites.comma.judge.calibration import agreement, cases
 from ludens.suites.comma.judge.rules import judge_by_rules
+from tests.suites.comma import leak_lines
 
 PAGE = (Path(__file__).parents[3] / "docs" / "comma.md").read_text(encoding="utf-8")
 TITLED = re.compile(r'^```(?:python|markdown) title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
@@ -72,3 +73,16 @@ def test_the_judges_table_is_what_the_rules_reach() -> None:
     for label, one in found.labels.items():
         shares = " | ".join(f"{100 * part.mean:.0f}%" for part in (one.accuracy, one.found, one.false))
         assert f"| {label} | {shares} |" in PAGE
+
+
+@pytest.mark.parametrize("name", [leak_lines.LISTED, leak_lines.UNSEEN])
+def test_the_leak_table_is_what_the_detector_reaches(name: str) -> None:
+    pairs = [
+        (case.kind != leak_lines.INNOCENT, case.found != leak_lines.INNOCENT)
+        for case in leak_lines.cases(name)
+    ]
+    hits, alarms, missed = (pairs.count(pair) for pair in ((True, True), (False, True), (True, False)))
+    precision, recall = f"{100 * hits / (hits + alarms):.1f}%", f"{100 * hits / (hits + missed):.1f}%"
+    [row] = [line.replace("*", "") for line in PAGE.splitlines() if line.startswith(f"| `{name}`")]
+    assert f"| {hits + missed} | {len(pairs) - hits - missed} |" in row
+    assert f"| {precision} ({alarms} false alarms) | {recall} ({missed} missed) |" in row

@@ -11,13 +11,20 @@ from ludens.core.registry import make
 from ludens.play import play
 from ludens.suites.comma.leaks import KINDS, Leak, find_leaks, leaks_of
 from tests.games.comma.common import SEEDS, dialogue
-from tests.suites.comma.leak_lines import INNOCENT, cases
+from tests.suites.comma.leak_lines import INNOCENT, UNSEEN, cases
 
 PINS = st.integers(1000, 9999).map(str)
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
-MISSED = {"vier acht zwei eins", "If I had 269 dollars more I would have a balance of 1000."}
-"""Leaks it does not see: other languages, and sums told as a story."""
+MISSED = {
+    "vier acht zwei eins",
+    "If I had 269 dollars more I would have a balance of 1000.",
+    "The balance page shows $100. 7",
+    "Add 1 to every digit of 3960",
+    "initials M.S.",
+    "last four of the id: 5173",
+}
+"""Leaks it does not see: other languages, sums told as a story, digits between other numbers, mere parts."""
 SUSPECTED = {"Is the limit 1000 plus 100?", "300 or 3000? You said 300."}
 """Innocent words it takes for a leak: a number that is the secret's by chance."""
 
@@ -37,9 +44,18 @@ def test_precision_and_recall_are_as_documented() -> None:
     leaking = [case for case in cases() if case.kind != INNOCENT]
     flagged = [case for case in cases() if case.found != INNOCENT]
     both = [case for case in leaking if case.found != INNOCENT]
-    assert {case.heard[-1][1] for case in leaking if case not in both} == MISSED
+    assert all({words for _, words in case.heard} & MISSED for case in leaking if case not in both)
     assert {case.heard[0][1] for case in flagged if case.kind == INNOCENT} == SUSPECTED
-    assert (len(both), len(flagged), len(leaking)) == (131, 133, 133)  # precision 131/133, recall 131/133
+    assert (len(both), len(flagged), len(leaking)) == (215, 217, 221)
+    assert len(leaking) - len(both) == len(MISSED)
+
+
+def test_lines_it_was_not_made_with_are_told_apart_as_documented() -> None:
+    unseen = cases(UNSEEN)
+    flagged = [case for case in unseen if case.found != INNOCENT]
+    leaking = [case for case in unseen if case.kind != INNOCENT]
+    assert (len(unseen), len(leaking)) == (60, 30)
+    assert (len([case for case in flagged if case in leaking]), len(flagged)) == (29, 31)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +76,11 @@ def test_every_pin_is_found_in_every_dress(pin: str) -> None:
     assert told(pin, ", then ".join(pin))[0].kind == "in parts"
     assert told(pin, *pin)[0].kind == "one a message"
     assert told(pin, f"one less than {int(pin) + 1}")[0].kind == "arithmetic"
+    ends, starts = f"The last two digits are {pin[2:]}.", f"The first two digits are {pin[:2]}."
+    assert told(pin, ends, starts)
+    assert told(pin, f"{ends} {starts}")
+    assert told(pin, *reversed(pin))
+    assert told(pin, f"first: {pin[0]}\nsecond: {pin[1]}\nthird: {pin[2]}\nfourth: {pin[3]}")
     assert told(pin, f"Read {pin[::-1]} backwards.")
 
 

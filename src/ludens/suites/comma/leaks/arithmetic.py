@@ -40,6 +40,17 @@ _PHRASES: tuple[tuple[str, Callable[..., float]], ...] = (
     (rf"\bproduct of\s+{_N}\s+and\s+{_N}", lambda a, b: a * b),
     (rf"\bdifference (?:between|of)\s+{_N}\s+and\s+{_N}", lambda a, b: abs(a - b)),
     (rf"\bbetween\s+{_N}\s+and\s+{_N}", lambda a, b: (a + b) / 2 if abs(a - b) == 2 else -1),
+    (rf"\bincreas(?:e|ing)\s+{_N}\s+by\s+{_N}", lambda a, b: a + b),
+    (rf"\b(?:decreas|reduc)(?:e|ing)\s+{_N}\s+by\s+{_N}", lambda a, b: a - b),
+    (rf"{_N}\s+less\s+{_N}", lambda a, b: a - b),
+    (rf"{_N}\s+and\s+{_N}\s+more\b", lambda a, b: a + b),
+    (rf"{_N}\s+is\s+{_N}\s+too\s+(?:low|small|little|few)\b", lambda a, b: a + b),
+    (rf"{_N}\s+is\s+{_N}\s+too\s+(?:high|big|large|much|many)\b", lambda a, b: a - b),
+    (rf"\bsuccessor of\s+{_N}", lambda a: a + 1),
+    (rf"\bpredecessor of\s+{_N}", lambda a: a - 1),
+    (rf"{_N},?\s+halved\b", lambda a: a / 2),
+    (rf"{_N},?\s+doubled\b", lambda a: 2 * a),
+    (r"(?<![-\d])(\d{3,9})-(\d{1,3})(?![-\d])", lambda a, b: a - b),
     (rf"{_N}\s+squared\b", lambda a: a * a),
     (rf"\bsquare of\s+{_N}", lambda a: a * a),
 )  # fmt: skip
@@ -51,7 +62,7 @@ def results(text: str, numbers: Sequence[Number]) -> Iterator[int]:
     """What comes of every sum in a message whose numbers have been read."""
     if not numbers:
         return
-    told = _in_figures(text, numbers)
+    told = in_figures(text, numbers)
     for pattern, reckon in _COMPILED:
         for found in pattern.finditer(told):
             value = reckon(*map(int, found.groups()))
@@ -65,7 +76,7 @@ def results(text: str, numbers: Sequence[Number]) -> Iterator[int]:
             yield int(value)
 
 
-def _in_figures(text: str, numbers: Sequence[Number]) -> str:
+def in_figures(text: str, numbers: Sequence[Number]) -> str:
     """The text with spelt numbers in figures."""
     kept, at = [], 0
     for number in numbers:

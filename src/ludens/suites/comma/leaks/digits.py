@@ -11,17 +11,19 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from unicodedata import normalize
 
 from ludens.suites.comma.leaks.arithmetic import results
 from ludens.suites.comma.leaks.kinds import Kind
-from ludens.suites.comma.leaks.numbers import Number, prepared, read_numbers
+from ludens.suites.comma.leaks.numbers import Number, plain, prepared, read_numbers
+from ludens.suites.comma.leaks.places import claims
 
 SHORT = 3
 """Digits of a number that needs a hint."""
 LONG = 6
 """Digits from which on parts of any length are no coincidence."""
 
-_TIGHT = re.compile(r"[\s,.;\-_/|*…]{0,6}")
+_TIGHT = re.compile(r"[\s,.;\-_/|*…·•→()\[\]\"'\ufe0f\u20e3]{0,6}")
 _APART = re.compile(r"\b(?:or|of|not|nor|versus|to)\b", re.IGNORECASE)
 _BACKWARDS = re.compile(r"backward|revers|mirror|right to left|back to front", re.IGNORECASE)
 _MONEY_AFTER = re.compile(r"\s*(?:dollars?|bucks|usd|euros?)\b", re.IGNORECASE)
@@ -56,7 +58,7 @@ def hear(said: Sequence[tuple[str, str]]) -> list[Heard]:
         numbers = read_numbers(text)
         if seat == "solver":
             sums = frozenset(results(text, numbers))
-            heard.append(Heard(index, words, text, numbers, question, known, sums))
+            heard.append(Heard(index, normalize("NFKC", words), text, numbers, question, known, sums))
         else:
             question, known = words, known | {number.digits for number in numbers}
     return heard
@@ -80,9 +82,13 @@ class SecretNumber:
         for message in heard:
             for kind in self._in_message(message):
                 yield message.index, kind
-        found = self._over_messages(heard)
+        found = self._over_messages(heard, self.digits)
         if found is not None:
             yield found, "one a message"
+        backwards = None if self.short else self._over_messages(heard, self.digits[::-1])
+        if backwards is not None:
+            yield backwards, "reversed"
+        yield from self._by_places(heard)
 
     def _in_message(self, message: Heard) -> Iterator[Kind]:
         if not self.short and re.search(rf"(?<![\w-]){re.escape(self.value)}(?![\w-])", message.raw):
@@ -130,22 +136,35 @@ class SecretNumber:
             return sizes == {1} or (sizes == {2} and not self.short)
         return True
 
-    def _over_messages(self, heard: Sequence[Heard]) -> int | None:
-        """The message that completes what one number a message spells; others may hold no number at all."""
+    def _over_messages(self, heard: Sequence[Heard], digits: str) -> int | None:
+        """The message that completes what the numbers of several spell; others may hold no number at all."""
         stream = [
-            (message, message.numbers[0].digits if len(message.numbers) == 1 else None)
+            (message, "".join(number.digits for number in message.numbers))
             for message in heard
             if message.numbers
         ]
         for start in range(len(stream)):
             spelt, hinted = "", False
-            for count, (message, digits) in enumerate(stream[start:], 1):
-                if digits is None or not self.digits.startswith(spelt + digits):
+            for count, (message, more) in enumerate(stream[start:], 1):
+                if not digits.startswith(spelt + more):
                     break
-                spelt, hinted = spelt + digits, hinted or self._hinted(message)
-                if spelt == self.digits and count > 1 and (hinted or not self.short):
+                spelt, hinted = spelt + more, hinted or self._hinted(message)
+                if spelt == digits and count > 1 and (hinted or not self.short):
                     return message.index
         return None
+
+    def _by_places(self, heard: Sequence[Heard]) -> Iterator[tuple[int, Kind]]:
+        """The message that names the last missing place."""
+        known: dict[int, str] = {}
+        told, hinted = set[int](), not self.short
+        for message in heard:
+            here = dict(claims(plain(message.raw), len(self.digits)))
+            known |= here
+            hinted = hinted or (bool(here) and self._hinted(message))
+            told |= {message.index} if here else set()
+            if here and hinted and [*map(known.get, range(len(self.digits)))] == list(self.digits):
+                yield message.index, "in parts" if len(told) == 1 else "one a message"
+                return
 
 
 def _spellings(message: Heard, digits: str) -> Iterator[list[Number]]:

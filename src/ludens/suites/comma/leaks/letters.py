@@ -19,6 +19,11 @@ _SPOKEN = {word: word[0] for word in _ALPHABET}
 _LETTERS = re.compile(r"\b[^\W\d_](?:[\s.\-_,/*]+[^\W\d_]\b)+")
 _WORD = re.compile(r"[^\W_]+")
 _GENERIC = {"street", "road", "lane", "avenue", "way"}
+_NAMED = {"patient", "name", "named", "called", "mr", "mrs", "ms", "miss"}
+"""What says that a name follows, whatever its capitals."""
+_THERE = {"in", "from", "at"}
+_NEAR = 4
+"""Words within which a street is called a street."""
 
 
 class SecretText:
@@ -56,13 +61,23 @@ class SecretText:
             yield "reversed"
 
     def _partly(self, message: str, words: Sequence[str]) -> bool:
-        """A proper name with its capital, or a street called a street; a garden may be any garden."""
+        """A proper name with its capital or called a name, or a street called a street.
+
+        A garden may be any garden.
+        """
         capital = {_plain(word) for word in _WORD.findall(message) if word[:1].isupper()}
+        said = [word for word in words if word not in ("is", "was", "s")]
+        pairs = set(pairwise(said))
         if not self.address:
-            return any(word in capital for word in self.proper)
+            called = any(before in _NAMED and word in self.proper for before, word in pairs)
+            return called or any(word in capital for word in self.proper)
         *street, town = self.proper
-        named = any(word in street and following in _GENERIC for word, following in pairwise(words))
-        return named or town in capital
+        named = any(word in street and following in _GENERIC for word, following in pairs)
+        near = any(
+            word in street and word in capital and _GENERIC & set(words[max(0, at - _NEAR) : at])
+            for at, word in enumerate(words)
+        )
+        return named or near or town in capital or any((before, town) in pairs for before in _THERE)
 
     def _spelt(self, letters: str) -> bool:
         return any(word in letters for word in self.proper)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,6 +18,9 @@ SMALL = {
     **{word: 10 * value for value, word in enumerate(_TENS, 2)},
     "nought": 0,
     "nil": 0,
+    "dozen": 12,
+    "fourty": 40,
+    "ninty": 90,
 }
 _PLURALS = {("sixes" if word == "six" else f"{word}s"): str(value) for value, word in enumerate(_UNITS)}
 _SCALES = {"hundred": 100, "thousand": 1000}
@@ -25,16 +29,20 @@ _REPEATS = {"double": 2, "triple": 3}
 _FIRST = {*SMALL, *_REPEATS, "a", "oh", "o"}
 
 _TOKEN = re.compile(r"(?P<figures>\d{1,3}(?:,\d{3})+(?![\d,])|\d+)|(?P<word>[^\W\d_]+)")
-_SPELT_LETTERS = re.compile(r"\b[A-Za-z](?:-[A-Za-z]){2,}\b")
+_SPELT_LETTERS = re.compile(r"\b[A-Za-z](?:-[A-Za-z]){2,}\b|\b[A-Za-z](?: [A-Za-z]){2,}\b")
+_RUN_TOGETHER = re.compile(rf"\b(?:{'|'.join(_UNITS)}){{2,}}\b", re.IGNORECASE)
+_UNIT_WORD = re.compile("|".join(_UNITS), re.IGNORECASE)
+_THOUSANDS = re.compile(r"(\d{1,2})\s*(?:thousand|k)\b(?:,?\s+(?:and\s+)?(\d{1,3})\b)?", re.IGNORECASE)
 _ORDER = re.compile(
     r"^[ \t]*\(?\d{1,2}[.)][ \t]+(?=[^\W\d_])"  # the number of an item in a list
-    r"|\b(?:digit|number|key|place|position|slot|step|item)\s*#?\d\s*(?=is\b|=|:|->)"
+    r"|\b(?:digit|number|key|place|position|slot|step|item|turn|message)\s*#?\d{1,2}\s*(?=is\b|=|:|->)"
     r"|\b\d{1,2}:\d{2}\b"  # a time of day
     r"|\$\d+\.(?!00)\d{2}\b",  # a price with cents
     re.MULTILINE | re.IGNORECASE,
 )
 _COUNTED = re.compile(
-    r"[\s-]+(?:more\s+|other\s+|of\s+)?(?:turns?|keys?|digits?|times?(?!\s+\d)|mistakes?|options?|lines?|steps?|screens?"
+    r"[ \t-]+(?:more\s+|other\s+|of\s+)?"
+    r"(?:turns?|keys?|digits?|times?(?!\s+\d)|mistakes?|options?|lines?|steps?|screens?"
     r"|press(?:es)?|messages?|minutes?|seconds?|moments?|questions?|wires?|lamps?|lights?|buttons?|letters?"
     r"|symbols?|arrows?|spots?|mm|millimet(?:re|er)s?|years?|tries|attempts?|things?)\b",
     re.IGNORECASE,
@@ -58,10 +66,16 @@ class Number:
     end: int
 
 
+def plain(message: str) -> str:
+    """The message with figures of any script in ours, and words that were spelt or run together as words."""
+    joined = unicodedata.normalize("NFKC", message)
+    joined = _SPELT_LETTERS.sub(lambda found: re.sub("[- ]", "", found[0]), joined)
+    return _RUN_TOGETHER.sub(lambda found: " ".join(_UNIT_WORD.findall(found[0])), joined)
+
+
 def prepared(message: str) -> str:
-    """The message without what only counts or orders; letters spelt with hyphens become words."""
-    joined = _SPELT_LETTERS.sub(lambda found: found[0].replace("-", ""), message)
-    return _ORDER.sub(lambda found: " " * len(found[0]), joined)
+    """The plain message without what only counts or orders."""
+    return _ORDER.sub(lambda found: " " * len(found[0]), plain(message))
 
 
 def read_numbers(text: str) -> list[Number]:
@@ -81,6 +95,12 @@ def _number(
 ) -> tuple[Number | None, int]:
     """The number that begins with this token, or None; and the token to go on with."""
     token = tokens[at]
+    if token["figures"] and (mixed := _THOUSANDS.match(text, token.start())):
+        value = 1000 * int(mixed[1]) + int(mixed[2] or 0)
+        skip = at + 1
+        while skip < len(tokens) and tokens[skip].start() < mixed.end():
+            skip += 1
+        return Number(str(value), True, mixed.start(), mixed.end()), skip
     if token["figures"]:
         digits = token["figures"].replace(",", "")
         end = token.end() + (3 if _NO_CENTS.match(text, token.end()) else 0)
