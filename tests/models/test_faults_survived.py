@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
 from collections import Counter
 
 import pytest
 
-from ludens.core.errors import AgentFailure, ModelRejected, UsageError
+from ludens.core.errors import AgentFailure, BadOption, ModelRejected, UsageError
+from ludens.models import model
 from tests.models.conftest import Reach, question
 from tests.support.model_server import PASSING, ModelServer
 
@@ -157,7 +159,7 @@ async def test_a_conversation_that_grew_too_long_voids_only_its_episode(reach: R
             await reach(server).answer(question())
 
 
-@pytest.mark.parametrize("fault", ["bad_key", "forbidden", "echo_500"])
+@pytest.mark.parametrize("fault", ["bad_key", "forbidden", "echo_500", "echo_html"])
 async def test_no_error_holds_the_key(
     fault: str, reach: Reach, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -173,3 +175,32 @@ async def test_no_error_holds_the_key(
         chain = chain.__cause__ or (None if chain.__suppress_context__ else chain.__context__)
     assert "very-secret" not in caplog.text + repr(model) + model.spec + repr(model.tally)
     assert "***" in str(caught.value)
+
+
+async def test_no_error_holds_the_password_of_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = []
+
+    async def turn_away(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
+    async with await asyncio.start_server(turn_away, "127.0.0.1") as proxy:
+        port = proxy.sockets[0].getsockname()[1]
+        monkeypatch.setenv("https_proxy", f"http://me:very%3Asecret@127.0.0.1:{port}")
+        async with model("openai/tiny@https://model.invalid/v1?retries=0") as asked:
+            with pytest.raises(AgentFailure, match=r"the proxy lets nothing through \(HTTP 407\)") as caught:
+                await asked.answer(question())
+    assert "secret" not in str(caught.value)
+    assert b64encode(b"me:very:secret") in heard[0]
+
+
+@pytest.mark.parametrize("proxy", ["socks5://me:secret@127.0.0.1:1", "http://", "secret://"])
+async def test_a_proxy_that_cannot_be_used_is_told(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    async with model("vllm/tiny@http://model.invalid/v1") as asked:
+        with pytest.raises(BadOption, match="http_proxy in the environment must be") as caught:
+            await asked.answer(question())
+    assert "secret" not in str(caught.value)

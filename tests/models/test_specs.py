@@ -69,6 +69,14 @@ def test_a_key_in_the_wrong_place_is_not_repeated(spec: str) -> None:
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("key", ["sk-very\nsecret", "Bearer sk-secret", "sk-\x07secret"])
+def test_a_key_that_is_none_is_told_and_not_repeated(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(BadOption, match="the key in OPENAI_API_KEY holds white space") as caught:
+        model("openai/gpt-4.1")
+    assert "secret" not in str(caught.value)
+
+
 def test_other_packages_bring_models_of_their_own(tmp_path: object) -> None:
     class Parrot(Model):
         async def answer(self, request: Request) -> Answer:

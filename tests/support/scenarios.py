@@ -215,6 +215,11 @@ async def echo_500(asked: Asked) -> web.StreamResponse:
     return error(500, f"Crashed while reading headers {dict(asked.request.headers)}")
 
 
+@scenario("echo_html")
+async def echo_html(asked: Asked) -> web.StreamResponse:
+    return web.Response(text=f"<html>{dict(asked.request.headers)}</html>", content_type="text/html")
+
+
 @scenario("too_long")
 async def too_long(asked: Asked) -> web.StreamResponse:
     return error(400, "This model's maximum context length is 4096 tokens.", "context_length_exceeded")

@@ -162,11 +162,12 @@ class Client(Model):
         """Pause before the next try, or give up."""
         settings, now = self.settings, monotonic()
         self.tally[fault.kind] += 1
+        said = self.secret.hide(str(fault))
         left = settings.patience - (now - since)
         if tries > settings.retries or left <= 0 or (fault.wait or 0) > left:
             asked = f", which asks to be left alone for {fault.wait:.0f} s" if fault.wait else ""
             raise AgentFailure(
-                f"{self.name} gave no answer in {tries} tries and {now - since:.0f} s{asked}: {fault}."
+                f"{self.name} gave no answer in {tries} tries and {now - since:.0f} s{asked}: {said}."
             ) from None
         self.tally["retries"] += 1
         pause = min(LONGEST_PAUSE, settings.backoff * 2.0 ** (tries - 1)) * (0.5 + self._jitter.random() / 2)
@@ -175,7 +176,7 @@ class Client(Model):
             pause += fault.wait
         if now - self._warned >= _SECONDS_BETWEEN_WARNINGS:
             self._warned = now
-            log.warning("%s: %s; trying again for up to %.0f s.", self.name, fault, left)
+            log.warning("%s: %s; trying again for up to %.0f s.", self.name, said, left)
         await asyncio.sleep(min(pause, left))
 
     def note(self, sentence: str) -> None:

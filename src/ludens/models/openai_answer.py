@@ -23,9 +23,9 @@ def read_answer(data: bytes) -> Answer | dict[str, Any]:
     try:
         body = orjson.loads(data)
     except orjson.JSONDecodeError:
-        raise Fault("broken", f"the answer is not JSON: {data[:80]!r}") from None
+        raise Fault("broken", f"the answer is not JSON: {_quoted(data)}") from None
     if not isinstance(body, dict):
-        raise Fault("broken", f"the answer is not an object: {data[:80]!r}")
+        raise Fault("broken", f"the answer is not an object: {_quoted(data)}")
     if body.get("error"):
         return body
     choices = body.get("choices")
@@ -35,7 +35,7 @@ def read_answer(data: bytes) -> Answer | dict[str, Any]:
         raise Fault("broken", "the answer holds no choices")
     finish = choice.get("finish_reason")
     if finish == "error":
-        raise Fault("server", f"the provider broke off: {str(choice.get('error'))[:200]}")
+        raise Fault("server", f"the provider broke off: {choice.get('error')}")
     refusal = message.get("refusal")
     text = _text(message.get("content"))
     return Answer(
@@ -45,6 +45,11 @@ def read_answer(data: bytes) -> Answer | dict[str, Any]:
         model=_text(body.get("model")),
         reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
     )
+
+
+def _quoted(data: bytes) -> str:
+    """The beginning; more of it than is shown, so that a key in it is whole when it is taken out."""
+    return data[:4000].decode("utf-8", "replace")
 
 
 def _text(value: object) -> str:

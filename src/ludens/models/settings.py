@@ -72,6 +72,8 @@ def find_key(name: str, settings: Settings, *variables: str, needed: bool = True
     places = (settings.key_env,) if settings.key_env else variables
     for place in places:
         if key := os.environ.get(place, "").strip():
+            if not key.isprintable() or " " in key:
+                raise BadOption(f"the key in {place} holds white space or other signs that no key has.")
             return Secret(key)
     if needed or settings.key_env:
         raise MissingKey(name, *places)

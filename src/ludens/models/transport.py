@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -16,6 +17,7 @@ LARGEST_ANSWER = 32 * 2**20
 _SECONDS_TO_CONNECT = 30.0
 # aiohttp warns about larger bodies given as bytes, and sends files piece by piece.
 _LARGEST_BYTES = 2**20
+_LOGIN = re.compile(r"//[^/\s@]*@")
 
 
 def check_address(address: str) -> str:
@@ -68,6 +70,8 @@ class Transport:
                 return response.status, response.headers, b"".join(chunks)
         except TimeoutError:
             raise Fault("timeout", f"no answer within {self._timeout:g} s") from None
+        except aiohttp.ClientHttpProxyError as error:
+            raise Fault("connection", f"the proxy lets nothing through (HTTP {error.status})") from None
         except aiohttp.ClientPayloadError as error:
             raise Fault("broken", f"the answer broke off ({self._words(error)})") from None
         except (aiohttp.ClientConnectionError, ConnectionError) as error:
@@ -79,12 +83,17 @@ class Transport:
         await self._session.close()
 
     def _words(self, error: Exception) -> str:
-        return self._secret.hide(str(error) or type(error).__name__)
+        # An error quotes addresses, and that of a proxy may hold a password.
+        return self._secret.hide(_LOGIN.sub("//", str(error)) or type(error).__name__)
 
 
 def _proxy(url: str) -> str | None:
     """The proxy the environment names for this address, looked up once and not for every call."""
     parts = urlsplit(url)
-    if proxy_bypass(parts.hostname or ""):
+    named = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+    if not named:
         return None
-    return getproxies().get(parts.scheme)
+    proxy = urlsplit(named if "://" in named else f"http://{named}")
+    if proxy.scheme not in ("http", "https") or not proxy.hostname:
+        raise BadOption(f"{parts.scheme}_proxy in the environment must be http://HOST:PORT.")
+    return proxy.geturl()
