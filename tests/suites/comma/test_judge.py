@@ -54,6 +54,27 @@ def test_rules_do_on_the_set_as_documented() -> None:
     assert (round(100 * found.exact.mean), round(100 * found.hit.mean)) == (60, 70)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Solver: Please tell me what the manual says about three wires.",
+        "Solver: Which wire should I cut according to the manual?",
+        "Solver: I will do as the manual says.",
+        "Solver: Can you check the table on your side?",
+        "Solver: Could you describe the symbols in your manual?",
+        "Expert: I see that the display shows READ, as you said.",
+        "Expert: The picture shows, you said, a round spot?",
+        "Expert: You wrote: I pressed the top left one. Good.",
+        "Expert: Then I turn to the next list, that of four wires.",
+        "Expert: Please do this:\n  cut_wire_2",
+        "Expert: I cannot see the panel. Please describe it.",
+    ],
+)
+def test_to_ask_for_the_manual_or_to_repeat_what_was_told_confuses_no_roles(line: str) -> None:
+    talk = ["Shows: 3 wires", "Solver: Three wires: red, blue, white.", "Expert: Go on.", *line.splitlines()]
+    assert judge_by_rules(read_conversation("wire", talk))[0] == ["normal"]
+
+
 def test_agreement_counts_what_it_says() -> None:
     right = cases()
     found = agreement(right, [case.labels for case in right])

@@ -31,16 +31,24 @@ _EXPERT_AS_SOLVER = (
     rf"\bI am looking at the {_SEEN}",
     rf"\b(?:image|picture) shows\b|\b{_SEEN} (?:in front of me|I see|on my side)\b",
     rf"\bmy (?:own )?{_SEEN}\b",
-    r"\bI(?:'ll| will| have| then)? (?:press|click|cut|turn|submit|move)(?:ed)?\b(?! on)",
+    r"\bI(?:'ll| will| have| then)? (?:press|click|cut|turn|submit|move)(?:ed)?\b(?! (?:on|to|you)\b)",
     r"\bas the solver\b",
 )
 _SOLVER_AS_EXPERT = (
     r"^\W*EXPERT\s*:",
-    r"\b(?:my|the) manual says\b|\baccording to (?:my|the) (?:manual|guidelines)\b|\bin my manual\b",
+    r"\bmy manual says\b|\baccording to my manual\b|\bin my manual\b",
     r"\bas (?:the|an|a medical) expert\b",
     rf"\b(?:describe|tell me|read me)\b[^.?!]*\byour (?:own )?(?:\w+ )?{_SEEN}",
-    r"\bon your (?:side|panel|screen)\b|\byour light\b",
+    r"\bon your (?:panel|screen)\b|\byour light\b|\b(?:press|cut|click|turn)\b[^.?!]*\bon your side\b",
 )
+_MANUAL_CITED = re.compile(
+    r"(?<!what )(?<!as )\bthe manual says\b|\baccording to the (?:manual|guidelines)\b", re.IGNORECASE
+)
+_ASKED = re.compile(r"\?|\b(?:tell me|what|which|how|should I|whatever)\b", re.IGNORECASE)
+"""Who asks what the manual says does not have it."""
+_QUOTED = re.compile(r"\byou(?:'ve| have)? (?:said|told|wrote|described|mention\w*|say|see)\b", re.IGNORECASE)
+"""Who repeats what was told does not see it."""
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 
 
 @dataclass(frozen=True)
@@ -93,13 +101,32 @@ def _role(conversation: Conversation) -> str:
     for line in conversation.lines:
         if line.who not in ("Solver", "Expert"):
             continue
-        patterns = _EXPERT_AS_SOLVER if line.who == "Expert" else _SOLVER_AS_EXPERT
-        for pattern in patterns:
-            flags = re.MULTILINE if "SOLVER" in pattern or "EXPERT" in pattern else re.IGNORECASE
-            if hit := re.search(pattern, line.words, flags):
-                return f"the {line.who} said {hit[0]!r}"
-        if line.who == "Expert" and any(_ACTION.fullmatch(row) for row in line.words.splitlines()):
+        said = _unlike_expert(line.words) if line.who == "Expert" else _unlike_solver(line.words)
+        if said:
+            return f"the {line.who} said {said!r}"
+        if line.who == "Expert" and all(_ACTION.fullmatch(row) for row in line.words.splitlines() or [""]):
             return "the Expert wrote actions"
+    return ""
+
+
+def _unlike_expert(words: str) -> str:
+    own = "\n".join(part for part in _SENTENCE.findall(words) if not _QUOTED.search(part))
+    return _first_hit(_EXPERT_AS_SOLVER, own)
+
+
+def _unlike_solver(words: str) -> str:
+    for part in _SENTENCE.findall(words):
+        cited = _MANUAL_CITED.search(part)
+        if cited and not _ASKED.search(part):
+            return cited[0]
+    return _first_hit(_SOLVER_AS_EXPERT, words)
+
+
+def _first_hit(patterns: Sequence[str], words: str) -> str:
+    for pattern in patterns:
+        flags = re.MULTILINE if "SOLVER" in pattern or "EXPERT" in pattern else re.IGNORECASE
+        if hit := re.search(pattern, words, flags):
+            return hit[0]
     return ""
 
 
