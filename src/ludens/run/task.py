@@ -20,7 +20,7 @@ from ludens.core.loading import load
 from ludens.core.registry import Registry
 from ludens.core.spec import parse_spec
 from ludens.core.table import Table
-from ludens.run.stats import Classification, Estimate, mean, rate
+from ludens.run.stats import Classification, Estimate, seat_swapped, seat_swapped_rate
 
 MODEL = "MODEL"
 """In a seating: the agent under measurement."""
@@ -67,29 +67,38 @@ def mean_of(
 ) -> Metric:
     """The mean of a number every episode has; episodes for which it is None do not count.
 
-    `bounds` say between which numbers a value can lie (0 and 1 where it is a share): ten values that are all
-    the same then still leave room for doubt.
+    Swapped seatings of one seed are one observation. `bounds` say between which numbers a value can lie (0
+    and 1 where it is a share): ten values that are all the same then still leave room for doubt.
     """
     between = (0.0, 1.0) if percent and bounds is None else bounds
 
     def estimate(played: Sequence[Played]) -> Estimate:
-        return mean([v for p in played if (v := value(p)) is not None], bounds=between)
+        return seat_swapped(_deals(played, value), bounds=between)
 
     return Metric(name, estimate, value, percent=percent, **rest)
 
 
 def rate_of(name: str, holds: Callable[[Played], bool | None], **rest: Any) -> Metric:
-    """The share of episodes in which something holds."""
+    """The share of episodes in which something holds; swapped seatings of one seed may hang together."""
 
     def value(played: Played) -> float | None:
         held = holds(played)
         return None if held is None else float(held)
 
     def estimate(played: Sequence[Played]) -> Estimate:
-        known = [v for p in played if (v := value(p)) is not None]
-        return rate(round(sum(known)), len(known))
+        return seat_swapped_rate([[v == 1.0 for v in deal] for deal in _deals(played, value)])
 
     return Metric(name, estimate, value, percent=True, **rest)
+
+
+def _deals(played: Sequence[Played], value: Callable[[Played], float | None]) -> list[list[float]]:
+    """The values of the episodes of each seed that have one."""
+    deals: dict[int, list[float]] = {}
+    for one in played:
+        known = value(one)
+        if known is not None:
+            deals.setdefault(one.seed, []).append(known)
+    return list(deals.values())
 
 
 def own_return(played: Played) -> float:

@@ -18,6 +18,7 @@ from ludens.run.stats import (
     paired_difference,
     rate,
     seat_swapped,
+    seat_swapped_rate,
 )
 
 quick = settings(max_examples=40, deadline=None)
@@ -99,6 +100,35 @@ def test_swapped_seats_on_one_deal_count_once() -> None:
     found = seat_swapped([(deal, deal) for deal in luck])
     assert found == mean(luck)
     assert seat_swapped([(1, 1)] * 5, bounds=(0, 1)).low == pytest.approx(rate(5, 5).low)
+
+
+def test_a_rate_over_deals_that_decide_is_one_over_deals() -> None:
+    deals = [[True, True]] * 12 + [[False, False]] * 8
+    found, once = seat_swapped_rate(deals), rate(12, 20)
+    assert (found.mean, found.n) == (once.mean, 40)
+    # 20 deals estimate their own effect, which costs one of them: 20/19.
+    assert found.high - found.low == pytest.approx(once.high - once.low, rel=0.03)
+    assert found.standard_error == pytest.approx(once.standard_error, rel=0.03)
+
+
+def test_a_rate_over_swapped_seats_is_never_surer_than_over_as_many_deals() -> None:
+    assert seat_swapped_rate([[True, False]] * 10) == rate(10, 20)
+    assert seat_swapped_rate([[True], [False], [True]]) == rate(2, 3)
+    assert seat_swapped_rate([[True, True]] * 4) == rate(8, 8)
+    assert seat_swapped_rate([[True, False]]) == rate(1, 2)
+    assert seat_swapped_rate([[], [True]]) == rate(1, 1)
+    assert isnan(seat_swapped_rate([]).mean)
+
+
+def test_intervals_over_deals_that_are_easy_or_hard_cover() -> None:
+    dice = np.random.default_rng(7)
+    inside = careless = 0
+    for _ in range(400):
+        deals = [list(dice.random(2) < hard) for hard in dice.choice([0.1, 0.9], 25)]
+        found, plain = seat_swapped_rate(deals), rate(int(sum(map(sum, deals))), 50)
+        inside += found.low <= 0.5 <= found.high
+        careless += plain.low <= 0.5 <= plain.high
+    assert inside / 400 > 0.92 > 0.88 > careless / 400
 
 
 def test_games_needed_for_two_rates_agrees_with_the_textbook() -> None:

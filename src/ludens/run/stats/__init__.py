@@ -13,6 +13,7 @@ from ludens.run.stats.compare import (
     indistinguishable,
     paired_difference,
     seat_swapped,
+    seat_swapped_rate,
 )
 from ludens.run.stats.estimate import Estimate, exactly, mean, rate
 
@@ -32,4 +33,5 @@ __all__ = [
     "paired_difference",
     "rate",
     "seat_swapped",
+    "seat_swapped_rate",
 ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, hypot, isnan, nan, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ludens.core.random import stream
-from ludens.run.stats.estimate import LEVEL, Bounds, Estimate, Z, exactly, mean
+from ludens.run.stats.estimate import LEVEL, Bounds, Estimate, Z, exactly, mean, rate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,13 +76,29 @@ def _flip_test(differences: np.ndarray[Any, np.dtype[np.float64]], seed: int) ->
 
 
 def seat_swapped(
-    pairs: Iterable[tuple[float, float]], *, bounds: Bounds | None = None, seed: int = 0
+    deals: Iterable[Sequence[float]], *, bounds: Bounds | None = None, seed: int = 0
 ) -> Estimate:
-    """The mean over pairs of episodes on one seed, the player in one seat and then in the other.
+    """The mean over deals, each the results of one seed with the player in one seat and then in the others.
 
-    The two share their deal, so a pair is one observation: `n` counts pairs.
+    They share their luck and what a seat is worth, so a deal is one observation: `n` counts deals.
     """
-    return mean([(first + second) / 2 for first, second in pairs], bounds=bounds, seed=seed)
+    return mean([sum(results) / len(results) for results in deals], bounds=bounds, seed=seed)
+
+
+def seat_swapped_rate(deals: Iterable[Sequence[bool]]) -> Estimate:
+    """The share of successes over deals as in `seat_swapped`, by Wilson's interval; `n` counts episodes.
+
+    Where the episodes of a deal succeed and fail together they tell less than so many of different deals: the
+    interval is that of fewer episodes, by the design effect. It is never narrower than that of all of them:
+    a handful of deals cannot vouch for an effect below 1.
+    """
+    groups = [deal for deal in deals if deal]
+    n, successes = sum(map(len, groups)), sum(map(sum, groups))
+    if len(groups) in (0, 1, n) or successes in (0, n):
+        return rate(successes, n)
+    share = successes / n
+    apart = sum((sum(deal) - share * len(deal)) ** 2 for deal in groups) * len(groups) / (len(groups) - 1)
+    return rate(successes, n, effect=max(1.0, apart / (n * share * (1 - share))))
 
 
 def games_needed(a: Estimate, b: Estimate | float, power: float = 0.8) -> int | None:

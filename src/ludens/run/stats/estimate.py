@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, nan, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -46,16 +46,21 @@ def exactly(value: float) -> Estimate:
     return Estimate(float(value), float(value), float(value), 0, 0.0)
 
 
-def rate(successes: int, n: int) -> Estimate:
+def rate(successes: int, n: int, *, effect: float = 1.0) -> Estimate:
     """A share of successes with Wilson's interval.
 
     The standard error is taken at the centre of that interval, so that n of n is not claimed to be certain.
+
+    Args:
+        successes: Of the tries.
+        n: Tries.
+        effect: Of the design: tries that hang together tell as much as n / effect others.
     """
     if not 0 <= successes <= n:
         raise ValueError(f"{successes} successes in {n} tries")
     if n == 0:
         return Estimate(nan, nan, nan, 0, nan)
-    return _wilson(successes / n, int(n))
+    return replace(_wilson(successes / n, n / effect), n=int(n))
 
 
 def mean(values: Iterable[float], *, bounds: Bounds | None = None, seed: int = 0) -> Estimate:
@@ -91,12 +96,12 @@ def mean(values: Iterable[float], *, bounds: Bounds | None = None, seed: int = 0
     return Estimate(centre, low, high, n, spread / sqrt(n))
 
 
-def _wilson(share: float, n: int) -> Estimate:
+def _wilson(share: float, n: float) -> Estimate:
     centre = (share * n + Z**2 / 2) / (n + Z**2)
     reach = Z * sqrt(n * share * (1 - share) + Z**2 / 4) / (n + Z**2)
     # Rounding must not leave 0 of n, or n of n, outside its own interval.
     low, high = min(max(centre - reach, 0.0), share), max(min(centre + reach, 1.0), share)
-    return Estimate(share, low, high, n, sqrt(centre * (1 - centre) / n))
+    return Estimate(share, low, high, int(n), sqrt(centre * (1 - centre) / n))
 
 
 def _constant(value: float, n: int, bounds: Bounds | None) -> Estimate:

@@ -1,0 +1,52 @@
+"""Metrics: what counts as one observation, and what does not count at all."""
+
+from __future__ import annotations
+
+from ludens.core.episode import Episode
+from ludens.run.stats import mean, rate
+from ludens.run.task import RETURN, WON, Played, mean_of, rate_of
+
+
+def played(seed: int, seat: str, earned: float) -> Played:
+    other = "o" if seat == "x" else "x"
+    episode = Episode("tic_tac_toe", 1, {}, seed, {"x": "", "o": ""}, returns={seat: earned, other: -earned})
+    return Played(f"a:t:{seed}:{seat}", episode, (seat,))
+
+
+def swapped(*deals: tuple[float, float]) -> list[Played]:
+    """Each deal once in either seat."""
+    return [
+        played(seed, seat, earned)
+        for seed, deal in enumerate(deals)
+        for seat, earned in zip("xo", deal, strict=True)
+    ]
+
+
+def test_swapped_seatings_of_a_seed_are_one_observation() -> None:
+    # The first seat is worth 1; beyond that the player is a little better, and always as much.
+    episodes = swapped(*[(1.5, -0.5), (1.25, -0.75)] * 5)
+    found = RETURN.estimate(episodes)
+    assert found == mean([0.5, 0.25] * 5)
+    assert (found.n, found.mean) == (10, 0.375)
+    assert found.low > 0 > mean([p.episode.returns[p.seats[0]] for p in episodes]).low
+
+
+def test_a_deal_that_decides_whoever_sits_where_counts_once() -> None:
+    episodes = swapped(*[(1.0, 1.0)] * 6, *[(-1.0, -1.0)] * 6)
+    found, careless = WON.estimate(episodes), rate(12, 24)
+    assert (found.mean, found.n) == (0.5, 24)
+    assert found.low < careless.low < careless.high < found.high
+
+
+def test_episodes_of_different_seeds_are_what_they_were() -> None:
+    episodes = [played(seed, "x", float(seed % 3)) for seed in range(12)]
+    assert RETURN.estimate(episodes) == mean([0.0, 1.0, 2.0] * 4)
+    assert WON.estimate(episodes) == rate(8, 12)
+
+
+def test_what_has_no_value_does_not_count() -> None:
+    episodes = swapped((1.0, -1.0), (1.0, 1.0))
+    half = mean_of("first", lambda p: 1.0 if p.seats == ("x",) else None)
+    assert half.estimate(episodes).n == 2
+    never = rate_of("never", lambda p: None)
+    assert never.estimate(episodes).n == 0
