@@ -30,11 +30,13 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         model("hf/some/model")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["llava", "qwen"])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.support.tiny_vlm import build
 
-    return build(tmp_path_factory.mktemp("tiny"))
+    if request.param == "qwen":
+        pytest.importorskip("torchvision", exc_type=ImportError)
+    return build(tmp_path_factory.mktemp("tiny"), family=request.param)
 
 
 @pytest.fixture
