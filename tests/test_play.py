@@ -262,6 +262,16 @@ async def test_a_reply_beside_a_failing_one_is_kept() -> None:
     assert episode.usage().calls == 1
 
 
+async def test_what_a_report_must_say_about_players_is_kept_once() -> None:
+    class Noted(Scripted):
+        notes = ("it is left out.", "and more.")
+
+    noted = Noted(says=["take 1"])
+    episode = await play(GAME, {"left": noted, "right": noted}, 3)
+    assert episode.notes == ["and more.", "it is left out."]
+    assert (await play(GAME, bots(), 3)).notes == []
+
+
 async def test_of_two_failures_at_once_the_first_seat_is_named() -> None:
     players = {"a": Slow(says=[ValueError("a")], naps=[0.02]), "b": Slow(says=[ValueError("b")])}
     episode = await play(Talk(), players, 1)

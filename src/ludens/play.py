@@ -72,8 +72,7 @@ async def play(
         while (turn := state.turn) and sitting.step < table.horizon:
             moves = await sitting.moves(turn)
             episode.moves += moves
-            lost = [move.seat for move in moves if move.verdict == "fallback"]
-            if lost and table.fallback == "forfeit":
+            if table.fallback == "forfeit" and (lost := [m.seat for m in moves if m.verdict == "fallback"]):
                 episode.status, episode.culprit = "forfeit", lost[0]
                 episode.returns = state.forfeited(lost[0])
                 break
@@ -89,6 +88,7 @@ async def play(
         episode.unfinished = [move for move in sitting.begun[len(episode.moves) :] if move.tries]
         episode.returns = state.returns
     episode.facts = state.facts
+    episode.notes = sorted({note for player in players.values() for note in player.notes})
     return episode
 
 

@@ -151,6 +151,19 @@ async def test_a_server_that_is_down_is_waited_for(tmp_path: Path, calm: dict[st
     assert {episode.status for episode in episodes(tmp_path / "run")} == {"done"}
 
 
+async def test_an_option_that_is_left_out_is_told_by_every_report(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    async with ModelServer(unwanted=["temperature"]) as server:
+        code, err = await evaluated(server, run, "--limit", "1", "--workers", "2", options="temperature=0")
+    assert code == 0, err
+    said = "vllm/tiny does not take the option 'temperature'; it is left out."
+    assert all(episode.notes == [said] for episode in episodes(run))
+    for form in ("table", "md", "html"):
+        told = await ludens("report", str(run), "--format", form)
+        page = Path(run / "report.html").read_text() if form == "html" else told.out
+        assert "does not take the option" in page, form
+
+
 async def test_calls_given_up_make_void_episodes_that_are_played_again(
     tmp_path: Path, calm: dict[str, str]
 ) -> None:

@@ -70,7 +70,7 @@ def test_the_fingerprint_ignores_clocks_and_bills_alone() -> None:
         return other.fingerprint()
 
     same = DONE.fingerprint()
-    assert fingerprint(ms=99.0) == fingerprint(usage=Usage(5, 5)) == same
+    assert fingerprint(ms=99.0) == fingerprint(usage=Usage(5, 5)) == fingerprint(notes=["x"]) == same
     changed = {
         fingerprint(text="x"),
         fingerprint(reason="x"),
@@ -186,7 +186,7 @@ def test_no_tampering_causes_more_than_a_clear_error(episode: Episode) -> None:
 
 
 UNPROVABLE = {
-    "culprit", "error", "seats.left", "seats.right", "size", "status", "table", "theme",
+    "culprit", "error", "notes", "seats.left", "seats.right", "size", "status", "table", "theme",
     "table.fallback", "table.horizon", "table.listed", "table.reply_limit", "table.retries", "table.seconds",
     "moves.ms", "moves.pictures", "moves.tries", "moves.verdict",
     "moves.tries.finish", "moves.tries.ms", "moves.tries.reason", "moves.tries.text", "moves.tries.usage",

@@ -7,6 +7,7 @@ come from a template file that users may replace.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
@@ -79,6 +80,10 @@ class Vlm(Agent):
     def words(self) -> Words:
         """The templates that prompts are made of."""
         return _words(self.manner.words)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        return self.model.notes
 
     def begin(self) -> None:
         _words(self.manner.words)

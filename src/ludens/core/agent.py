@@ -84,6 +84,11 @@ class Agent(ABC):
         }
         return str(Spec(self.kind, None, changed))
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a report must say about this player, such as options that its model does not take."""
+        return ()
+
     def begin(self) -> None:
         """Prepare for an episode, or raise a `UsageError` when this agent cannot play this game."""
 

@@ -98,6 +98,8 @@ class Episode:
     culprit: str = ""
     """The seat that forfeited, or whose agent failed."""
     error: str = ""
+    notes: list[str] = field(default_factory=list)
+    """What a report must say about who played, beside their specs."""
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
@@ -129,8 +131,9 @@ class Episode:
         return total
 
     def fingerprint(self) -> str:
-        """A hash of what happened, clocks and bills aside: equal episodes have equal fingerprints."""
-        timeless = replace(self, moves=_timeless(self.moves), unfinished=_timeless(self.unfinished))
+        """A hash of what happened, clocks, bills and notes aside: equal episodes have equal fingerprints."""
+        moves, unfinished = _timeless(self.moves), _timeless(self.unfinished)
+        timeless = replace(self, moves=moves, unfinished=unfinished, notes=[])
         data = orjson.dumps(asdict(timeless), option=orjson.OPT_SORT_KEYS)
         return blake2b(data, digest_size=12).hexdigest()
 

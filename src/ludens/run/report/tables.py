@@ -192,6 +192,10 @@ def _seen(row: Row) -> str:
 def _notes(found: SuiteResults) -> Iterator[str]:
     yield "Brackets hold 95% intervals."
     yield from found.cautions
+    cells = [cell for row in found.rows for cell in row.cells.values()]
+    yield from sorted(
+        {note for cell in cells for one in cell.episodes.values() for note in one.episode.notes}
+    )
     for row in found.rows:
         short = [
             f"{name} {len(cell.episodes)} of {cell.planned}"
