@@ -61,7 +61,9 @@ class CommaView(View):
         """Draw the panel into the box (x, y, width, height, in pixels)."""
 
     def values(self, seat: str) -> dict[str, object]:
-        told = {"turns": self.game.last_turn, "puzzle": self.words.say("puzzle", seat=seat)}
+        released = self.game.released and self.words.has(f"puzzle released {seat}")
+        puzzle = self.words.say("puzzle released" if released else "puzzle", seat=seat)
+        told = {"turns": self.game.last_turn, "puzzle": puzzle}
         return {**super().values(seat), **told}
 
     def offers(self, seat: str) -> Literal["image", "text", "both"]:

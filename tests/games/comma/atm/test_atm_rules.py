@@ -216,3 +216,13 @@ def test_random_play_agrees_with_the_paper() -> None:
     assert mean["partial"] == mean["solved"] == 0
     assert mean["turns"] > 9.8
     assert abs(mean["mistakes"] - 0.18) < 2 * 0.1
+
+
+@pytest.mark.parametrize("variant", ["paper", "released"])
+def test_the_solver_is_told_the_truth_about_who_hears_its_keys(variant: str) -> None:
+    state = Atm(variant=variant).start(5)
+    view = view_of(state.game, Look(), 0)
+    state.apply({"solver": "press_7"})
+    heard = "press_7" in view.notes(state, "expert")
+    assert heard == ("The Expert hears every key that you press." in view.rules("solver"))
+    assert heard != ("are not heard by the Expert" in view.rules("solver"))

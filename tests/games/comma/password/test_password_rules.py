@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ludens.core.random import stream
+from ludens.games.comma.blocks import write
 from ludens.games.comma.bots import advise
 from ludens.games.comma.password.lexicon import STOCK
 from ludens.games.comma.password.manual import PUBLISHED, PasswordManual, draw_manual
@@ -77,6 +78,16 @@ def test_panels_are_never_solved_at_the_start() -> None:
     wrong = Counter(panel(seed).wrong for seed in range(600))
     assert set(wrong) == {1, 2, 3, 4, 5}
     assert 150 < wrong[3] < 260
+
+
+@pytest.mark.parametrize("manual", ["standard", "random"])
+@pytest.mark.parametrize(("variant", "said"), [("paper", "any of them"), ("released", "only one of them")])
+def test_the_manual_says_whether_every_word_that_can_be_spelt_opens_the_lock(
+    manual: str, variant: str, said: str
+) -> None:
+    game = Password(manual=manual, variant=variant)
+    for manual_read in (game.start(3).manual, game.start(3).reimagined("solver", stream(3)).manual):
+        assert f"If several can, {said} opens the lock." in write(manual_read.blocks())
 
 
 @pytest.mark.parametrize(("variant", "outcome"), [("paper", "solved"), ("released", "mistake")])

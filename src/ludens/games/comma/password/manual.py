@@ -21,6 +21,8 @@ class PasswordManual(Manual):
     """The listed words, in the order of the alphabet."""
 
     words: tuple[str, ...]
+    any_opens: bool = True
+    """Whether every word that can be spelt opens the lock; by the released rules one of them does."""
 
     def spelt(self, slots: Sequence[Sequence[str]]) -> tuple[str, ...]:
         """Every listed word that can be spelt with one letter from each slot."""
@@ -31,9 +33,13 @@ class PasswordManual(Manual):
     def blocks(self) -> tuple[Block, ...]:
         intro = (
             f"A lock shows {SLOTS} letters. Each can be turned up and down and comes round again after "
-            f"{RING} letters, which are neighbours in the alphabet. The lock opens when it shows one of the "
-            "words below and is then submitted. To find out which of them can be spelt, have every slot "
-            "turned until all of its letters are known. If several can, any of them opens the lock."
+            f"{RING} letters, which are neighbours in the alphabet (Z and A are, too). The lock opens when "
+            "it shows one of the words below and is then submitted. To find out which of them can be spelt, "
+            "have every slot turned until all of its letters are known. "
+        ) + (
+            "If several can, any of them opens the lock."
+            if self.any_opens
+            else "If several can, only one of them opens the lock."
         )
         words = [word.upper() for word in self.words]
         rows = tuple(tuple(words[i : i + _COLUMNS]) for i in range(0, len(words), _COLUMNS))
@@ -66,6 +72,7 @@ def _letters(told: str) -> list[str]:
 
 
 PUBLISHED = PasswordManual(PUBLISHED_WORDS)
+RELEASED = PasswordManual(PUBLISHED_WORDS, any_opens=False)
 
 
 def draw_manual(random: Stream, answer: str = "", refused: Sequence[str] = ()) -> PasswordManual:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
-from ludens.games.comma.password.manual import ALPHABET, PUBLISHED, RING, SLOTS, PasswordManual, draw_manual
+from ludens.games.comma.password.manual import (
+    ALPHABET,
+    PUBLISHED,
+    RELEASED,
+    RING,
+    SLOTS,
+    PasswordManual,
+    draw_manual,
+)
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
 
 _UP = tuple(f"up_button_{slot}" for slot in range(1, SLOTS + 1))
@@ -43,7 +51,7 @@ class PasswordPanel(Puzzle[PasswordManual]):
     @property
     def accepted(self) -> tuple[str, ...]:
         """What opens the lock: the released code takes the one word the panel was made from."""
-        return (self.answer,) if self.released else self.manual.spelt(self.rings)
+        return self.manual.spelt(self.rings) if self.manual.any_opens else (self.answer,)
 
     @property
     def wrong(self) -> int:
@@ -122,14 +130,14 @@ class Password(Comma[PasswordManual]):
     skills = ("grounding", "multi-step")
 
     def standard_manual(self) -> PasswordManual:
-        return PUBLISHED
+        return RELEASED if self.released else PUBLISHED
 
     def random_manual(self, random: Stream) -> PasswordManual:
-        return draw_manual(random)
+        return replace(draw_manual(random), any_opens=not self.released)
 
     def imagined_manual(self, puzzle: Puzzle[PasswordManual], random: Stream) -> PasswordManual:
         assert isinstance(puzzle, PasswordPanel)
-        return draw_manual(random, puzzle.answer, puzzle.refused)
+        return replace(draw_manual(random, puzzle.answer, puzzle.refused), any_opens=not self.released)
 
     def set_up(self, manual: PasswordManual, setting: Setting) -> PasswordPanel:
         return PasswordPanel(manual, setting)
