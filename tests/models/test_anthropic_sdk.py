@@ -80,6 +80,7 @@ async def test_a_conversation_travels_whole() -> None:
             {"role": "user", "content": [{"type": "text", "text": "Again!"}]},
         ],
         "output_config": {"effort": "low"},
+        "thinking": {"type": "adaptive"},
         "temperature": 0.5,
         "top_p": 0.5,
     }
@@ -91,14 +92,27 @@ async def test_a_conversation_travels_whole() -> None:
 
 @pytest.mark.parametrize(
     ("effort", "thinking"),
-    [("2048", {"type": "enabled", "budget_tokens": 2048}), ("none", {"type": "disabled"})],
+    [("9000", {"type": "enabled", "budget_tokens": 9000}), ("none", {"type": "disabled"})],
 )
 async def test_thinking_can_be_counted_or_switched_off(effort: str, thinking: dict[str, Any]) -> None:
     server = NativeServer([message()])
     async with reached(server, f"effort={effort}") as asked:
         await asked.answer(question())
     assert server.requests[0]["thinking"] == thinking
-    assert server.requests[0]["max_tokens"] == 8192
+    # What is thought is part of what is written: there must be room for both.
+    assert server.requests[0]["max_tokens"] == thinking.get("budget_tokens", 0) + 8192
+
+
+async def test_a_model_that_cannot_think_as_it_sees_fit_is_asked_without_and_that_is_told() -> None:
+    refusal = error(400, "invalid_request_error", "adaptive thinking is not supported on this model")
+    server = NativeServer([refusal, message()])
+    async with reached(server, "effort=high") as asked:
+        await asked.answer(question())
+        await asked.answer(question())
+    assert ["thinking" in sent for sent in server.requests] == [True, False, False]
+    assert all(sent["output_config"] == {"effort": "high"} for sent in server.requests)
+    [note] = asked.notes
+    assert "anthropic/claude-x does not think unless reasoning_effort is a number" in note
 
 
 @pytest.mark.parametrize(

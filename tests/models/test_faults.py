@@ -69,6 +69,22 @@ def test_how_long_to_wait_is_read_in_every_form(headers: dict[str, str], seconds
     assert retry_after(headers, NOW) == seconds
 
 
+@pytest.mark.parametrize(
+    ("details", "seconds"),
+    [
+        ([{"links": []}, {"retryDelay": "22s"}], 22.0),
+        ([{"retryDelay": "10.5s"}], 10.5),
+        ([{"retryDelay": "soon"}, "x", None], None),
+        ({"retryDelay": "1s"}, None),
+    ],
+)
+def test_how_long_to_wait_may_stand_in_the_body(details: object, seconds: float | None) -> None:
+    for headers, expected in (({}, seconds), ({"retry-after": "7"}, 7.0)):
+        meant = judge(429, {"error": {"message": "!", "details": details}}, headers, "x", "y", Secret())
+        assert isinstance(meant, Fault)
+        assert meant.wait == expected
+
+
 @given(st.text())
 def test_no_header_can_crash_the_reader(value: str) -> None:
     wait = retry_after({"retry-after": value}, NOW)

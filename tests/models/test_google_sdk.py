@@ -103,6 +103,17 @@ async def test_passing_trouble_is_waited_out(scene: Scene, kind: str) -> None:
     assert asked.tally == {"calls": 1, "retries": 1, kind: 1}
 
 
+async def test_the_wait_that_the_body_asks_for_is_kept() -> None:
+    asked_for = [
+        {"@type": "type.googleapis.com/google.rpc.Help", "links": []},
+        {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "3600s"},
+    ]
+    body = {"error": {"code": 429, "message": "Quota", "status": "RESOURCE_EXHAUSTED", "details": asked_for}}
+    async with reached(NativeServer([Scene(body, 429), content()])) as asked:
+        with pytest.raises(AgentFailure, match="left alone for 3600 s"):
+            await asked.answer(question())
+
+
 async def test_a_hanging_server_is_left_after_the_timeout() -> None:
     server = NativeServer([Scene(fault="hang"), content()])
     async with reached(server, "timeout=0.2") as asked:

@@ -1,6 +1,7 @@
 """Models of Anthropic through their own SDK (extra `anthropic`): `anthropic/NAME`, key in ANTHROPIC_API_KEY.
 
-`reasoning_effort` is a word (low, medium, high, ...), `none`, or the number of tokens to think with.
+`reasoning_effort` is a word (low, medium, high, ...), `none`, or the number of tokens to think with, which
+older models want. A word lets the model think as it sees fit: many do not think unless they are told so.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from ludens.core.episode import Usage
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Finish, Message, Request, Sampling
-from ludens.models.client import Client
+from ludens.models.client import UNWANTED, Client
 from ludens.models.faults import Fault, Secret, judge, trouble
 from ludens.models.settings import Settings, find_key, read_settings
 from ludens.models.transport import check_address
 
 _HOME = "https://api.anthropic.com"
+_ROOM = 8192
 _FINISHES: dict[str | None, Finish] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -43,12 +45,16 @@ def anthropic_model(spec: Spec) -> AnthropicModel:
 class AnthropicModel(Client):
     """A model behind `/v1/messages`."""
 
-    usual = Sampling(max_tokens=8192)  # a limit must be given
+    usual = Sampling(max_tokens=_ROOM)  # a limit must be given
 
     def __init__(self, spec: Spec, settings: Settings, secret: Secret, address: str) -> None:
         super().__init__(spec, settings, secret, None if address == _HOME else address)
         self.address = address
         self._sdk: Any = None
+        self._adaptive = True
+        effort = settings.reasoning_effort
+        if effort is not None and effort.isdecimal():
+            self.usual = Sampling(max_tokens=_ROOM + int(effort))  # thoughts count as part of the answer
 
     async def open(self) -> None:
         from anthropic import AsyncAnthropic
@@ -85,6 +91,17 @@ class AnthropicModel(Client):
                 raise
             raise fault from None
 
+    def adapt(self, complaint: str, sampling: Sampling) -> bool:
+        learnt = super().adapt(complaint, sampling)
+        if "adaptive thinking" in complaint.lower() and UNWANTED.search(complaint):
+            self._adaptive = False
+            self.note(
+                f"{self.name} does not think unless reasoning_effort is a number of tokens; "
+                f"{sampling.reasoning_effort!r} is passed on without thinking."
+            )
+            learnt = True
+        return learnt
+
     def _body(self, request: Request, sampling: Sampling) -> dict[str, Any]:
         system = [_block(part) for m in request.messages if m.role == "system" for part in m.parts]
         body: dict[str, Any] = {
@@ -101,6 +118,8 @@ class AnthropicModel(Client):
             body["thinking"] = {"type": "disabled"}
         elif effort is not None:
             body["output_config"] = {"effort": effort}
+            if self._adaptive:
+                body["thinking"] = {"type": "adaptive"}
         # Not arguments of the SDK any more, while many models still take them.
         drawn = {"temperature": sampling.temperature, "top_p": sampling.top_p}
         body["extra_body"] = {**{k: v for k, v in drawn.items() if v is not None}, **extra}

@@ -30,6 +30,7 @@ _TOO_LONG = re.compile(
     r"context.?length|context window|maximum (context|model|input)|too many tokens|too long", re.IGNORECASE
 )
 _NO_CREDIT = ("insufficient_quota", "billing_hard_limit", "credit balance", "insufficient credits")
+_DELAY = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s", re.ASCII)
 _LONGEST_QUOTE = 300
 _HTTP_LIBRARIES = {"aiohttp", "httpx", "httpx2", "httpcore", "httpcore2"}
 
@@ -98,10 +99,9 @@ def judge(
     quote = f"HTTP {status}: {said}" if said else f"HTTP {status}"
     if status == 402 or any(word in said.lower() for word in _NO_CREDIT):
         return ModelRejected(f"{name}: the account has no credit left ({quote}).")
-    if status in _PASSING:
-        return Fault("rate" if status == 429 else "server", quote, retry_after(headers))
-    if status >= 500:
-        return Fault("server", quote, retry_after(headers))
+    if status in _PASSING or status >= 500:
+        wait = retry_after(headers)
+        return Fault("rate" if status == 429 else "server", quote, _delay(body) if wait is None else wait)
     if status in (400, 403, 422, 451) and _FILTER.search(said):
         return Filtered(said)
     if status in (401, 403) or (status == 400 and _BAD_KEY.search(said)):
@@ -129,6 +129,17 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
             return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
+
+
+def _delay(body: object) -> float | None:
+    """The same in the body, where Google puts it."""
+    error = body.get("error") if isinstance(body, dict) else None
+    details = error.get("details") if isinstance(error, dict) else None
+    for detail in details if isinstance(details, list) else ():
+        asked = _DELAY.fullmatch(str(detail.get("retryDelay"))) if isinstance(detail, dict) else None
+        if asked:
+            return float(asked[1])
+    return None
 
 
 def trouble(error: Exception, secret: Secret) -> Fault | None:

@@ -119,7 +119,7 @@ class OpenAIChat(Client):
         if isinstance(read, Answer):
             read.model = read.model or self.model_name
             return read
-        raise judge(error_status(read), read, {}, self.name, self.address, self.secret)
+        raise judge(error_status(read), read, headers, self.name, self.address, self.secret)
 
     def _messages(self, request: Request) -> list[dict[str, Any]]:
         return [
