@@ -114,6 +114,26 @@ def test_every_body_is_an_answer_an_error_or_a_fault(body: object) -> None:
         assert 400 <= error_status(read) <= 599
 
 
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}, (10, 5)),
+        ({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 45}, (10, 35)),
+        ({"prompt_tokens": 10, "completion_tokens": 5}, (10, 5)),
+        ({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 3}, (10, 5)),
+        ({"prompt_tokens": None, "total_tokens": "x"}, (0, 0)),
+        (None, (0, 0)),
+    ],
+)
+def test_what_was_thought_counts_as_written_wherever_it_stands(
+    usage: object, counted: tuple[int, int]
+) -> None:
+    body = {"choices": [{"message": {"content": "a1"}}], "usage": usage}
+    read = read_answer(orjson.dumps(body))
+    assert isinstance(read, Answer)
+    assert (read.usage.input_tokens, read.usage.output_tokens) == counted
+
+
 @given(st.binary(max_size=200))
 def test_noise_is_a_fault(data: bytes) -> None:
     with pytest.raises(Fault) as caught:

@@ -14,7 +14,7 @@ from tests.support.model_server import ModelServer
 async def test_pictures_travel_as_data_uris_in_their_place(reach: Reach) -> None:
     shown = picture()
     messages = (Message("system", ("Play.",)), Message("user", ("Look:", shown, "What now?")))
-    async with ModelServer() as server:
+    async with ModelServer(script=["reasoning"]) as server:
         answer = await reach(server, "detail=low").answer(Request(messages))
     [sent] = server.requests
     assert sent["model"] == "tiny"

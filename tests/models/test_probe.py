@@ -46,7 +46,7 @@ async def test_a_model_that_sees_is_right_and_one_that_guesses_is_not() -> None:
     assert Picture.from_png(base64.b64decode(image.partition(",")[2])).hash == picture.hash
     first, second = found.lines()
     assert first == f"vllm/tiny@{server.url}?temperature=0 answered: It is on {expected}. (right)"
-    assert "100 tokens in, 4 out, 7 of them thinking, price not known" in second
+    assert "100 tokens in, 4 out, price not known" in second
     assert f"wrong: the blue disc is on {expected}" in blind.lines()[0]
 
 
@@ -54,6 +54,12 @@ async def test_a_cut_off_answer_is_told() -> None:
     async with ModelServer(script=["length"]) as server:
         found = await probe(f"vllm/tiny@{server.url}")
     assert "the answer ended early: length" in found.lines()
+
+
+async def test_thinking_is_told() -> None:
+    async with ModelServer(script=["reasoning"], player=lambda prompt, digest: "c3") as server:
+        found = await probe(f"vllm/tiny@{server.url}")
+    assert "100 tokens in, 8 out, 7 of them thinking, price not known" in found.lines()[1]
 
 
 async def test_trouble_is_told_and_not_sat_out() -> None:

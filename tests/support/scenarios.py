@@ -38,10 +38,11 @@ def scenario(name: str) -> Callable[[Scenario], Scenario]:
 
 def completion(asked: Asked, message: dict[str, Any], finish: str = "stop", **more: Any) -> web.Response:
     text = message.get("content") or ""
+    thought = 7 if message.get("reasoning_content") else 0
     usage = {
         "prompt_tokens": 100,
-        "completion_tokens": len(text.split()),
-        "completion_tokens_details": {"reasoning_tokens": 7},
+        "completion_tokens": len(text.split()) + thought,
+        "completion_tokens_details": {"reasoning_tokens": thought},
     }
     choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
     return web.json_response(

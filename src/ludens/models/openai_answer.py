@@ -64,9 +64,11 @@ def _usage(value: object) -> Usage:
         return Usage()
     details = value.get("completion_tokens_details")
     cost = value.get("cost")
+    read = _count(value.get("prompt_tokens"))
     return Usage(
-        input_tokens=_count(value.get("prompt_tokens")),
-        output_tokens=_count(value.get("completion_tokens")),
+        input_tokens=read,
+        # Some leave what was thought out of this count, and bill it: it is in the total.
+        output_tokens=max(_count(value.get("completion_tokens")), _count(value.get("total_tokens")) - read),
         reasoning_tokens=_count(details.get("reasoning_tokens") if isinstance(details, Mapping) else 0),
         cost=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
     )
