@@ -187,7 +187,7 @@ async def test_a_person_sees_types_errs_and_leaves(
     assert shown.out == ""
     for told in (
         "You sit at left.", "=== left, your move 1", f"picture: {tmp_path / 'left-001.png'}", "30 pebbles",
-        "you may: take 1 take 2 take 3", "that was no move: 'take nine' is not a legal action for left now",
+        "you may: take 1, take 2, take 3", "that was no move: 'take nine' is not a legal action for left now",
     ):  # fmt: skip
         assert told in shown.err
     assert shown.err.count("You sit at left.") == 1

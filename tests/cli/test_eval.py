@@ -114,6 +114,11 @@ WRONG = {
     "limit": (["eval", "demo", "-m", "bot/random", "--limit", "-1"], "at least 0, not -1"),
     "concurrency": (["eval", "demo", "-m", "bot/random", "--concurrency", "0"], "at least 1, not 0"),
     "workers": (["eval", "demo", "-m", "bot/random", "--workers", "-2"], "at least 0, not -2"),
+    "workers without end": (["eval", "demo", "-m", "bot/random", "--workers", "1000000"], "at most"),
+    "nodes without end": (["eval", "demo", "-m", "bot/first", "--ray", "x", "--workers", "10001"], "most 10000"),
+    "tasks of none": (["eval", "demo", "-m", "bot/random", "--tasks", ", "], "--tasks names no task"),
+    "modality": (["eval", "demo", "-m", TINY, "--modality", "imag"], "'imag'; did you mean 'image'?"),
+    "seeds beyond 64 bits": (["eval", "demo", "-m", "bot/random", "--seed", str(2**63 - 1)], "64 bits"),
     "calls": (["eval", "demo", "-m", "bot/random", "--max-calls", "0"], "--max-calls must be above 0"),
     "cost without price": (["eval", "demo", "-m", TINY, "--max-cost", "1"], "needs a price for vllm/tiny"),
     "names": (["eval", "demo", "-m", "bot/random", "--name", "a", "--name", "b"], "1 entrants and 2 names"),
@@ -170,6 +175,26 @@ def test_a_terminal_is_asked(ludens: Run, tmp_path: Path, monkeypatch: pytest.Mo
     assert not (tmp_path / "run").exists()
 
 
+def test_no_more_processes_than_episodes(ludens: Run, tmp_path: Path) -> None:
+    ran = ludens(
+        "eval", "demo", "-m", "bot/random", "--tasks", "perceive", "--limit", "1", "--workers", "9",
+        "--out", str(tmp_path / "run"),
+    )  # fmt: skip
+    assert ran.code == 0
+    assert f"playing into {tmp_path / 'run'}, in 1 process\n" in ran.err
+
+
+def test_a_person_plays_one_game_after_the_other(process: Run, tmp_path: Path) -> None:
+    ran = process(
+        "eval", "demo", "-m", "human", "--tasks", "tic_tac_toe", "--limit", "2",
+        "--out", str(tmp_path / "run"),
+        typed="\n".join(f"{row}{column}" for row in "ABC" for column in "123") * 9,
+    )  # fmt: skip
+    assert "episodes, " not in ran.err
+    moves = [line.split()[-1] for line in ran.err.splitlines() if line.endswith(("move 1", "move 2"))]
+    assert moves == ["1", "2", "1", "2"]
+
+
 def test_void_bots_stop_early_and_can_be_resumed(ludens: Run, tmp_path: Path) -> None:
     from tests.support.suites import Flaky
 
@@ -177,7 +202,7 @@ def test_void_bots_stop_early_and_can_be_resumed(ludens: Run, tmp_path: Path) ->
     run = str(tmp_path / "run")
     ran = ludens("eval", TURNS, "-m", "test/flaky?times=99", "--limit", "1", "--out", run)
     assert ran.code == 3
-    assert "stopped early: 2 episodes stay void; the last reason: no answer today." in ran.err
+    assert "stopped early: 2 episodes stay void; the last reason: no answer today. What" in ran.err
     assert f"ludens resume {run}" in ran.err
     Flaky.failed["test/flaky?times=99"] = 99
     again = ludens("resume", run)

@@ -23,7 +23,10 @@ def test_json_holds_seats_kind_of_play_options_and_summary(ludens: Run) -> None:
     assert list(told) == GAMES.names()
     wrong = {name: game["error"] for name, game in told.items() if "error" in game}
     assert {name for name, error in wrong.items() if "needs the extra" not in error} == set()
-    kinds = {"tic_tac_toe": "turns", "coin_dilemma": "together", "perceive": "question", "comma/wire": "talk"}
+    kinds = {
+        "tic_tac_toe": "turns", "coin_dilemma": "together", "comma/wire": "talk", "qa": "question",
+        "sudoku": "alone", "minesweeper": "alone", "perceive": "question", "rule": "question",
+    }  # fmt: skip
     assert {name: told[name]["play"] for name in kinds} == kinds
     assert told["breakthrough"]["seats"] == ["black", "white"]
     assert told["breakthrough"]["options"]["rows"] == {
@@ -31,6 +34,16 @@ def test_json_holds_seats_kind_of_play_options_and_summary(ludens: Run) -> None:
     }  # fmt: skip
     assert told["breakthrough"]["summary"].startswith("A race of pawns")
     assert "bot/self_interest" in told["coin_dilemma"]["bots"]
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+def test_narrow_screens_show_whole_names(width: int, ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = ludens("games").out.splitlines()
+    assert [name for name in GAMES.names() if not any(line.split()[:1] == [name] for line in lines)] == []
+    assert [line for line in lines[:-1] if len(line) > width] == []
+    assert ("(no room here for: options)" in lines) == (width == 80)
+    assert ("  play: turns" in lines) == (width == 40)
 
 
 def test_one_game_is_told_in_full(ludens: Run) -> None:

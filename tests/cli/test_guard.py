@@ -43,3 +43,16 @@ def test_a_reader_who_leaves_is_not_an_error() -> None:
     ran = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stderr == ""
     assert ran.stdout.strip() in ("0", "141")
+
+
+@pytest.mark.parametrize("argv", ["games", "show tic_tac_toe", "games --json"])
+def test_a_full_disk_is_one_sentence(argv: str) -> None:
+    into = f"{sys.executable} -m ludens {argv} > /dev/full"
+    ran = subprocess.run(["bash", "-c", into], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stderr) == (1, "ludens: cannot write: no space left on device.\n")
+
+
+def test_nobody_needs_to_listen() -> None:
+    closed = f"{sys.executable} -m ludens games >&-"
+    ran = subprocess.run(["bash", "-c", closed], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stderr) == (0, "")

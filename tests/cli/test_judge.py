@@ -78,6 +78,8 @@ async def test_a_wrong_key_is_one_sentence(run: Path) -> None:
         ((), "RUN is missing"),
         (("nowhere",), "is not a run"),
         (("nowhere", "--calibrate"), "leave RUN out"),
+        (("--calibrate", "--limit", "5"), "leave --limit out"),
+        (("--calibrate", "--words", "nowhere"), "the rules read none"),
         (("--calibrate", "--judge", "nobody/x"), "unknown judge"),
     ],
 )

@@ -34,10 +34,15 @@ async def test_a_model_that_answers() -> None:
 
 def test_a_server_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "test", "compat/tiny@http://127.0.0.1:9/v1?retries=0&patience=0.1"]) == 1
-    assert "did not answer" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "gave no answer" in said.err
 
 
-@pytest.mark.parametrize("words", [["models", "tset"], ["models", "test"], ["models", "test", "opnai/x"]])
+@pytest.mark.parametrize(
+    "words",
+    [["models", "tset"], ["models", "test"], ["models", "test", "opnai/x"], ["models", "list", "openai/x"]],
+)
 def test_wrong_words(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1

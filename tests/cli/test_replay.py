@@ -60,6 +60,8 @@ def test_a_file_with_an_episode_will_do(folder: Path, ludens: Run, tmp_path: Pat
     assert ran.out.startswith("episode.json: tic_tac_toe")
     file.write_bytes(b"\n".join(record.episode.to_json() for record in records))
     assert ludens("replay", str(file), "2").code == 0
+    of_a_run = ludens("replay", str(folder / "episodes.jsonl"), "2")
+    assert (of_a_run.code, of_a_run.out) == (0, ludens("replay", str(folder), "2").out)
 
 
 def test_what_does_not_replay_is_refused_with_exit_code_2(folder: Path, ludens: Run, tmp_path: Path) -> None:
@@ -83,7 +85,8 @@ def test_what_does_not_replay_is_refused_with_exit_code_2(folder: Path, ludens: 
         (["{run}", "seer:turns:0:1", "--out", "{}/no/e.png"], "cannot write"),
         (["{run}", "seer:turns:0:1", "--out", "{}/e.png", "--seat", "y"], "seat of tic_tac_toe"),
         (["{run}", "seer:turns:0:1", "--size", "100"], "the nearest is 256"),
-        (["{run}", "seer:turns:0:1", "--ms", "1"], "at least 20"),
+        (["{run}", "seer:turns:0:1", "--ms", "1"], "20 to 60000"),
+        (["{run}", "seer:turns:0:1", "--out", "{}/e.gif", "--ms", "99999999999"], "20 to 60000"),
         (["{}"], "holds no run.json"),
         (["{}/none.json"], "cannot read"),
         (["{}/none.json", "key"], "chosen by number"),

@@ -60,10 +60,15 @@ def test_a_seat_that_waits_has_no_actions(ludens: Run) -> None:
     assert "none: x must move" in ludens("show", "tic_tac_toe", "--seat", "o").out
 
 
+def test_names_of_actions_with_spaces_are_told_apart(ludens: Run) -> None:
+    assert "(Play 0), (Play 1)" in ludens("show", "hanabi").out
+
+
 def test_a_game_that_ends_early_says_so(ludens: Run) -> None:
     ran = ludens("show", "tic_tac_toe", "--moves", "50")
     assert ran.code == 0
-    assert "(and the game was over, not 50)" in ran.out
+    assert "over after " in ran.out
+    assert " of 50 random moves" in ran.out
     assert "none: the game is over, with x " in ran.out
 
 

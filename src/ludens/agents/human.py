@@ -54,7 +54,8 @@ class Human(Agent):
         if ask.move == 0 and isinstance(ask.legal, FreeText):
             parts.append("(a line that ends with \\ goes on in the next line; any other sends the message)")
         if ask.listed and not isinstance(ask.legal, FreeText):
-            parts.append("you may: " + " ".join(ask.legal))
+            apart = ", " if any(" " in action for action in ask.legal) else " "
+            parts.append("you may: " + apart.join(ask.legal))
         return "\n".join(filter(None, parts))
 
     def _refused(self, ask: Ask) -> str:

@@ -18,13 +18,16 @@ CORE = ("aiohttp", "cyclopts", "numpy", "open_spiel", "orjson", "Pillow", "pydan
 
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "fast": ("PNGs written two to three times as fast", ("isal",)),
-    "data": ("results as Parquet", ("pyarrow",)),
+    "data": ("results and sets as Parquet", ("pyarrow",)),
     "atari": ("Pong (GPL)", ("ale-py",)),
     "anthropic": ("Anthropic's own API format", ("anthropic",)),
     "google": ("Google's own API format", ("google-genai",)),
-    "train": ("training", ("accelerate", "datasets", "peft", "torch", "transformers", "trl")),
-    "scenes": ("rendered scenes", ("mitsuba",)),
-    "robots": ("robots", ("mujoco",)),
+    "train": (
+        "models on this machine (hf/...)",
+        ("accelerate", "datasets", "peft", "torch", "transformers", "trl"),
+    ),
+    "scenes": ("rendered scenes, to come", ("mitsuba",)),
+    "robots": ("robots, to come", ("mujoco",)),
     "ray": ("clusters", ("ray",)),
 }
 """Name to what it is for, and the packages that make it."""
@@ -75,4 +78,4 @@ def _print(found: dict[str, Any]) -> None:
     for name, extra in found["extras"].items():
         packages = ", ".join(f"{package} {version or '-'}" for package, version in extra["packages"].items())
         rows.append((name, extra["for"], packages, extra["get"] or "installed"))
-    table("Extras", ("extra", "for", "packages", "get it"), rows)
+    table("Extras", ("extra", "for", "packages", "get it"), rows, spare=("packages", "for"))

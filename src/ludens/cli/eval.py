@@ -22,6 +22,7 @@ from ludens.cli.go import (
     Yes,
     go,
 )
+from ludens.core.errors import BadOption
 
 Flag = Parameter(negative="", show_default=False)
 
@@ -98,13 +99,16 @@ def eval_(
         "frames": frames,
         "memory": memory,
     }
+    some = tuple(filter(None, (task.strip() for task in tasks.split(","))))
+    if tasks and not some:
+        raise BadOption(f"--tasks names no task: {tasks!r}.")
     manner = {option: str(value) for option, value in given.items() if value is not None}
     folder = str(words.resolve()) if words else ""
     field = field_of(model, name, manner, words=folder, blind_control=blind_control)
     plan = make_plan(
         suite,
         field.entrants,
-        tasks=tuple(filter(None, (task.strip() for task in tasks.split(",")))),
+        tasks=some,
         limit=limit,
         seed=seed,
         theme=look.theme,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from ludens.cli.out import json_out, printable, table
 
 if TYPE_CHECKING:
     from ludens.core.game import Game
+    from ludens.core.state import Legal, State
 
 _TOLD = ("help", "low", "high", "choices")
 
@@ -35,6 +37,7 @@ def games(
         f"{len(listed)} games",
         ("game", "seats", "play", "options", "summary"),
         [(g["name"], ", ".join(g["seats"]), g["play"], _options(g), g["summary"]) for g in listed],
+        spare=("options", "seats", "play"),
     )
     print("`ludens games NAME` tells more about one, `ludens show NAME` draws it.")
     return None
@@ -68,20 +71,27 @@ def kind_of_play(game: Game) -> str:
     from ludens.core.state import FreeText
 
     state = game.start(0)
-    actions, talk = {}, False
-    for seat in state.turn:
-        legal = state.legal(seat)
-        talk = talk or isinstance(legal, FreeText)
-        actions[seat] = "" if isinstance(legal, FreeText) else legal[0]
-    together = len(actions) > 1
-    state.apply(actions)
-    if state.over and not together:
+    said = [state.legal(seat) for seat in state.turn]
+    if len(said) == 1 and all(_ends(state, action) for action in _some(said[0])):
         return "question"
-    if talk:
+    if any(isinstance(legal, FreeText) for legal in said):
         return "talk"
-    if together:
+    if len(said) > 1:
         return "together"
     return "turns" if len(game.seats) > 1 else "alone"
+
+
+def _some(legal: Legal) -> Sequence[str]:
+    """What to try: the game of one move is over whatever is done, others only after a blunder."""
+    from ludens.core.state import FreeText
+
+    return ("",) if isinstance(legal, FreeText) else legal
+
+
+def _ends(state: State, action: str) -> bool:
+    after = state.clone()
+    after.apply({after.turn[0]: action})
+    return after.over
 
 
 def _about(name: str) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -62,6 +64,12 @@ class Pace:
     def __post_init__(self) -> None:
         at_least("--concurrency", self.concurrency, 1)
         at_least("--workers", self.workers or 0, 0)
+        cores = os.cpu_count() or 1
+        most, where = (
+            (10_000, "a cluster") if self.ray else (max(16, 4 * cores), f"a machine with {cores} cores")
+        )
+        if (self.workers or 0) > most:
+            raise BadOption(f"--workers must be at most {most} on {where}, not {self.workers}.")
 
     @property
     def bounded(self) -> bool:
@@ -92,6 +100,8 @@ def go(plan: Plan, folder: Path, opened: Callable[[], Store], pace: Pace) -> int
         Player(plan).check()
     done, _ = progress(folder)
     left = [job for job in plan.jobs() if job.key not in done]
+    if any(not -(2**63) <= job.seed < 2**63 for job in left):
+        raise BadOption(f"--seed {plan.seed} leads to seeds of episodes that do not fit into 64 bits.")
     budget, guess = pace.budget, _agreed(plan, left, pace)
     with opened() as store:
         try:
@@ -106,7 +116,7 @@ def go(plan: Plan, folder: Path, opened: Callable[[], Store], pace: Pace) -> int
     show_results(folder)
     if ending is None or ending.complete:
         return DONE
-    aside(f"ludens: stopped early: {ending.reason}. {_how_to_resume(folder)}")
+    aside(f"ludens: stopped early: {ending.reason.rstrip('.')}. {_how_to_resume(folder)}")
     return INTERRUPTED if ending.interrupted else STOPPED_EARLY
 
 
@@ -116,13 +126,16 @@ def _played(store: Store, pace: Pace, budget: Budget, guess: Estimate) -> Ending
     from ludens.run.progress import Progress
 
     workers, left = pace.workers, sum(1 for _ in store.pending())
+    people = any(spec.partition("?")[0] == "human" for spec in store.plan.entrants.values())
     if workers is None:
         workers = fitting(store.plan, min(pace.concurrency, left)) if pace.ray is None else 0
-    among = f", in {workers} processes" if workers else ""
+    workers = min(workers, left)
+    among = f", in {workers} process{'es' if workers > 1 else ''}" if workers else ""
     aside(f"playing into {store.folder}{among}")
-    concurrency = max(pace.concurrency, 2 * workers)
+    concurrency = 1 if people else max(pace.concurrency, 2 * workers)
     where = executor(store.plan, concurrency=concurrency, workers=workers, ray=pace.ray)
-    with Progress() as progress:
+    # Nobody can play sixteen games at once, nor type into a line that is drawn anew four times a second.
+    with nullcontext() if people else Progress() as progress:
         engine = Engine(
             store, where, concurrency=concurrency, budget=budget, estimated=guess.each, watch=progress
         )

@@ -8,10 +8,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from ludens.core.errors import UnknownName, UsageError
 
@@ -27,6 +28,8 @@ def guarded(app: App, argv: Sequence[str] | None = None) -> int:
     from cyclopts.exceptions import CycloptsError
 
     tokens = list(sys.argv[1:] if argv is None else argv)
+    if sys.stdout is None:  # closed by the shell, as in `>&-`: nobody listens, and that is no error
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     try:
         code = app(tokens)
         sys.stdout.flush()
@@ -39,15 +42,35 @@ def guarded(app: App, argv: Sequence[str] | None = None) -> int:
         print("\nludens: stopped.", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader (`head`, a pager) has seen enough. What is still buffered must not be written at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_what_is_buffered()  # the reader (`head`, a pager) has seen enough
         return READER_LEFT
-    except Exception:
-        import traceback
-
-        traceback.print_exc()
-        print("ludens: this is a bug in Ludens or in a plugin; please report it.", file=sys.stderr)
+    except OSError as error:
+        if error.errno not in _FULL:
+            return _bug()
+        _drop_what_is_buffered()
+        print(f"ludens: cannot write: {(error.strerror or str(error)).lower()}.", file=sys.stderr)
         return FAILED
+    except Exception:
+        return _bug()
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def _drop_what_is_buffered() -> None:
+    """What standard output does not take must not be tried again at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _bug() -> int:
+    import traceback
+
+    traceback.print_exc()
+    print("ludens: this is a bug in Ludens or in a plugin; please report it.", file=sys.stderr)
+    return FAILED
 
 
 def refuse(sentence: str) -> int:
@@ -83,5 +106,7 @@ def _sentence(error: CycloptsError) -> str:
         name = error.token.keyword or (error.argument.name if error.argument else "")
         if kind := _KINDS.get(error.target_type or object):
             return f"{name} must be {kind}, not {error.token.value!r}."
+        if get_origin(error.target_type) is Literal:
+            return str(UnknownName(f"value of {name}", error.token.value, get_args(error.target_type)))
     text = " ".join(str(error).split())
     return text[:1].lower() + text[1:]

@@ -46,9 +46,13 @@ def judge(
     from ludens.suites.comma.judge import make_judge
 
     at_least("--limit", limit, 0)
+    if words is not None and judge == "rules":
+        raise BadOption("--words are words for a model, and the rules read none: name a --judge.")
     if calibrate:
-        if run is not None:
-            raise BadOption("--calibrate judges its own conversations: leave RUN out.")
+        if run is not None or limit:
+            raise BadOption(
+                f"--calibrate judges its own conversations: leave {'--limit' if limit else 'RUN'} out."
+            )
         return _calibrate(judge, words, out, json)
     if run is None:
         raise BadOption("RUN is missing: name the folder of a run, or --calibrate.")

@@ -8,7 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ludens.cli.given import Json
-from ludens.cli.out import json_out, table
+from ludens.cli.guard import FAILED
+from ludens.cli.out import aside, json_out, table
 from ludens.core.errors import AgentFailure, BadOption, UnknownName
 
 _KINDS = {
@@ -33,6 +34,10 @@ def models(
     if what not in ("list", "test"):
         raise UnknownName("word after `ludens models`", what, ("list", "test"))
     if what == "list":
+        if spec is not None:
+            raise BadOption(
+                f"`ludens models list` lists all of them; did you mean: ludens models test {spec}?"
+            )
         return _list(json)
     if spec is None:
         raise BadOption("say which model to test, as in: ludens models test openai/gpt-4.1.")
@@ -63,8 +68,8 @@ def _test(spec: str, json: bool) -> int:
     try:
         result = asyncio.run(probe(spec))
     except AgentFailure as failure:
-        print(f"{spec} did not answer: {failure}")
-        return 1
+        aside(f"ludens: {failure}")
+        return FAILED
     if json:
         json_out(asdict(result))
     else:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ludens.core.errors import BadFile
 
@@ -25,21 +25,69 @@ def console() -> Console:
 
 
 def table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Sequence[str] = (),
+    spare: Sequence[str] = (),
 ) -> None:
-    """Print a table; the columns named in `right` hold numbers."""
+    """Print a table; the columns named in `right` hold numbers.
+
+    Where the screen is too narrow, the columns named in `spare` are left out, the first first; where that
+    does not help, each row becomes a paragraph.
+    """
     from rich import box
     from rich.table import Table
 
+    screen, cells = console(), [[printable(cell) for cell in row] for row in rows]
+    room = _room(columns, cells)
+    shown, left_out = list(columns), list(spare)
+    while sum(room[column] + _GAP for column in shown) > screen.width and left_out:
+        shown.remove(left_out.pop(0))
+    if sum(room[column] + _GAP for column in shown) > screen.width:
+        return _paragraphs(title, columns, cells, screen.width)
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    for row in rows:
-        made.add_row(*map(printable, row))
-    screen = console()
+    for column in shown:
+        side: Literal["left", "right"] = "right" if column in right else "left"
+        made.add_column(column, justify=side, overflow="fold", min_width=room[column])
+    for row in cells:
+        made.add_row(*(cell for column, cell in zip(columns, row, strict=True) if column in shown))
     with screen.capture() as printed:
         screen.print(made)
     print(title + "\n".join(line.rstrip() for line in ["", *printed.get().splitlines()]))
+    if missing := [column for column in columns if column not in shown]:
+        print(f"(no room here for: {', '.join(missing)})")
+    return None
+
+
+_GAP = 3
+_LEGIBLE = 20
+"""Characters that a column of text needs to be read with ease; a column of names is never cut."""
+
+
+def _room(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> dict[str, int]:
+    """How many characters each column needs at least."""
+    widest = [
+        max(len(line) for cell in column for line in cell.split("\n") or [""])
+        for column in zip(columns, *cells, strict=True)
+    ]
+    return {
+        column: wide if place == 0 else min(wide, _LEGIBLE)
+        for place, (column, wide) in enumerate(zip(columns, widest, strict=True))
+    }
+
+
+def _paragraphs(title: str, columns: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> None:
+    from textwrap import fill
+
+    print(title)
+    for first, *rest in cells:
+        print(f"\n{first}")
+        for column, cell in zip(columns[1:], rest, strict=True):
+            if cell:
+                said = f"{column}: {'; '.join(cell.splitlines())}"
+                print(fill(said, max(width, _LEGIBLE), initial_indent="  ", subsequent_indent="    "))
+    print()
 
 
 def json_out(value: Any) -> None:

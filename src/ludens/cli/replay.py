@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Json, Size, Whole, at_least, look_of
+from ludens.cli.given import Json, Size, Whole, look_of
 from ludens.cli.out import json_out, printable, table, writable
 from ludens.core.errors import BadFile, BadOption
 
@@ -31,15 +31,18 @@ def replay(
     ] = None,
     seat: Annotated[str | None, Parameter(help="Through whose eyes, in .gif and .png.")] = None,
     size: Annotated[Size | None, Parameter(help="Side of the pictures, 256 to 1024.")] = None,
-    ms: Annotated[Whole, Parameter(help="How long each picture of a .gif is shown.")] = 600,
+    ms: Annotated[Whole, Parameter(help="How long each picture of a .gif is shown, 20 to 60000.")] = 600,
     json: Json = False,
 ) -> None:
     """Play an episode again from its seed and actions, and prove that it is the same."""
     if out is not None and out.suffix.lower() not in _SUFFIXES:
         raise BadOption(f"--out must end in .gif, .html or .png, not {out.name!r}.")
-    at_least("--ms", ms, 20)
+    if not 20 <= ms <= 60_000:
+        raise BadOption(f"--ms must be 20 to 60000 milliseconds, not {ms}.")
     if size is not None:
         look_of("classic", size)
+    if run.name == "episodes.jsonl" and run.with_name("run.json").exists():
+        run = run.parent
     if run.is_dir() and key is None:
         if out is not None:
             raise BadOption("KEY is missing: which episode? Leave --out away to list them.")

@@ -34,6 +34,7 @@ def runs(
         ("folder", "suite", "entrants", "done", "void", "last change"),
         [_line(run) for run in found],
         ("done", "void"),
+        spare=("last change", "entrants", "suite", "void"),
     )
     print("`ludens report FOLDER` says what a run found, `ludens replay FOLDER` shows its episodes.")
     return None

@@ -125,10 +125,17 @@ def _write(pictures: Sequence[Picture], out: Path) -> list[Path | None]:
     return list(files)
 
 
+def _after(made: int, wanted: int) -> str:
+    if not wanted:
+        return "at the start"
+    if made < wanted:
+        return f"over after {made} of {wanted} random moves"
+    return f"after {made} random move{'s' if made > 1 else ''}"
+
+
 def _print(told: dict[str, Any], wanted: int) -> None:
     made, turn, legal = told["moves"], told["turn"], told["legal"]
-    count = f"{len(made)}" if len(made) == wanted else f"{len(made)} (and the game was over, not {wanted})"
-    print(f"{told['game']}, seed {told['seed']}, after {count} random moves, seen by {told['seat']}")
+    print(f"{told['game']}, seed {told['seed']}, {_after(len(made), wanted)}, seen by {told['seat']}")
     for number, actions in enumerate(made, start=1):
         said = ", ".join(f"{seat} {printable(action) or '(nothing)'}" for seat, action in actions.items())
         print(f"  {number}. {said}")
@@ -140,7 +147,7 @@ def _print(told: dict[str, Any], wanted: int) -> None:
     elif isinstance(legal, dict):
         may = f"any text up to {legal['text_up_to']} characters"
     else:
-        may = " ".join(legal)
+        may = (", " if any(" " in action for action in legal) else " ").join(legal)
     for title, text in (
         ("Rules", told["rules"]),
         ("Text twin", told["text"]),

@@ -30,6 +30,7 @@ def suites(
         ("suite", "tasks", "episodes", "games", "about"),
         [_line(told) for told in listed],
         ("tasks", "episodes"),
+        spare=("games", "tasks", "episodes"),
     )
     print("`ludens suites NAME` lists the tasks of one, `ludens eval NAME --model SPEC` measures a model.")
     return None
