@@ -115,7 +115,7 @@ WRONG = {
     "concurrency": (["eval", "demo", "-m", "bot/random", "--concurrency", "0"], "at least 1, not 0"),
     "workers": (["eval", "demo", "-m", "bot/random", "--workers", "-2"], "at least 0, not -2"),
     "workers without end": (["eval", "demo", "-m", "bot/random", "--workers", "1000000"], "at most"),
-    "nodes without end": (["eval", "demo", "-m", "bot/first", "--ray", "x", "--workers", "10001"], "most 10000"),
+    "nodes without end": (["eval", "demo", "-m", TINY, "--ray", "x", "--workers", "10001"], "most 10000"),
     "tasks of none": (["eval", "demo", "-m", "bot/random", "--tasks", ", "], "--tasks names no task"),
     "modality": (["eval", "demo", "-m", TINY, "--modality", "imag"], "'imag'; did you mean 'image'?"),
     "seeds beyond 64 bits": (["eval", "demo", "-m", "bot/random", "--seed", str(2**63 - 1)], "64 bits"),
