@@ -7,6 +7,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,26 @@ async def test_a_budget_is_kept_however_many_fly(
     assert executor.meter.calls == 90
     assert len(read_lines(tmp_path)) == 9
     assert executor.most == min(concurrency, 9)
+
+
+class _Billed(_Paid):
+    """Whose provider names the price of an answer with the answer, and not before."""
+
+    async def play(self, job: Job) -> Outcome:
+        outcome = await super().play(job)
+        self._meter.cost = (self._meter.cost or 0.0) + 1.0
+        return replace(outcome, cost=1.0)
+
+
+async def test_where_no_price_is_known_one_episode_tells_it(tmp_path: Path) -> None:
+    plan = plan_of("bot/random", suite=TURNS)
+    guess = {("bot/random", "turns"): Spend(10, 1000)}
+    executor = _Billed()
+    with Store.create(tmp_path, plan) as store:
+        engine = Engine(store, executor, concurrency=8, budget=Budget(cost=3.5), estimated=guess)
+        ending = await engine.run()
+    assert ending.reason.startswith("3.0000 was spent, and one more episode is expected to take it beyond")
+    assert (executor.meter.cost, executor.most) == (3.0, 2)
 
 
 def read_lines(folder: Path) -> list[bytes]:

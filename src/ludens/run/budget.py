@@ -79,6 +79,12 @@ class Forecast:
         total, number = self._seen[kind]
         return total / number if number else self._estimated.get(kind, Spend())
 
+    def unpriced(self, job: Job) -> bool:
+        """Whether nobody can say yet what it costs: its provider tells prices only with its answers."""
+        kind = (job.entrant, job.task)
+        expected = self._estimated.get(kind, Spend())
+        return expected.calls > 0 and not expected.cost and not self._seen[kind][1]
+
     def learn(self, outcome: Outcome) -> None:
         """Take a finished episode into account."""
         if not outcome.void:

@@ -165,14 +165,16 @@ class Engine:
         for place, job in enumerate(self._queue):
             kind = (job.entrant, job.task)
             if kind not in refusals:
-                refusals[kind] = self._refusal(self._forecast.of(job))
+                refusals[kind] = self._refusal(job)
                 if not refusals[kind]:
                     return place, ""
         return 0, refusals[self._queue[0].entrant, self._queue[0].task]
 
-    def _refusal(self, expected: Spend) -> str:
+    def _refusal(self, job: Job) -> str:
+        if self._budget.cost is not None and self.tally.in_flight and self._forecast.unpriced(job):
+            return "what it costs is not known yet"
         # The first episode always starts: an estimate alone must not keep a run from beginning.
-        ahead = self._ahead + expected if self._started else Spend()
+        ahead = self._ahead + self._forecast.of(job) if self._started else Spend()
         return self._budget.refuses(self._executor.meter, self.tally.seconds, ahead)
 
     async def _play(self, job: Job, expected: Spend) -> None:
