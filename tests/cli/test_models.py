@@ -32,6 +32,24 @@ async def test_a_model_that_answers() -> None:
     assert "ms" in done.stdout
 
 
+async def test_the_spec_of_a_chair_will_do_and_what_it_says_cannot_move_the_cursor() -> None:
+    import asyncio
+
+    async with ModelServer(player=lambda prompt, digest: "It is \x1b[2J c2.") as server:
+        spec = f"compat/tiny@{server.url}?temperature=0&style=cot&memory=all"
+        done = await asyncio.to_thread(ludens, "models", "test", spec)
+    assert done.returncode == 0, done.stderr
+    assert "(right)" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_options_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models"]) == 0
+    said = capsys.readouterr().out
+    for name in ("temperature", "max_tokens", "reasoning_effort", "detail", "seed", "rpm", "modality"):
+        assert f"\n {name} " in said
+
+
 def test_a_server_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "test", "compat/tiny@http://127.0.0.1:9/v1?retries=0&patience=0.1"]) == 1
     said = capsys.readouterr()

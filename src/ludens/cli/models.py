@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from ludens.cli.given import Json
 from ludens.cli.guard import FAILED
-from ludens.cli.out import aside, json_out, table
+from ludens.cli.out import aside, json_out, printable, table
 from ludens.core.errors import AgentFailure, BadOption, UnknownName
 
 _KINDS = {
@@ -52,26 +52,39 @@ def _list(json: bool) -> int:
         json_out([dict(zip(("kind", "spec", "key"), row, strict=True)) for row in rows])
     else:
         table("Kinds of model", ("kind", "as in", "key"), rows, ())
-        print("Options follow a question mark: openai/gpt-4.1?temperature=0&max_tokens=2000.")
+        print("Options follow a question mark: openai/gpt-4.1?temperature=0&max_tokens=2000.\n")
+        table("Options of a model, where its provider has them", ("option", "what it says"), _options())
     return 0
+
+
+def _options() -> list[tuple[str, str]]:
+    from ludens.agents.vlm import Manner
+    from ludens.core.options import options_of
+    from ludens.models.settings import Settings
+
+    known = {**options_of(Settings), **options_of(Manner)}
+    return [(name, spec.metadata["help"]) for name, spec in known.items()]
 
 
 def _test(spec: str, json: bool) -> int:
     import asyncio
 
+    from ludens.agents.vlm import split_options
     from ludens.core.spec import parse_spec
     from ludens.models import MODELS
     from ludens.models.probe import probe
 
     if parse_spec(spec).kind not in MODELS.names():
         raise UnknownName("kind of model", parse_spec(spec).kind, MODELS.names())
+    # The spec of a chair will do: how the model is addressed there makes no difference to this question.
+    own, _ = split_options(parse_spec(spec))
     try:
-        result = asyncio.run(probe(spec))
+        result = asyncio.run(probe(own))
     except AgentFailure as failure:
         aside(f"ludens: {failure}")
         return FAILED
     if json:
         json_out(asdict(result))
     else:
-        print("\n".join(result.lines()))
+        print(printable("\n".join(result.lines())))
     return 0
