@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from ludens.agents.vlm import Manner
 from ludens.core.errors import BadOption, MissingExtra, MissingKey, UnknownName, UsageError
+from ludens.core.options import options_of
 from ludens.core.spec import Spec
 from ludens.models import MODELS, Answer, Model, Request, model
+from ludens.models.local import LocalSettings
+from ludens.models.settings import Settings
 from tests.models.conftest import question
 
 
@@ -97,6 +102,14 @@ def test_a_request_is_named_by_everything_in_it() -> None:
     names = {q.digest("vllm/tiny") for q in (base, *others)} | {base.digest("vllm/big")}
     assert len(names) == 5
     assert same.digest("vllm/tiny") == base.digest("vllm/tiny")
+
+
+def test_the_documentation_names_every_option() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "evaluate.md").read_text(encoding="utf-8")
+    assert [
+        name for name in options_of(Settings) | options_of(LocalSettings) if f"`{name}`" not in page
+    ] == []
+    assert [name for name in options_of(Manner) if f"`--{name}" not in page] == []
 
 
 def test_importing_models_loads_no_http() -> None:
