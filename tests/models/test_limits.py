@@ -95,6 +95,15 @@ async def test_tokens_a_minute_hold_at_the_server(reach: Reach) -> None:
         assert len(server.requests) == 2
 
 
+async def test_the_estimate_counts_where_a_server_does_not(reach: Reach) -> None:
+    async with ModelServer(script=["parts", "parts"]) as server:
+        model = reach(server, "tpm=250&max_tokens=200")
+        await asyncio.wait_for(model.answer(question()), 5)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(model.answer(question()), 0.2)
+        assert len(server.requests) == 1
+
+
 async def test_no_more_calls_are_in_flight_than_allowed(reach: Reach) -> None:
     async with ModelServer(latency=0.01) as server:
         model = reach(server, "concurrency=5")

@@ -56,6 +56,11 @@ async def test_a_call_carries_its_cost(prices: Path, reach: Reach) -> None:
     assert answer.usage.cost == pytest.approx((200 * 10 + 5 * 1000) / 1e6)
 
 
+async def test_what_is_not_counted_has_no_known_cost(prices: Path, reach: Reach) -> None:
+    async with ModelServer(script=["parts"]) as server:
+        assert (await reach(server).answer(question())).usage.cost is None
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

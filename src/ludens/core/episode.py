@@ -37,6 +37,11 @@ class Usage:
     calls: int = 1
     cost: float | None = None
 
+    @property
+    def tokens(self) -> int:
+        """Read and written."""
+        return self.input_tokens + self.output_tokens
+
     def __add__(self, other: Usage) -> Usage:
         cost = None if self.cost is None and other.cost is None else (self.cost or 0) + (other.cost or 0)
         return Usage(

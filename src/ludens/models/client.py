@@ -80,7 +80,7 @@ class Client(Model):
                 answer = await self._extend(request, sampling, sampling.max_tokens, answer)
         usage = answer.usage
         usage.images = len(request.pictures) * usage.calls
-        if self._price:
+        if self._price and usage.tokens:
             usage.cost = self._price.cost(usage)
         return answer
 
@@ -113,7 +113,8 @@ class Client(Model):
                 started = perf_counter()
                 answer = await self.attempt(request, self._taken(sampling))
                 answer.ms = round((perf_counter() - started) * 1000, 3)
-                settle(answer.usage.input_tokens + answer.usage.output_tokens)
+                if answer.usage.tokens:  # not every server counts: then the estimate stays
+                    settle(answer.usage.tokens)
                 self._worked = True
                 self.tally["calls"] += 1
                 return answer
