@@ -73,6 +73,9 @@ def test_overrides_nobody_would_read_are_refused(ours: Path, overrides: Path) ->
     (overrides / "hanabi.md").write_text("# ruels\nShort.\n", encoding="utf-8")
     with pytest.raises(UnknownName, match="did you mean 'rules'"):
         load_words(ours, "hanabi", overrides)
+    (overrides / "kuhn_poker.md").write_text("## rules\nShort.\n", encoding="utf-8")
+    with pytest.raises(BadFile, match=r"has no section: each begins with a line '# name'"):
+        load_words(ours, "kuhn_poker", overrides)
 
 
 def test_files_that_cannot_be_read(ours: Path, overrides: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +82,24 @@ def test_tasks_that_changed_since_are_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(suites, "TURNS", changed)
     with pytest.raises(BadOption, match=r"task 'turns' .* has changed since this run began"):
         Plan.from_json(plan.to_json()).check_unchanged()
+
+
+def test_words_that_changed_since_are_refused(tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    for folder in (ours, theirs):
+        folder.mkdir()
+        (folder / "agent.md").write_text("# system\nPlay well.\n", "utf-8")
+    plan = plan_of(f"openai/gpt-4.1?words={theirs}", suite=TURNS, words=str(ours))
+    assert set(plan.told) == {str(ours), str(theirs)}
+    again = Plan.from_json(plan.to_json())
+    again.check_unchanged()
+    (theirs / "notes.txt").write_text("Nobody is told this.", "utf-8")
+    again.check_unchanged()
+    (theirs / "agent.md").write_text("# system\nPlay badly.\n", "utf-8")
+    with pytest.raises(BadOption, match=r"the words in '.*theirs' have changed since this run began"):
+        again.check_unchanged()
+    other = plan_of(f"openai/gpt-4.1?words={theirs}", suite=TURNS, words=str(ours))
+    assert other.identity() != plan.identity()
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,8 @@ def load_words(file: Path, game: str, overrides: Path | None = None, shared: Pat
         own = overrides / (game.replace("/", ".") + ".md")
         if own.is_file():
             theirs = _sections(own)
+            if not theirs:
+                raise BadFile(f"{str(own)!r} has no section: each begins with a line '# name'.")
             for name in theirs:
                 if not any(name == ours or name.startswith(f"{ours} ") for ours in sections):
                     raise UnknownName(f"section of {str(own)!r}", name, sections)

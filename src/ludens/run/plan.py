@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -14,6 +14,7 @@ import orjson
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.registry import make
+from ludens.core.spec import parse_spec
 from ludens.core.view import Look
 from ludens.run.task import MODEL, Suite, Task, suite
 
@@ -51,6 +52,8 @@ class Plan:
     """The entrants that are blind controls, and of whom; they leave out tasks that are not blindable."""
     sheet: Mapping[str, Any] = field(default_factory=dict)
     """Each task spelt out as it was when the run began: game, version, seatings, seeds, table."""
+    told: Mapping[str, str] = field(default_factory=dict)
+    """Folders with words of the user's own, and a hash of what stood in each when the run began."""
     made_with: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -134,6 +137,16 @@ class Plan:
                 raise BadOption(
                     f"task {name!r} of {self.suite} has changed since this run began; begin a new run."
                 )
+        for folder, before in self.told.items():
+            if _hash_of(Path(folder)) != before:
+                raise BadOption(
+                    f"the words in {folder!r} have changed since this run began; begin a new run."
+                )
+
+    def folders_of_words(self) -> list[str]:
+        """Where words of the user's own are found, for games and for those who play."""
+        own = (parse_spec(spec).options.get("words", "") for spec in self.entrants.values())
+        return sorted({self.words, *own} - {""})
 
     def _fields(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -154,7 +167,12 @@ def make_plan(suite_name: str, entrants: Mapping[str, str], **choices: Any) -> P
     starts = [f"{name}:{task}" for name in bare.entrants for task in bare.chosen]
     if len(set(starts)) < len(starts):
         raise BadOption("the names of entrants and tasks make keys that could be mistaken for one another.")
-    return Plan(suite_name, dict(entrants), **choices, sheet=_sheet(bare.chosen), made_with=versions())
+    return replace(
+        bare,
+        sheet=_sheet(bare.chosen),
+        told={folder: _hash_of(Path(folder)) for folder in bare.folders_of_words()},
+        made_with=versions(),
+    )
 
 
 def _sheet(tasks: Mapping[str, Task]) -> dict[str, Any]:
@@ -172,6 +190,17 @@ def _sheet(tasks: Mapping[str, Task]) -> dict[str, Any]:
     }
     plain: dict[str, Any] = orjson.loads(orjson.dumps(told))
     return plain
+
+
+def _hash_of(words: Path) -> str:
+    """Of the names and letters of all words files of a folder."""
+    found = blake2b(digest_size=12)
+    for file in sorted(words.glob("*.md")):
+        try:
+            found.update(orjson.dumps([file.name, file.read_text("utf-8")]))
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadFile(f"cannot read the words file {str(file)!r}: {error}.") from None
+    return found.hexdigest()
 
 
 def versions() -> dict[str, str]:
