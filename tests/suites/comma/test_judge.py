@@ -75,6 +75,15 @@ def test_to_ask_for_the_manual_or_to_repeat_what_was_told_confuses_no_roles(line
     assert judge_by_rules(read_conversation("wire", talk))[0] == ["normal"]
 
 
+@pytest.mark.parametrize(("last", "labels"), [("3", ["normal"]), ("1", ["repetition loop"])])
+def test_the_same_question_about_another_thing_is_no_loop(last: str, labels: list[str]) -> None:
+    talk = ["Shows: 3 wires"]
+    for number in ("1", "2" if last == "3" else "1", last):
+        talk.append(f"Expert: What is the colour of wire number {number}?")
+        talk.append(f"Solver: {['Red, I think.', 'It may be blue.', 'Clearly white.'][len(talk) // 2 - 1]}")
+    assert judge_by_rules(read_conversation("wire", talk))[0] == labels
+
+
 def test_agreement_counts_what_it_says() -> None:
     right = cases()
     found = agreement(right, [case.labels for case in right])

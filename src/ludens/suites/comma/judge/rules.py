@@ -151,8 +151,9 @@ def _loop(conversation: Conversation, turns: Sequence[_Turn]) -> str:
 
 
 def _alike(one: str, other: str) -> bool:
-    one, other = (" ".join(re.findall(r"\w+", words.lower())) for words in (one, other))
-    return bool(one) and SequenceMatcher(None, one, other, autojunk=False).ratio() >= ALIKE
+    """Word by word: to ask for wire 1 and then for wire 2 is not to ask the same."""
+    a, b = (re.findall(r"\w+", words.lower()) for words in (one, other))
+    return bool(a) and SequenceMatcher(None, a, b, autojunk=False).ratio() >= ALIKE
 
 
 def _ignored(puzzle: str, turns: Sequence[_Turn]) -> str:
