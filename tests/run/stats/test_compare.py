@@ -102,6 +102,13 @@ def test_swapped_seats_on_one_deal_count_once() -> None:
     assert seat_swapped([(1, 1)] * 5, bounds=(0, 1)).low == pytest.approx(rate(5, 5).low)
 
 
+def test_deals_that_all_come_out_the_same_are_not_certain() -> None:
+    found = seat_swapped([(1, -1), (1, -1)])
+    assert (found.mean, found.n) == (0, 2)
+    assert found.low < -0.5 < 0.5 < found.high
+    assert seat_swapped([(1, 1), (1, 1)]) == mean([1, 1])
+
+
 def test_a_rate_over_deals_that_decide_is_one_over_deals() -> None:
     deals = [[True, True]] * 12 + [[False, False]] * 8
     found, once = seat_swapped_rate(deals), rate(12, 20)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, hypot, isnan, nan, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -80,9 +80,16 @@ def seat_swapped(
 ) -> Estimate:
     """The mean over deals, each the results of one seed with the player in one seat and then in the others.
 
-    They share their luck and what a seat is worth, so a deal is one observation: `n` counts deals.
+    They share their luck and what a seat is worth, so a deal is one observation: `n` counts deals. Where
+    every deal comes out the same, as a win and a loss each time, single results say how sure that is: two
+    such deals prove nothing.
     """
-    return mean([sum(results) / len(results) for results in deals], bounds=bounds, seed=seed)
+    known = [list(results) for results in deals]
+    means = [sum(results) / len(results) for results in known]
+    singles = [result for results in known for result in results]
+    if len(set(means)) == 1 < len(set(singles)):
+        return replace(mean(singles, bounds=bounds, seed=seed), n=len(means))
+    return mean(means, bounds=bounds, seed=seed)
 
 
 def seat_swapped_rate(deals: Iterable[Sequence[bool]]) -> Estimate:
