@@ -115,6 +115,25 @@ def test_every_body_is_an_answer_an_error_or_a_fault(body: object) -> None:
 
 
 @pytest.mark.parametrize(
+    ("word", "finish"),
+    [
+        ("stop", "stop"),
+        ("length", "length"),
+        ("max_tokens", "length"),
+        ("model_length", "length"),
+        ("MAX_TOKENS", "length"),
+        ("content_filter", "filtered"),
+        (None, "stop"),
+    ],
+)
+def test_ends_go_by_several_names(word: str | None, finish: str) -> None:
+    body = {"choices": [{"message": {"content": "a1"}, "finish_reason": word}]}
+    read = read_answer(orjson.dumps(body))
+    assert isinstance(read, Answer)
+    assert read.finish == finish
+
+
+@pytest.mark.parametrize(
     ("usage", "counted"),
     [
         ({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}, (10, 5)),

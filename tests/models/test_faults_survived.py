@@ -22,6 +22,7 @@ RETRIED = [
     ("504", "server"),
     ("error_200", "server"),
     ("choice_error", "server"),
+    ("abort", "server"),
     ("reset", "connection"),
     ("half", "broken"),
     ("wrong_json", "broken"),

@@ -189,6 +189,11 @@ async def choice_error(asked: Asked) -> web.StreamResponse:
     return completion(asked, {"content": "Act"}, "error")
 
 
+@scenario("abort")
+async def abort(asked: Asked) -> web.StreamResponse:
+    return completion(asked, {"content": "Act"}, "abort")
+
+
 @scenario("error_200")
 async def error_200(asked: Asked) -> web.StreamResponse:
     return web.json_response({"error": {"message": "Provider returned error", "code": 503}})

@@ -13,6 +13,8 @@ from ludens.models.faults import Fault
 
 _FINISHES: dict[str, Finish] = {
     "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",  # Mistral's word for a context that is full
     "content_filter": "filtered",
     "refusal": "refused",
 }
@@ -33,14 +35,14 @@ def read_answer(data: bytes) -> Answer | dict[str, Any]:
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
         raise Fault("broken", "the answer holds no choices")
-    finish = choice.get("finish_reason")
-    if finish == "error":
-        raise Fault("server", f"the provider broke off: {choice.get('error')}")
+    finish = str(choice.get("finish_reason")).lower()
+    if finish in ("error", "abort"):
+        raise Fault("server", f"the provider broke off: {choice.get('error') or finish}")
     refusal = message.get("refusal")
     text = _text(message.get("content"))
     return Answer(
         text=text or _text(refusal),
-        finish="refused" if refusal and not text else _FINISHES.get(str(finish), "stop"),
+        finish="refused" if refusal and not text else _FINISHES.get(finish, "stop"),
         usage=_usage(body.get("usage")),
         model=_text(body.get("model")),
         reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
