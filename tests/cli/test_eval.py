@@ -219,5 +219,5 @@ def test_an_error_on_the_way_keeps_what_is_finished(ludens: Run, tmp_path: Path)
     assert (ran.code, ran.out) == (2, "")
     lines = ran.err.splitlines()
     assert lines[-2] == "ludens: the key is not taken any more."
-    assert lines[-1] == f"What is finished is saved; this goes on: ludens resume {run}"
+    assert lines[-1] == f"What is finished is saved; this goes on: ludens resume {run} --concurrency 2"
     assert 1 <= len(found(run)) < 8

@@ -118,7 +118,7 @@ async def test_what_cannot_get_better_stops_at_once(fault: str, tmp_path: Path, 
         sentence, hint = err.splitlines()[-2:]
         assert sentence.startswith("ludens: vllm/tiny")
         assert STOPPING[fault] in sentence
-        assert hint.endswith(f"ludens resume {run}")
+        assert hint.endswith(f"ludens resume {run} --concurrency 2")
         assert server.met[fault] <= 2
         kept = _without_address(run)
         assert 0 < len(kept) < len(calm)

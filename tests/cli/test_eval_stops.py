@@ -73,7 +73,7 @@ async def test_ctrl_c_twice_stops_now_and_keeps_what_is_saved(tmp_path: Path) ->
         ran = await asyncio.wait_for(ludens(*argv, meanwhile=interrupt), 60)
     assert ran.code == 130
     assert "Ctrl-C again stops now" in ran.err
-    assert ran.err.splitlines()[-1].endswith(f"ludens resume {run}")
+    assert ran.err.splitlines()[-1].endswith(f"ludens resume {run} --concurrency 2")
     assert "Traceback" not in ran.err
     assert lines(run) >= 1
 

@@ -100,6 +100,15 @@ def test_wrong_words(argv: list[str], hint: str, folder: Path, ludens: Run, tmp_
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_episode_void_on_the_way_says_why(folder: Path, ludens: Run) -> None:
+    lines = (folder / EPISODES).read_bytes().splitlines()
+    number = next(n for n, line in enumerate(lines, 1) if b'"void":true' in line)
+    ran = ludens("replay", str(folder), str(number))
+    assert ran.code == 0
+    culprit = json.loads(lines[number - 1])["episode"]["culprit"]
+    assert f"void because of {culprit}: the <server> is away" in ran.out
+
+
 def test_an_episode_void_before_its_first_move_says_why(folder: Path, ludens: Run, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_bytes((folder / "run.json").read_bytes())
     lines = (folder / EPISODES).read_bytes().splitlines()

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from ludens.cli.given import Size, Theme, Whole, at_least, look_of
 from ludens.cli.go import (
+    CONCURRENCY,
     Concurrency,
     MaxCalls,
     MaxCost,
@@ -75,7 +76,7 @@ def eval_(
         Parameter(help="Which earlier exchanges stay in the prompt; none is usual."),
     ] = None,
     words: Annotated[Path | None, Parameter(help="Folder with words of your own: agent.md, GAME.md.")] = None,
-    concurrency: Concurrency = 16,
+    concurrency: Concurrency = CONCURRENCY,
     workers: Workers = None,
     ray: Ray = None,
     max_calls: MaxCalls = None,

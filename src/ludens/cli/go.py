@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ludens.run.store import Store
 
 STOPPED_EARLY = 3
+CONCURRENCY = 16
 
 Concurrency = Annotated[Whole, Parameter(help="Episodes in flight at the same time.")]
 Workers = Annotated[
@@ -52,7 +53,7 @@ Yes = Annotated[
 class Pace:
     """How a run is played, whatever it plays."""
 
-    concurrency: int = 16
+    concurrency: int = CONCURRENCY
     workers: int | None = None
     ray: str | None = None
     max_calls: int | None = None
@@ -70,6 +71,16 @@ class Pace:
         )
         if (self.workers or 0) > most:
             raise BadOption(f"--workers must be at most {most} on {where}, not {self.workers}.")
+
+    @property
+    def flags(self) -> str:
+        """What must be said again to go on at this pace."""
+        own = {
+            "--concurrency": None if self.concurrency == CONCURRENCY else self.concurrency,
+            "--workers": self.workers,
+            "--ray": self.ray,
+        }
+        return "".join(f" {flag} {quote(str(said))}" for flag, said in own.items() if said is not None)
 
     @property
     def bounded(self) -> bool:
@@ -107,16 +118,16 @@ def go(plan: Plan, folder: Path, opened: Callable[[], Store], pace: Pace) -> int
         try:
             ending = _played(store, pace, budget, guess) if left else None
         except KeyboardInterrupt:
-            aside(f"\nludens: stopped at once. {_how_to_resume(folder)}")
+            aside(f"\nludens: stopped at once. {_how_to_resume(folder, pace)}")
             return INTERRUPTED
         except UsageError as error:
             code = refuse(str(error))
-            aside(_how_to_resume(folder))
+            aside(_how_to_resume(folder, pace))
             return code
     show_results(folder)
     if ending is None or ending.complete:
         return DONE
-    aside(f"ludens: stopped early: {ending.reason.rstrip('.')}. {_how_to_resume(folder)}")
+    aside(f"ludens: stopped early: {ending.reason.rstrip('.')}. {_how_to_resume(folder, pace)}")
     return INTERRUPTED if ending.interrupted else STOPPED_EARLY
 
 
@@ -142,8 +153,8 @@ def _played(store: Store, pace: Pace, budget: Budget, guess: Estimate) -> Ending
         return asyncio.run(engine.run())
 
 
-def _how_to_resume(folder: Path) -> str:
-    return f"What is finished is saved; this goes on: ludens resume {quote(str(folder))}"
+def _how_to_resume(folder: Path, pace: Pace) -> str:
+    return f"What is finished is saved; this goes on: ludens resume {quote(str(folder))}{pace.flags}"
 
 
 def _agreed(plan: Plan, left: Sequence[Job], pace: Pace) -> Estimate:

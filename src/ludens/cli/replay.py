@@ -113,9 +113,12 @@ def _summary(episode: Episode, name: str, compared: int) -> str:
     who = ", ".join(f"{seat} is {spec}" for seat, spec in episode.seats.items())
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(episode.verdicts().items()))
     steps = len({move.step for move in episode.moves})
+    why = [f"void because of {episode.culprit or 'the game'}: {episode.error}"] if episode.error else []
     lines = [
         f"{name}: {episode.game}, seed {episode.seed}; {who}",
-        f"{episode.status} after {steps} steps: {scores}; moves and tries: {verdicts or 'none'}",
+        f"{episode.status} after {steps} step{'' if steps == 1 else 's'}: {scores}; "
+        f"moves and tries: {verdicts or 'none'}",
+        *why,
         f"Verified: the replay leads to the same returns and facts{_pictures(compared)}.",
     ]
     return printable("\n".join(lines))

@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ludens.cli.go import (
+    CONCURRENCY,
     Concurrency,
     MaxCalls,
     MaxCost,
@@ -25,7 +26,7 @@ def resume(
     run: Annotated[Path, Parameter(help="The folder of the run; `ludens runs` lists them.")],
     /,
     *,
-    concurrency: Concurrency = 16,
+    concurrency: Concurrency = CONCURRENCY,
     workers: Workers = None,
     ray: Ray = None,
     max_calls: MaxCalls = None,
