@@ -75,11 +75,17 @@ def _cores() -> int:
 
 
 def fitting(plan: Plan, flying: int) -> int:
-    """Processes for a run if nobody says how many: only many calls to models elsewhere want several."""
+    """Processes for a run if nobody says how many: only many calls to models elsewhere want several.
+
+    A limit in a spec keeps calls from flying, and could not be shared out among more processes than it allows.
+    """
     seated = {spec for task in plan.chosen.values() for seats in task.seatings for spec in seats.values()}
-    kinds = {parse_spec(spec).kind for spec in (seated - {MODEL}) | set(plan.entrants.values())}
-    asked = kinds - {"bot"}
-    return processes(flying) if asked and asked <= ELSEWHERE else 0
+    specs = [parse_spec(spec) for spec in (seated - {MODEL}) | set(plan.entrants.values())]
+    asked = {spec.kind for spec in specs} - {"bot"}
+    if not asked or not asked <= ELSEWHERE:
+        return 0
+    given = [spec.options.get(name, "") for spec in specs for name in ("concurrency", "rpm")]
+    return processes(min([flying, *(int(limit) for limit in given if limit.isdecimal() and int(limit))]))
 
 
 def executor(plan: Plan, *, concurrency: int = 1, workers: int = 0, ray: str | None = None) -> Executor:
