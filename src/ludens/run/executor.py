@@ -77,7 +77,7 @@ def _cores() -> int:
 def fitting(plan: Plan, flying: int) -> int:
     """Processes for a run if nobody says how many: only many calls to models elsewhere want several.
 
-    A limit in a spec keeps calls from flying, and could not be shared out among more processes than it allows.
+    A limit in a spec keeps calls from flying, and cannot be shared out among more processes than it allows.
     """
     seated = {spec for task in plan.chosen.values() for seats in task.seatings for spec in seats.values()}
     specs = [parse_spec(spec) for spec in (seated - {MODEL}) | set(plan.entrants.values())]
