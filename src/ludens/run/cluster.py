@@ -9,6 +9,7 @@ import logging
 import os
 import socket
 import sys
+from secrets import token_hex
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,8 +36,8 @@ class OnRay(Executor):
         self._plan, self._address, self._count, self._concurrency = plan, address, count, concurrency
         self._actors: list[Any] = []
         self._held: list[int] = []
-        self._meters: list[Meter] = []
-        self._gone = Meter()
+        self._meters: dict[str, Meter] = {}
+        """By the life of an actor: one that is restarted counts from nothing."""
         self._own = False
 
     async def start(self) -> None:
@@ -48,7 +49,7 @@ class OnRay(Executor):
         each = -(-max(self._concurrency, count) // count)
         actor = ray.remote(num_cpus=1, max_concurrency=each, max_restarts=-1)(RayPlayer)
         self._actors = [actor.remote(self._plan.to_json(), each, count) for _ in range(count)]
-        self._held, self._meters = [0] * count, [Meter() for _ in range(count)]
+        self._held = [0] * count
         for made in self._actors:
             self._understood(await made.ready.remote())
 
@@ -74,21 +75,25 @@ class OnRay(Executor):
         index = min(range(len(self._actors)), key=self._held.__getitem__)
         self._held[index] += 1
         try:
-            result, meter = await self._actors[index].play.remote(job)
+            result, life, meter = await self._actors[index].play.remote(job)
         except self._ray.exceptions.RayError as error:
             raise WorkerDied(f"a Ray worker failed: {type(error).__name__}") from None
         finally:
             self._held[index] -= 1
-        if meter.calls < self._meters[index].calls:  # an actor that was restarted counts from nothing
-            self._gone = Meter.sum((self._gone, self._meters[index]))
-        self._meters[index] = meter
+        self._count_up(life, meter)
         self._understood(result)
         assert isinstance(result, Outcome)
         return result
 
+    def _count_up(self, life: str, meter: Meter) -> None:
+        """Take over what an actor has counted, unless it has told more before: results may overtake."""
+        before = self._meters.get(life, Meter())
+        if (meter.calls, meter.cached, meter.retries) >= (before.calls, before.cached, before.retries):
+            self._meters[life] = meter
+
     @property
     def meter(self) -> Meter:
-        return Meter.sum((self._gone, *self._meters))
+        return Meter.sum(self._meters.values())
 
     @staticmethod
     def _understood(result: Outcome | str) -> None:
@@ -123,6 +128,7 @@ class RayPlayer:
     def __init__(self, plan: bytes, concurrency: int, processes: int) -> None:
         self._plan, self._shares = plan, (concurrency, processes)
         self._player: Player | None = None
+        self._life = token_hex(8)
 
     async def ready(self) -> str:
         """Seat everybody once; empty when all is well."""
@@ -132,14 +138,14 @@ class RayPlayer:
             return str(error)
         return ""
 
-    async def play(self, job: Job) -> tuple[Outcome | str, Meter]:
-        """Play one job; gives back what all jobs here have consumed as well."""
+    async def play(self, job: Job) -> tuple[Outcome | str, str, Meter]:
+        """Play one job; gives back what all jobs of this life have consumed as well."""
         player = self._made()
         try:
             outcome: Outcome | str = await player.play(job)
         except UsageError as error:
             outcome = str(error)
-        return outcome, player.meter
+        return outcome, self._life, player.meter
 
     def _made(self) -> Player:
         # Not in the constructor: its errors would reach the driver as the death of an actor.
