@@ -82,7 +82,7 @@ def blind_control(ours: Cell, blind: Cell, name: str) -> Control:
     theirs = blind.metrics[metric.name]
     seen, unseen = ours.values(metric), blind.values(metric)
     if seen and unseen and {*seen.values(), *unseen.values()} <= {0.0, 1.0}:
-        unclear, sentence = indistinguishable(_answers(seen), _answers(unseen))
+        unclear, sentence = indistinguishable(_answers(seen), _answers(unseen), metric.name)
     else:
         unclear, sentence = _means_alike(ours, blind, metric)
     gain = ours.metrics[metric.name].mean - theirs.mean
@@ -109,9 +109,9 @@ def _means_alike(ours: Cell, blind: Cell, metric: Metric) -> tuple[bool, str]:
     scale, unit = (100, "%") if metric.percent else (1, "")
     seen, unseen = f"{scale * a.mean:.3g}{unit} with pictures", f"{scale * b.mean:.3g}{unit} blind"
     if unclear:
-        return True, f"{metric.name} of {seen} is not distinguishable from {unseen}{how}."
+        return True, f"{metric.name} {seen} is not distinguishable from {unseen}{how}."
     side = "above" if a.mean > b.mean else "below"
-    return False, f"{metric.name} of {seen} is {side} {unseen}{how}."
+    return False, f"{metric.name} {seen} is {side} {unseen}{how}."
 
 
 def compare(one: tuple[str, Cell], other: tuple[str, Cell], metric: Metric) -> Pair:

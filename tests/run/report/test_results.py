@@ -90,7 +90,8 @@ def test_a_model_that_sees_passes_the_tripwire_and_one_that_guesses_does_not(sui
     assert sees is not None
     assert guesses is not None
     assert (sees.name, sees.sees, sees.estimate) == ("seer, blind", True, rate(0, 8))
-    assert "is above 0.0% blind (0/8)" in sees.sentence
+    assert "is above 0.0% blind (0/8) on the 8 episodes both have played" in sees.sentence
+    assert sees.sentence.startswith("exact ")
     assert (guesses.name, guesses.sees) == ("guesser, blind", False)
     assert "not distinguishable" in guesses.sentence
     warnings = list(suite.warnings)

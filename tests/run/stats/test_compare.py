@@ -186,7 +186,7 @@ def test_the_tripwire_trips_when_pictures_do_not_help() -> None:
     tripped, sentence = indistinguishable((26, 50), (24, 50))
     assert tripped
     assert sentence == (
-        "Accuracy of 52.0% with pictures (26/50) is not distinguishable from 48.0% blind (24/50), p = 0.842."
+        "accuracy 52.0% with pictures (26/50) is not distinguishable from 48.0% blind (24/50), p = 0.842."
     )
 
 
@@ -209,7 +209,7 @@ def test_shared_questions_are_compared_one_by_one() -> None:
     blind = {**easy, **dict.fromkeys(range(20, 40), False)}
     tripped, sentence = indistinguishable(image, blind)
     assert not tripped
-    assert "on the questions both were asked, p = 0.008." in sentence
+    assert "episodes both have played, p = 0.008." in sentence
     assert indistinguishable((28, 40), (20, 40))[0]
     assert indistinguishable(image, image)[0]
 

@@ -136,7 +136,9 @@ def games_needed(a: Estimate, b: Estimate | float, power: float = 0.8) -> int | 
     return max(0, ceil(more - 1e-9))
 
 
-def indistinguishable(image: Tally | Mapping[K, bool], blind: Tally | Mapping[K, bool]) -> tuple[bool, str]:
+def indistinguishable(
+    image: Tally | Mapping[K, bool], blind: Tally | Mapping[K, bool], what: str = "accuracy"
+) -> tuple[bool, str]:
     """The tripwire: is accuracy with pictures not to be told from accuracy without, and a sentence on it.
 
     Tallies (right, asked) are compared by Fisher's exact test; answers by key, where keys are shared, on
@@ -153,7 +155,7 @@ def indistinguishable(image: Tally | Mapping[K, bool], blind: Tally | Mapping[K,
             lost = sum(bool(blind[key]) and not image[key] for key in shared)
             p = float(stats.binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
             image, blind = {key: image[key] for key in shared}, {key: blind[key] for key in shared}
-            where = " on the questions both were asked"
+            where = f" on the {len(shared)} episodes both have played"
     (right, asked), (blind_right, blind_asked) = _tally(image), _tally(blind)
     if not asked or not blind_asked:
         return True, "There are no answers to compare with and without pictures."
@@ -164,9 +166,9 @@ def indistinguishable(image: Tally | Mapping[K, bool], blind: Tally | Mapping[K,
     unseen = f"{blind_right / blind_asked:.1%} blind ({blind_right}/{blind_asked})"
     chance = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     if p >= 1 - LEVEL:
-        return True, f"Accuracy of {seen} is not distinguishable from {unseen}{where}, {chance}."
+        return True, f"{what} {seen} is not distinguishable from {unseen}{where}, {chance}."
     side = "above" if right / asked > blind_right / blind_asked else "below"
-    return False, f"Accuracy of {seen} is {side} {unseen}{where}, {chance}."
+    return False, f"{what} {seen} is {side} {unseen}{where}, {chance}."
 
 
 def _tally(answers: Tally | Mapping[Any, bool]) -> Tally:
