@@ -175,6 +175,15 @@ def test_a_terminal_is_asked(ludens: Run, tmp_path: Path, monkeypatch: pytest.Mo
     assert not (tmp_path / "run").exists()
 
 
+def test_ray_is_missed_before_anything_is_made(
+    ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ludens.cli.go.find_spec", lambda name: None)
+    ran = ludens("eval", "demo", "-m", "bot/random", "--ray", "local", "--out", str(tmp_path / "run"))
+    assert (ran.code, list(tmp_path.iterdir())) == (2, [])
+    assert "pip install 'ludens[ray]'" in ran.err
+
+
 def test_no_more_processes_than_episodes(ludens: Run, tmp_path: Path) -> None:
     ran = ludens(
         "eval", "demo", "-m", "bot/random", "--tasks", "perceive", "--limit", "1", "--workers", "9",

@@ -78,7 +78,7 @@ def test_a_bot_that_raises_breaks_the_game_off(
     file = tmp_path / "episode.json"
     ran = ludens("play", "tic_tac_toe", "--seat", "o=bot/broken", "--out", str(file))
     assert ran.code == 1
-    assert "Void after 1 steps" in ran.out
+    assert "Void after 1 step: " in ran.out
     [line] = ran.err.splitlines()
     assert "broken off by o" in line
     assert "no idea" in line
@@ -146,3 +146,10 @@ def _until(source: int, mark: str) -> str:
         except OSError:  # the other end is closed
             break
     return shown.decode(errors="replace")
+
+
+def test_messages_of_several_lines_stand_together(ludens: Run) -> None:
+    ran = ludens("play", "comma/wire", "--seat", "solver=bot/oracle", "--seat", "expert=bot/oracle")
+    lines = ran.out.splitlines()[1:-1]
+    assert any(line.startswith("      ") for line in lines)
+    assert all(line.startswith("   ") for line in lines)

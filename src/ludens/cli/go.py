@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +18,7 @@ from cyclopts import Parameter
 from ludens.cli.given import Whole, at_least
 from ludens.cli.guard import DONE, INTERRUPTED, refuse
 from ludens.cli.out import aside, console
-from ludens.core.errors import BadFile, BadOption, UsageError
+from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
 
 if TYPE_CHECKING:
     from ludens.run.budget import Budget
@@ -109,6 +110,8 @@ def go(plan: Plan, folder: Path, opened: Callable[[], Store], pace: Pace) -> int
 
     if pace.ray is None:  # the nodes of a cluster look for themselves: keys are there and perhaps not here
         Player(plan).check()
+    elif find_spec("ray") is None:
+        raise MissingExtra("running on Ray", "ray")
     done, _ = progress(folder)
     left = [job for job in plan.jobs() if job.key not in done]
     if any(not -(2**63) <= job.seed < 2**63 for job in left):

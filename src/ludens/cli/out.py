@@ -103,6 +103,16 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
+def indented(text: str, by: int) -> str:
+    """The text, every line after its first so many places to the right: messages may have several."""
+    return printable(text).replace("\n", "\n" + " " * by)
+
+
+def counted(number: int, thing: str) -> str:
+    """So many things: `1 step`, `2 steps`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def aside(text: str) -> None:
     """Something for the person watching, not for the pipe."""
     print(printable(text), file=sys.stderr, flush=True)

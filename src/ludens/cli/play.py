@@ -21,7 +21,7 @@ from ludens.cli.given import (
     look_of,
 )
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.out import aside, json_out, printable, writable
+from ludens.cli.out import aside, counted, indented, json_out, writable
 
 if TYPE_CHECKING:
     from ludens.core.episode import Episode
@@ -104,7 +104,7 @@ def _tell(played: Played) -> None:
     said = []
     for move in played.moves:
         mark = "" if move.verdict == "ok" else f" ({move.verdict})"
-        said.append(f"{move.seat} {printable(move.action) or '(nothing)'}{mark}")
+        said.append(f"{move.seat} {indented(move.action, 6) or '(nothing)'}{mark}")
     print(f"{played.step + 1:4}. " + ", ".join(said), flush=True)
 
 
@@ -116,4 +116,5 @@ def _result(episode: Episode) -> str:
         "forfeit": f"Forfeited by {episode.culprit}",
         "void": "Void",
     }
-    return f"{ends[episode.status]} after {len({move.step for move in episode.moves})} steps: {scores}."
+    steps = counted(len({move.step for move in episode.moves}), "step")
+    return f"{ends[episode.status]} after {steps}: {scores}."

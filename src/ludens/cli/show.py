@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ludens.cli.given import GameName, Json, Options, Size, Theme, Whole, at_least, game_of, look_of, seat_of
-from ludens.cli.out import json_out, printable, writable
+from ludens.cli.out import counted, indented, json_out, printable, writable
 from ludens.core.errors import BadFile, BadOption
 
 if TYPE_CHECKING:
@@ -130,14 +130,14 @@ def _after(made: int, wanted: int) -> str:
         return "at the start"
     if made < wanted:
         return f"over after {made} of {wanted} random moves"
-    return f"after {made} random move{'s' if made > 1 else ''}"
+    return f"after {counted(made, 'random move')}"
 
 
 def _print(told: dict[str, Any], wanted: int) -> None:
     made, turn, legal = told["moves"], told["turn"], told["legal"]
     print(f"{told['game']}, seed {told['seed']}, {_after(len(made), wanted)}, seen by {told['seat']}")
     for number, actions in enumerate(made, start=1):
-        said = ", ".join(f"{seat} {printable(action) or '(nothing)'}" for seat, action in actions.items())
+        said = ", ".join(f"{seat} {indented(action, 5) or '(nothing)'}" for seat, action in actions.items())
         print(f"  {number}. {said}")
     if not turn:
         scores = ", ".join(f"{seat} {value:g}" for seat, value in told["returns"].items())
