@@ -83,8 +83,9 @@ def _warnings(found: SuiteResults) -> str:
     if not warnings:
         return ""
     return (
-        '<div class="warning" role="alert"><b>Pictures made no difference.</b> Where a model does no better '
-        "with pictures than with blank ones, its score says nothing about seeing."
+        '<div class="warning" role="alert"><b>Nothing shows that pictures made a difference.</b> Where a '
+        "model is not seen to do better with pictures than with blank ones, its score says nothing about "
+        "seeing; or there are too few episodes to tell."
         f"<ul>{''.join(warnings)}</ul></div>"
     )
 
