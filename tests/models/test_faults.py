@@ -153,6 +153,22 @@ def test_what_was_thought_counts_as_written_wherever_it_stands(
     assert (read.usage.input_tokens, read.usage.output_tokens) == counted
 
 
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (rb'{"choices": [{"message": {"content": "Action: a1 \ud83d"}}]}', "Action: a1 ?"),
+        (b'{"choices": [{"message": {"content": "Action: a1 \xf0\x9f"}}]}', "Action: a1 \ufffd"),
+        (b'{"choices": [{"message": {"content": "a1"}, "logprobs": [NaN]}], "usage": {"cost": NaN}}', "a1"),
+        (b'\xef\xbb\xbf{"choices": [{"message": {"content": "a1"}}], "usage": {"cost": -1}}', "a1"),
+    ],
+)
+def test_an_answer_that_is_whole_but_for_a_blemish_is_not_paid_for_twice(data: bytes, text: str) -> None:
+    read = read_answer(data)
+    assert isinstance(read, Answer)
+    assert (read.text, read.usage.cost) == (text, None)
+    assert orjson.loads(orjson.dumps(read))["text"] == text
+
+
 @given(st.binary(max_size=200))
 def test_noise_is_a_fault(data: bytes) -> None:
     with pytest.raises(Fault) as caught:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 import orjson
@@ -22,10 +24,7 @@ _FINISHES: dict[str, Finish] = {
 
 def read_answer(data: bytes) -> Answer | dict[str, Any]:
     """The answer, or the body itself when it is an error sent as if all were well."""
-    try:
-        body = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        raise Fault("broken", f"the answer is not JSON: {_quoted(data)}") from None
+    body = _parsed(data)
     if not isinstance(body, dict):
         raise Fault("broken", f"the answer is not an object: {_quoted(data)}")
     if body.get("error"):
@@ -49,6 +48,18 @@ def read_answer(data: bytes) -> Answer | dict[str, Any]:
     )
 
 
+def _parsed(data: bytes) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        pass
+    # Half an emoji, NaN among probabilities, a byte order mark: the answer beside it is whole, and paid for.
+    try:
+        return json.loads(data.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        raise Fault("broken", f"the answer is not JSON: {_quoted(data)}") from None
+
+
 def _quoted(data: bytes) -> str:
     """The beginning; more of it than is shown, so that a key in it is whole when it is taken out."""
     return data[:4000].decode("utf-8", "replace")
@@ -58,23 +69,28 @@ def _text(value: object) -> str:
     """Text that may be missing, or come as a list of parts."""
     if isinstance(value, list):
         return "".join(_text(part.get("text")) for part in value if isinstance(part, dict))
-    return value if isinstance(value, str) else ""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else ""
 
 
 def _usage(value: object) -> Usage:
     if not isinstance(value, Mapping):
         return Usage()
     details = value.get("completion_tokens_details")
-    cost = value.get("cost")
     read = _count(value.get("prompt_tokens"))
     return Usage(
         input_tokens=read,
         # Some leave what was thought out of this count, and bill it: it is in the total.
         output_tokens=max(_count(value.get("completion_tokens")), _count(value.get("total_tokens")) - read),
         reasoning_tokens=_count(details.get("reasoning_tokens") if isinstance(details, Mapping) else 0),
-        cost=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        cost=_dollars(value.get("cost")),
     )
 
 
 def _count(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0
+
+
+def _dollars(value: object) -> float | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if 0 <= value < inf else None
