@@ -37,7 +37,7 @@ def test_prose_that_mentions_an_action_is_talk(line: str) -> None:
     "line",
     ["- cut_wire_1", "1. cut_wire_1", "> cut_wire_1", "cut wire 1", "ACTION: cut wire 1",
      "SOLVER: cut_wire_1", "cut_wire_1 cut_wire_2", "cut_wire_1, press_0 and then submit",
-     "<action>cut_wire_1</action>"],
+     "<action>cut_wire_1</action>", "ACTION: cut_wire_1, cut_wire_2"],
 )  # fmt: skip
 def test_a_failed_attempt_is_reported_and_not_done(line: str) -> None:
     [read] = read_actions(line, ACTIONS)
@@ -77,6 +77,7 @@ def test_any_text_can_be_read(text: str) -> None:
                 "- press_0",
                 "`PRESS_0`",
                 "cut_wire_1, press_0",
+                "ACTION: press_0 press_0",
                 "hello",
                 "cut_wire_1",
             ]

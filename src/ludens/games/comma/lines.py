@@ -68,7 +68,7 @@ def _read_line(line: str, actions: tuple[str, ...]) -> Read | None:
         action = exact.get(fold(named[0]))
         if action is not None:
             return Read(line, action, True)
-        return Read(line, loose.get(_loosen(named[0]), ""), False)
+        return Read(line, loose.get(_loosen(named[0])) or _listed(named[0], exact) or "", False)
     action = loose.get(_loosen(bare))
     if action is None:
         action = _listed(bare, exact)
