@@ -152,6 +152,10 @@ def test_latex_is_a_booktabs_table_with_as_many_cells_as_columns(
     # Braces balance, so that nothing swallows the rest of a paper.
     bare = re.sub(r"\\[{}]", "", text)
     assert bare.count("{") == bare.count("}")
+    # Warnings stand below the table: a caption is for what it shows.
+    [caption] = re.findall(r"\\caption\{(.*)\}", text)
+    assert caption.endswith(r"Brackets hold 95\% intervals.")
+    assert text.partition(r"\end{tabular}")[2].count("Warning: ") == len(list(suite.warnings)) > 0
 
 
 def test_csv_has_one_row_for_each_entrant_task_and_metric(results: Results, suite: SuiteResults) -> None:

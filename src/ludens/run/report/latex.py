@@ -28,12 +28,15 @@ def _table(table: Table) -> str:
         if line.kind == "published" and number and table.lines[number - 1].kind != "published":
             rows.append(r"\midrule")
         rows.append(" & ".join(map(_entry, line.entries)) + r" \\")
-    caption = escaped(" ".join([f"{table.title}.", *table.notes]))
+    first, rest = table.notes[:1], table.notes[1:]
+    caption = escaped(" ".join([f"{table.title}.", *first]))
+    # Warnings can be many, and a caption is one paragraph that also stands in the list of tables.
+    below = [r"\par\smallskip", *(rf"{{\footnotesize {escaped(note)}\par}}" for note in rest)] if rest else []
     return "\n".join(
         [
             r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", rf"\begin{{tabular}}{{{spec}}}",
             r"\toprule", rf"{heads} \\", *([rf"{units} \\"] if any(c.unit for c in table.columns) else []),
-            r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", r"\end{table}", "",
+            r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", *below, r"\end{table}", "",
         ]
     )  # fmt: skip
 
