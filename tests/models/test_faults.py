@@ -16,6 +16,7 @@ from ludens.models.faults import Fault, Filtered, Refused, Secret, error_status,
 from ludens.models.openai_answer import read_answer
 
 NOW = datetime(2025, 6, 1, 12, 0, tzinfo=UTC)
+HUGE = b"1" + b"0" * 999
 
 FIELDS = [
     "error",
@@ -159,6 +160,11 @@ def test_what_was_thought_counts_as_written_wherever_it_stands(
         (rb'{"choices": [{"message": {"content": "Action: a1 \ud83d"}}]}', "Action: a1 ?"),
         (b'{"choices": [{"message": {"content": "Action: a1 \xf0\x9f"}}]}', "Action: a1 \ufffd"),
         (b'{"choices": [{"message": {"content": "a1"}, "logprobs": [NaN]}], "usage": {"cost": NaN}}', "a1"),
+        (b'{"choices": [{"message": {"content": "a1"}}], "x": NaN, "usage": {"cost": %s}}' % HUGE, "a1"),
+        (
+            b'{"choices": [{"message": {"content": "a1"}}], "x": NaN, "usage": {"total_tokens": %s}}' % HUGE,
+            "a1",
+        ),
         (b'\xef\xbb\xbf{"choices": [{"message": {"content": "a1"}}], "usage": {"cost": -1}}', "a1"),
     ],
 )

@@ -91,6 +91,11 @@ class Answer:
     """What the model thought aloud before answering, where the provider shows it."""
     cached: bool = False
 
+    def __post_init__(self) -> None:
+        # Halves of characters fit into no file and no request.
+        self.text = self.text.encode(errors="replace").decode()
+        self.reasoning = self.reasoning.encode(errors="replace").decode()
+
 
 class Model(ABC):
     """Something that answers. Belongs to the event loop it is first asked in, until it is closed."""

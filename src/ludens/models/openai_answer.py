@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from math import inf
 from typing import Any
 
 import orjson
@@ -20,6 +19,10 @@ _FINISHES: dict[str, Finish] = {
     "content_filter": "filtered",
     "refusal": "refused",
 }
+
+
+_MOST = 2**53
+"""No bill is so large; a number that is stands for nothing."""
 
 
 def read_answer(data: bytes) -> Answer | dict[str, Any]:
@@ -69,7 +72,7 @@ def _text(value: object) -> str:
     """Text that may be missing, or come as a list of parts."""
     if isinstance(value, list):
         return "".join(_text(part.get("text")) for part in value if isinstance(part, dict))
-    return value.encode(errors="replace").decode() if isinstance(value, str) else ""
+    return value if isinstance(value, str) else ""
 
 
 def _usage(value: object) -> Usage:
@@ -87,10 +90,10 @@ def _usage(value: object) -> Usage:
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    return value if isinstance(value, int) and 0 < value < _MOST else 0
 
 
 def _dollars(value: object) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
-    return float(value) if 0 <= value < inf else None
+    return float(value) if 0 <= value < _MOST else None
