@@ -125,6 +125,17 @@ async def test_a_broken_line_in_the_middle_is_told_and_not_dropped(tmp_path: Pat
         assert len(store.done) == 4
 
 
+def test_two_that_begin_in_one_folder_at_once_do_not_mix(tmp_path: Path, plan: Plan) -> None:
+    folder = tmp_path / "run"
+    ours = Store.create(folder, plan)
+    (folder / "run.json").unlink()
+    theirs = Store.create(folder, plan_of("bot/first", suite=TURNS))
+    with pytest.raises(BadOption, match="holds another run"), ours:
+        pass
+    with theirs:  # and the lock is free
+        assert theirs.done == set()
+
+
 @contextmanager
 def no_file_over(size: int) -> Iterator[None]:
     """What a full disk does to a writer, done by a limit: the file takes a part of a line and no more."""

@@ -56,9 +56,7 @@ class Store:
         file = folder / "run.json"
         if file.exists():
             if read_plan(folder).identity() != plan.identity():
-                raise BadOption(
-                    f"{str(folder)!r} holds another run; choose another --out or resume that one."
-                )
+                raise _another(folder)
         else:
             partial = folder / "run.json.part"  # what a crash at this very moment leaves behind
             if any(other != partial for other in folder.iterdir()):
@@ -89,6 +87,9 @@ class Store:
             self._file.close()
             raise BadOption(f"another process is writing to {str(self.folder)!r}.") from None
         try:
+            # Two may have begun in an empty folder at the same moment; the plan of one of them stayed.
+            if read_plan(self.folder).identity() != self.plan.identity():
+                raise _another(self.folder)
             _mend(path)
             self.done, self.voids = progress(self.folder)
         except BaseException:
@@ -191,6 +192,10 @@ def _keys(path: Path) -> Iterator[tuple[str, bool]]:
             yield head["key"], head["void"]
         except (orjson.JSONDecodeError, KeyError, TypeError):
             raise BadFile(f"line {number} of {str(path)!r} is not an episode.") from None
+
+
+def _another(folder: Path) -> BadOption:
+    return BadOption(f"{str(folder)!r} holds another run; choose another --out or resume that one.")
 
 
 def _cannot(what: str, path: Path, error: OSError) -> BadFile:
