@@ -90,7 +90,7 @@ async def test_half_of_all_calls_going_wrong_loses_nothing(tmp_path: Path, calm:
 
 @pytest.mark.slow
 async def test_what_the_model_itself_said_is_data(tmp_path: Path) -> None:
-    script = ["length", "filtered", "filtered_400", "refused"]
+    script = ["length", "length", "filtered", "filtered_400", "refused"]
     async with ModelServer(script=script) as server:
         code, err = await evaluated(server, tmp_path / "run", "--concurrency", "1")
     assert code == 0, err

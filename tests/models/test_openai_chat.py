@@ -114,10 +114,11 @@ async def test_a_cut_off_answer_stays_when_there_is_no_more_room(reach: Reach) -
     assert (answer.finish, answer.usage.calls) == ("length", 1)
 
 
-async def test_an_answer_without_a_limit_cannot_be_extended(reach: Reach) -> None:
+async def test_an_answer_cut_off_by_the_servers_own_limit_gets_twice_of_that(reach: Reach) -> None:
     async with ModelServer(script=["length"]) as server:
-        assert (await reach(server).answer(question())).finish == "length"
-        assert len(server.requests) == 1
+        assert (await reach(server).answer(question())).finish == "stop"
+    # It let three words through.
+    assert [sent.get("max_tokens") for sent in server.requests] == [None, 6]
 
 
 @pytest.mark.parametrize(

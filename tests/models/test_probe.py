@@ -51,7 +51,7 @@ async def test_a_model_that_sees_is_right_and_one_that_guesses_is_not() -> None:
 
 
 async def test_a_cut_off_answer_is_told() -> None:
-    async with ModelServer(script=["length"]) as server:
+    async with ModelServer(script=["length", "length"]) as server:
         found = await probe(f"vllm/tiny@{server.url}")
     assert "the answer ended early: length" in found.lines()
 

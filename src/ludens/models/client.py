@@ -76,8 +76,10 @@ class Client(Model):
         sampling = self._sampling.over(request.sampling).over(self.usual)
         async with self._gate.slots:
             answer = await self._persist(request, sampling)
-            if answer.finish == "length" and sampling.max_tokens:
-                answer = await self._extend(request, sampling, sampling.max_tokens, answer)
+            # Where nobody set a limit the server has one of its own: what it let through.
+            limit = sampling.max_tokens or answer.usage.output_tokens
+            if answer.finish == "length" and limit:
+                answer = await self._extend(request, sampling, limit, answer)
         usage = answer.usage
         usage.images = len(request.pictures) * usage.calls
         if self._price and usage.tokens:
