@@ -49,13 +49,16 @@ class Remaining:
         """Until the last episode ends, if all goes on as it did; None before the first has ended."""
         if not self._ended:
             return None
-        lasts = {kind: self._lasts(kind, now) for kind, number in self.waiting.items() if number > 0}
-        flying = [max(self._lasts(kind, now) - (now - began), 0.0) for kind, began in self._begun.values()]
-        work = sum(lasts[kind] * self.waiting[kind] for kind in lasts) + sum(flying)
+        waiting = {kind: number for kind, number in self.waiting.items() if number > 0}
+        lasts = {
+            kind: self._lasts(kind, now) for kind in {*waiting, *(kind for kind, _ in self._begun.values())}
+        }
+        flying = [max(lasts[kind] - (now - began), 0.0) for kind, began in self._begun.values()]
+        work = sum(lasts[kind] * number for kind, number in waiting.items()) + sum(flying)
         busy = sum(self._seconds.values()) + sum(now - began for _, began in self._begun.values())
         at_once = busy / max(now - self.started, 1e-9)
         # However many could be played at once, the end is not before the longest of them ends.
-        return max(work / at_once if at_once else 0.0, *lasts.values(), *flying, 0.0)
+        return max([work / at_once if at_once else 0.0, *(lasts[kind] for kind in waiting), *flying])
 
     def _lasts(self, kind: Kind, now: float) -> float:
         if self._ended[kind]:
