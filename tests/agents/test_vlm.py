@@ -283,6 +283,12 @@ async def test_what_a_filter_says_is_never_a_message() -> None:
     assert "a content filter held the reply back" in model.words(1)[1]
 
 
+async def test_what_a_filter_says_is_not_remembered_as_the_models_own_words() -> None:
+    model = Scripted(lambda number, _: Answer("Blocked.", "filtered") if number == 0 else "Hello.")
+    await played(model, Talk(rounds=2), Table(retries=0), memory="all")
+    assert model.words(1, "assistant") == ["(no reply)"]
+
+
 async def test_chairs_share_a_model_and_nothing_else() -> None:
     game = Pebbles()
     alone = Scripted(first_legal)

@@ -93,7 +93,7 @@ class Vlm(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         answer = await self.model.answer(Request(messages=self.messages(ask)))
-        self.remember(ask, answer.text)
+        self.remember(ask, "" if answer.finish == "filtered" else answer.text)
         reply = Reply(
             answer.text, usage=answer.usage, finish="" if answer.finish == "stop" else answer.finish
         )
