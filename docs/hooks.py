@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 from mkdocs.structure.files import File, Files
@@ -37,7 +38,10 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Fill in the rules that every game is checked against."""
+    """Lead from a table's row about a game to its page, and fill in the rules that every game must keep."""
+    for name in ludens.GAMES.names():
+        page = f"games/{name.replace('/', '-')}.md"
+        markdown = markdown.replace(f"\n| `{name}` |", f"\n| [{name}]({page}) |")
     if "<!-- rules -->" not in markdown:
         return markdown
     from ludens.testing import RULES
@@ -62,7 +66,7 @@ def _page(name: str) -> tuple[str, dict[str, bytes]]:
     rows = [f"| `{o.name}` | `{o.default!r}` | {o.metadata['help']} |" for o in options.values()]
     table = ["## Options", "", "| option | default | |", "| --- | --- | --- |", *rows] if rows else []
     view = game.view(Look())
-    told = [f"### {seat}\n\n> " + view.rules(seat).replace("\n", "\n> ") for seat in game.seats]
+    told = [f"### {seat}\n\n> " + _lists(view.rules(seat)).replace("\n", "\n> ") for seat in game.seats]
     bots = [f"- `bot/{bot}`" for bot in game.bots]
     parts = [
         f"# {name}",
@@ -77,6 +81,20 @@ def _page(name: str) -> tuple[str, dict[str, bytes]]:
         *told,
     ]
     return "\n\n".join(filter(None, parts)) + "\n", pictures
+
+
+def _lists(text: str) -> str:
+    """The text with an empty line before and after every list: without it Markdown sees no list."""
+    lines = text.splitlines()
+    parted: list[str] = []
+    for before, line in zip(["", *lines], lines, strict=False):
+        if before and line and bool(_ITEM.match(before)) != bool(_ITEM.match(line)):
+            parted.append("")
+        parted.append(line)
+    return "\n".join(parted)
+
+
+_ITEM = re.compile(r"- |\d+\. ")
 
 
 def _paragraphs(body: str) -> str:
