@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import sys
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -72,10 +73,23 @@ def test_other_metrics_can_be_shown(suite: SuiteResults) -> None:
         (Value(Estimate(-0.01, -0.04, 0.01, 3, 1.0), 1, signed=True), "0.0 [0.0, 0.0]"),
         (Value(Estimate(3.0, -float("inf"), float("inf"), 3, 1.0)), "3.0 [-∞, ∞]"),
         (Value(Estimate(3.0, 3.0, 3.0, 0, 0.0), alone=True), "3.0"),
+        (Value(Estimate(-1.0, -1.0, -1.0, 4, 0.0)), "-1.0 [4 alike]"),
     ],
 )
 def test_numbers_are_written_with_what_is_known(value: Value, text: str) -> None:
     assert str(value) == text
+
+
+def test_observations_that_are_all_alike_are_not_called_certain(suite: SuiteResults) -> None:
+    note = "Where all observations were alike there is no interval: their spread is not known."
+    first = suite.rows[0]
+    name, cell = next((n, c) for n, c in first.cells.items() if n not in suite.suite.anchors)
+    metric = cell.task.metrics[0]
+    for high, told in ((0.5, True), (0.6, False)):
+        metrics = {**cell.metrics, metric.name: Estimate(0.5, 0.5, high, 4, 0.0)}
+        row = replace(first, cells={name: replace(cell, metrics=metrics)})
+        table = scores(replace(suite, rows=(row,)))
+        assert (note in table.notes) is told
 
 
 def test_the_text_table_holds_every_number(results: Results, suite: SuiteResults) -> None:

@@ -37,6 +37,11 @@ class Value:
         return not isnan(self.estimate.mean)
 
     @property
+    def point(self) -> bool:
+        """Whether all observations were the same: nobody knows then how far others would have spread."""
+        return not self.alone and self.estimate.n > 0 and self.estimate.low == self.estimate.high
+
+    @property
     def number(self) -> str:
         """The mean."""
         return self._text(self.estimate.mean, self.signed)
@@ -48,6 +53,8 @@ class Value:
             return ""
         if isnan(self.estimate.low):
             return f"[n = {self.estimate.n}]"
+        if self.point:
+            return f"[{self.estimate.n} alike]"
         low, high = self._text(self.estimate.low, self.signed), self._text(self.estimate.high, self.signed)
         return f"[{low}, {high}]"
 
@@ -160,7 +167,8 @@ def scores(found: SuiteResults, metrics: Sequence[str] = ()) -> Table:
             whole = source.values.get("overall")
             entries += [NOTHING if whole is None else Value(exactly(whole), alone=True)] if overall else []
             lines.append(Line("published", [*entries, *[NOTHING] * 3]))
-    return Table(found.suite.name, columns, lines, list(_notes(found)))
+    points = any(isinstance(entry, Value) and entry.point for line in lines for entry in line.entries)
+    return Table(found.suite.name, columns, lines, list(_notes(found, points)))
 
 
 def _score_line(row: Row, shown: Sequence[Shown], overall: bool) -> Line:
@@ -189,8 +197,10 @@ def _seen(row: Row) -> str:
     return f"{sum(control.sees for control in controls)} of {len(controls)}"
 
 
-def _notes(found: SuiteResults) -> Iterator[str]:
+def _notes(found: SuiteResults, points: bool) -> Iterator[str]:
     yield "Brackets hold 95% intervals."
+    if points:
+        yield "Where all observations were alike there is no interval: their spread is not known."
     yield from found.cautions
     cells = [cell for row in found.rows for cell in row.cells.values()]
     yield from sorted(
