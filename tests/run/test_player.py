@@ -37,7 +37,7 @@ async def test_a_bug_in_a_game_is_a_void_with_its_name(monkeypatch: pytest.Monke
 
 
 async def test_an_outcome_counts_what_its_episode_holds() -> None:
-    async with ModelServer(script=["length", "ok"]) as server:
+    async with ModelServer(script=["length", "length", "ok"]) as server:
         plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}", suite=TURNS)
         player = Player(plan)
         outcome = await player.play(next(plan.jobs()))
