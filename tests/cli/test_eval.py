@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -230,3 +231,23 @@ def test_an_error_on_the_way_keeps_what_is_finished(ludens: Run, tmp_path: Path)
     assert lines[-2] == "ludens: the key is not taken any more."
     assert lines[-1] == f"What is finished is saved; this goes on: ludens resume {run} --concurrency 2"
     assert 1 <= len(found(run)) < 8
+
+
+def test_a_reader_who_leaves_early_takes_nothing_with_him(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    asked = f"{sys.executable} -m ludens eval {TURNS} -m bot/random --limit 2 --out {run} | true"
+    subprocess.run(["bash", "-c", asked], cwd=ROOT, capture_output=True, timeout=60)
+    assert len(found(run)) == 2
+    assert (run / "report.html").stat().st_size > 10_000
+
+
+def test_a_page_that_cannot_be_written_leaves_the_table(ludens: Run, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    argv = ("eval", TURNS, "-m", "bot/random", "--limit", "2", "--out", str(run))
+    assert ludens(*argv).code == 0
+    (run / "report.html").unlink()
+    (run / "report.html").mkdir()
+    ran = ludens("resume", str(run))
+    assert ran.code == 2
+    assert "Brackets hold 95% intervals." in ran.out
+    assert ran.err.splitlines()[-1].startswith(f"ludens: cannot write {str(run / 'report.html')!r}: ")

@@ -179,18 +179,20 @@ def _agreed(plan: Plan, left: Sequence[Job], pace: Pace) -> Estimate:
 
 
 def show_results(folder: Path) -> None:
-    """Print the table, write the page, and say where it is."""
+    """Write the page, print the table, and say where the page is."""
     from ludens.run.report import load_results, render
     from ludens.run.report.parted import parted
     from ludens.run.report.tables import composites, scores
     from ludens.run.report.text import text
 
     results = load_results([folder])
-    made = [part for found in results.suites for part in (*parted(scores(found)), composites(found))]
-    print(text([part for part in made if part is not None], console().width))
-    page = folder / "report.html"
-    try:
+    page, trouble = folder / "report.html", ""
+    try:  # first: who reads the table (`head`, a pager) may leave in the middle of it
         page.write_bytes(render(results, "html"))
     except OSError as error:
-        raise BadFile(f"cannot write {str(page)!r}: {(error.strerror or str(error)).lower()}.") from None
+        trouble = (error.strerror or str(error)).lower()
+    made = [part for found in results.suites for part in (*parted(scores(found)), composites(found))]
+    print(text([part for part in made if part is not None], console().width))
+    if trouble:
+        raise BadFile(f"cannot write {str(page)!r}: {trouble}.")
     print(f"Open {page}; `ludens report {quote(str(folder))}` tells more.")
