@@ -84,6 +84,19 @@ async def test_requests_a_minute_hold_at_the_server(reach: Reach) -> None:
         await asyncio.wait(waiting)
 
 
+async def test_limits_hold_for_a_model_however_it_is_asked_to_draw(reach: Reach) -> None:
+    async with ModelServer(latency=0.01) as server:
+        cold, warm = reach(server, "rpm=3"), reach(server, "rpm=3&temperature=1")
+        calls = [asyncio.create_task(m.answer(question())) for _ in range(3) for m in (cold, warm)]
+        _, waiting = await asyncio.wait(calls, timeout=0.5)
+        assert (len(waiting), len(server.requests)) == (3, 3)
+        for call in waiting:
+            call.cancel()
+        await asyncio.wait(waiting)
+        other = reach(server, "rpm=3", name="vllm/other")
+        await asyncio.wait_for(other.answer(question()), 5)
+
+
 async def test_tokens_a_minute_hold_at_the_server(reach: Reach) -> None:
     # Every answer consumes 102 tokens, whatever was estimated.
     async with ModelServer() as server:

@@ -18,7 +18,7 @@ from ludens.core.random import stream
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Model, Request, Sampling
 from ludens.models.faults import Fault, Filtered, Refused, Secret
-from ludens.models.limits import Gate, estimate
+from ludens.models.limits import Gate, estimate, shared_gate
 from ludens.models.prices import price_of
 from ludens.models.settings import Settings, identity
 
@@ -45,6 +45,7 @@ class Client(Model):
     def __init__(self, spec: Spec, settings: Settings, secret: Secret, address: str | None) -> None:
         super().__init__(identity(spec, settings, address))
         self.name, self.model_name = spec.name, spec.rest
+        self._place = f"{spec.name}@{address or ''}"
         self.settings, self.secret = settings, secret
         self._sampling = settings.sampling
         self._price = price_of(spec.name)
@@ -92,7 +93,7 @@ class Client(Model):
     async def _enter(self, loop: asyncio.AbstractEventLoop) -> None:
         settings = self.settings
         self._loop = loop
-        self._gate = Gate(settings.concurrency, settings.rpm, settings.tpm)
+        self._gate = shared_gate(self._place, settings.concurrency, settings.rpm, settings.tpm)
         await self.open()
 
     async def _extend(self, request: Request, sampling: Sampling, limit: int, cut: Answer) -> Answer:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from ludens.models.chat import Request
 
@@ -76,6 +77,23 @@ class Gate:
     def rest(self, seconds: float) -> None:
         """Send nothing for a while: the provider asked for it, and it meant every call."""
         self._rest_until = max(self._rest_until, monotonic() + seconds)
+
+
+_Limits = tuple[str, int, int, int]
+_gates: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[_Limits, Gate]] = WeakKeyDictionary()
+
+
+def shared_gate(model: str, concurrency: int, rpm: int, tpm: int) -> Gate:
+    """The gate of a model in the running event loop; specs that set other limits have one of their own.
+
+    A provider counts what its model is asked, not which temperature it is asked with.
+    """
+    here = _gates.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
+    limits = (model, concurrency, rpm, tpm)
+    gate = here.get(limits)
+    if gate is None:
+        gate = here[limits] = Gate(concurrency, rpm, tpm)
+    return gate
 
 
 def _ignore(consumed: float) -> None:
