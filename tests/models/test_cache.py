@@ -119,3 +119,16 @@ async def test_a_file_that_is_no_cache_is_told(tmp_path: Path) -> None:
         with pytest.raises(BadFile, match="answers cannot be kept in"):
             await asked.answer(question())
         assert server.requests == []
+
+
+@pytest.mark.parametrize("kept", [b"{", b"[]", b'{"txt": "a"}', b'{"text": 7}', b'{"text": null}'])
+async def test_a_row_that_is_no_answer_is_told(kept: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    store = Store(path)
+    await store.put("k", Answer("ours"))
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE answers SET answer = ?", (kept,))
+    db.close()
+    with pytest.raises(BadFile, match="the cache holds something that is no answer"):
+        await store.get("k")
+    store.close()

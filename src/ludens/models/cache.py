@@ -127,7 +127,7 @@ def _add(db: sqlite3.Connection, key: str, data: bytes) -> bytes:
 def _free(data: bytes) -> Answer:
     try:
         answer = Answer(**orjson.loads(data))
-    except (orjson.JSONDecodeError, TypeError) as error:
+    except (orjson.JSONDecodeError, TypeError, AttributeError) as error:
         raise BadFile(f"the cache holds something that is no answer: {error}.") from None
     answer.usage, answer.cached = Usage(calls=0), True
     return answer
