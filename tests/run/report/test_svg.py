@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import inf, nan
 from xml.etree import ElementTree
 
@@ -107,3 +108,16 @@ def test_the_charts_of_a_suite(suite: SuiteResults) -> None:
     confusion = list(confusion_charts(suite))
     assert [heading for heading, *_ in confusion] == [f"{name}: see, exact" for name in ENTRANTS]
     assert all(read(chart) is not None for _, chart, _ in confusion)
+
+
+def test_labels_fit_beside_their_bars_and_are_told_in_full() -> None:
+    rows = [
+        Bar("doubao-1-5-thinking (published)", 5, 5, 5, "5.0", 0, "published", short="doubao-1-5-thinking"),
+        Bar("gpt-4.1 (published)", 5, 5, 5, "5.0", 0, "published", short="gpt-4.1"),
+        Bar("a model with a long name", 5, 4, 6, "5.0", 0),
+    ]
+    drawn = bars("won", rows, (0, 10))
+    labels = re.findall(r'<text class="label"[^>]*>([^<]*)</text>', drawn)
+    assert labels == ["doubao-1-5-thin…", "gpt-4.1", "a model with a …"]
+    for row in rows:
+        assert f"<title>{row.label}: 5.0</title>" in drawn

@@ -52,7 +52,8 @@ def _published(found: SuiteResults, shown: Shown) -> Iterator[Bar]:
         value = source.values.get(shown.task.name)
         if value is not None:
             text = f"{value:.{shown.digits}f}"
-            yield Bar(f"{source.model} (published)", value, value, value, text, 0, "published")
+            name = f"{source.model} (published)"
+            yield Bar(name, value, value, value, text, 0, "published", short=source.model)
 
 
 def _ends(rows: Sequence[Bar], shown: Shown) -> tuple[float, float]:

@@ -15,7 +15,9 @@ from ludens.run.report.escape import esc
 _Place = Callable[[float], float]
 _Point = Callable[[int, float], str]
 
-_WIDTH, _LABELS, _NUMBERS, _ROW, _HEAD = 370, 118, 52, 26, 12
+_WIDTH, _LABELS, _NUMBERS, _ROW, _HEAD = 370, 132, 52, 26, 12
+_LETTERS = 16
+"""Of a label: as many as fit to the left of the bars, capitals among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Bar:
     kind: Literal["ours", "blind", "published"] = "ours"
     mark: float | None = None
     """Where the blind control stands."""
+    short: str = ""
+    """The label in the chart itself, where the way it is drawn says the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ def _bar(row: Bar, top: int, x: _Place, zero: float) -> str:
     parts = [
         f"<title>{esc(row.label)}: {esc(row.text)}</title>",
         f'<text class="label" x="{_LABELS - 8}" y="{middle + 4}" text-anchor="end">'
-        f"{esc(_short(row.label, 18))}</text>",
+        f"{esc(_short(row.short or row.label, _LETTERS))}</text>",
     ]
     if isfinite(row.value):
         left, right = sorted((x(zero), x(row.value)))
