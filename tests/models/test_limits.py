@@ -117,6 +117,13 @@ async def test_the_estimate_counts_where_a_server_does_not(reach: Reach) -> None
         assert len(server.requests) == 1
 
 
+async def test_what_reached_nobody_consumed_nothing(reach: Reach) -> None:
+    async with ModelServer(script=["reset"] * 4) as server:
+        model = reach(server, "tpm=1000&max_tokens=400")
+        await asyncio.wait_for(model.answer(question()), 5)
+        assert len(server.requests) == 5
+
+
 async def test_no_more_calls_are_in_flight_than_allowed(reach: Reach) -> None:
     async with ModelServer(latency=0.01) as server:
         model = reach(server, "concurrency=5")

@@ -132,6 +132,8 @@ class Client(Model):
                     raise
                 raise self._hopeless(error) from None
             except Fault as fault:
+                if fault.kind == "connection":  # nobody read it
+                    settle(0)
                 tries += 1
                 trouble_since = trouble_since or monotonic()
                 await self._wait(fault, tries, trouble_since)
