@@ -19,7 +19,7 @@ from ludens.core.state import FreeText, Legal
 
 _WRAPPERS = " \t\r\n\"'`*_.,;:!<>[](){}“”‘’"
 _TAG = re.compile(r"<(/?)(?ai:think|thinking|thought|reasoning)>|◁(/?)(?ai:think)▷|\[(/?)THINK\]")
-_FRAME = re.compile(r"</?(?ai:answer)>|<\|(?:begin|end)_of_box\|>|\\(?:boxed|text)\{")
+_FRAME = re.compile(r"</?(?ai:answer)>|<\|(?:begin|end)_of_box\|>|\\(?:boxed|(?:text|math)(?:bf|rm|tt)?)\{")
 """What models put around an answer because they were trained to."""
 _SPACES = re.compile(r"\s+")
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
@@ -135,7 +135,7 @@ def labelled(text: str, label: str) -> Sequence[str]:
     found = [unwrap(value) for value in _in_json(label).findall(text)]
     wanted = label.lower()
     for line in _FRAME.sub(" ", text).splitlines():
-        bare = line.strip(_WRAPPERS + "#-•$")
+        bare = line.strip(_WRAPPERS + "#-•$\\")
         if bare[: len(wanted)].lower() != wanted:
             continue
         rest = bare[len(wanted) :].lstrip(" \t*_`")
@@ -152,7 +152,7 @@ def _in_json(label: str) -> re.Pattern[str]:
 def unwrap(name: str) -> str:
     """A name without quotes, emphasis, tags or \\boxed{} around it."""
     bare = name.strip()
-    return _FRAME.sub(" ", bare).strip(_WRAPPERS + "$") or bare
+    return _FRAME.sub(" ", bare).strip(_WRAPPERS + "$\\") or bare
 
 
 def fold(name: str) -> str:
