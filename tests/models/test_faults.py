@@ -190,6 +190,21 @@ def test_a_key_is_shown_to_nobody() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"404: Not Found", "nothing answers at http://gpu; many addresses end in /v1"),
+        (b'{"detail": "Not Found"}', "nothing answers at http://gpu"),
+        (b'{"error": {"message": "The model `x` does not exist."}}', "there is no such model at http://gpu"),
+        (b'{"error": "model \'x\' not found"}', "there is no such model at http://gpu"),
+    ],
+)
+def test_a_wrong_address_is_told_from_a_wrong_name(body: bytes, words: str) -> None:
+    meant = judge(404, body, {}, "vllm/tiny", "http://gpu", Secret())
+    assert isinstance(meant, ModelRejected)
+    assert words in str(meant)
+
+
+@pytest.mark.parametrize(
     ("status", "words", "meant"),
     [
         (403, "Your input was flagged by moderation", Filtered),

@@ -106,6 +106,8 @@ def judge(
         return Filtered(said)
     if status in (401, 403) or (status == 400 and _BAD_KEY.search(said)):
         return ModelRejected(f"{name}: the key is not accepted at {where} ({quote}).")
+    if status == 404 and "model" not in said.lower():
+        return ModelRejected(f"{name}: nothing answers at {where}; many addresses end in /v1 ({quote}).")
     if status == 404 or _NO_MODEL.search(said):
         return ModelRejected(f"{name}: there is no such model at {where} ({quote}).")
     if status < 400:
