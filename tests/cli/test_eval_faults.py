@@ -167,11 +167,14 @@ async def test_an_option_that_is_left_out_is_told_by_every_report(tmp_path: Path
 async def test_calls_given_up_make_void_episodes_that_are_played_again(
     tmp_path: Path, calm: dict[str, str]
 ) -> None:
-    async with ModelServer(script=["ok", "500", "ok", "500"]) as server:
+    async with ModelServer(script=["ok", "refused", "500", "ok", "500"]) as server:
         code, err = await evaluated(server, tmp_path / "run", "--concurrency", "1", options="retries=0")
     assert code == 0, err
     assert "2 void" in err
-    assert Counter(episode.status for episode in episodes(tmp_path / "run")) == {"void": 2, "done": 8}
+    kept = episodes(tmp_path / "run")
+    assert Counter(episode.status for episode in kept) == {"void": 2, "done": 8}
+    # What was answered before a call was given up is paid for, and is in some episode too.
+    assert sum(episode.usage().calls for episode in kept) == server.met["ok"] + server.met["refused"]
     assert _without_address(tmp_path / "run") == calm
 
 
