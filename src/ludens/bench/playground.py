@@ -30,6 +30,8 @@ SLOWEST = {"gomoku": 100.0, "chess": 300.0}
 """Milliseconds that an opponent's move may take at most."""
 
 _POSITIONS = 24
+_PICTURES = 600
+"""More than is remembered: each picture is drawn and encoded anew, as in a run of questions."""
 
 
 def rows(seconds: float) -> Iterator[Row]:
@@ -53,10 +55,10 @@ def rows(seconds: float) -> Iterator[Row]:
 def _pictures(game: str) -> Callable[[int], int]:
     perceive = make("perceive", board=game)
     view = view_of(perceive, Look(), 0)
-    shown = [perceive.start(seed) for seed in range(_POSITIONS)]
+    shown = [perceive.start(seed) for seed in range(_PICTURES)]
 
     def work(seed: int) -> int:
-        view.image(shown[seed % _POSITIONS], "viewer").data_uri()
+        view.image(shown[seed % _PICTURES], "viewer").data_uri()
         return 1
 
     return work
