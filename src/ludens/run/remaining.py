@@ -7,7 +7,7 @@ episodes alone would promise an end that does not come.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ludens.run.plan import Job
@@ -50,23 +50,30 @@ class Remaining:
         if not self._ended:
             return None
         waiting = {kind: number for kind, number in self.waiting.items() if number > 0}
-        lasts = {
-            kind: self._lasts(kind, now) for kind in {*waiting, *(kind for kind, _ in self._begun.values())}
-        }
-        flying = [max(lasts[kind] - (now - began), 0.0) for kind, began in self._begun.values()]
+        ages: defaultdict[Kind, list[float]] = defaultdict(list)
+        for kind, began in self._begun.values():
+            ages[kind].append(now - began)
+        lasts = {kind: self._lasts(kind, ages[kind]) for kind in {*waiting, *ages}}
+        flying = [max(lasts[kind] - age, 0.0) for kind, some in ages.items() for age in some]
         work = sum(lasts[kind] * number for kind, number in waiting.items()) + sum(flying)
-        busy = sum(self._seconds.values()) + sum(now - began for _, began in self._begun.values())
+        busy = sum(self._seconds.values()) + sum(sum(some) for some in ages.values())
         at_once = busy / max(now - self.started, 1e-9)
         # However many could be played at once, the end is not before the longest of them ends.
         return max([work / at_once if at_once else 0.0, *(lasts[kind] for kind in waiting), *flying])
 
-    def _lasts(self, kind: Kind, now: float) -> float:
-        if self._ended[kind]:
-            return self._seconds[kind] / self._ended[kind]
+    def _lasts(self, kind: Kind, ages: Sequence[float]) -> float:
+        """What an episode lasts on average; the first to end are the short ones, so those in flight count."""
+        guess = self._guess(kind)
+        whole = self._seconds[kind] + sum(max(guess, age) for age in ages)
+        number = self._ended[kind] + len(ages)
+        return whole / number if number else guess
+
+    def _guess(self, kind: Kind) -> float:
+        """By its calls, where they are known; else by those of its kind that have ended; else by all."""
         alike = [other for other in self._ended if self.calls.get(other)]
         if alike and self.calls.get(kind):
             called = sum(self.calls[other] * self._ended[other] for other in alike)
-            guess = self.calls[kind] * sum(self._seconds[other] for other in alike) / called
-        else:
-            guess = sum(self._seconds.values()) / self._ended.total()
-        return max([guess, *(now - began for other, began in self._begun.values() if other == kind)])
+            return self.calls[kind] * sum(self._seconds[other] for other in alike) / called
+        if self._ended[kind]:
+            return self._seconds[kind] / self._ended[kind]
+        return sum(self._seconds.values()) / self._ended.total()
