@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -134,6 +135,18 @@ def test_two_that_begin_in_one_folder_at_once_do_not_mix(tmp_path: Path, plan: P
         pass
     with theirs:  # and the lock is free
         assert theirs.done == set()
+
+
+def test_a_drive_without_locks_is_told_as_such(
+    tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flock(file: object, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("ludens.run.store.fcntl.flock", flock)
+    store = Store.create(tmp_path / "run", plan)
+    with pytest.raises(BadFile, match=r"cannot lock '.*episodes\.jsonl': no locks available"), store:
+        pass
 
 
 @contextmanager

@@ -83,9 +83,12 @@ class Store:
             raise _cannot("write", path, error) from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             self._file.close()
             raise BadOption(f"another process is writing to {str(self.folder)!r}.") from None
+        except OSError as error:  # some network drives have no locks
+            self._file.close()
+            raise _cannot("lock", path, error) from None
         try:
             # Two may have begun in an empty folder at the same moment; the plan of one of them stayed.
             if read_plan(self.folder).identity() != self.plan.identity():
