@@ -36,6 +36,24 @@ async def test_a_bug_in_a_game_is_a_void_with_its_name(monkeypatch: pytest.Monke
     assert (episode.theme, episode.size, episode.table["retries"]) == ("plain", 300, 2)
 
 
+@pytest.mark.parametrize(
+    ("what", "wrong", "told"),
+    [
+        ("returns", {"x": float("nan"), "o": 0.0}, "ValueError: x earned nan"),
+        ("facts", {"corners": {1, 3}}, "TypeError: Type is not JSON serializable: set"),
+    ],
+)
+async def test_what_no_file_could_hold_is_a_void(
+    what: str, wrong: object, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_of("bot/first", suite=TURNS)
+    player = Player(plan)
+    monkeypatch.setattr(type(player.game("turns").start(0)), what, property(lambda self: wrong))
+    outcome = await player.play(next(plan.jobs()))
+    assert outcome.void
+    assert Episode.from_json(outcome.data).error == f"tic_tac_toe raised {told}"
+
+
 async def test_an_outcome_counts_what_its_episode_holds() -> None:
     async with ModelServer(script=["length", "length", "ok"]) as server:
         plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}", suite=TURNS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from ludens.agents import agent
@@ -105,7 +106,7 @@ class Player:
         specs = self.plan.specs(job)
         seated = {seat: self.agent(spec, job.task) for seat, spec in specs.items()}
         try:
-            episode = await play(game, seated, job.seed, look=look, table=task.table)
+            return _outcome(job, await play(game, seated, job.seed, look=look, table=task.table))
         except UsageError:
             raise
         except Exception as error:
@@ -130,6 +131,9 @@ class Player:
 
 
 def _outcome(job: Job, episode: Episode) -> Outcome:
+    for seat, earned in episode.returns.items():
+        if not isfinite(earned):  # no file could hold it
+            raise ValueError(f"{seat} earned {earned}")
     verdicts, usage = episode.verdicts(), episode.usage()
     return Outcome(
         job,
