@@ -156,7 +156,19 @@ async def test_a_budget_is_kept_however_many_fly(
     assert ending.reason.startswith(reason)
     assert executor.meter.calls == 90
     assert len(read_lines(tmp_path)) == 9
-    assert executor.most == min(concurrency, 9)
+    # Three tries a move are foreseen for three of them, until the first has told that one is enough.
+    assert executor.most == min(concurrency, 6)
+
+
+async def test_replies_that_are_all_refused_do_not_break_a_budget(tmp_path: Path) -> None:
+    """Estimates know nothing of them, and all could be in flight before the first has ended."""
+    plan = plan_of("bot/first", suite=TURNS)
+    executor = _Paid(calls=30)
+    with Store.create(tmp_path, plan) as store:
+        guess = {("bot/first", "turns"): Spend(10)}
+        engine = Engine(store, executor, concurrency=200, budget=Budget(calls=100), estimated=guess)
+        await engine.run()
+    assert executor.meter.calls == 90
 
 
 class _Billed(_Paid):

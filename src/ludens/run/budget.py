@@ -27,6 +27,9 @@ class Spend:
     def __sub__(self, other: Spend) -> Spend:
         return Spend(self.calls - other.calls, self.tokens - other.tokens, self.cost - other.cost)
 
+    def __mul__(self, number: float) -> Spend:
+        return Spend(self.calls * number, self.tokens * number, self.cost * number)
+
     def __truediv__(self, number: float) -> Spend:
         return Spend(self.calls / number, self.tokens / number, self.cost / number)
 
@@ -79,11 +82,14 @@ class Forecast:
         total, number = self._seen[kind]
         return total / number if number else self._estimated.get(kind, Spend())
 
+    def knows(self, job: Job) -> bool:
+        """Whether one of its like has ended."""
+        return self._seen[job.entrant, job.task][1] > 0
+
     def unpriced(self, job: Job) -> bool:
         """Whether nobody can say yet what it costs: its provider tells prices only with its answers."""
-        kind = (job.entrant, job.task)
-        expected = self._estimated.get(kind, Spend())
-        return expected.calls > 0 and not expected.cost and not self._seen[kind][1]
+        expected = self._estimated.get((job.entrant, job.task), Spend())
+        return expected.calls > 0 and not expected.cost and not self.knows(job)
 
     def learn(self, outcome: Outcome) -> None:
         """Take a finished episode into account."""

@@ -155,7 +155,7 @@ class Engine:
                 return self.stop(refusal)
             job = self._queue[place]
             del self._queue[place]
-            await self._play(job, self._forecast.of(job))
+            await self._play(job, self._at_most(job))
             # Bots never wait: without a breath no signal is heard and no progress shown.
             await asyncio.sleep(0)
 
@@ -174,8 +174,19 @@ class Engine:
         if self._budget.cost is not None and self.tally.in_flight and self._forecast.unpriced(job):
             return "what it costs is not known yet"
         # The first episode always starts: an estimate alone must not keep a run from beginning.
-        ahead = self._ahead + self._forecast.of(job) if self._started else Spend()
+        ahead = Spend()
+        if self._started:
+            ahead = self._ahead + (self._at_most(job) if self.tally.in_flight else self._forecast.of(job))
         return self._budget.refuses(self._executor.meter, self.tally.seconds, ahead)
+
+    def _at_most(self, job: Job) -> Spend:
+        """What is set aside for an episode in flight: an estimate does not foresee that replies are refused.
+
+        Hundreds may begin before the first of them ends and tells better.
+        """
+        expected = self._forecast.of(job)
+        tries = 1 + self._store.plan.chosen[job.task].table.retries
+        return expected if self._forecast.knows(job) else expected * tries
 
     async def _play(self, job: Job, expected: Spend) -> None:
         self._started = True
