@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +52,30 @@ def test_a_full_disk_is_one_sentence(argv: str) -> None:
     into = f"{sys.executable} -m ludens {argv} > /dev/full"
     ran = subprocess.run(["bash", "-c", into], capture_output=True, text=True, timeout=60)
     assert (ran.returncode, ran.stderr) == (1, "ludens: cannot write: no space left on device.\n")
+
+
+def test_characters_that_a_screen_does_not_have_are_question_marks(tmp_path: Path) -> None:
+    argv = [
+        "eval",
+        "demo",
+        "-m",
+        "bot/random",
+        "--tasks",
+        "perceive",
+        "--limit",
+        "1",
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    ran = subprocess.run(
+        [sys.executable, "-m", "ludens", *argv],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert (ran.returncode, "Traceback" in ran.stderr) == (0, False)
+    assert "????" in ran.stdout
 
 
 def test_nobody_needs_to_listen() -> None:

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,9 @@ def guarded(app: App, argv: Sequence[str] | None = None) -> int:
     tokens = list(sys.argv[1:] if argv is None else argv)
     if sys.stdout is None:  # closed by the shell, as in `>&-`: nobody listens, and that is no error
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")  # a screen without some character shows a question mark
     try:
         code = app(tokens)
         sys.stdout.flush()
