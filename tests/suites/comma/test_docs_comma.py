@@ -62,9 +62,8 @@ def test_the_commands_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("puzzle", PUZZLES)
-def test_every_puzzle_is_pictured_and_scored(puzzle: str) -> None:
-    assert f"(games/comma-{puzzle}-classic-solver.png)" in PAGE
-    assert f"(games/comma-{puzzle}.md)" in PAGE
+def test_every_puzzle_is_named_and_scored(puzzle: str) -> None:
+    assert f"\n| `comma/{puzzle}` |" in PAGE
     assert PAGE.count(f"\n| {puzzle} |") == 2  # its partial score, its random baseline
 
 

@@ -7,10 +7,11 @@ from statistics import mean
 
 import pytest
 
+from ludens.core.episode import Episode
 from ludens.core.errors import UnknownName
 from ludens.run.results import combined
 from ludens.run.stats import exactly
-from ludens.run.task import suite
+from ludens.run.task import Played, suite
 from ludens.suites.vs_bench import DECISIONS, REASONING
 from ludens.suites.vs_bench.anchors import MEASURED, PAPER
 
@@ -134,3 +135,15 @@ def test_the_docs_tell_every_deviation_and_anchor() -> None:
         if interval != "exact":
             low, high = map(float, interval.strip("[]").split(","))
             assert (low, high) == pytest.approx((estimate.low, estimate.high), abs=0.06)
+
+
+def test_twenty_lost_games_leave_room_for_doubt() -> None:
+    [task] = [task for task in suite("vs-bench").tasks if task.name == "decide/breakthrough"]
+    returns = {"black": -1.0, "white": 1.0}
+    lost = [
+        Played(str(seed), Episode("breakthrough", 1, {}, seed, {}, returns=returns), ("black",))
+        for seed in range(20)
+    ]
+    found = task.metrics[0].estimate(lost)
+    assert found.mean == found.low == -1.0
+    assert -1.0 < found.high < 0.0

@@ -14,7 +14,7 @@ from dataclasses import replace
 from ludens.core.errors import UnknownName
 from ludens.core.table import Table
 from ludens.run.stats import Classification, Estimate, classification, macro_micro
-from ludens.run.task import MODEL, RETURN, Metric, Played, Suite, Task, mean_of, rate_of
+from ludens.run.task import MODEL, RETURN, Metric, Played, Suite, Task, mean_of, own_return, rate_of
 from ludens.suites.vs_bench.anchors import MEASURED, PAPER
 from ludens.suites.vs_bench.deviations import DEVIATIONS
 from ludens.suites.vs_bench.kuhn import EXPLOITABILITY
@@ -38,6 +38,7 @@ def _confusion(played: Sequence[Played]) -> Classification:
 
 
 ACCURACY = replace(rate_of("accuracy", _right), classes=_confusion)
+LOST_OR_WON = mean_of("return", own_return, bounds=(-1.0, 1.0))
 
 
 def _fact(fact: str, name: str = "") -> Metric:
@@ -89,7 +90,7 @@ def _decide() -> tuple[Task, ...]:
     return (
         _self_play("hanabi", "player_0", "player_1", metrics=(_fact("final"), _fact("fireworks"))),
         _self_play("overcooked", "chef_0", "chef_1", metrics=(RETURN, _fact("soups_delivered"))),
-        Task("decide/breakthrough", "breakthrough", sides, 20, (RETURN,)),
+        Task("decide/breakthrough", "breakthrough", sides, 20, (LOST_OR_WON,)),
         Task("decide/kuhn", "vs-bench/kuhn", ({"player": MODEL},), 300, (EXPLOITABILITY,)),
         Task("decide/pong", "pong", ({"player": MODEL},), 10, pong),
         _dilemma("coin_dilemma", _COIN),
@@ -154,7 +155,7 @@ def vs_bench_mini(anchors: str = "paper") -> Suite:
             "tic_tac_toe",
             ({"x": MODEL, "o": "bot/mcts"}, {"x": "bot/mcts", "o": MODEL}),
             10,
-            (RETURN,),
+            (LOST_OR_WON,),
         ),
     )
     about = "A quick look at VS-Bench: fewer samples, the slow games left out, two tiny ones added."
