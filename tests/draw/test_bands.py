@@ -52,9 +52,9 @@ def test_a_band_that_did_not_change_is_deflated_once(monkeypatch: pytest.MonkeyP
     deflated: list[int] = []
     usual = png._part
 
-    def counted(pixels: np.ndarray, fast: bool) -> bands.Part:
-        deflated.append(len(pixels))
-        return usual(pixels, fast)
+    def counted(lines: np.ndarray, fast: bool, level: int) -> bands.Part:
+        deflated.append(len(lines))
+        return usual(lines, fast, level)
 
     monkeypatch.setattr(png, "_part", counted)
     pixels, palette = np.arange(100, dtype=np.uint8)[:, None].repeat(8, 1) % 7, np.zeros((7, 3), np.uint8)
