@@ -56,6 +56,53 @@ async def test_a_model_judges_a_run(run: Path) -> None:
     assert {str(line["labels"]) for line in labels(run / "judged.jsonl")} == {"['normal']"}
 
 
+async def test_what_a_judge_said_is_not_asked_for_again(run: Path) -> None:
+    await real("judge", str(run))
+    file = run / "judged.jsonl"
+    async with ModelServer(player=lambda prompt, digest: "Fine.\nLabels: normal") as server:
+        spec = f"compat/some@{server.url}"
+        await real("judge", str(run), "--judge", spec, "--limit", "3")
+        assert len(server.requests) == 3
+        with file.open("ab") as torn:
+            torn.write(b'{"key":"half')
+        ran = await real("judge", str(run), "--judge", spec)
+        assert (ran.code, len(server.requests)) == (0, 8), ran.err
+        assert "judges 5 conversations; 3 were judged before" in ran.err
+        again = await real("judge", str(run), "--judge", spec)
+        assert (again.code, len(server.requests), again.out) == (0, 8, ran.out)
+    assert [line["judge"] for line in labels(file)].count("rules") == 8
+    assert len(labels(file)) == 16
+
+
+async def test_other_words_are_another_judge(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "judge.md").write_text("# system\nBe mild. $meanings", encoding="utf-8")
+    async with ModelServer(player=lambda prompt, digest: "Labels: normal") as server:
+        spec = f"compat/some@{server.url}"
+        await real("judge", str(run), "--judge", spec)
+        await real("judge", str(run), "--judge", spec, "--words", str(tmp_path))
+        assert len(server.requests) == 16
+    assert len({line["words"] for line in labels(run / "judged.jsonl")}) == 2
+
+
+async def test_a_judge_that_failed_is_asked_again(run: Path) -> None:
+    said = ["Hm."]
+    async with ModelServer(player=lambda prompt, digest: said[0]) as server:
+        spec = f"compat/some@{server.url}"
+        assert (await real("judge", str(run), "--judge", spec)).code == 1
+        said[0] = "Labels: normal"
+        assert (await real("judge", str(run), "--judge", spec)).code == 0
+    assert all(line["labels"] == ["normal"] for line in labels(run / "judged.jsonl"))
+    assert len(labels(run / "judged.jsonl")) == 8
+
+
+def test_a_file_of_something_else_is_left_alone(run: Path, tmp_path: Path, ludens: Run) -> None:
+    (tmp_path / "mine.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
+    ran = ludens("judge", str(run), "--out", str(tmp_path / "mine.jsonl"))
+    assert ran.code == 2
+    assert "is not a file of labels" in ran.err
+    assert (tmp_path / "mine.jsonl").read_text(encoding="utf-8") == '{"a": 1}\n'
+
+
 async def test_a_judge_without_labels_fails_and_says_so(run: Path) -> None:
     async with ModelServer(player=lambda prompt, digest: "Hm.") as server:
         ran = await real("judge", str(run), "--judge", f"compat/some@{server.url}", "--limit", "1")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ludens.core.episode import Episode
+from ludens.core.errors import UsageError
 from ludens.run.stats import mean, rate
-from ludens.run.task import RETURN, WON, Played, mean_of, rate_of
+from ludens.run.task import RETURN, WON, Played, mean_of, rate_of, suite
 
 
 def played(seed: int, seat: str, earned: float) -> Played:
@@ -50,3 +53,17 @@ def test_what_has_no_value_does_not_count() -> None:
     assert half.estimate(episodes).n == 2
     never = rate_of("never", lambda p: None)
     assert never.estimate(episodes).n == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("json:dumps", "makes no suite"),
+        ("builtins:dict", "makes no suite"),
+        ("os:getcwd", "leads to str, not to a suite"),
+        ("playground?exampels=1", "option of the suite playground 'exampels'; did you mean 'examples'"),
+    ],
+)
+def test_what_makes_no_suite_is_told(name: str, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        suite(name)

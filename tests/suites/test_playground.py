@@ -164,8 +164,8 @@ def test_three_invalid_replies_in_a_row_lose(game: str) -> None:
     assert INVALID.estimate([lost]).mean == 1.0
 
 
-def ended(returns: dict[str, float], **facts: object) -> Played:
-    episode = Episode("chess", 1, {}, 0, dict.fromkeys(returns, "bot/first"), returns=returns, facts=facts)
+def ended(returns: dict[str, float], seed: int = 0, **facts: object) -> Played:
+    episode = Episode("chess", 1, {}, seed, dict.fromkeys(returns, "bot/first"), returns=returns, facts=facts)
     return Played("key", episode, (next(iter(returns)),))
 
 
@@ -178,7 +178,10 @@ def test_unbeaten_is_won_or_drawn_and_solved_when_alone() -> None:
 
 
 def test_logic_is_told_from_luck() -> None:
-    safe = [ended({"player": 0.0}, safe_moves_taken=a, certain_moves=b) for a, b in ((3, 4), (0, 0), (1, 4))]
+    safe = [
+        ended({"player": 0.0}, seed, safe_moves_taken=taken, certain_moves=certain)
+        for seed, (taken, certain) in enumerate(((3, 4), (0, 0), (1, 4)))
+    ]
     assert SAFE.estimate(safe).mean == pytest.approx(0.5)
     assert SAFE.estimate(safe).n == 2
     digits = [ended({"player": 0.0}, solvable_digits=a, wrong_digits=b) for a, b in ((9, 1), (0, 0), (1, 9))]

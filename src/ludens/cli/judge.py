@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +19,7 @@ from ludens.core.errors import BadOption
 
 if TYPE_CHECKING:
     from ludens.run.store import Record
-    from ludens.suites.comma.judge import Verdict
+    from ludens.suites.comma.judge import Judge, Verdict
 
 
 def judge(
@@ -56,16 +57,10 @@ def judge(
         return _calibrate(judge, words, out, json)
     if run is None:
         raise BadOption("RUN is missing: name the folder of a run, or --calibrate.")
-    from ludens.suites.comma.judge import judge_all
-    from ludens.suites.comma.judge.conversation import conversation_of
-
     judging = make_judge(judge, words)
     records = _records(run)[: limit or None]
     file = writable(out or run / "judged.jsonl")
-    aside(f"{judging.spec} judges {len(records)} conversations ...")
-    talks = [conversation_of(record.episode) for record in records]
-    verdicts = asyncio.run(judge_all(judging, talks))
-    _write(file, [_line(judging.spec, one, said) for one, said in zip(records, verdicts, strict=True)])
+    verdicts = _judged(judging, records, file, _hash(words))
     failed = [verdict.error for verdict in verdicts if verdict.error]
     if json:
         json_out(_counted(records, verdicts))
@@ -88,21 +83,43 @@ def _records(run: Path) -> list[Record]:
     return found
 
 
-def _line(judge: str, record: Record, verdict: Verdict) -> dict[str, Any]:
+def _judged(judging: Judge, records: Sequence[Record], file: Path, words: str) -> list[Verdict]:
+    """The verdict on every record; those that this judge gave before are taken from the file."""
+    from ludens.suites.comma.judge import judge_all
+    from ludens.suites.comma.judge.conversation import conversation_of
+    from ludens.suites.comma.judge.kept import Kept
+
+    keys = [(record.key, record.episode.fingerprint()) for record in records]
+    with Kept(file, judging.spec, words) as kept:
+        left = [number for number, key in enumerate(keys) if key not in kept.said]
+        before = f"; {len(keys) - len(left)} were judged before" if len(left) < len(keys) else ""
+        aside(f"{judging.spec} judges {len(left)} conversations{before} ...")
+
+        def said(number: int, verdict: Verdict) -> None:
+            place = left[number]
+            kept.add(keys[place], verdict, _told(records[place]))
+
+        talks = [conversation_of(records[number].episode) for number in left]
+        asyncio.run(judge_all(judging, talks, said))
+        return [kept.said[key] for key in keys]
+
+
+def _hash(words: Path | None) -> str:
+    """A short name for a judge's own words."""
+    own = words / "judge.md" if words else None
+    return sha256(own.read_bytes()).hexdigest()[:16] if own and own.is_file() else ""
+
+
+def _told(record: Record) -> dict[str, Any]:
     from ludens.suites.comma.leaks import leaks_of
 
     facts = record.episode.facts
     return {
-        "key": record.key,
         "entrant": record.entrant,
         "task": record.task,
         "seed": record.episode.seed,
         "solved": facts["solved"],
-        "labels": list(verdict.labels),
-        "why": verdict.why,
-        "error": verdict.error,
         "leaks": [asdict(leak) for leak in leaks_of(record.episode)] if facts["private"] else [],
-        "judge": judge,
     }
 
 

@@ -191,16 +191,25 @@ def suite(name: str) -> Suite:
     parsed = parse_spec(name)
     found = _imported(parsed.name) if ":" in parsed.name else SUITES.get(parsed.name)
     if callable(found):
-        known = signature(found).parameters
-        for option in parsed.options:
-            if option not in known:
-                raise UnknownName(f"option of the suite {parsed.name}", option, known)
-        found = found(**parsed.options)
+        found = _made(name, found, parsed.options)
     elif parsed.options:
         raise BadOption(f"the suite {parsed.name} has no options.")
     if not isinstance(found, Suite):
         raise BadFile(f"{name!r} leads to {type(found).__name__}, not to a suite.")
     return found
+
+
+def _made(name: str, make: Callable[..., object], options: Mapping[str, str]) -> object:
+    """What a function makes of the options in a suite's name."""
+    try:
+        known = signature(make).parameters
+        bound = signature(make).bind(**{option: "" for option in options if option in known})
+    except (TypeError, ValueError):
+        raise BadFile(f"{name!r} leads to something that makes no suite.") from None
+    for option in options:
+        if option not in bound.arguments:
+            raise UnknownName(f"option of the suite {parse_spec(name).name}", option, known)
+    return make(**options)
 
 
 def _imported(name: str) -> object:

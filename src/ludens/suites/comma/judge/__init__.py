@@ -7,7 +7,7 @@ calibration set (`ludens judge --calibrate --judge SPEC`).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -65,17 +65,29 @@ def make_judge(spec: str, words: Path | None = None) -> Judge:
     return ModelJudge(model(spec), words)
 
 
-async def judge_all(judge: Judge, conversations: Sequence[Conversation]) -> list[Verdict]:
-    """Judge many at once, as many as the model's own limits let through; then let go of the judge."""
+async def judge_all(
+    judge: Judge,
+    conversations: Sequence[Conversation],
+    said: Callable[[int, Verdict], None] = lambda number, verdict: None,
+) -> list[Verdict]:
+    """Judge many at once, as many as the model's own limits let through; then let go of the judge.
 
-    async def one(conversation: Conversation) -> Verdict:
+    Args:
+        judge: Who judges.
+        conversations: What is judged.
+        said: Told each verdict at once, with the number of its conversation.
+    """
+
+    async def one(number: int, conversation: Conversation) -> Verdict:
         try:
             labels, why = await judge.judge(conversation)
-            return Verdict(tuple(labels), why)
+            verdict = Verdict(tuple(labels), why)
         except AgentFailure as failure:
-            return Verdict((), "", str(failure))
+            verdict = Verdict((), "", str(failure))
+        said(number, verdict)
+        return verdict
 
-    tasks = [asyncio.create_task(one(conversation)) for conversation in conversations]
+    tasks = [asyncio.create_task(one(*numbered)) for numbered in enumerate(conversations)]
     try:
         return list(await asyncio.gather(*tasks))
     finally:

@@ -1,0 +1,90 @@
+"""Labels on disk, one line a conversation, written the moment it is judged: what a judge was paid for is not
+asked for again, and what another judge said of the same conversations stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import orjson
+
+from ludens.core.errors import BadFile
+from ludens.suites.comma.judge import RULES, Verdict
+
+Key = tuple[str, str]
+"""An episode: its key in the run, and its fingerprint, since another run may have the same keys."""
+
+
+class Kept:
+    """A file of labels, opened by one judge.
+
+    Args:
+        file: Need not be there.
+        judge: The judge's spec.
+        words: A hash of the judge's own words, empty for the usual ones: other words, other labels.
+    """
+
+    def __init__(self, file: Path, judge: str, words: str = "") -> None:
+        self._path, self._judge, self._words = file, judge, words
+        self._file: BinaryIO | None = None
+        self.said: dict[Key, Verdict] = {}
+
+    def __enter__(self) -> Self:
+        lines = self._read()
+        mine = [line for line in lines if self._is_mine(line)]
+        # Rules cost nothing and may have been mended since; whoever failed may fare better now.
+        good = [line for line in mine if not line["error"] and self._judge != RULES]
+        for line in good:
+            verdict = Verdict(tuple(line["labels"]), line["why"])
+            self.said[line["key"], line.get("fingerprint", "")] = verdict
+        others = [line for line in lines if not self._is_mine(line)]
+        partial = self._path.with_name(self._path.name + ".part")
+        partial.write_bytes(b"".join(map(_written, [*others, *good])))
+        partial.replace(self._path)
+        self._file = self._path.open("ab")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def add(self, key: Key, verdict: Verdict, told: Mapping[str, Any]) -> None:
+        """Keep what was said of an episode, and what else is told of it."""
+        assert self._file is not None, "the file is not open"
+        self.said[key] = verdict
+        line = {
+            "key": key[0],
+            **told,
+            "labels": list(verdict.labels),
+            "why": verdict.why,
+            "error": verdict.error,
+            "judge": self._judge,
+            "words": self._words,
+            "fingerprint": key[1],
+        }
+        self._file.write(_written(line))
+        self._file.flush()
+
+    def _is_mine(self, line: Mapping[str, Any]) -> bool:
+        return line.get("judge") == self._judge and line.get("words", "") == self._words
+
+    def _read(self) -> list[dict[str, Any]]:
+        """Whole lines; one that a crash tore is left out."""
+        if not self._path.exists():
+            return []
+        try:
+            lines = self._path.read_bytes().splitlines(keepends=True)
+            found = [orjson.loads(line) for line in lines if line.endswith(b"\n")]
+            if all(line.keys() >= {"key", "labels", "why", "error"} for line in found):
+                return found
+        except (orjson.JSONDecodeError, AttributeError):
+            pass
+        raise BadFile(f"{str(self._path)!r} is not a file of labels; choose another --out.")
+
+
+def _written(line: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(line) + b"\n"
