@@ -37,7 +37,7 @@ def _pile(row: Row, cell: Cell) -> list[Pick]:
     metric = cell.task.metrics[0]
     values = cell.values(metric)
     tags: dict[tuple[int, int], list[str]] = {}
-    if values:
+    if len(set(values.values())) > 1:
         sign = 1 if metric.higher_is_better else -1
         ranked = sorted(values, key=lambda place: sign * values[place])
         tags.setdefault(ranked[-1], []).append("best")
