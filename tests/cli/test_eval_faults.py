@@ -157,7 +157,8 @@ async def test_an_option_that_is_left_out_is_told_by_every_report(tmp_path: Path
         code, err = await evaluated(server, run, "--limit", "1", "--workers", "2", options="temperature=0")
     assert code == 0, err
     said = "vllm/tiny does not take the option 'temperature'; it is left out."
-    assert all(episode.notes == [said] for episode in episodes(run))
+    version = "vllm/tiny was answered by tiny-2025."
+    assert all(episode.notes == [said, version] for episode in episodes(run))
     for form in ("table", "md", "html"):
         told = await ludens("report", str(run), "--format", form)
         page = Path(run / "report.html").read_text() if form == "html" else told.out

@@ -34,6 +34,7 @@ UNWANTED = re.compile(
 # One for each option and one for the length: a server that takes nothing must not send us round in circles.
 _MOST_ADAPTIONS = 1 + len(MAY_BE_LEFT_OUT)
 _SECONDS_BETWEEN_WARNINGS = 30.0
+_MOST_VERSIONS = 8
 
 
 class Client(Model):
@@ -53,6 +54,7 @@ class Client(Model):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._gate: Gate
         self._left_out: set[str] = set()
+        self._versions = {"", spec.rest}
         self._worked = False
         self._warned = -_SECONDS_BETWEEN_WARNINGS
 
@@ -85,6 +87,8 @@ class Client(Model):
         usage.images = len(request.pictures) * usage.calls
         if self._price and usage.tokens:
             usage.cost = self._price.cost(usage)
+        if answer.model not in self._versions:
+            self._note_version(answer.model)
         return answer
 
     async def close(self) -> None:
@@ -184,6 +188,13 @@ class Client(Model):
             self._warned = now
             log.warning("%s: %s; trying again for up to %.0f s.", self.name, said, left)
         await asyncio.sleep(min(pause, left))
+
+    def _note_version(self, version: str) -> None:
+        """Names stand for what changes: a report says which version answered, or that several did."""
+        if len(self._versions) <= _MOST_VERSIONS:
+            self._versions.add(version)
+            shown = "".join(letter for letter in version if letter.isprintable())[:100]
+            self.notes.append(f"{self.name} was answered by {shown}.")
 
     def note(self, sentence: str) -> None:
         """Something the user must be told, once."""
