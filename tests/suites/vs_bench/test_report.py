@@ -49,4 +49,4 @@ def test_the_page_shows_radars_published_rows_and_the_worst_episodes(run: Path) 
     assert page.count("what was done, times an episode") >= 3
     assert "gpt-4.1 (published: VS-Bench, tables 1 and 2)" in page
     worst = re.findall(r'data-task="([^"]+)" data-entrant="bot/random" data-kind="[^"]*worst', page)
-    assert {"decide/hanabi", "decide/monster_hunt"} <= set(worst)
+    assert {"decide/coin_dilemma", "decide/monster_hunt"} <= set(worst)
