@@ -5,23 +5,24 @@ from __future__ import annotations
 import pytest
 
 from ludens.bench.run_child import played
-from ludens.bench.run_server import _first_legal
-from ludens.bench.runs import _server, rows
+from ludens.bench.runs import LATENCY, rows
+from ludens.models.bench import serving
+from ludens.models.bench_server import first_legal
 
 
 def test_the_server_reads_the_last_list_of_actions() -> None:
     request = bytearray(
         b'{"a":"Your legal actions: A1, B2\\n\\n"},{"b":"Your legal actions: c3d4, e5\\n\\nMore"} trailing'
     )
-    assert _first_legal(request, len(request)) == b"c3d4"
+    assert first_legal(request, len(request)) == b"c3d4"
     single = bytearray(b'"legal actions: RIGHT\\n"')
-    assert _first_legal(single, len(single)) == b"RIGHT"
+    assert first_legal(single, len(single)) == b"RIGHT"
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_small_run_against_the_server_is_played_without_fallbacks(workers: int) -> None:
     suite = "game=tic_tac_toe&first=x&second=o&episodes=3&horizon=4"
-    with _server() as url:
+    with serving(LATENCY) as url:
         taken = played(suite, f"vllm/bench@{url}", 3, workers)
     assert (taken["complete"], taken["episodes"], taken["calls"], taken["fallbacks"]) == (True, 3, 6, 0)
     assert taken["megabytes"] > 10 * (1 + workers)

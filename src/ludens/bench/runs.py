@@ -6,18 +6,16 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from ludens.bench import Row
+from ludens.models.bench import serving
 from ludens.run.executor import processes
 
 IN_FLIGHT, LATENCY, MEGABYTES = 256, 0.2, 500
 BOT_EPISODES_A_SECOND = 1_000
 HELD = 0.8
 """The load is held when so much of what the latency allows is reached and no core of ours is always busy."""
-_FOLDER = Path(__file__).parent
 
 
 def rows(seconds: float) -> Iterator[Row]:
@@ -26,7 +24,7 @@ def rows(seconds: float) -> Iterator[Row]:
     note = f"{bots['episodes']:,} episodes in {bots['wall']:.1f} s, {bots['megabytes']:.0f} MB at most"
     yield Row("bots, saved", bots["episodes"] / bots["cpu"], "episodes/s", BOT_EPISODES_A_SECOND, note=note)
     fitting = processes(IN_FLIGHT)
-    with _server() as url:
+    with serving(LATENCY) as url:
         for modality in ("image", "text"):
             for workers in dict.fromkeys((0, fitting)):
                 spec, horizon = f"vllm/bench@{url}?modality={modality}", max(2, round(32 * seconds))
@@ -56,15 +54,3 @@ def _child(
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     taken: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return taken
-
-
-@contextmanager
-def _server() -> Iterator[str]:
-    command = [sys.executable, str(_FOLDER / "run_server.py"), str(LATENCY)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        try:
-            yield f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
-        finally:
-            server.stdin.close()

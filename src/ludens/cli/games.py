@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ludens.cli.given import Json, game_of
-from ludens.cli.out import json_out, printable, table
+from ludens.cli.out import json_out, table
+from ludens.core.plain import harmless
 
 if TYPE_CHECKING:
     from ludens.core.game import Game
@@ -109,7 +110,7 @@ def _options(told: dict[str, Any]) -> str:
 
 def _page(told: dict[str, Any]) -> None:
     print(f"{told['name']} (version {told['version']}, {told['play']})\n")
-    print(printable(told["page"]))
+    print(harmless(told["page"]))
     if told["options"]:
         rows = [
             (key, str(option["value"]), _bounds(option), option["help"])

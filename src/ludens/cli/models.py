@@ -9,8 +9,9 @@ from cyclopts import Parameter
 
 from ludens.cli.given import Json
 from ludens.cli.guard import FAILED
-from ludens.cli.out import aside, json_out, printable, table
+from ludens.cli.out import aside, json_out, table
 from ludens.core.errors import AgentFailure, BadOption, UnknownName
+from ludens.core.plain import harmless
 
 _KINDS = {
     "openai": ("openai/gpt-4.1", "OPENAI_API_KEY"),
@@ -86,5 +87,5 @@ def _test(spec: str, json: bool) -> int:
     if json:
         json_out(asdict(result))
     else:
-        print(printable("\n".join(result.lines())))
+        print(harmless("\n".join(result.lines())))
     return 0

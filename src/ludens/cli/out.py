@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ludens.core.errors import BadFile
+from ludens.core.plain import harmless
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,7 +40,7 @@ def table(
     from rich import box
     from rich.table import Table
 
-    screen, cells = console(), [[printable(cell) for cell in row] for row in rows]
+    screen, cells = console(), [[harmless(cell) for cell in row] for row in rows]
     room = _room(columns, cells)
     shown, left_out = list(columns), list(spare)
     while sum(room[column] + _GAP for column in shown) > screen.width and left_out:
@@ -98,14 +99,9 @@ def json_out(value: Any) -> None:
     sys.stdout.write(text.decode())
 
 
-def printable(text: str) -> str:
-    """The text without characters that would steer a terminal: players may say anything."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
 def indented(text: str, by: int) -> str:
     """The text, every line after its first so many places to the right: messages may have several."""
-    return printable(text).replace("\n", "\n" + " " * by)
+    return harmless(text).replace("\n", "\n" + " " * by)
 
 
 def counted(number: int, thing: str) -> str:
@@ -115,7 +111,7 @@ def counted(number: int, thing: str) -> str:
 
 def aside(text: str) -> None:
     """Something for the person watching, not for the pipe."""
-    print(printable(text), file=sys.stderr, flush=True)
+    print(harmless(text), file=sys.stderr, flush=True)
 
 
 def writable(path: Path) -> Path:

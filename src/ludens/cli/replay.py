@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ludens.cli.given import Json, Size, Whole, look_of
-from ludens.cli.out import json_out, printable, table, writable
+from ludens.cli.out import json_out, table, writable
 from ludens.core.errors import BadFile, BadOption
+from ludens.core.plain import harmless
 
 if TYPE_CHECKING:
     from ludens.core.episode import Episode
@@ -121,7 +122,7 @@ def _summary(episode: Episode, name: str, compared: int) -> str:
         *why,
         f"Verified: the replay leads to the same returns and facts{_pictures(compared)}.",
     ]
-    return printable("\n".join(lines))
+    return harmless("\n".join(lines))
 
 
 def _pictures(compared: int) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ludens.cli.given import GameName, Json, Options, Size, Theme, Whole, at_least, game_of, look_of, seat_of
-from ludens.cli.out import counted, indented, json_out, printable, writable
+from ludens.cli.out import counted, indented, json_out, writable
 from ludens.core.errors import BadFile, BadOption
+from ludens.core.plain import harmless
 
 if TYPE_CHECKING:
     from ludens.core.game import Game
@@ -156,7 +157,7 @@ def _print(told: dict[str, Any], wanted: int) -> None:
         ("Reply", told["reply"]),
     ):
         if text:
-            print(f"\n== {title}\n{printable(text)}")
+            print(f"\n== {title}\n{harmless(text)}")
     print("\n== Picture")
     for picture in told["pictures"]:
         where = picture["file"] or "not written; --out FILE.png writes it"

@@ -48,7 +48,7 @@ def measure(
         others: The folder `setup` made; without it only ours is measured.
         latency: Seconds the server thinks.
     """
-    with tempfile.TemporaryDirectory() as folder, _server(latency) as url:
+    with tempfile.TemporaryDirectory() as folder, serving(latency) as url:
         picture = Path(folder) / "picture.png"
         picture.write_bytes(picture_png())
         rows = [_one(sys.executable, "ludens", url, picture, calls, concurrency)]
@@ -74,7 +74,8 @@ def _python(folder: Path) -> str:
 
 
 @contextmanager
-def _server(latency: float) -> Iterator[str]:
+def serving(latency: float) -> Iterator[str]:
+    """The address of a server that takes so many seconds for an answer."""
     command = [sys.executable, str(_FOLDER / "bench_server.py"), str(latency)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None

@@ -1,4 +1,5 @@
-"""The other end of `ludens bench client`: a server in a process of its own that answers every picture alike.
+"""The other end of `ludens bench client` and of `ludens bench runs`, in a process of its own: answers every
+prompt with the first of the actions it lists, after a pause.
 
 It prints its port, serves until its standard input closes, and does as little as it can.
 """
@@ -8,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import sys
 
-ANSWER = (
+_BODY = (
     b'{"id":"x","object":"chat.completion","created":1,"model":"bench","choices":[{"index":0,"message":'
-    b'{"role":"assistant","content":"Action: a1"},"finish_reason":"stop","logprobs":null}],'
-    b'"usage":{"prompt_tokens":300,"completion_tokens":4,"total_tokens":304}}'
+    b'{"role":"assistant","content":"Action: %s"},"finish_reason":"stop","logprobs":null}],'
+    b'"usage":{"prompt_tokens":700,"completion_tokens":4,"total_tokens":704}}'
 )
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(ANSWER)
+_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+_LEGAL = b"legal actions: "
+_USUAL = b"a1"
 
 
 class _Answering(asyncio.Protocol):
@@ -22,6 +25,7 @@ class _Answering(asyncio.Protocol):
     def __init__(self, latency: float) -> None:
         self._latency = latency
         self._buffer = bytearray()
+        self._end = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -29,23 +33,39 @@ class _Answering(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
-        while (end := self._buffer.find(b"\r\n\r\n")) >= 0:
-            head = bytes(self._buffer[:end]).lower()
-            length = int(head.split(b"content-length:")[1].split(b"\r\n")[0])
-            if len(self._buffer) < end + 4 + length:
+        while True:
+            if not self._end:
+                head = self._buffer.find(b"\r\n\r\n")
+                if head < 0:
+                    return
+                length = bytes(self._buffer[:head]).lower().split(b"content-length:")[1].split(b"\r\n")[0]
+                self._end = head + 4 + int(length)
+            if len(self._buffer) < self._end:
                 return
-            del self._buffer[: end + 4 + length]
-            asyncio.get_running_loop().call_later(self._latency, self._answer)
+            action = first_legal(self._buffer, self._end)
+            del self._buffer[: self._end]
+            self._end = 0
+            asyncio.get_running_loop().call_later(self._latency, self._answer, action)
 
-    def _answer(self) -> None:
+    def _answer(self, action: bytes) -> None:
         if not self._transport.is_closing():
-            self._transport.write(HEAD + ANSWER)
+            body = _BODY % action
+            self._transport.write(_HEAD % len(body) + body)
+
+
+def first_legal(request: bytearray, end: int) -> bytes:
+    """The first of the actions that the request's last prompt lists, in the spelling of JSON."""
+    found = request.rfind(_LEGAL, 0, end)
+    if found < 0:
+        return _USUAL
+    start = found + len(_LEGAL)
+    return bytes(request[start : request.find(b"\\n", start, end)]).split(b",", 1)[0]
 
 
 async def serve(latency: float) -> None:
     """Serve on a free port of loopback until standard input closes."""
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: _Answering(latency), "127.0.0.1", 0)
+    server = await loop.create_server(lambda: _Answering(latency), "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
     server.close()

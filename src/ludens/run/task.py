@@ -202,13 +202,13 @@ def suite(name: str) -> Suite:
 def _made(name: str, make: Callable[..., object], options: Mapping[str, str]) -> object:
     """What a function makes of the options in a suite's name."""
     try:
-        known = signature(make).parameters
-        bound = signature(make).bind(**{option: "" for option in options if option in known})
+        taken = signature(make)
+        bound = taken.bind(**{option: "" for option in options if option in taken.parameters})
     except (TypeError, ValueError):
         raise BadFile(f"{name!r} leads to something that makes no suite.") from None
     for option in options:
         if option not in bound.arguments:
-            raise UnknownName(f"option of the suite {parse_spec(name).name}", option, known)
+            raise UnknownName(f"option of the suite {parse_spec(name).name}", option, taken.parameters)
     return make(**options)
 
 

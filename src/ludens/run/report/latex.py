@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ludens.run.report.plain import one_line
+from ludens.core.plain import one_line
 from ludens.run.report.tables import Entry, Table, Value
 
 _ESCAPES = {

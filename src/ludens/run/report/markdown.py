@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ludens.run.report.plain import one_line
+from ludens.core.plain import one_line
 from ludens.run.report.tables import Entry, Table
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~])")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from ludens.run.report.tables import NOTHING, Column, Line, Table
+from ludens.run.report.tables import NOTHING, Column, Line, Table, noted_once
 
 WIDE = 12
 """A table of more columns than this is parted."""
@@ -17,8 +17,7 @@ def parted(table: Table) -> list[Table]:
     """The same entries in tables that fit; rows that say nothing in a part are left out of it."""
     if len(table.columns) <= WIDE:
         return [table]
-    made = [_part(table, family, places) for family, places in _families(table.columns)]
-    return [*(replace(part, notes=()) for part in made[:-1]), made[-1]]
+    return noted_once([_part(table, family, places) for family, places in _families(table.columns)])
 
 
 def _families(columns: Sequence[Column]) -> Iterator[tuple[str, Sequence[int]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import Literal
 
@@ -98,6 +98,11 @@ class Table:
     columns: Sequence[Column]
     lines: Sequence[Line]
     notes: Sequence[str] = ()
+
+
+def noted_once(parts: Sequence[Table]) -> list[Table]:
+    """The parts of a table, with its notes below the last one alone."""
+    return [*(replace(part, notes=()) for part in parts[:-1]), parts[-1]]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import io
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ludens.run.report.plain import one_line
-from ludens.run.report.tables import Entry, Line, Table, Value
+from ludens.core.plain import one_line
+from ludens.run.report.tables import Entry, Line, Table, Value, noted_once
 
 WIDTH = 160
 
@@ -29,8 +29,7 @@ def _fitting(table: Table, width: int) -> list[Table]:
         parts[-1].append(place)
     if len(parts) == 1:
         return [table]
-    made = [_columns(table, [*range(names), *places]) for places in parts]
-    return [*(replace(part, notes=()) for part in made[:-1]), made[-1]]
+    return noted_once([_columns(table, [*range(names), *places]) for places in parts])
 
 
 def _columns(table: Table, places: Sequence[int]) -> Table:
