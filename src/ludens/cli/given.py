@@ -43,6 +43,10 @@ Options = Annotated[
 Json = Annotated[
     bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON and nothing else.")
 ]
+SuiteName = Annotated[
+    str | None,
+    Parameter(help="The run's suite, module:attribute, where it is not a registered one."),
+]
 Theme = Annotated[str, Parameter(help="Look of the pictures: classic, contrast, plain or random.")]
 Size = Annotated[Whole, Parameter(help="Side of the pictures in pixels, 256 to 1024.")]
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Whole, at_least
+from ludens.cli.given import SuiteName, Whole, at_least
 from ludens.cli.out import aside, console, writable
 from ludens.core.errors import BadFile, BadOption, UnknownName
 
@@ -36,6 +36,7 @@ def report(
             help="A metric to show instead of the first of each task; may be repeated; 'all' for all.",
         ),
     ] = (),
+    suite: SuiteName = None,
     ratings: Annotated[
         str | None,
         Parameter(help="How games are weighed in playground's scores: formula (usual), or paper as printed."),
@@ -54,6 +55,7 @@ def report(
 ) -> None:
     """Say what runs found: models x tasks with intervals, fallbacks, voids and blind controls."""
     from ludens.run.report import FORMATS, load_results, render, suffixes
+    from ludens.run.task import import_suite
 
     if not run:
         raise BadOption("RUN is missing: name the folder of at least one run; `ludens runs` lists them.")
@@ -64,6 +66,7 @@ def report(
         raise UnknownName("format", wanted, FORMATS)
     at_least("--episodes", episodes, 0)
     chosen = {"ratings": ratings, "anchors": anchors, "first": first}
+    import_suite(suite or "")
     results = load_results(run, {name: value for name, value in chosen.items() if value is not None})
     file = out or (run[0] / _INTO_THE_RUN[wanted] if wanted in _INTO_THE_RUN else None)
     if file is not None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ludens.cli.given import SuiteName
 from ludens.cli.go import (
     CONCURRENCY,
     Concurrency,
@@ -26,6 +27,7 @@ def resume(
     run: Annotated[Path, Parameter(help="The folder of the run; `ludens runs` lists them.")],
     /,
     *,
+    suite: SuiteName = None,
     concurrency: Concurrency = CONCURRENCY,
     workers: Workers = None,
     ray: Ray = None,
@@ -37,7 +39,9 @@ def resume(
 ) -> int:
     """Go on with a run where it stopped; episodes that are there are never played again."""
     from ludens.run.store import Store
+    from ludens.run.task import import_suite
 
     pace = Pace(concurrency, workers, ray, max_calls, max_tokens, max_cost, max_hours, yes)
+    import_suite(suite or "")
     store = Store.reopen(run)
     return go(store.plan, run, lambda: store, pace)

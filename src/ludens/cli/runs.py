@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Json
+from ludens.cli.given import Json, SuiteName
 from ludens.cli.out import json_out, table
 from ludens.core.errors import BadFile, UsageError
 
@@ -18,9 +18,13 @@ def runs(
     folder: Annotated[Path, Parameter(help="Where to look, subfolders included.")] = Path("runs"),
     /,
     *,
+    suite: SuiteName = None,
     json: Json = False,
 ) -> None:
     """List the runs in a folder: suite, entrants, episodes done and planned, voids, last change."""
+    from ludens.run.task import import_suite
+
+    import_suite(suite or "")
     if not folder.is_dir():
         raise BadFile(f"there is no folder {str(folder)!r}; `ludens eval` makes runs in 'runs'.")
     found = sorted(found_in(folder), key=lambda run: str(run["changed"]), reverse=True)

@@ -17,9 +17,10 @@ def suites(
     json: Json = False,
 ) -> None:
     """List suites: tasks, episodes, games; with a name, say everything about one."""
-    from ludens.run.task import SUITES
+    from ludens.run.task import SUITES, import_suite
 
     if name is not None:
+        import_suite(name)
         told = about(name)
         return json_out(told) if json else _page(told)
     listed = [_about(known) for known in SUITES.names()]

@@ -18,6 +18,7 @@ from ludens.run.executor import Executor, WorkerDied
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan
 from ludens.run.player import Outcome, Player
+from ludens.run.task import import_suite
 
 LOCAL = "local"
 _SECONDS_TO_OPEN = 10.0
@@ -48,7 +49,9 @@ class OnRay(Executor):
         count = self._count or max(1, int(ray.cluster_resources().get("CPU", 1)))
         each = -(-max(self._concurrency, count) // count)
         actor = ray.remote(num_cpus=1, max_concurrency=each, max_restarts=-1)(RayPlayer)
-        self._actors = [actor.remote(self._plan.to_json(), each, count) for _ in range(count)]
+        self._actors = [
+            actor.remote(self._plan.to_json(), self._plan.suite, each, count) for _ in range(count)
+        ]
         self._held = [0] * count
         for made in self._actors:
             self._understood(await made.ready.remote())
@@ -125,8 +128,8 @@ def _unreachable(address: str, error: Exception) -> BadOption:
 class RayPlayer:
     """A player inside a Ray actor. The sentence of a usage error comes back as text."""
 
-    def __init__(self, plan: bytes, concurrency: int, processes: int) -> None:
-        self._plan, self._shares = plan, (concurrency, processes)
+    def __init__(self, plan: bytes, suite: str, concurrency: int, processes: int) -> None:
+        self._plan, self._suite, self._shares = plan, suite, (concurrency, processes)
         self._player: Player | None = None
         self._life = token_hex(8)
 
@@ -150,5 +153,6 @@ class RayPlayer:
     def _made(self) -> Player:
         # Not in the constructor: its errors would reach the driver as the death of an actor.
         if self._player is None:
+            import_suite(self._suite)  # the driver has accepted its name
             self._player = Player(Plan.from_json(self._plan), *self._shares)
         return self._player

@@ -16,7 +16,7 @@ from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
 from ludens.core.view import Look
-from ludens.run.task import MODEL, Suite, Task, suite
+from ludens.run.task import MODEL, Suite, Task, import_suite, suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,8 @@ class Plan:
 
 
 def make_plan(suite_name: str, entrants: Mapping[str, str], **choices: Any) -> Plan:
-    """A plan whose tasks, games, seats and names have been checked."""
+    """A plan whose tasks, games, seats and names have been checked; the suite's name is trusted."""
+    import_suite(suite_name)
     if not entrants:
         raise BadOption("nobody to measure: name at least one --model.")
     bare = Plan(suite_name, dict(entrants), **choices)

@@ -20,6 +20,7 @@ from ludens.run.executor import Executor, WorkerDied
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan
 from ludens.run.player import Outcome, Player
+from ludens.run.task import import_suite
 
 _READY = ""
 """Stands where a job's key would: a worker has made its player; from then on, how its meter stands."""
@@ -86,7 +87,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process: BaseProcess = context.Process(
-            target=_serve, args=(plan.to_json(), concurrency, count, theirs), daemon=True
+            target=_serve, args=(plan.to_json(), plan.suite, concurrency, count, theirs), daemon=True
         )
         with _unheard():
             self.process.start()
@@ -156,13 +157,16 @@ def _fail(future: asyncio.Future[Outcome | None], error: Exception) -> None:
         future.exception()  # looked at, since perhaps nobody waits: for a replacement's `ready`, for example
 
 
-def _serve(plan: bytes, concurrency: int, count: int, pipe: Connection) -> None:
-    """The life of a worker process: play what comes, until the pipe closes."""
+def _serve(plan: bytes, suite: str, concurrency: int, count: int, pipe: Connection) -> None:
+    """The life of a worker process: play what comes, until the pipe closes.
+
+    The process that started it has accepted the suite's name, so it may be imported here too.
+    """
     with rare_collections():
-        asyncio.run(_serve_jobs(plan, concurrency, count, pipe))
+        asyncio.run(_serve_jobs(plan, suite, concurrency, count, pipe))
 
 
-async def _serve_jobs(plan: bytes, concurrency: int, count: int, pipe: Connection) -> None:
+async def _serve_jobs(plan: bytes, suite: str, concurrency: int, count: int, pipe: Connection) -> None:
     def say(key: str, result: Outcome | UsageError | None, meter: Meter) -> None:
         try:
             pipe.send_bytes(pickle.dumps((key, result, meter)))
@@ -175,6 +179,7 @@ async def _serve_jobs(plan: bytes, concurrency: int, count: int, pipe: Connectio
             say(_READY, None, player.meter)
 
     try:
+        import_suite(suite)
         player = Player(Plan.from_json(plan), concurrency, count)
         player.check()
     except UsageError as error:

@@ -187,9 +187,17 @@ SUITES = Registry("suite", "ludens.suites", "ludens.suites:CATALOGUE")
 
 
 def suite(name: str) -> Suite:
-    """The suite of this name, or behind "module:attribute"; `NAME?option=value` where a suite has options."""
+    """The registered suite of this name; `NAME?option=value` where a suite has options.
+
+    Names come from files too (`run.json`), so nothing is imported here: see `import_suite`.
+    """
     parsed = parse_spec(name)
-    found = _imported(parsed.name) if ":" in parsed.name else SUITES.get(parsed.name)
+    if ":" in parsed.name and parsed.name not in SUITES.names():
+        raise BadFile(
+            f"the suite {parsed.name!r} is not registered, and a file may not choose what is imported: "
+            f"name it yourself with --suite {parsed.name}."
+        )
+    found = SUITES.get(parsed.name)
     if callable(found):
         found = _made(name, found, parsed.options)
     elif parsed.options:
@@ -210,6 +218,17 @@ def _made(name: str, make: Callable[..., object], options: Mapping[str, str]) ->
         if option not in bound.arguments:
             raise UnknownName(f"option of the suite {parse_spec(name).name}", option, taken.parameters)
     return make(**options)
+
+
+def import_suite(name: str) -> None:
+    """Import the suite behind "module:attribute" and register it in this process.
+
+    Only for names that the user typed; other names are left to `suite`.
+    """
+    path = parse_spec(name).name if name else ""
+    if ":" in path:
+        _imported(path)
+        SUITES.register(path, path)
 
 
 def _imported(name: str) -> object:
