@@ -12,7 +12,7 @@ import ludens
 from ludens.core.errors import MissingExtra
 from ludens.core.options import options_of
 from ludens.core.state import FreeText
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.draw import THEMES
 
 MOVES = 6
@@ -65,7 +65,7 @@ def _page(name: str) -> tuple[str, dict[str, bytes]]:
     options = options_of(type(game))
     rows = [f"| `{o.name}` | `{o.default!r}` | {o.metadata['help']} |" for o in options.values()]
     table = ["## Options", "", "| option | default | |", "| --- | --- | --- |", *rows] if rows else []
-    view = game.view(Look())
+    view = game.view(RenderOptions())
     told = [f"### {seat}\n\n> " + _lists(view.rules(seat)).replace("\n", "\n> ") for seat in game.seats]
     bots = [f"- `bot/{bot}`" for bot in game.bots]
     parts = [
@@ -110,7 +110,7 @@ def _paragraphs(body: str) -> str:
 
 
 def _seats_that_look_different(game: ludens.Game) -> tuple[str, ...]:
-    state, view = _played(game), game.view(Look())
+    state, view = _played(game), game.view(RenderOptions())
     seen: dict[str, str] = {}
     for seat in game.seats:
         seen.setdefault(view.image(state, seat).hash, seat)
@@ -118,13 +118,13 @@ def _seats_that_look_different(game: ludens.Game) -> tuple[str, ...]:
 
 
 def _picture(game: ludens.Game, theme: str, seat: str) -> bytes:
-    return game.view(Look(theme), 7).image(_played(game), seat).png()
+    return game.view(RenderOptions(theme), 7).image(_played(game), seat).png()
 
 
 def _played(game: ludens.Game) -> ludens.State:
     state, choose = game.start(7), ludens.stream(7, "docs")
     for _ in range(MOVES):
-        legal = {seat: state.legal(seat) for seat in state.turn}
+        legal = {seat: state.legal(seat) for seat in state.to_act}
         if not legal or any(isinstance(names, FreeText) for names in legal.values()):
             break
         state.apply({seat: choose.choice(list(names)) for seat, names in legal.items()})  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("draw",),
     ("games",),
     ("agents", "models"),
-    ("play",),
+    ("loop",),
     ("testing",),
     ("run",),
     ("suites",),

@@ -15,7 +15,7 @@ CHECKS = (misplaced, cycles, long_files, shared_randomness)
 Check = Callable[[Tree], list[str]]
 
 SOUND = {
-    "__init__.py": "from ludens.core import Game\nfrom ludens.play import play",
+    "__init__.py": "from ludens.core import Game\nfrom ludens.loop import play",
     "core/__init__.py": "from ludens.core.game import Game",
     "core/game.py": "from . import errors\nfrom .random import stream\nclass Game: ...",
     "core/agent.py": "class Agent: ...",
@@ -26,9 +26,9 @@ SOUND = {
     "agents/bots.py": "from ludens.core.agent import Agent\nclass Bot(Agent): ...",
     "games/chess/__init__.py": "def bots():\n    from ludens.games.chess import bots",
     "games/chess/bots.py": "import ludens.core.agent\nfrom ludens.games import chess",
-    "play.py": "from ludens.agents import Bot\nfrom ludens.games.chess import bots\ndef play(): ...",
-    "testing.py": "import random\nimport ludens.play\nrandom.setstate(random.getstate())",
-    "cli.py": "from ludens import play",
+    "loop.py": "from ludens.agents import Bot\nfrom ludens.games.chess import bots\ndef play(): ...",
+    "testing.py": "import random\nimport ludens.loop\nrandom.setstate(random.getstate())",
+    "cli.py": "from ludens import loop",
 }
 
 
@@ -57,15 +57,15 @@ def test_a_sound_tree_passes(check: Check, tmp_path: Path) -> None:
     [
         ("core/game.py", "import ludens.draw", "ludens.draw"),
         ("core/game.py", "from ludens.draw import canvas", "ludens.draw"),
-        ("core/game.py", "from .. import play", "ludens.play"),
+        ("core/game.py", "from .. import loop", "ludens.loop"),
         ("core/game.py", "from ludens import make", "ludens"),
         ("core/__init__.py", "from ..games.chess import rules", "ludens.games.chess"),
         ("core/game.py", "def late():\n    from ludens.cli import main", "ludens.cli"),
         ("core/game.py", "if TYPE_CHECKING:\n    from ludens.run import Store", "ludens.run"),
         ("games/chess/bots.py", "from ludens.agents import Bot", "ludens.agents"),
         ("games/chess/bots.py", "from ludens.agents.bots import Bot", "ludens.agents.bots"),
-        ("agents/bots.py", "from ludens.play import play", "ludens.play"),
-        ("play.py", "from ludens.testing import check_game", "ludens.testing"),
+        ("agents/bots.py", "from ludens.loop import play", "ludens.loop"),
+        ("loop.py", "from ludens.testing import check_game", "ludens.testing"),
         ("suites/vs_bench/__init__.py", "from ludens.train import grpo", "ludens.train"),
         ("train/grpo.py", "import ludens.web.app", "ludens.web.app"),
     ],

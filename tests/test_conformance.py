@@ -13,12 +13,12 @@ from typing import Self
 
 import pytest
 
-from ludens import GAMES, Episode, Game, Table, make, verify
+from ludens import GAMES, Episode, Game, PlayConfig, make, verify
 from ludens.core.errors import MissingExtra, MoveError
 from ludens.core.random import Stream, stream
 from ludens.core.state import State
-from ludens.core.view import Look
-from ludens.play import play
+from ludens.core.view import RenderOptions
+from ludens.loop import play
 from ludens.testing import RULES, ConformanceError, Trial, check_game, episodes, states
 from tests.support.broken_games import BROKEN
 from tests.support.pebbles import Pebbles, PebblesState, Talk
@@ -88,7 +88,7 @@ def test_an_accident_inside_a_game_is_reported_with_its_cause() -> None:
 
 def test_an_unknown_theme_is_reported() -> None:
     with pytest.raises(ConformanceError, match="did you mean 'classic'"):
-        check_game(make("tic_tac_toe"), views=[Look("clasic")])
+        check_game(make("tic_tac_toe"), views=[RenderOptions("clasic")])
 
 
 def test_pictures_that_differ_by_the_call_do_not_replay() -> None:
@@ -113,8 +113,8 @@ class AloneState(PebblesState):
 
 def alone(reimagines: bool) -> Game:
     class Shown(AloneState):
-        def reimagined(self, seat: str, random: Stream) -> Self:
-            return super().reimagined(seat, random) if reimagines else self.clone()
+        def resample_hidden(self, seat: str, random: Stream) -> Self:
+            return super().resample_hidden(seat, random) if reimagines else self.clone()
 
     class Hidden(Alone):
         def start(self, seed: int) -> State:
@@ -140,12 +140,12 @@ def test_a_megabyte_of_junk_is_a_recorded_verdict(name: str) -> None:
     """Read whole, it is refused or read in time; at the table it costs a try, and nothing is lost."""
     game = playable(name)
     state = game.start(0)
-    for seat in state.turn:
+    for seat in state.to_act:
         for text in HUGE:
             with suppress(MoveError):
-                game.view(Look()).format(state, seat).read(text, state.legal(seat))
+                game.view(RenderOptions()).format(state, seat).read(text, state.legal(seat))
     players = {seat: Scripted(says=HUGE) for seat in game.seats}
-    episode = asyncio.run(play(game, players, 0, table=Table(retries=1, horizon=2)))
+    episode = asyncio.run(play(game, players, 0, config=PlayConfig(retries=1, horizon=2)))
     assert episode.status in ("done", "horizon")
     assert sum(len(move.tries) for move in episode.moves) == sum(
         len(player.asks) for player in players.values()
@@ -157,12 +157,12 @@ SAME_EVERYWHERE = """
 import sys
 from ludens import GAMES, make
 from ludens.core.errors import MissingExtra
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.testing import Trial
 from ludens.testing.episodes import played
 for name in GAMES.names():
     try:
-        print(name, played(Trial(make(name)), 11, Look("random", 256), 12).fingerprint())
+        print(name, played(Trial(make(name)), 11, RenderOptions("random", 256), 12).fingerprint())
     except MissingExtra as missing:
         print(name, missing)
 """

@@ -10,8 +10,8 @@ import pytest
 import ludens
 
 PUBLIC = {
-    "ActionFormat", "Agent", "Ask", "Episode", "FreeText", "GAMES", "Game", "Look", "LudensError",
-    "MessageFormat", "Observation", "Reply", "ReplyFormat", "State", "Stream", "Table", "View",
+    "ActionFormat", "Agent", "Ask", "Episode", "FreeText", "GAMES", "Game", "RenderOptions", "LudensError",
+    "MessageFormat", "Observation", "Reply", "ReplyFormat", "State", "Stream", "PlayConfig", "View",
     "__version__", "agent", "make", "option", "replay", "stream", "verify",
 }  # fmt: skip
 
@@ -55,6 +55,6 @@ def test_importing_ludens_loads_nothing_heavy() -> None:
 
 
 def test_the_contract_loads_nothing_that_draws_or_calls() -> None:
-    code = "from ludens import *\nfrom ludens.play import play"
+    code = "from ludens import *\nfrom ludens.loop import play"
     loaded = loaded_after(code)
     assert not loaded & set(HEAVY) - {"orjson", "numpy"}

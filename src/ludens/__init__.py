@@ -1,7 +1,7 @@
 """Ludens: vision-language models, bots and people play multi-agent visual games.
 
 >>> import asyncio, ludens
->>> from ludens.play import play
+>>> from ludens.loop import play
 >>> game = ludens.make("tic_tac_toe")
 >>> players = {seat: ludens.agent("bot/random", game) for seat in game.seats}
 >>> asyncio.run(play(game, players, seed=7)).status
@@ -34,8 +34,8 @@ _PUBLIC = {
     "ReplyFormat": "ludens.core.reply",
     "FreeText": "ludens.core.state",
     "State": "ludens.core.state",
-    "Table": "ludens.core.table",
-    "Look": "ludens.core.view",
+    "PlayConfig": "ludens.core.config",
+    "RenderOptions": "ludens.core.view",
     "Observation": "ludens.core.view",
     "View": "ludens.core.view",
     "agent": "ludens.agents",
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ludens.core.agent import Agent as Agent
     from ludens.core.agent import Ask as Ask
     from ludens.core.agent import Reply as Reply
+    from ludens.core.config import PlayConfig as PlayConfig
     from ludens.core.episode import Episode as Episode
     from ludens.core.errors import LudensError as LudensError
     from ludens.core.game import Game as Game
@@ -63,9 +64,8 @@ if TYPE_CHECKING:
     from ludens.core.reply import ReplyFormat as ReplyFormat
     from ludens.core.state import FreeText as FreeText
     from ludens.core.state import State as State
-    from ludens.core.table import Table as Table
-    from ludens.core.view import Look as Look
     from ludens.core.view import Observation as Observation
+    from ludens.core.view import RenderOptions as RenderOptions
     from ludens.core.view import View as View
 
 

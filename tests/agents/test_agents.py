@@ -16,7 +16,7 @@ from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.random import stream
 from ludens.core.reply import ActionFormat
 from ludens.core.state import State
-from ludens.play import play
+from ludens.loop import play
 from tests.support.pebbles import Pebbles, Talk
 from tests.support.players import Scripted
 
@@ -81,11 +81,11 @@ def minimax(history: tuple[str, ...], seat: str) -> float:
     """What a position of tic-tac-toe is worth to a seat: no pruning, no depth."""
     state = make("tic_tac_toe").start(0)
     for action in history:
-        state.apply({state.turn[0]: action})
+        state.apply({state.to_act[0]: action})
     if state.over:
         return state.returns[seat]
-    values = [minimax((*history, action), seat) for action in state.legal(state.turn[0])]  # type: ignore[union-attr]
-    return max(values) if state.turn == (seat,) else min(values)
+    values = [minimax((*history, action), seat) for action in state.legal(state.to_act[0])]  # type: ignore[union-attr]
+    return max(values) if state.to_act == (seat,) else min(values)
 
 
 @pytest.mark.parametrize("number", range(12))
@@ -94,11 +94,11 @@ async def test_full_alpha_beta_plays_what_minimax_would(number: int) -> None:
     state, history = game.start(0), list[str]()
     for _ in range(3 + number % 4):
         if not state.over:
-            history.append(dice.choice(list(state.legal(state.turn[0]))))  # type: ignore[arg-type]
-            state.apply({state.turn[0]: history[-1]})
+            history.append(dice.choice(list(state.legal(state.to_act[0]))))  # type: ignore[arg-type]
+            state.apply({state.to_act[0]: history[-1]})
     if state.over:
         return
-    [seat] = state.turn
+    [seat] = state.to_act
     searcher = agent("bot/alphabeta?depth=9", game).sit(game, seat, stream(number))
     action = (await searcher.act(ask(state, seat))).action
     assert action is not None
@@ -110,7 +110,7 @@ async def test_search_wins_at_once_when_it_can(spec: str) -> None:
     game = make("tic_tac_toe")
     state = game.start(0)
     for action in ("A1", "B1", "A2", "B2"):
-        state.apply({state.turn[0]: action})
+        state.apply({state.to_act[0]: action})
     seated = agent(spec, game).sit(game, "x", stream(1))
     assert (await seated.act(ask(state, "x"))).action == "A3"
 
@@ -146,7 +146,7 @@ def test_alpha_beta_prefers_the_sooner_win() -> None:
     searcher = AlphaBeta(depth=9).sit(game, "x", stream(0))
     state = game.start(0)
     for action in ("A1", "B1", "A2", "B2", "A3"):
-        state.apply({state.turn[0]: action})
+        state.apply({state.to_act[0]: action})
     assert searcher._value(state, 5, -1e9, 1e9) > searcher._value(state, 2, -1e9, 1e9) > 0
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import ludens
 from ludens.core.errors import BadOption
-from ludens.play import play
+from ludens.loop import play
 from tests.support.pebbles import Pebbles
 
 

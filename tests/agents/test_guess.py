@@ -5,19 +5,19 @@ from collections import Counter
 import pytest
 
 import ludens
+from ludens.core.config import PlayConfig
 from ludens.core.errors import BadOption
-from ludens.core.table import Table
-from ludens.play import play
+from ludens.loop import play
 
 ANSWERS = {"tic_tac_toe": 9, "reversi": 64, "sudoku": 729, "minesweeper": 64, "gomoku": 225, "chess": 64 * 63}
 
 
 @pytest.mark.parametrize(("name", "count"), ANSWERS.items())
 def test_every_answer_is_as_likely(name: str, count: int) -> None:
-    from ludens.core.view import Look
+    from ludens.core.view import RenderOptions
     from ludens.games.boards import BoardView
 
-    view = ludens.make(name).view(Look())
+    view = ludens.make(name).view(RenderOptions())
     assert isinstance(view, BoardView)
     assert len(set(view.answers())) == count
 
@@ -25,10 +25,10 @@ def test_every_answer_is_as_likely(name: str, count: int) -> None:
 async def test_it_loses_by_its_third_invalid_answer_in_a_row() -> None:
     game = ludens.make("tic_tac_toe")
     guess = ludens.agent("bot/guess", game)
-    table = Table(retries=2, fallback="forfeit")
+    table = PlayConfig(retries=2, fallback="forfeit")
     endings: Counter[str] = Counter()
     for seed in range(60):
-        episode = await play(game, {"x": guess, "o": guess}, seed, table=table)
+        episode = await play(game, {"x": guess, "o": guess}, seed, config=table)
         endings[episode.status] += 1
         if episode.status == "forfeit":
             assert [t.verdict for t in episode.moves[-1].tries] == ["illegal"] * 3

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 
 import ludens
-from ludens.agents.vlm import Manner, Vlm
+from ludens.agents.vlm import PromptOptions, Vlm
 from ludens.core.agent import Ask
 from ludens.core.errors import UsageError
 from ludens.core.options import configure
 from ludens.core.random import stream
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 
 WORDS = {"direct": "without explaining", "cot": "step by step", "explain": '"Explanation:"'}
 
 
 def told(style: str) -> str:
     game = ludens.make("qa", board="chess")
-    state, view = game.start(2), game.view(Look())
-    seated = Vlm(None, Manner(style=style)).sit(game, "viewer", stream(0))  # type: ignore[arg-type]
+    state, view = game.start(2), game.view(RenderOptions())
+    seated = Vlm(None, PromptOptions(style=style)).sit(game, "viewer", stream(0))  # type: ignore[arg-type]
     ask = Ask(
         "viewer",
         state.legal("viewer"),
@@ -38,4 +38,4 @@ def test_each_style_says_what_is_wanted_and_only_that(style: str) -> None:
 
 def test_other_styles_are_refused() -> None:
     with pytest.raises(UsageError, match="explain"):
-        configure(Manner, {"style": "explane"}, "a model")
+        configure(PromptOptions, {"style": "explane"}, "a model")

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 import ludens
-from ludens import Table
-from ludens.agents.vlm import Manner, Vlm
+from ludens import PlayConfig
+from ludens.agents.vlm import PromptOptions, Vlm
 from ludens.core.episode import Episode, Usage
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.game import Game
-from ludens.core.view import Look, View
+from ludens.core.view import RenderOptions, View
 from ludens.draw import Picture
+from ludens.loop import play
 from ludens.models.chat import Answer, Message, Model, Request
-from ludens.play import play
 from tests.support.model_server import ModelServer
 from tests.support.pebbles import FlatPicture, Pebbles, Talk, TalkView
 
@@ -49,15 +49,15 @@ class Scripted(Model):
 async def played(
     model: Model,
     game: Game | None = None,
-    table: Table | None = None,
-    look: Look | None = None,
+    table: PlayConfig | None = None,
+    render: RenderOptions | None = None,
     **manner: object,
 ) -> Episode:
     """One episode with the model in the first chair and the first legal action in all others."""
     game = game or Pebbles()
     others = {seat: ludens.agent("bot/first", game) for seat in game.seats[1:]}
-    agents = {game.seats[0]: Vlm(model, Manner(**manner)), **others}  # type: ignore[arg-type]
-    return await play(game, agents, 3, table=table)
+    agents = {game.seats[0]: Vlm(model, PromptOptions(**manner)), **others}  # type: ignore[arg-type]
+    return await play(game, agents, 3, config=table)
 
 
 def first_legal(number: int, request: Request) -> str:
@@ -70,7 +70,7 @@ async def test_a_prompt_holds_all_it_should_in_order() -> None:
     model.say = lambda number, request: "Action: " + ("A1", "A2", "A3", "B1", "B2")[number]
     await played(model, game)
     system, user = model.requests[0].messages
-    view = game.view(Look())
+    view = game.view(RenderOptions())
     assert (system.role, user.role) == ("system", "user")
     assert str(system.parts[0]).startswith("You take part in a game.")
     assert str(system.parts[0]).endswith(view.rules("x"))
@@ -98,8 +98,8 @@ async def test_modalities(modality: str, pictures: int, twin: bool) -> None:
 async def test_blind_pictures_are_blank_and_of_the_same_size() -> None:
     seeing, blind = Scripted(["Action: A1"]), Scripted(["Action: A1"])
     game = ludens.make("tic_tac_toe")
-    one = await played(seeing, game, Table(fallback="first"))
-    other = await played(blind, game, Table(fallback="first"), blind=True)
+    one = await played(seeing, game, PlayConfig(fallback="first"))
+    other = await played(blind, game, PlayConfig(fallback="first"), blind=True)
     for shown, blank in zip(seeing.requests, blind.requests, strict=True):
         [picture], [flat] = shown.pictures, blank.pictures
         pixels, nothing = _decoded(picture.data_uri()), _decoded(flat.data_uri())
@@ -139,9 +139,9 @@ class Both(Talk):
 
     name = "test/both"
 
-    def view(self, look: Look, seed: int = 0) -> View:
+    def view(self, render: RenderOptions, seed: int = 0) -> View:
         class BothView(TalkView):
-            words_file = "../support/pebbles.md"
+            templates_file = "../support/pebbles.md"
 
             def offers(self, seat: str) -> str:  # type: ignore[override]
                 return "both"
@@ -150,7 +150,7 @@ class Both(Talk):
                 page = self.image(state, seat)  # type: ignore[arg-type]
                 return page, FlatPicture(page.content + "page 2", page.size)
 
-        return BothView(self, look, seed)
+        return BothView(self, render, seed)
 
 
 async def test_a_blind_seat_that_is_offered_both_loses_the_twin_too() -> None:
@@ -225,7 +225,7 @@ async def test_memory_of_pictures_alone_says_that_there_was_a_moment() -> None:
 
 async def test_a_refused_reply_is_quoted_with_the_reason() -> None:
     model = Scripted(["What?", "", " \n", "Action: take 9", "Action: take 1"])
-    episode = await played(model, Pebbles(heap=1), Table(retries=4), memory="all", frames=3)
+    episode = await played(model, Pebbles(heap=1), PlayConfig(retries=4), memory="all", frames=3)
     [move] = [m for m in episode.moves if m.seat == "left"]
     assert [t.verdict for t in move.tries] == [*["unreadable"] * 3, "illegal", "ok"]
     last = model.requests[4].messages
@@ -256,7 +256,7 @@ async def test_a_late_reply_leaves_memory_in_order() -> None:
 
     model = Scripted([""])
     model.answer = slow  # type: ignore[method-assign]
-    episode = await played(model, Talk(), Table(retries=1, seconds=0.05), memory="all")
+    episode = await played(model, Talk(), PlayConfig(retries=1, seconds=0.05), memory="all")
     assert episode.status == "done"
     assert [t.verdict for t in episode.moves[0].tries] == ["late", "ok"]
     assert model.words(1, "assistant") == ["(no reply)"]
@@ -285,7 +285,7 @@ async def test_what_a_filter_says_is_never_a_message() -> None:
 
 async def test_what_a_filter_says_is_not_remembered_as_the_models_own_words() -> None:
     model = Scripted(lambda number, _: Answer("Blocked.", "filtered") if number == 0 else "Hello.")
-    await played(model, Talk(rounds=2), Table(retries=0), memory="all")
+    await played(model, Talk(rounds=2), PlayConfig(retries=0), memory="all")
     assert model.words(1, "assistant") == ["(no reply)"]
 
 
@@ -294,7 +294,7 @@ async def test_chairs_share_a_model_and_nothing_else() -> None:
     alone = Scripted(first_legal)
     await played(alone, memory="all", frames=4)
     shared = Scripted(first_legal)
-    agent = Vlm(shared, Manner(memory="all", frames=4))
+    agent = Vlm(shared, PromptOptions(memory="all", frames=4))
     await asyncio.gather(*(play(game, {"left": agent, "right": agent}, seed) for seed in (3, 4, 5)))
     for _ in range(2):
         shared.requests.clear()
@@ -311,7 +311,7 @@ def _flat(messages: Sequence[Message]) -> list[object]:
 async def test_words_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "agent.md").write_text("# system\nYou are a pirate.\n\n# direct\nBe quick, matey.\n")
     model = Scripted(first_legal)
-    await played(model, words=str(tmp_path))
+    await played(model, templates=str(tmp_path))
     assert model.words(0, "system")[0].startswith("You are a pirate.\n\n")
     assert "Be quick, matey." in model.words(0)[0]
     assert "Your legal actions: take 1" in model.words(0)[0]
@@ -319,10 +319,10 @@ async def test_words_of_ones_own(tmp_path: Path) -> None:
 
 def test_wrong_words_are_told(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="does not exist"):
-        _ = Vlm(Scripted([""]), Manner(words=str(tmp_path / "no"))).words
+        _ = Vlm(Scripted([""]), PromptOptions(templates=str(tmp_path / "no"))).templates
     (tmp_path / "agent.md").write_text("# sistem\nHello.\n")
     with pytest.raises(UnknownName, match="did you mean 'system'"):
-        _ = Vlm(Scripted([""]), Manner(words=str(tmp_path))).words
+        _ = Vlm(Scripted([""]), PromptOptions(templates=str(tmp_path))).templates
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_wrong_words_are_told(tmp_path: Path) -> None:
     [
         "vllm/tiny@http://127.0.0.1:1/v1",
         "vllm/tiny@http://127.0.0.1:1/v1?temperature=0&blind=true&style=cot&frames=3&memory=all",
-        "vllm/tiny@http://127.0.0.1:1/v1?modality=both&words=/my%20words%26more",
+        "vllm/tiny@http://127.0.0.1:1/v1?modality=both&templates=/my%20words%26more",
     ],
 )
 def test_the_spec_makes_the_agent_again(spec: str) -> None:

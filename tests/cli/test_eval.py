@@ -43,7 +43,7 @@ def test_flags_reach_the_plan(ludens: Run, tmp_path: Path) -> None:
     ran = ludens(
         "eval", QUICK, "--model", "bot/random", "--model", "bot/first", "--name", "one", "--name", "two",
         "--tasks", "question, turns", "--limit", "1", "--seed", "7", "--theme", "plain", "--size", "256",
-        "--words", str(tmp_path / "words"), "--workers", "1", "--concurrency", "2",
+        "--templates", str(tmp_path / "words"), "--workers", "1", "--concurrency", "2",
         "--out", str(tmp_path / "run"),
     )  # fmt: skip
     assert ran.code == 0, ran.err
@@ -56,7 +56,7 @@ def test_flags_reach_the_plan(ludens: Run, tmp_path: Path) -> None:
         "plain",
         256,
     )
-    assert plan.words == str(tmp_path / "words")
+    assert plan.templates == str(tmp_path / "words")
     assert {(r.episode.seed, r.episode.theme, r.episode.size) for r in read_records(tmp_path / "run")} == {
         (7, "plain", 256)
     }
@@ -109,7 +109,7 @@ WRONG = {
     "control of bots": (["eval", "demo", "-m", "bot/first", "--blind-control"], "needs a model"),
     "style": (["eval", "demo", "-m", TINY, "--style", "loud"], "style"),
     "frames": (["eval", "demo", "-m", TINY, "--frames", "0"], "must be at least 1"),
-    "words": (["eval", "demo", "-m", TINY, "--words", "no-such-folder"], "does not exist"),
+    "words": (["eval", "demo", "-m", TINY, "--templates", "no-such-folder"], "does not exist"),
     "theme": (["eval", "demo", "-m", "bot/random", "--theme", "plane"], "did you mean 'plain'?"),
     "size": (["eval", "demo", "-m", "bot/random", "--size", "9"], "the nearest is 256"),
     "limit": (["eval", "demo", "-m", "bot/random", "--limit", "-1"], "at least 0, not -1"),
@@ -212,7 +212,7 @@ def test_void_bots_stop_early_and_can_be_resumed(ludens: Run, tmp_path: Path) ->
     run = str(tmp_path / "run")
     ran = ludens("eval", TURNS, "-m", "test/flaky?times=99", "--limit", "1", "--out", run)
     assert ran.code == 3
-    assert "stopped early: 2 episodes stay void; the last reason: no answer today. What" in ran.err
+    assert "stopped early: 2 episodes stay void; the last reason: no answer today. Fin" in ran.err
     assert f"ludens resume {run}" in ran.err
     Flaky.failed["test/flaky?times=99"] = 99
     again = ludens("resume", run)
@@ -229,7 +229,10 @@ def test_an_error_on_the_way_keeps_what_is_finished(ludens: Run, tmp_path: Path)
     assert (ran.code, ran.out) == (2, "")
     lines = ran.err.splitlines()
     assert lines[-2] == "ludens: the key is not taken any more."
-    assert lines[-1] == f"What is finished is saved; this goes on: ludens resume {run} --concurrency 2"
+    assert (
+        lines[-1]
+        == f"Finished episodes are saved; to continue: ludens resume {run} --suite {TURNS} --concurrency 2"
+    )
     assert 1 <= len(found(run)) < 8
 
 

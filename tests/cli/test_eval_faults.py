@@ -118,13 +118,13 @@ async def test_what_cannot_get_better_stops_at_once(fault: str, tmp_path: Path, 
         sentence, hint = err.splitlines()[-2:]
         assert sentence.startswith("ludens: vllm/tiny")
         assert STOPPING[fault] in sentence
-        assert hint.endswith(f"ludens resume {run} --concurrency 2")
+        assert hint.endswith(f"ludens resume {run} --suite {TURNS} --concurrency 2")
         assert server.met[fault] <= 2
         kept = _without_address(run)
         assert 0 < len(kept) < len(calm)
         assert kept.items() <= calm.items()
         server.script = ()
-        ran = await ludens("resume", str(run))
+        ran = await ludens("resume", str(run), "--suite", TURNS)
     assert ran.code == 0, ran.err
     assert _without_address(run) == calm
 
@@ -158,9 +158,9 @@ async def test_an_option_that_is_left_out_is_told_by_every_report(tmp_path: Path
     assert code == 0, err
     said = "vllm/tiny does not take the option 'temperature'; it is left out."
     version = "vllm/tiny was answered by tiny-2025."
-    assert all(episode.notes == [said, version] for episode in episodes(run))
+    assert all(episode.remarks == [said, version] for episode in episodes(run))
     for form in ("table", "md", "html"):
-        told = await ludens("report", str(run), "--format", form)
+        told = await ludens("report", str(run), "--suite", TURNS, "--format", form)
         page = Path(run / "report.html").read_text() if form == "html" else told.out
         assert "does not take the option" in page, form
 
@@ -188,7 +188,7 @@ async def test_a_budget_stops_early_and_says_how_to_go_on(tmp_path: Path, calm: 
         assert len(server.requests) <= 15
         assert "(--max-calls 15)" in err
         assert f"ludens resume {run}" in err
-        ran = await ludens("resume", str(run))
+        ran = await ludens("resume", str(run), "--suite", TURNS)
     assert ran.code == 0, ran.err
     assert _without_address(run) == calm
 

@@ -38,9 +38,10 @@ async def test_serial_is_concurrent_is_workers_is_resumed(tmp_path: Path, theme:
         assert len(serial) == 18 + 18 + 16
         for name, flags in WAYS.items():
             assert await run(name, *flags) == serial
+        own = ("--suite", QUICK)
         assert len(await run("resumed", "--max-calls", "30", codes=(3,))) < len(serial)
-        ran = await ludens("resume", str(tmp_path / "resumed"), "--max-calls", "60", "--workers", "1")
+        ran = await ludens("resume", str(tmp_path / "resumed"), *own, "--max-calls", "60", "--workers", "1")
         assert ran.code in (0, 3), ran.err
-        ran = await ludens("resume", str(tmp_path / "resumed"), "--concurrency", "5")
+        ran = await ludens("resume", str(tmp_path / "resumed"), *own, "--concurrency", "5")
         assert ran.code == 0, ran.err
         assert found(tmp_path / "resumed") == serial

@@ -46,7 +46,7 @@ async def test_ctrl_c_once_finishes_what_flies_and_says_how_to_go_on(tmp_path: P
         assert "Traceback" not in ran.err
         done = lines(run)
         assert 1 <= done < 8
-        again = await ludens("resume", str(run))
+        again = await ludens("resume", str(run), "--suite", TURNS)
         assert again.code == 0, again.err
         asked, serial = len(server.requests), tmp_path / "serial"
         await played(serial, plan_of(spec_of(server), suite=TURNS))
@@ -73,7 +73,7 @@ async def test_ctrl_c_twice_stops_now_and_keeps_what_is_saved(tmp_path: Path) ->
         ran = await asyncio.wait_for(ludens(*argv, meanwhile=interrupt), 60)
     assert ran.code == 130
     assert "Ctrl-C again stops now" in ran.err
-    assert ran.err.splitlines()[-1].endswith(f"ludens resume {run} --concurrency 2")
+    assert ran.err.splitlines()[-1].endswith(f"ludens resume {run} --suite {TURNS} --concurrency 2")
     assert "Traceback" not in ran.err
     assert lines(run) >= 1
 

@@ -11,7 +11,7 @@ from ludens import __version__
 from ludens.cli import COMMANDS
 from tests.cli.conftest import Run
 
-HEAVY = {"numpy", "pyspiel", "PIL", "pydantic", "aiohttp", "scipy", "ludens.draw", "ludens.play"}
+HEAVY = {"numpy", "pyspiel", "PIL", "pydantic", "aiohttp", "scipy", "ludens.draw", "ludens.loop"}
 
 
 @pytest.mark.parametrize("argv", [(), ("--help",), ("-h",)])

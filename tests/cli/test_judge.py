@@ -79,9 +79,9 @@ async def test_other_words_are_another_judge(run: Path, tmp_path: Path) -> None:
     async with ModelServer(player=lambda prompt, digest: "Labels: normal") as server:
         spec = f"compat/some@{server.url}"
         await real("judge", str(run), "--judge", spec)
-        await real("judge", str(run), "--judge", spec, "--words", str(tmp_path))
+        await real("judge", str(run), "--judge", spec, "--templates", str(tmp_path))
         assert len(server.requests) == 16
-    assert len({line["words"] for line in labels(run / "judged.jsonl")}) == 2
+    assert len({line["templates"] for line in labels(run / "judged.jsonl")}) == 2
 
 
 async def test_a_judge_that_failed_is_asked_again(run: Path) -> None:
@@ -126,7 +126,7 @@ async def test_a_wrong_key_is_one_sentence(run: Path) -> None:
         (("nowhere",), "is not a run"),
         (("nowhere", "--calibrate"), "leave RUN out"),
         (("--calibrate", "--limit", "5"), "leave --limit out"),
-        (("--calibrate", "--words", "nowhere"), "the rules read none"),
+        (("--calibrate", "--templates", "nowhere"), "the rules use none"),
         (("--calibrate", "--judge", "nobody/x"), "unknown judge"),
     ],
 )

@@ -27,12 +27,12 @@ def test_all_parts_are_told_and_no_file_is_written(
 def test_json_agrees_with_the_file(ludens: Run, tmp_path: Path) -> None:
     file = tmp_path / "board.png"
     game = ("show", "breakthrough?rows=6", "-o", "columns=5", "--seed", "3", "--moves", "5")
-    look = ("--seat", "white", "--theme", "contrast", "--size", "300", "--out", str(file))
-    ran = ludens(*game, *look, "--json")
+    render = ("--seat", "white", "--theme", "contrast", "--size", "300", "--out", str(file))
+    ran = ludens(*game, *render, "--json")
     told = json.loads(ran.out)
     assert told["options"] == {"rows": 6, "columns": 5}
     assert [list(actions) for actions in told["moves"]] == [["black"], ["white"]] * 2 + [["black"]]
-    assert (told["turn"], told["seat"]) == (["white"], "white")
+    assert (told["to_act"], told["seat"]) == (["white"], "white")
     assert told["pictures"][0]["file"] == str(file)
     with Image.open(file) as image:
         assert (image.format, image.size) == ("PNG", (300, 300))
@@ -79,8 +79,8 @@ def test_every_seat_of_every_game_can_be_shown(game: str, ludens: Run, tmp_path:
         pytest.skip(about.err.strip())
     for seat in json.loads(about.out)["seats"]:
         file = tmp_path / f"{seat}.png"
-        look = ("--moves", "2", "--seat", seat, "--size", "256", "--out", str(file))
-        ran = ludens("show", game, *look, "--json")
+        render = ("--moves", "2", "--seat", seat, "--size", "256", "--out", str(file))
+        ran = ludens("show", game, *render, "--json")
         assert ran.code == 0
         told = json.loads(ran.out)
         assert told["rules"]

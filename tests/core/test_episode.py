@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ludens.core.config import PlayConfig
 from ludens.core.episode import SCHEMA, Episode, Move, Try, Usage
 from ludens.core.errors import BadFile, ReplayMismatch, UsageError
 from ludens.core.registry import GAMES
 from ludens.core.replay import replay, verify
-from ludens.core.table import Table
-from ludens.play import play
+from ludens.loop import play
 from tests.support.pebbles import Pebbles
 from tests.support.players import Scripted
 
@@ -30,7 +30,7 @@ def played(**table: Any) -> Episode:
     left = Scripted(says=["hm", "take 2"])
     right = Scripted(says=["Action: take 1"])
     left.sees = right.sees = "both"
-    return asyncio.run(play(GAME, {"left": left, "right": right}, 3, table=Table(**table)))
+    return asyncio.run(play(GAME, {"left": left, "right": right}, 3, config=PlayConfig(**table)))
 
 
 DONE = played()
@@ -70,7 +70,7 @@ def test_the_fingerprint_ignores_clocks_and_bills_alone() -> None:
         return other.fingerprint()
 
     same = DONE.fingerprint()
-    assert fingerprint(ms=99.0) == fingerprint(usage=Usage(5, 5)) == fingerprint(notes=["x"]) == same
+    assert fingerprint(ms=99.0) == fingerprint(usage=Usage(5, 5)) == fingerprint(remarks=["x"]) == same
     changed = {
         fingerprint(text="x"),
         fingerprint(reason="x"),
@@ -186,8 +186,9 @@ def test_no_tampering_causes_more_than_a_clear_error(episode: Episode) -> None:
 
 
 UNPROVABLE = {
-    "culprit", "error", "notes", "seats.left", "seats.right", "size", "status", "table", "theme",
-    "table.fallback", "table.horizon", "table.listed", "table.reply_limit", "table.retries", "table.seconds",
+    "culprit", "error", "remarks", "seats.left", "seats.right", "size", "status", "config", "theme",
+    "config.fallback", "config.horizon", "config.listed", "config.reply_limit", "config.retries",
+    "config.seconds",
     "moves.ms", "moves.pictures", "moves.tries", "moves.verdict",
     "moves.tries.finish", "moves.tries.ms", "moves.tries.reason", "moves.tries.text", "moves.tries.usage",
     "moves.tries.verdict",

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from ludens.core.config import PlayConfig, check_seats
 from ludens.core.errors import BadOption, Illegal, UnknownName
 from ludens.core.game import Game
 from ludens.core.random import stream
-from ludens.core.table import Table, check_seats
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from tests.support.pebbles import Pebbles, Talk
 
 
@@ -22,7 +22,7 @@ def test_apply_asks_for_exactly_the_seats_in_turn() -> None:
     with pytest.raises(Illegal, match="actions came from a; due to act: a and b"):
         Talk().start(1).apply({"a": "hello"})
     state.apply({"left": "take 1"})
-    assert state.turn == ("right",)
+    assert state.to_act == ("right",)
 
 
 def test_nothing_applies_to_a_finished_game() -> None:
@@ -52,7 +52,7 @@ def test_words_have_a_limit() -> None:
 
 def test_a_state_without_secrets_reimagines_itself() -> None:
     state = Talk().start(1)
-    other = state.reimagined("a", stream(1))
+    other = state.resample_hidden("a", stream(1))
     assert other is not state
     assert other.returns == state.returns
 
@@ -77,7 +77,7 @@ def test_a_game_describes_itself() -> None:
 )
 def test_a_table_has_sensible_rules(rules: dict[str, Any]) -> None:
     with pytest.raises(BadOption):
-        Table(**rules)
+        PlayConfig(**rules)
 
 
 def test_every_seat_needs_somebody() -> None:
@@ -89,7 +89,7 @@ def test_every_seat_needs_somebody() -> None:
 
 
 def test_only_what_is_looked_at_is_rendered() -> None:
-    view, state = view_of(Talk(), Look(), 1), Talk().start(1)
+    view, state = view_of(Talk(), RenderOptions(), 1), Talk().start(1)
     state.apply({"a": "hi", "b": "ho"})
     shown = {
         sees: view.observe(state, "a", sees)
@@ -107,6 +107,6 @@ def test_only_what_is_looked_at_is_rendered() -> None:
 
 @pytest.mark.parametrize("game", [Pebbles(), Talk()])
 def test_views_are_made_once_and_random_ones_once_a_seed(game: Game) -> None:
-    assert view_of(game, Look(), 1) is view_of(game, Look(), 2)
-    assert view_of(game, Look("random"), 1) is not view_of(game, Look("random"), 2)
-    assert view_of(game, Look("random"), 1) is view_of(game, Look("random"), 1)
+    assert view_of(game, RenderOptions(), 1) is view_of(game, RenderOptions(), 2)
+    assert view_of(game, RenderOptions("random"), 1) is not view_of(game, RenderOptions("random"), 2)
+    assert view_of(game, RenderOptions("random"), 1) is view_of(game, RenderOptions("random"), 1)

@@ -12,7 +12,7 @@ from PIL import Image
 
 from ludens.core.random import stream
 from ludens.core.registry import make
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.draw import Picture, bands, png
 from ludens.draw.shelves import Shelves
 from ludens.games.boards import BoardView
@@ -83,7 +83,7 @@ def test_equal_bytes_of_another_width_are_another_band() -> None:
 @pytest.mark.parametrize("theme", ["classic", "contrast"])
 @pytest.mark.parametrize("name", BOARDS)
 def test_boards_from_remembered_rows_are_those_drawn_cell_by_cell(name: str, theme: str) -> None:
-    view = make(name).view(Look(theme, 300))
+    view = make(name).view(RenderOptions(theme, 300))
     assert isinstance(view, BoardView)
     for number in range(6):
         matrix = view.scatter(stream(number, name))

@@ -9,7 +9,7 @@ from typing import Any
 import ludens
 from ludens.games.grid.cells import CELLS, name
 from ludens.games.grid.rules import GridGame, GridState
-from ludens.play import play
+from ludens.loop import play
 
 CELL = {name(cell): cell for cell in range(CELLS)}
 

@@ -6,11 +6,11 @@ import pytest
 
 import ludens
 from ludens.core.random import stream
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.battle_of_colors.bots import BiasedBlue, BiasedRed, CommonWelfare, SelfInterest
 from ludens.games.grid.bots import Walker
 from ludens.games.grid.rules import GridState
-from ludens.play import play
+from ludens.loop import play
 from tests.games.grids import CELL, measure, places, put, step
 
 MANY = 300
@@ -87,7 +87,7 @@ def test_released_blocks_may_overlap_and_then_count_as_red() -> None:
 
 def test_overlapping_blocks_show_both_colours() -> None:
     state = battle("A1", "E5", "C3", "C3", variant="released")
-    view = view_of(state.game, Look(), 0)
+    view = view_of(state.game, RenderOptions(), 0)
     shown = view.image(state, "red").hash
     state.cells[2] = CELL["D4"]
     one = view.image(state, "red").hash

@@ -7,7 +7,7 @@ from ludens.core.state import State
 from ludens.games.breakthrough.bots import _name, position_of
 from ludens.games.breakthrough.rules import Breakthrough
 from ludens.games.breakthrough.search import WON
-from ludens.play import play
+from ludens.loop import play
 
 
 def plain(game: Breakthrough, state: State, seat: str, depth: int) -> float:
@@ -16,7 +16,7 @@ def plain(game: Breakthrough, state: State, seat: str, depth: int) -> float:
         return state.returns[seat] * (WON + depth)
     if depth == 0:
         return game.evaluate(state, seat)
-    [mover] = state.turn
+    [mover] = state.to_act
     values = []
     for action in state.legal(mover):  # type: ignore[union-attr]
         after = state.clone()
@@ -31,8 +31,8 @@ def test_the_best_moves_are_those_of_a_plain_search(seed: int, depth: int) -> No
     game = Breakthrough(rows=6, columns=4)
     state, choose = game.start(0), ludens.stream(seed, "test")
     for _ in range(seed * 2):
-        state.apply({state.turn[0]: choose.choice(list(state.legal(state.turn[0])))})
-    [seat] = state.turn
+        state.apply({state.to_act[0]: choose.choice(list(state.legal(state.to_act[0])))})
+    [seat] = state.to_act
     worth = {}
     for action in state.legal(seat):
         after = state.clone()

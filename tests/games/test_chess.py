@@ -7,10 +7,10 @@ import pytest
 import ludens
 from ludens.core.errors import BadOption, Illegal
 from ludens.core.state import State
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.games.chess.search import evaluate
 from ludens.games.chess.uci import find_engine
-from ludens.play import play
+from ludens.loop import play
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 ENDING = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"
@@ -19,7 +19,7 @@ PROMOTIONS = "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1"
 
 def perft(state: State, depth: int) -> int:
     """How many lines of play there are: a number every correct move generator agrees on."""
-    [seat] = state.turn or ("",)
+    [seat] = state.to_act or ("",)
     legal = state.legal(seat)
     if depth == 1:
         return len(legal)  # type: ignore[arg-type]
@@ -27,7 +27,7 @@ def perft(state: State, depth: int) -> int:
     for action in legal:  # type: ignore[union-attr]
         after = state.clone()
         after.apply({seat: action})
-        total += perft(after, depth - 1) if after.turn else 0
+        total += perft(after, depth - 1) if after.to_act else 0
     return total
 
 
@@ -61,12 +61,12 @@ def test_known_counts_at_depth_four(fen: str, count: int) -> None:
 def test_both_notations_are_read(said: str, means: str) -> None:
     game = ludens.make("chess", fen=KIWIPETE)
     state = game.start(0)
-    assert game.view(Look()).format(state, "white").read(said, state.legal("white")) == means
+    assert game.view(RenderOptions()).format(state, "white").read(said, state.legal("white")) == means
 
 
 def test_promotion_and_check_marks() -> None:
     game = ludens.make("chess", fen="7k/4P3/8/8/8/8/8/4K3 w - - 0 1")
-    state, view = game.start(0), game.view(Look())
+    state, view = game.start(0), game.view(RenderOptions())
     read = view.format(state, "white").read
     for said in ("e7e8q", "e8=Q+", "e8=Q"):
         assert read(f"Action: {said}", state.legal("white")) == "e7e8q"
@@ -77,7 +77,7 @@ def test_promotion_and_check_marks() -> None:
 
 def test_bishop_and_pawn_are_told_apart_by_case() -> None:
     game = ludens.make("chess", fen="4k3/8/8/8/2p5/1P1B4/8/4K3 w - - 0 1")
-    state, view = game.start(0), game.view(Look())
+    state, view = game.start(0), game.view(RenderOptions())
     read = view.format(state, "white").read
     assert read("Action: bxc4", state.legal("white")) == "b3c4"
     assert read("Action: Bxc4", state.legal("white")) == "d3c4"
@@ -87,7 +87,7 @@ def test_bishop_and_pawn_are_told_apart_by_case() -> None:
 
 def test_notes_tell_what_the_picture_cannot() -> None:
     game = ludens.make("chess")
-    state, view = game.start(0), game.view(Look())
+    state, view = game.start(0), game.view(RenderOptions())
     assert "White is to move." in view.notes(state, "white")
     for seat, move in (("white", "e2e4"), ("black", "a7a6"), ("white", "e4e5"), ("black", "d7d5")):
         state.apply({seat: move})
@@ -110,7 +110,7 @@ def test_the_two_sides_are_worth_the_same_at_the_start() -> None:
 async def test_search_mates_and_takes(fen: str, best: str) -> None:
     game = ludens.make("chess", fen=fen)
     agents = {"white": ludens.agent("bot/search", game), "black": ludens.agent("bot/random", game)}
-    episode = await play(game, agents, 1, table=ludens.Table(horizon=1))
+    episode = await play(game, agents, 1, config=ludens.PlayConfig(horizon=1))
     assert episode.moves[0].action == best
 
 

@@ -8,7 +8,7 @@ import ludens
 from ludens.core.random import stream
 from ludens.games.coin_dilemma.bots import CommonWelfare, Optimal, SelfInterest
 from ludens.games.grid.bots import Walker
-from ludens.play import play
+from ludens.loop import play
 from tests.games.grids import measure, places, put, step
 
 

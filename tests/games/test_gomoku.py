@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ludens
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.games.gomoku.search import WORTH, Position, lines_of_five
-from ludens.play import play
+from ludens.loop import play
 
 
 def position(black: str, white: str) -> list[str]:
@@ -17,7 +17,7 @@ def position(black: str, white: str) -> list[str]:
 
 def test_every_crossing_is_where_its_name_says() -> None:
     game = ludens.make("gomoku")
-    view = game.view(Look())
+    view = game.view(RenderOptions())
     for row in range(15):
         for column in range(15):
             name = "ABCDEFGHIJKLMNO"[row] + str(column + 1)
@@ -30,7 +30,9 @@ def test_every_crossing_is_where_its_name_says() -> None:
 def test_h11_is_not_h1() -> None:
     game = ludens.make("gomoku")
     state = game.start(0)
-    assert game.view(Look()).format(state, "black").read("Action: H11", state.legal("black")) == "H11"
+    assert (
+        game.view(RenderOptions()).format(state, "black").read("Action: H11", state.legal("black")) == "H11"
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,10 +73,10 @@ async def reply_to(moves: list[str], seed: int) -> str:
     game = ludens.make("gomoku")
     state = game.start(0)
     for move in moves:
-        state.apply({state.turn[0]: move})
-    [seat] = state.turn
+        state.apply({state.to_act[0]: move})
+    [seat] = state.to_act
     player = ludens.agent("bot/lines", game).sit(game, seat, ludens.stream(seed, "test"))
-    view = game.view(Look())
+    view = game.view(RenderOptions())
     ask = ludens.Ask(seat=seat, legal=state.legal(seat), format=view.format(state, seat), state=state)
     return (await player.act(ask)).text
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 import ludens
 from ludens.core.errors import BadOption, Illegal, UnknownName
 from ludens.core.random import stream
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.grid.cells import ACTIONS, AFTER, CELLS, DISTANCE, TOWARD, around, name
 from ludens.games.grid.rules import GridGame, GridState
 from ludens.games.grid.view import GridView
-from ludens.play import play
+from ludens.loop import play
 from ludens.testing import check_game
 from tests.games.grids import CELL, places, put
 
@@ -41,7 +41,7 @@ def grid_game(name: str, **options: Any) -> GridGame:
 def walked(game: GridGame, seed: int, steps: int) -> GridState:
     state, random = game.start(seed), stream(seed, "test")
     for _ in range(steps):
-        state.apply({seat: random.choice(ACTIONS) for seat in state.turn})
+        state.apply({seat: random.choice(ACTIONS) for seat in state.to_act})
     return state
 
 
@@ -101,7 +101,7 @@ def test_the_game_ends_at_its_horizon(game: str) -> None:
     assert state.facts["steps"] == 3
     with pytest.raises(Illegal, match="the game is over"):
         state.apply({"red": "STAY", "blue": "STAY"})
-    assert len(walked(grid_game(game), 1, 49).turn) == 2
+    assert len(walked(grid_game(game), 1, 49).to_act) == 2
     assert walked(grid_game(game), 1, 50).over
 
 
@@ -142,7 +142,7 @@ def test_clones_are_independent_and_go_on_alike(game: str) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_every_thing_and_number_shows(game: str, theme_size: tuple[str, int]) -> None:
     made = grid_game(game)
-    view = view_of(made, Look(*theme_size), 3)
+    view = view_of(made, RenderOptions(*theme_size), 3)
     state = walked(made, 2, 20)
     picture, text = view.image(state, "red"), view.text(state, "red")
     assert (picture.width, picture.height) == (theme_size[1], theme_size[1])
@@ -168,7 +168,7 @@ def test_every_thing_and_number_shows(game: str, theme_size: tuple[str, int]) ->
 @pytest.mark.parametrize("game", GAMES)
 def test_two_players_on_one_cell_are_half_and_half(game: str) -> None:
     made = grid_game(game)
-    view = view_of(made, Look(), 0)
+    view = view_of(made, RenderOptions(), 0)
     assert isinstance(view, GridView)
     state = made.start(0)
     state.cells = [CELL["C3"], CELL["C3"], CELL["A1"], CELL["A2"], CELL["E5"]][: len(state.cells)]
@@ -183,7 +183,7 @@ def test_two_players_on_one_cell_are_half_and_half(game: str) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_rules_say_who_you_are_how_long_it_lasts_and_what_events_earn(game: str) -> None:
     made = grid_game(game, horizon=37)
-    rules = {seat: view_of(made, Look(), 0).rules(seat) for seat in made.seats}
+    rules = {seat: view_of(made, RenderOptions(), 0).rules(seat) for seat in made.seats}
     assert "You are the red player" in rules["red"]
     assert "You are the blue player" in rules["blue"]
     assert all("37 steps" in said for said in rules.values())

@@ -13,13 +13,13 @@ from hypothesis import strategies as some
 
 import ludens
 from ludens.core.errors import BadOption
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.hanabi.bots import literal
 from ludens.games.hanabi.guess import fits, guess_hand, unseen
 from ludens.games.hanabi.rules import Hanabi, HanabiGame, HanabiState, TinyHanabi
 from ludens.games.hanabi.table import Move, read_move
 from ludens.games.hanabi.thinking import Thinker
-from ludens.play import play
+from ludens.loop import play
 from ludens.testing import check_game
 
 GAMES = [Hanabi(2), Hanabi(3), Hanabi(4), Hanabi(5), TinyHanabi()]
@@ -32,14 +32,14 @@ def walk(game: HanabiGame, seed: int, strong: bool = False) -> list[HanabiState]
     minds = {seat: Thinker() for seat in game.seats}
     while not state.over:
         states.append(state.clone())
-        [seat] = state.turn
+        [seat] = state.to_act
         action = minds[seat].choose(state.sight(seat)) if strong else dice.choice(state.legal(seat))
         state.apply({seat: action})
     return [*states, state]
 
 
 def test_five_players_keep_every_rule() -> None:
-    check_game(Hanabi(5), seeds=(0,), views=(Look("classic", 256),))
+    check_game(Hanabi(5), seeds=(0,), views=(RenderOptions("classic", 256),))
 
 
 @pytest.mark.slow
@@ -64,7 +64,7 @@ def theirs(spiel: pyspiel.State, player: int) -> dict[str, object]:
 
 def ours(state: HanabiState, seat: str) -> dict[str, object]:
     """The same, taken from our text twin."""
-    text = view_of(state.game, Look(), 0).text(state, seat)
+    text = view_of(state.game, RenderOptions(), 0).text(state, seat)
     head, *hands = re.split(r"\n(?=player|you)", text)
     found = [re.findall(r"\d: (\w+); its holder knows: color (\w+), rank (\d+)", hand) for hand in hands]
     numbers = re.search(r"Lives: (\d).* Info: (\d).* Deck: (\d+)", head)
@@ -82,8 +82,8 @@ def ours(state: HanabiState, seat: str) -> dict[str, object]:
 def test_play_and_sights_agree_with_open_spiel(game: HanabiGame, strong: bool) -> None:
     for seed in range(1 if strong else 4):
         for state in walk(game, seed, strong):
-            assert len(state.turn) == (not state.spiel.is_terminal())
-            for seat in state.turn:
+            assert len(state.to_act) == (not state.spiel.is_terminal())
+            for seat in state.to_act:
                 player = state.spiel.current_player()
                 assert game.seats[player] == seat
                 assert state.table.mover == player
@@ -133,9 +133,9 @@ def test_what_a_seat_may_not_know_changes_nothing_it_knows(game: HanabiGame) -> 
     changed = 0
     for number, state in enumerate(walk(game, 3, strong=True)):
         for player, seat in enumerate(game.seats):
-            other = state.reimagined(seat, ludens.stream(number, "test"))
+            other = state.resample_hidden(seat, ludens.stream(number, "test"))
             assert other.sight(seat) == state.sight(seat)
-            assert other.turn == state.turn
+            assert other.to_act == state.to_act
             assert sum(other.spiel.returns()) == sum(state.spiel.returns())
             changed += other.table.hands[player] != state.table.hands[player]
     assert changed > 5
@@ -149,7 +149,7 @@ def test_guessed_hands_are_spread_as_the_cards_are() -> None:
     first = Counter(guess_hand(sight, ludens.stream(n, "test"))[0] for n in range(2500))
     for card, count in enumerate(left):
         assert abs(first[card] / 2500 - count / sum(left)) < 0.03
-    hinted = state.reimagined("player_0", ludens.stream(0, "test"))
+    hinted = state.resample_hidden("player_0", ludens.stream(0, "test"))
     hinted.apply({"player_0": hinted.legal("player_0")[-1]})
     sight = hinted.sight("player_1")
     exact: Counter[tuple[int, ...]] = Counter()
@@ -178,18 +178,18 @@ def test_the_strong_player_knows_only_what_its_seat_may(
 ) -> None:
     states = walk(Hanabi(players), seed, strong=True)
     state = states[data.draw(some.integers(0, len(states) - 2))]
-    [seat] = state.turn
+    [seat] = state.to_act
     chosen = Thinker().choose(state.sight(seat))
     assert chosen in state.legal(seat)
     for number in range(3):
-        other = state.reimagined(seat, ludens.stream(number, "test"))
+        other = state.resample_hidden(seat, ludens.stream(number, "test"))
         assert Thinker().choose(other.sight(seat)) == chosen
 
 
 def test_memory_saves_time_and_changes_nothing() -> None:
     mind = Thinker()
     for state in walk(Hanabi(3), 5, strong=True)[:-1]:
-        sight = state.sight(state.turn[0])
+        sight = state.sight(state.to_act[0])
         assert mind.choose(sight) == Thinker().choose(sight)
     first = Hanabi(3).start(6).sight("player_0")
     assert mind.choose(first) == Thinker().choose(first)
@@ -222,8 +222,8 @@ async def test_the_literal_player_is_between_random_and_strong_and_knows_no_more
     episodes = [await play(game, players, seed) for seed in range(15)]
     assert 8 < mean(episode.returns["player_0"] for episode in episodes) < 21
     for state in walk(game, 2, strong=True)[:-1]:
-        [seat] = state.turn
-        other = state.reimagined(seat, ludens.stream(0, "test"))
+        [seat] = state.to_act
+        other = state.resample_hidden(seat, ludens.stream(0, "test"))
         said = [
             literal(each.sight(seat), each.legal(seat), ludens.stream(1, "test")) for each in (state, other)
         ]

@@ -11,11 +11,11 @@ from hypothesis import strategies as some
 
 import ludens
 from ludens.core.errors import BadOption, UnknownName, UsageError
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.kuhn_poker.bots import ALPHAS, equilibrium
 from ludens.games.kuhn_poker.exploitability import exploitability, value
 from ludens.games.kuhn_poker.rules import CARDS, INFOSETS, KuhnPoker, KuhnQuestion, KuhnState
-from ludens.play import play
+from ludens.loop import play
 from ludens.testing import check_game
 
 UNIFORM = dict.fromkeys(INFOSETS, 0.5)
@@ -42,7 +42,7 @@ def test_every_line_of_play_agrees_with_open_spiel() -> None:
             assert theirs.is_terminal()
             assert list(state.returns.values()) == theirs.returns()
             return 1
-        [seat] = state.turn
+        [seat] = state.to_act
         assert state.game.seats.index(seat) == theirs.current_player()
         card, *history = theirs.information_state_string()
         assert state.infoset(seat) == CARDS[int(card)] + "".join(history)
@@ -77,7 +77,7 @@ def test_every_line_of_play_agrees_with_open_spiel() -> None:
 def test_stakes_and_payments(cards: str, actions: list[str], stakes: tuple[int, int], first: int) -> None:
     state = dealt(cards)
     for action in actions:
-        state.apply({state.turn[0]: action})
+        state.apply({state.to_act[0]: action})
     assert state.over
     assert state.stakes == stakes
     assert state.returns == {"first": first, "second": -first}
@@ -99,7 +99,7 @@ def test_the_twelve_information_sets_as_questions() -> None:
         for seed in range(30):
             state = game.start(seed)
             assert isinstance(state, KuhnQuestion)
-            [seat] = state.turn
+            [seat] = state.to_act
             assert (seat,) == game.seats == (("second",) if len(name) == 2 else ("first",))
             assert state.hand.infoset(seat) == name
             assert state.legal(seat) == ["PASS", "BET"]
@@ -116,8 +116,8 @@ def test_a_question_looks_like_the_same_moment_of_a_hand() -> None:
     state.apply({"first": "PASS"})
     state.apply({"second": "BET"})
     question = KuhnPoker("Qpb")
-    look = Look()
-    ours, theirs = view_of(KuhnPoker(), look, 0), view_of(question, look, 0)
+    render = RenderOptions()
+    ours, theirs = view_of(KuhnPoker(), render, 0), view_of(question, render, 0)
     asked = question.start(5)
     assert theirs.image(asked, "first").hash == ours.image(state, "first").hash
     assert theirs.text(asked, "first") == ours.text(state, "first")
@@ -130,16 +130,16 @@ def test_an_unknown_information_set_is_refused_by_name() -> None:
 
 
 def test_a_fold_hides_the_other_card_and_a_showdown_shows_it() -> None:
-    view = view_of(KuhnPoker(), Look(), 0)
+    view = view_of(KuhnPoker(), RenderOptions(), 0)
     folded, called = dealt("KQ"), dealt("KQ")
     for state, answer in ((folded, "PASS"), (called, "BET")):
         state.apply({"first": "BET"})
         state.apply({"second": answer})
     assert "The other's card: unknown" in view.text(folded, "first")
     assert "The other's card: Q" in view.text(called, "first")
-    again = {"".join(folded.reimagined("first", ludens.stream(n, "test")).cards) for n in range(30)}
+    again = {"".join(folded.resample_hidden("first", ludens.stream(n, "test")).cards) for n in range(30)}
     assert again == {"KQ", "KJ"}
-    assert called.reimagined("first", ludens.stream(1, "test")).cards == ("K", "Q")
+    assert called.resample_hidden("first", ludens.stream(1, "test")).cards == ("K", "Q")
 
 
 def test_uniform_play_loses_what_is_published() -> None:

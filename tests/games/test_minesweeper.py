@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 import ludens
 from ludens.core.errors import BadOption
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.draw import theme
 from ludens.draw.colour import contrast
 from ludens.games.minesweeper.field import HIDDEN, MINE, Seen, names, neighbours, spread
 from ludens.games.minesweeper.oracle import know
 from ludens.games.minesweeper.rules import Minesweeper, MinesweeperState
 from ludens.games.minesweeper.view import MinesweeperView, number_inks
-from ludens.play import play
+from ludens.loop import play
 from ludens.testing import check_game
 
 
@@ -160,7 +160,7 @@ def test_a_mine_ends_the_game_and_all_mines_are_shown() -> None:
     assert state.legal("player") == ()
     assert state.returns == {"player": -1.0}
     assert {cell for cell, code in enumerate(state.seen) if code == MINE} == {2, 8, 11}
-    assert "The mine at A3 was opened." in game.view(Look()).text(state, "player")
+    assert "The mine at A3 was opened." in game.view(RenderOptions()).text(state, "player")
     assert state.facts["winner"] is None
 
 
@@ -236,7 +236,8 @@ def test_what_is_hidden_is_drawn_anew_and_fits() -> None:
             continue
         fitting = layouts(4, 4, 4, state.seen)
         seen = {
-            tuple(sorted(state.reimagined("player", ludens.stream(n, "t")).mines or ())) for n in range(80)
+            tuple(sorted(state.resample_hidden("player", ludens.stream(n, "t")).mines or ()))
+            for n in range(80)
         }
         assert seen <= set(fitting)
         assert len(seen) > 1 or len(fitting) == 1
@@ -244,7 +245,7 @@ def test_what_is_hidden_is_drawn_anew_and_fits() -> None:
 
 def test_every_cell_is_where_its_name_says_in_matrix_text_and_picture() -> None:
     game = Minesweeper(mines=40)
-    view = game.view(Look())
+    view = game.view(RenderOptions())
     assert isinstance(view, MinesweeperView)
     covered = view.image(game.start(0), "player").rgb()
     for row, letter in enumerate("ABCDEFGH"):
@@ -268,24 +269,24 @@ def test_every_cell_is_where_its_name_says_in_matrix_text_and_picture() -> None:
 
 def test_every_code_has_a_picture_of_its_own() -> None:
     for name in ludens.draw.THEMES:
-        view = Minesweeper(rows=2, columns=2, mines=1).view(Look(name), 3)
+        view = Minesweeper(rows=2, columns=2, mines=1).view(RenderOptions(name), 3)
         assert isinstance(view, MinesweeperView)
         assert len({view.draw([[code, HIDDEN], [HIDDEN, HIDDEN]]).hash for code in view.codes}) == 11
 
 
 def test_numbers_can_be_read_in_every_theme() -> None:
-    for look in (
+    for render in (
         theme("classic"),
         theme("contrast"),
         theme("plain"),
         *(theme("random", n) for n in range(60)),
     ):
-        for ink in number_inks(look, "page"):
-            assert contrast(look.colour(ink), look.colour("page")) >= 4.5
+        for ink in number_inks(render, "page"):
+            assert contrast(render.colour(ink), render.colour("page")) >= 4.5
 
 
 def test_positions_to_perceive_vary_in_mines_and_open_cells_and_numbers_are_right() -> None:
-    view = Minesweeper().view(Look())
+    view = Minesweeper().view(RenderOptions())
     assert isinstance(view, MinesweeperView)
     opens, bombs = [], []
     for seed in range(400):

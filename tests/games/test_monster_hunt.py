@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from ludens.core.random import stream
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.grid.bots import Walker
 from ludens.games.grid.rules import GridState
 from ludens.games.monster_hunt.bots import CommonWelfare1, CommonWelfare2, CommonWelfare3, SelfInterest
@@ -130,7 +130,8 @@ def test_only_the_released_monster_destroys_apples() -> None:
 
 def test_the_rules_text_names_the_variant() -> None:
     rules = {
-        v: view_of(hunt(*["A1"] * 5, variant=v).game, Look(), 0).rules("red") for v in ("paper", "released")
+        v: view_of(hunt(*["A1"] * 5, variant=v).game, RenderOptions(), 0).rules("red")
+        for v in ("paper", "released")
     }
     assert "the apple stays" in rules["paper"]
     assert "is destroyed" in rules["released"]

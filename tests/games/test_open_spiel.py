@@ -8,7 +8,7 @@ import pytest
 
 import ludens
 from ludens.core.errors import Illegal
-from ludens.core.view import Look, View
+from ludens.core.view import RenderOptions, View
 from ludens.games.open_spiel.adapter import SpielGame
 
 
@@ -18,13 +18,13 @@ class Kuhn(SpielGame):
 
     name = "test_kuhn"
     spiel_name = "kuhn_poker"
-    secret = True
+    imperfect_information = True
 
     @property
     def seats(self) -> tuple[str, ...]:
         return ("first", "second")
 
-    def view(self, look: Look, seed: int = 0) -> View:
+    def view(self, render: RenderOptions, seed: int = 0) -> View:
         raise NotImplementedError
 
 
@@ -34,7 +34,7 @@ class Pennies(Kuhn):
 
     name = "test_pennies"
     spiel_name = "matrix_mp"
-    secret = False
+    imperfect_information = False
 
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", "breakthrough"])
@@ -45,7 +45,7 @@ def test_random_play_agrees_with_open_spiel(name: str) -> None:
         state, theirs = game.start(seed), pyspiel.load_game(name).new_initial_state()
         choices = ludens.stream(seed, "test")
         while not state.over:
-            [seat] = state.turn
+            [seat] = state.to_act
             assert seat == game.seats[theirs.current_player()]
             legal = state.legal(seat)
             assert len(set(legal)) == len(legal) == len(theirs.legal_actions())
@@ -59,7 +59,7 @@ def test_random_play_agrees_with_open_spiel(name: str) -> None:
 
 def test_every_cell_of_tic_tac_toe_is_where_its_name_says() -> None:
     game = ludens.make("tic_tac_toe")
-    view = game.view(Look())
+    view = game.view(RenderOptions())
     for row, letter in enumerate("ABC"):
         for column, digit in enumerate("123"):
             state = game.start(0)
@@ -70,11 +70,11 @@ def test_every_cell_of_tic_tac_toe_is_where_its_name_says() -> None:
 
 def test_breakthrough_moves_start_and_end_where_their_names_say() -> None:
     game = ludens.make("breakthrough")
-    view: Any = game.view(Look())
+    view: Any = game.view(RenderOptions())
     for seed in range(3):
         state, choices = game.start(seed), ludens.stream(seed, "test")
         while not state.over:
-            [seat] = state.turn
+            [seat] = state.to_act
             action = choices.choice(list(state.legal(seat)))  # type: ignore[arg-type]
             before = view.matrix(state)
             state.apply({seat: action})
@@ -100,14 +100,14 @@ def test_chance_comes_from_the_seed_alone() -> None:
 def test_what_is_secret_is_drawn_anew_and_the_own_card_is_not() -> None:
     game = Kuhn()
     state = game.start(3)
-    seen = {str(state.reimagined("first", ludens.stream(n, "test")).spiel) for n in range(40)}
+    seen = {str(state.resample_hidden("first", ludens.stream(n, "test")).spiel) for n in range(40)}
     assert len(seen) == 2
     assert {deal.split()[0] for deal in seen} == {str(state.spiel).split()[0]}
 
 
 def test_seats_that_move_together() -> None:
     state = Pennies().start(0)
-    assert state.turn == ("first", "second")
+    assert state.to_act == ("first", "second")
     with pytest.raises(Illegal):
         state.apply({"first": "Heads"})
     state.apply({"first": "Heads", "second": "Tails"})
@@ -124,4 +124,4 @@ def test_clones_go_their_own_way() -> None:
     copy = state.clone()
     copy.apply({"x": "A1"})
     assert "A1" in state.legal("x")  # type: ignore[operator]
-    assert copy.turn == ("o",)
+    assert copy.to_act == ("o",)

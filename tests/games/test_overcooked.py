@@ -10,10 +10,10 @@ import pytest
 
 import ludens
 from ludens.core.errors import BadOption
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.overcooked.cooking import COOK_STEPS, SOUPS, Chef, Moment, Pot
 from ludens.games.overcooked.rules import SEATS, Frame, Overcooked, OvercookedState
-from ludens.play import play
+from ludens.loop import play
 
 HATCH_FLOOR, RACK_FLOOR = 13, 11
 """Cells of the cramped room: the floor above the hatch (C4) and above the dish rack (C2)."""
@@ -190,7 +190,7 @@ def test_released_points_make_a_soup_worth_27() -> None:
 
 def test_the_four_latest_frames_are_shown_with_what_led_to_them() -> None:
     made = Overcooked().start(0)
-    view = view_of(made.game, Look("classic", 256), 0)
+    view = view_of(made.game, RenderOptions("classic", 256), 0)
     assert len(view.images(made, "chef_0")) == 1
     assert view.notes(made, "chef_0").endswith("nothing yet.")
     shown = [view.image(made, "chef_0").hash]
@@ -209,7 +209,7 @@ def test_the_four_latest_frames_are_shown_with_what_led_to_them() -> None:
 
 def test_words_say_what_each_seat_holds_and_what_the_kitchen_holds() -> None:
     made = state((Chef(6, "LEFT", "onion"), Chef(8, "DOWN", SOUPS[2])), Pot(2, 3), ((9, "dish"),))
-    view = view_of(made.game, Look(), 0)
+    view = view_of(made.game, RenderOptions(), 0)
     assert view.notes(made, "chef_0").startswith("You hold an onion.")
     assert view.notes(made, "chef_1").startswith("You hold a soup of 3 onions.")
     told = view.text(made, "chef_0")
@@ -224,7 +224,8 @@ def test_words_say_what_each_seat_holds_and_what_the_kitchen_holds() -> None:
 
 def test_rules_name_the_points_of_the_variant() -> None:
     paper, released = (
-        view_of(Overcooked(variant=variant), Look(), 0).rules("chef_1") for variant in ("paper", "released")
+        view_of(Overcooked(variant=variant), RenderOptions(), 0).rules("chef_1")
+        for variant in ("paper", "released")
     )
     assert "+2 for a soup plated" in paper
     assert "+5 for a soup plated" in released
@@ -253,7 +254,7 @@ def test_rules_name_the_points_of_the_variant() -> None:
 @pytest.mark.parametrize("theme", ["classic", "plain"])
 def test_every_difference_shows(change: dict[str, Any], theme: str) -> None:
     base = Moment((Chef(6, "UP"), AWAY), (Pot(),))
-    view = view_of(Overcooked(), Look(theme, 256), 0)
+    view = view_of(Overcooked(), RenderOptions(theme, 256), 0)
     pictures = []
     for moment in (base, base._replace(**change)):
         made = state((AWAY, AWAY))

@@ -11,7 +11,7 @@ import ludens
 from ludens.core.errors import Ambiguous, BadOption, MoveError, Unreadable
 from ludens.core.state import FreeText
 from ludens.games.perceive.matrix import MatrixFormat
-from ludens.play import play
+from ludens.loop import play
 
 SQUARE = MatrixFormat(2, 2)
 matrices = st.lists(st.lists(st.integers(-6, 9), min_size=3, max_size=3), min_size=3, max_size=3)

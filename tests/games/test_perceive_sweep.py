@@ -4,7 +4,7 @@ import pytest
 
 import ludens
 from ludens.core.errors import BadOption
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.games.perceive.rules import board_of
 
 DENSITIES = ("0-45", "46-90", "91-135", "136-180", "181-225")
@@ -44,7 +44,7 @@ def test_without_a_sweep_positions_are_those_of_the_board() -> None:
     from ludens.core.random import stream
 
     for seed in range(10):
-        matrix = board_of("gomoku", Look()).scatter(stream(seed, "position"))
+        matrix = board_of("gomoku", RenderOptions()).scatter(stream(seed, "position"))
         assert codes("gomoku", seed) == [code for row in matrix for code in row]
 
 

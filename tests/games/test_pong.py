@@ -14,14 +14,14 @@ import pytest
 import ludens
 from ludens.core.errors import MissingExtra
 from ludens.core.random import stream
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.draw import theme
 from ludens.draw.colour import contrast
 from ludens.games.pong.bots import Tracker
 from ludens.games.pong.console import BOTTOM, TOP, Knob
 from ludens.games.pong.rules import ACTIONS, FRAMES, NO_OPS, Pong, PongState, combined
 from ludens.games.pong.view import colours
-from ludens.play import play
+from ludens.loop import play
 
 ale_py = pytest.importorskip("ale_py", reason="Pong needs the extra 'atari' (ale-py)")
 
@@ -122,7 +122,7 @@ def test_hands_stick_with_the_asked_probability() -> None:
     """The frames in which a knob does not turn yet are geometric: 1/4 + 1/16 + 1/64 + 1/256 on average."""
     state = Pong().start(0)
     turned = [
-        -walk(state.reimagined("player", stream(n, "sticky")), "U").console.right.turned / 2
+        -walk(state.resample_hidden("player", stream(n, "sticky")), "U").console.right.turned / 2
         for n in range(400)
     ]
     assert set(turned) <= {0, 1, 2, 3, 4}
@@ -180,9 +180,11 @@ def test_facts_hold_the_combined_score() -> None:
 
 def test_what_sticks_is_hidden_and_drawn_anew() -> None:
     state = walk(Pong().start(2), "U" * 20)
-    other = state.reimagined("player", stream(9, "other"))
+    other = state.resample_hidden("player", stream(9, "other"))
     assert sight(other) == sight(state)
-    futures = {str(sight(walk(state.reimagined("player", stream(n, "other")), "UD" * 4))) for n in range(6)}
+    futures = {
+        str(sight(walk(state.resample_hidden("player", stream(n, "other")), "UD" * 4))) for n in range(6)
+    }
     assert len(futures) > 1
 
 
@@ -243,22 +245,22 @@ def test_ball_and_paddles_are_told_as_they_are_drawn() -> None:
     assert frame.ball is not None
     assert frame.right is not None
     first, last, top, bottom = frame.ball
-    told = view_of(state.game, Look(), 0).text(state, "player").splitlines()[-1]
+    told = view_of(state.game, RenderOptions(), 0).text(state, "player").splitlines()[-1]
     assert f"now: ball columns {first} to {last}, rows {top} to {bottom};" in told
     assert (last - first, bottom - top) == (1, 3)
     assert TOP <= frame.right[2] < frame.right[3] <= BOTTOM
-    picture = view_of(state.game, Look("plain", 420), 0).image(state, "player").rgb()
+    picture = view_of(state.game, RenderOptions("plain", 420), 0).image(state, "player").rgb()
     assert (picture[2 * top + 1, 50 + 2 * first + 1] == 255).all()
     assert (picture[2 * top + 1, 50 + 2 * first - 3] == 24).all()
 
 
 def test_ball_and_paddles_can_be_told_from_the_ground_in_every_theme() -> None:
     looks = [theme("classic"), theme("contrast"), theme("plain"), *(theme("random", n) for n in range(60))]
-    for look in looks:
-        ground, ball, left, right, *_ = colours(look)
+    for render in looks:
+        ground, ball, left, right, *_ = colours(render)
         assert contrast(ball, ground) >= 4.5
         assert left != right
-        if look.name != "classic":  # the console's own colours are what they are
+        if render.name != "classic":  # the console's own colours are what they are
             assert min(contrast(left, ground), contrast(right, ground)) >= 3
 
 
@@ -270,9 +272,9 @@ def test_every_code_on_the_screen_has_a_colour() -> None:
 
 
 def test_rules_say_who_plays_where() -> None:
-    one = view_of(Pong(), Look(), 0).rules("player")
+    one = view_of(Pong(), RenderOptions(), 0).rules("player")
     assert "the paddle on the right; the console's own player controls the paddle on the left" in one
-    two = view_of(Pong(players=2), Look(), 0).rules("left")
+    two = view_of(Pong(players=2), RenderOptions(), 0).rules("left")
     assert "the paddle on the left; another player controls the paddle on the right" in two
     assert "25 percent" in one
 

@@ -4,14 +4,14 @@ import pytest
 
 import ludens
 from ludens.core.state import State
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 
 
 def perft(state: State, depth: int) -> int:
     """Lines of play; a pass counts as a move, as in the published tables."""
     if depth == 0 or state.over:
         return 1
-    [seat] = state.turn
+    [seat] = state.to_act
     total = 0
     for action in state.legal(seat):  # type: ignore[union-attr]
         after = state.clone()
@@ -28,12 +28,12 @@ def test_known_counts(depth: int, count: int) -> None:
 def test_every_cell_is_where_its_name_says() -> None:
     """A disc just put down is the only cell that was empty before: its name must point there."""
     game = ludens.make("reversi")
-    view = game.view(Look())
+    view = game.view(RenderOptions())
     named = set()
     for seed in range(60):
         state, choose = game.start(seed), ludens.stream(seed, "test")
-        while state.turn:
-            [seat] = state.turn
+        while state.to_act:
+            [seat] = state.to_act
             action = choose.choice(list(state.legal(seat)))  # type: ignore[arg-type]
             before = view.matrix(state)  # type: ignore[attr-defined]
             state.apply({seat: action})

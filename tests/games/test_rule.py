@@ -5,8 +5,8 @@ import pytest
 import ludens
 from ludens.core.errors import BadOption, Unreadable
 from ludens.core.state import FreeText
-from ludens.core.view import Look
-from ludens.play import play
+from ludens.core.view import RenderOptions
+from ludens.loop import play
 
 BOARDS = ("tic_tac_toe", "reversi", "gomoku", "chess", "breakthrough")
 
@@ -33,7 +33,7 @@ async def test_guessing_earns_the_share_of_valid_moves(board: str, share: float)
 def test_a_wrong_move_is_an_answer_and_earns_nothing() -> None:
     game = ludens.make("rule", board="chess")
     state = game.start(1)
-    reader = game.view(Look()).format(state, "player")
+    reader = game.view(RenderOptions()).format(state, "player")
     action = reader.read("I think so.\nAction: a1h8", FreeText())
     state.apply({"player": action})
     assert state.returns == {"player": 0.0}
@@ -46,7 +46,7 @@ def test_both_notations_of_chess_count() -> None:
     game = ludens.make("rule", board="chess")
     seed = next(s for s in range(500) if "g1f3" in game.start(s).position.legal("white"))  # type: ignore[attr-defined]
     state = game.start(seed)
-    reader = game.view(Look()).format(state, "player")
+    reader = game.view(RenderOptions()).format(state, "player")
     assert reader.read("Action: Nf3", FreeText()) == "g1f3"
 
 
@@ -68,7 +68,7 @@ def test_boards_fill_up_when_more_moves_are_made() -> None:
 
 def test_the_answer_is_not_given_away() -> None:
     game = ludens.make("rule", board="reversi")
-    state, view = game.start(5), game.view(Look())
+    state, view = game.start(5), game.view(RenderOptions())
     told = view.rules("player") + view.notes(state, "player") + view.format(state, "player").ask(FreeText())
     assert not any(move in told.split() for move in state.position.legal(state.facts["mover"]))  # type: ignore[attr-defined]
 

@@ -11,7 +11,7 @@ from ludens.games.open_spiel.adapter import SpielState
 from ludens.games.reversi.bitboards import cells, moves, turned
 from ludens.games.reversi.bots import discs, score, value
 from ludens.games.tic_tac_toe.bots import worth
-from ludens.play import play
+from ludens.loop import play
 
 
 def cell_name(bit: int) -> str:
@@ -35,11 +35,14 @@ async def never_beaten(state: State, seat: str, bot: ludens.Agent) -> int:
     if state.over:
         assert state.returns[seat] >= 0
         return 1
-    [mover] = state.turn
+    [mover] = state.to_act
     choices = state.legal(mover)
     if mover == seat:
         asked = ludens.Ask(
-            seat, choices, ludens.make("tic_tac_toe").view(ludens.Look()).format(state, seat), state=state
+            seat,
+            choices,
+            ludens.make("tic_tac_toe").view(ludens.RenderOptions()).format(state, seat),
+            state=state,
         )
         choices = [(await bot.act(asked)).action or ""]
     total = 0
@@ -78,7 +81,7 @@ def test_bitboards_agree_with_open_spiel() -> None:
         state, choose = game.start(seed), ludens.stream(seed, "test")
         assert isinstance(state, SpielState)
         while not state.over:
-            [seat] = state.turn
+            [seat] = state.to_act
             own, other = discs(state, seat)
             named = {cell_name(bit): bit for bit in cells(moves(own, other))}
             assert set(state.legal(seat)) == (set(named) or {"PASS"})
@@ -112,10 +115,10 @@ def test_pruning_changes_no_value_and_a_score_is_the_other_sides_loss() -> None:
         for _ in range(8 + 4 * seed):
             if state.over:
                 break
-            [seat] = state.turn
+            [seat] = state.to_act
             state.apply({seat: choose.choice(state.legal(seat))})
         if not state.over:
-            own, other = discs(state, state.turn[0])
+            own, other = discs(state, state.to_act[0])
             assert score(own, other) == -score(other, own)
             for depth in (1, 2, 3):
                 assert value(own, other, depth, -(10**6), 10**6) == plain_value(own, other, depth)

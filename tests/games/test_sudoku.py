@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 import ludens
 from ludens.core.errors import BadOption, Illegal, MoveError, Unreadable
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.games.sudoku.generator import Puzzle, full_grid, puzzle
 from ludens.games.sudoku.grid import NAMES
 from ludens.games.sudoku.rules import Sudoku, SudokuState
 from ludens.games.sudoku.solver import solutions, solve
 from ludens.games.sudoku.view import PlaceFormat, SudokuView
-from ludens.play import play
+from ludens.loop import play
 from ludens.testing import check_game
 
 HARD = "4.....8.5.3..........7......2.....6.....8.4......1.......6.3.7.5..2.....1.4......"
@@ -183,7 +183,7 @@ def test_a_refusal_names_what_stands_in_the_way() -> None:
 
 
 def test_every_cell_is_where_its_name_says_in_matrix_text_and_picture() -> None:
-    view = Sudoku().view(Look())
+    view = Sudoku().view(RenderOptions())
     assert isinstance(view, SudokuView)
     blank = SudokuState(Puzzle((0,) * 81, (0,) * 81), [0] * 81, ())
     empty = view.image(blank, "player").rgb()  # type: ignore[attr-defined]
@@ -209,7 +209,7 @@ def test_clues_and_placed_digits_differ_in_picture_and_text() -> None:
     late.apply({"player": f"{NAMES[cell]}={given.solution[cell]}"})
     early.grid[cell] = given.solution[cell]
     for theme in ("classic", "contrast", "plain", "random"):
-        view = Sudoku().view(Look(theme), 5)
+        view = Sudoku().view(RenderOptions(theme), 5)
         assert view.matrix(early) == view.matrix(late)  # type: ignore[attr-defined]
         assert view.image(early, "player").hash != view.image(late, "player").hash
         assert view.text(early, "player") != view.text(late, "player")
@@ -309,7 +309,7 @@ def test_positions_to_perceive_vary_from_empty_to_full() -> None:
     counts = [game.start(seed).facts["pieces"] for seed in range(300)]
     assert min(counts) < 5
     assert max(counts) > 76
-    assert "every other number as it stands" in game.view(Look()).rules("viewer")
+    assert "every other number as it stands" in game.view(RenderOptions()).rules("viewer")
 
 
 @pytest.mark.parametrize("name", ["perceive?board=sudoku", "sudoku?clues=60"])

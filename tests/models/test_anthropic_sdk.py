@@ -111,7 +111,7 @@ async def test_a_model_that_cannot_think_as_it_sees_fit_is_asked_without_and_tha
         await asked.answer(question())
     assert ["thinking" in sent for sent in server.requests] == [True, False, False]
     assert all(sent["output_config"] == {"effort": "high"} for sent in server.requests)
-    note, version = asked.notes
+    note, version = asked.remarks
     assert version == "anthropic/claude-x was answered by claude-x-2025."
     assert "anthropic/claude-x does not think unless reasoning_effort is a number" in note
 
@@ -188,7 +188,7 @@ async def test_options_a_model_does_not_take_are_left_out_and_told() -> None:
         await asked.answer(question(seed=3))
         await asked.answer(question())
     assert ["temperature" in sent for sent in server.requests] == [True, False, False]
-    assert asked.notes[:-1] == [
+    assert asked.remarks[:-1] == [
         f"anthropic/claude-x does not take the option {name!r}; it is left out."
         for name in ("seed", "temperature")
     ]

@@ -138,7 +138,7 @@ async def test_the_name_of_the_length_is_learnt_once(
         await asked.answer(question())
     assert [unwanted in sent for sent in server.requests] == [True, False, False]
     assert [sent.get(other) for sent in server.requests] == [None, 9, 9]
-    assert asked.notes == [f"{name} was answered by tiny-2025."]
+    assert asked.remarks == [f"{name} was answered by tiny-2025."]
 
 
 async def test_options_a_model_does_not_take_are_left_out_and_told(reach: Reach) -> None:
@@ -150,7 +150,7 @@ async def test_options_a_model_does_not_take_are_left_out_and_told(reach: Reach)
         assert len(server.requests) == learning + 1
         assert learning <= 8 * 4
     assert server.met["ok"] == 9
-    assert asked.notes[:-1] == [
+    assert asked.remarks[:-1] == [
         f"vllm/tiny does not take the option {name!r}; it is left out." for name in ("temperature", "top_p")
     ]
 
@@ -168,8 +168,8 @@ async def test_every_version_that_answered_is_told_once(
         monkeypatch.setattr(asked, "attempt", attempt)
         for _ in range(25):
             await asked.answer(question())
-    assert asked.notes[:3] == [f"vllm/tiny was answered by tiny-{n}." for n in (1, 2, 3)]
-    assert len(asked.notes) == 7
+    assert asked.remarks[:3] == [f"vllm/tiny was answered by tiny-{n}." for n in (1, 2, 3)]
+    assert len(asked.remarks) == 7
 
 
 async def test_a_server_that_takes_neither_name_is_not_asked_for_ever(reach: Reach) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.agents.vlm import Manner
+from ludens.agents.vlm import PromptOptions
 from ludens.core.errors import BadOption, MissingExtra, MissingKey, UnknownName, UsageError
 from ludens.core.options import options_of
 from ludens.core.spec import Spec
@@ -109,7 +109,7 @@ def test_the_documentation_names_every_option() -> None:
     assert [
         name for name in options_of(Settings) | options_of(LocalSettings) if f"`{name}`" not in page
     ] == []
-    assert [name for name in options_of(Manner) if f"`--{name}" not in page] == []
+    assert [name for name in options_of(PromptOptions) if f"`--{name}" not in page] == []
 
 
 def test_importing_models_loads_no_http() -> None:

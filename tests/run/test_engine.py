@@ -15,11 +15,11 @@ import pytest
 from ludens.core.errors import BadOption
 from ludens.run.budget import Budget, Spend
 from ludens.run.engine import Engine
-from ludens.run.executor import Executor, Here, WorkerDied
+from ludens.run.executor import Executor, InProcess, WorkerDied
 from ludens.run.interrupts import interrupts
+from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan
-from ludens.run.player import Outcome
 from ludens.run.store import Store, read_records
 from tests.support.runs import TURNS, found, plan_of, played
 from tests.support.suites import Flaky, Fussy
@@ -56,7 +56,7 @@ async def test_serial_is_concurrent_is_workers_is_resumed(tmp_path: Path, plan: 
     assert found(tmp_path / "resumed") == expected
 
 
-class _Enough(Here):
+class _Enough(InProcess):
     """Says stop while its seventh episode is in flight."""
 
     stop: Callable[[str], None]
@@ -224,7 +224,7 @@ async def test_hours_end_a_run(tmp_path: Path) -> None:
     assert "(--max-hours 1e-09)" in ending.reason
 
 
-class _Dying(Here):
+class _Dying(InProcess):
     """Loses a job now and then, as worker processes do."""
 
     lost = 0
@@ -248,7 +248,7 @@ async def test_bots_let_the_loop_breathe(tmp_path: Path) -> None:
     """Bots never wait by themselves: a stop must be heard all the same."""
     plan = plan_of("bot/first", suite=TURNS)
     with Store.create(tmp_path, plan) as store:
-        engine = Engine(store, Here(plan), concurrency=1)
+        engine = Engine(store, InProcess(plan), concurrency=1)
         asyncio.get_running_loop().call_soon(
             lambda: asyncio.get_running_loop().call_soon(engine.stop, "enough")
         )
@@ -271,7 +271,7 @@ async def test_the_first_interruption_is_a_word_and_the_second_an_order(number: 
 
 
 async def test_an_interrupted_run_finishes_what_flies(tmp_path: Path, plan: Plan) -> None:
-    class Slow(Here):
+    class Slow(InProcess):
         async def play(self, job: Job) -> Outcome:
             await asyncio.sleep(0.02)
             return await super().play(job)

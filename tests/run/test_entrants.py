@@ -43,8 +43,8 @@ def test_flags_become_options_of_the_spec() -> None:
 
 
 def test_words_are_for_models_and_no_bother_to_bots() -> None:
-    field = field_of(["openai/x", "bot/first"], words="/my words")
-    assert field.entrants == {"x": "openai/x?words=/my%20words", "bot/first": "bot/first"}
+    field = field_of(["openai/x", "bot/first"], templates="/my words")
+    assert field.entrants == {"x": "openai/x?templates=/my%20words", "bot/first": "bot/first"}
 
 
 def test_controls_are_the_same_models_blind() -> None:

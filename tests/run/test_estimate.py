@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ludens.run.budget import Budget, Spend
-from ludens.run.estimate import Estimate, estimate, unpriced
+from ludens.run.estimate import CostEstimate, estimate, unpriced
 from ludens.run.plan import Plan, make_plan
 from ludens.run.store import read_records
 from tests.support.model_server import ModelServer
@@ -16,7 +16,7 @@ from tests.support.runs import HASTE, QUICK, plan_of, played
 MODEL = "vllm/tiny@http://127.0.0.1:1/v1"
 
 
-def guess(plan: Plan) -> Estimate:
+def guess(plan: Plan) -> CostEstimate:
     return estimate(plan, plan.jobs())
 
 
@@ -74,7 +74,7 @@ async def test_it_foresees_what_is_then_counted(tmp_path: Path) -> None:
     assert together == 24 == foreseen.each[next(iter(plan.entrants)), "together"].calls * 4
 
 
-async def _in_thread(plan: Plan) -> Estimate:
+async def _in_thread(plan: Plan) -> CostEstimate:
     import asyncio
 
     return await asyncio.to_thread(guess, plan)
@@ -103,17 +103,17 @@ def test_a_provider_that_names_its_price_needs_none() -> None:
 @pytest.mark.parametrize(
     ("made", "large"),
     [
-        (Estimate(calls=5000, cost=5.0), False),
-        (Estimate(calls=5001, cost=None), True),
-        (Estimate(calls=1, cost=5.01), True),
+        (CostEstimate(calls=5000, cost=5.0), False),
+        (CostEstimate(calls=5001, cost=None), True),
+        (CostEstimate(calls=1, cost=5.01), True),
     ],
 )
-def test_what_is_large(made: Estimate, large: bool) -> None:
+def test_what_is_large(made: CostEstimate, large: bool) -> None:
     assert made.large is large
 
 
 def test_two_digits_are_enough() -> None:
-    made = Estimate(12, 123456, 98765, 4_449_999, 99, 1234.5)
+    made = CostEstimate(12, 123456, 98765, 4_449_999, 99, 1234.5)
     assert made.sentence() == (
         "12 episodes: about 120,000 calls with 99,000 pictures, 4,400,000 tokens of pictures, 99 in all; "
         "about $1,234.50 or more."

@@ -58,13 +58,13 @@ def test_controls_leave_out_what_is_not_blindable() -> None:
 
 
 def test_a_plan_survives_its_file() -> None:
-    plan = plan_of(tasks=("turns", "talk"), limit=2, seed=3, theme="random", size=256, words="somewhere")
+    plan = plan_of(tasks=("turns", "talk"), limit=2, seed=3, theme="random", size=256, templates="somewhere")
     again = Plan.from_json(plan.to_json())
     assert again == plan
     assert again.identity() == plan.identity()
     assert list(again.jobs()) == list(plan.jobs())
     assert set(again.made_with) == {"python", "ludens", "numpy", "open_spiel", "Pillow"}
-    assert again.sheet["turns"]["seatings"][0] == {"x": MODEL, "o": "bot/random"}
+    assert again.task_snapshot["turns"]["seatings"][0] == {"x": MODEL, "o": "bot/random"}
 
 
 def test_versions_do_not_make_another_run_and_everything_else_does() -> None:
@@ -89,8 +89,8 @@ def test_words_that_changed_since_are_refused(tmp_path: Path) -> None:
     for folder in (ours, theirs):
         folder.mkdir()
         (folder / "agent.md").write_text("# system\nPlay well.\n", "utf-8")
-    plan = plan_of(f"openai/gpt-4.1?words={theirs}", suite=TURNS, words=str(ours))
-    assert set(plan.told) == {str(ours), str(theirs)}
+    plan = plan_of(f"openai/gpt-4.1?templates={theirs}", suite=TURNS, templates=str(ours))
+    assert set(plan.template_hashes) == {str(ours), str(theirs)}
     again = Plan.from_json(plan.to_json())
     again.check_unchanged()
     (theirs / "notes.txt").write_text("Nobody is told this.", "utf-8")
@@ -98,7 +98,7 @@ def test_words_that_changed_since_are_refused(tmp_path: Path) -> None:
     (theirs / "agent.md").write_text("# system\nPlay badly.\n", "utf-8")
     with pytest.raises(BadOption, match=r"the words in '.*theirs' have changed since this run began"):
         again.check_unchanged()
-    other = plan_of(f"openai/gpt-4.1?words={theirs}", suite=TURNS, words=str(ours))
+    other = plan_of(f"openai/gpt-4.1?templates={theirs}", suite=TURNS, templates=str(ours))
     assert other.identity() != plan.identity()
 
 

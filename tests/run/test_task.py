@@ -7,16 +7,16 @@ import pytest
 from ludens.core.episode import Episode
 from ludens.core.errors import UsageError
 from ludens.run.stats import mean, rate
-from ludens.run.task import RETURN, WON, Played, mean_of, rate_of, suite
+from ludens.run.task import RETURN, WON, EpisodeResult, import_suite, mean_of, rate_of, suite
 
 
-def played(seed: int, seat: str, earned: float) -> Played:
+def played(seed: int, seat: str, earned: float) -> EpisodeResult:
     other = "o" if seat == "x" else "x"
     episode = Episode("tic_tac_toe", 1, {}, seed, {"x": "", "o": ""}, returns={seat: earned, other: -earned})
-    return Played(f"a:t:{seed}:{seat}", episode, (seat,))
+    return EpisodeResult(f"a:t:{seed}:{seat}", episode, (seat,))
 
 
-def swapped(*deals: tuple[float, float]) -> list[Played]:
+def swapped(*deals: tuple[float, float]) -> list[EpisodeResult]:
     """Each deal once in either seat."""
     return [
         played(seed, seat, earned)
@@ -65,5 +65,6 @@ def test_what_has_no_value_does_not_count() -> None:
     ],
 )
 def test_what_makes_no_suite_is_told(name: str, sentence: str) -> None:
+    import_suite(name)
     with pytest.raises(UsageError, match=sentence):
         suite(name)

@@ -10,9 +10,9 @@ import pytest
 
 from ludens.core.errors import UsageError
 from ludens.run.collector import rare_collections
-from ludens.run.executor import Here, executor, fitting
+from ludens.run.executor import InProcess, executor, fitting
 from ludens.run.meter import Meter
-from ludens.run.processes import Processes
+from ludens.run.processes import ProcessExecutor
 from ludens.run.task import SUITES
 from tests.support import suites
 from tests.support.model_server import ModelServer
@@ -21,8 +21,8 @@ from tests.support.runs import HASTE, TURNS, found, plan_of, played
 
 def test_where_episodes_are_played() -> None:
     plan = plan_of()
-    assert isinstance(executor(plan), Here)
-    assert isinstance(executor(plan, workers=2), Processes)
+    assert isinstance(executor(plan), InProcess)
+    assert isinstance(executor(plan, workers=2), ProcessExecutor)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ async def test_a_usage_error_in_a_worker_is_the_sentence_it_was(tmp_path: Path) 
 
 async def test_workers_end_with_the_run(tmp_path: Path) -> None:
     plan = plan_of(suite=TURNS, limit=2)
-    there = Processes(plan, 2)
+    there = ProcessExecutor(plan, 2)
     await there.start()
     processes = [worker.process for worker in there._workers]
     assert all(process.is_alive() for process in processes)
@@ -96,7 +96,7 @@ async def test_workers_end_with_the_run(tmp_path: Path) -> None:
 async def test_what_is_asked_is_counted_while_episodes_last() -> None:
     async with ModelServer(script=["ok", *["hang"] * 5]) as server:
         plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}", suite=TURNS)
-        there = Processes(plan, 1)
+        there = ProcessExecutor(plan, 1)
         await there.start()
         playing = asyncio.create_task(there.play(next(plan.jobs())))
         try:

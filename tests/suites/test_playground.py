@@ -9,11 +9,11 @@ import pytest
 
 import ludens
 from ludens.agents import agent
+from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption, UnknownName
-from ludens.core.table import Table
-from ludens.play import play
-from ludens.run.task import MODEL, Played, Suite, Task, suite
+from ludens.loop import play
+from ludens.run.task import MODEL, EpisodeResult, Suite, Task, suite
 from ludens.suites.playground import DENSITIES, GAMES, OPPONENTS, VARIETIES
 from ludens.suites.playground.metrics import INVALID, SAFE, SOLVABLE, steps, unbeaten
 from ludens.suites.playground.paper import table
@@ -32,12 +32,12 @@ def test_the_counts_are_the_papers() -> None:
 
 
 def test_questions_have_one_try_and_games_three_in_a_row() -> None:
-    tables = {task.name.partition("/")[0]: task.table for task in suite("playground").tasks}
+    tables = {task.name.partition("/")[0]: task.config for task in suite("playground").tasks}
     assert tables == {
-        "perceive": Table(retries=0, fallback="forfeit"),
-        "qa": Table(retries=0, fallback="forfeit"),
-        "rule": Table(retries=0, fallback="forfeit"),
-        "e2e": Table(retries=2, fallback="forfeit", listed=False),
+        "perceive": PlayConfig(retries=0, fallback="forfeit"),
+        "qa": PlayConfig(retries=0, fallback="forfeit"),
+        "rule": PlayConfig(retries=0, fallback="forfeit"),
+        "e2e": PlayConfig(retries=2, fallback="forfeit", listed=False),
     }
 
 
@@ -108,12 +108,12 @@ def test_ratings_change_scores_and_nothing_else() -> None:
     assert one["qa"].mean != pytest.approx(other["qa"].mean, abs=0.01)
 
 
-def played(task: Task, who: str, seed: int = 0) -> Played:
+def played(task: Task, who: str, seed: int = 0) -> EpisodeResult:
     game = ludens.make(task.game)
     seating = task.seatings[0]
     agents = {seat: agent(who if spec == MODEL else spec, game) for seat, spec in seating.items()}
-    episode = asyncio.run(play(game, agents, seed, table=task.table))
-    return Played("key", episode, tuple(seat for seat, spec in seating.items() if spec == MODEL))
+    episode = asyncio.run(play(game, agents, seed, config=task.config))
+    return EpisodeResult("key", episode, tuple(seat for seat, spec in seating.items() if spec == MODEL))
 
 
 def named(name: str, of: str = "playground") -> Task:
@@ -139,8 +139,8 @@ def test_silence_scores_nothing_in_every_question(name: str) -> None:
     task = named(name)
     game = ludens.make(task.game)
     [seat] = game.seats
-    episode = asyncio.run(play(game, {seat: Scripted(says=["..."])}, 0, table=task.table))
-    silent = [Played("key", episode, (seat,))]
+    episode = asyncio.run(play(game, {seat: Scripted(says=["..."])}, 0, config=task.config))
+    silent = [EpisodeResult("key", episode, (seat,))]
     assert episode.status == "forfeit"
     assert task.metrics[0].estimate(silent).mean == 0.0
     if task.metrics[0].classes:
@@ -156,17 +156,17 @@ def test_three_invalid_replies_in_a_row_lose(game: str) -> None:
     good = made.start(3).legal(seat)[0]  # type: ignore[index]
     mute = Scripted(says=["huh?", f"Action: {good}", "huh?", "what?", "no."])
     agents = {s: mute if who == MODEL else agent(who, made) for s, who in seating.items()}
-    episode = asyncio.run(play(made, agents, 3, table=task.table))
-    lost = Played("key", episode, (seat,))
+    episode = asyncio.run(play(made, agents, 3, config=task.config))
+    lost = EpisodeResult("key", episode, (seat,))
     assert episode.status == "forfeit"
     assert steps(lost) == 1
     assert not unbeaten(lost)
     assert INVALID.estimate([lost]).mean == 1.0
 
 
-def ended(returns: dict[str, float], seed: int = 0, **facts: object) -> Played:
+def ended(returns: dict[str, float], seed: int = 0, **facts: object) -> EpisodeResult:
     episode = Episode("chess", 1, {}, seed, dict.fromkeys(returns, "bot/first"), returns=returns, facts=facts)
-    return Played("key", episode, (next(iter(returns)),))
+    return EpisodeResult("key", episode, (next(iter(returns)),))
 
 
 def test_unbeaten_is_won_or_drawn_and_solved_when_alone() -> None:

@@ -19,7 +19,7 @@ from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat
 from ludens.core.state import FreeText, Legal, State
-from ludens.core.view import Look, Picture, View
+from ludens.core.view import Picture, RenderOptions, View
 from tests.support.pebbles import FlatPicture, Pebbles, PebblesState, PebblesView, Talk, TalkState
 
 BROKEN: list[tuple[str, Game]] = []
@@ -42,14 +42,14 @@ class Other(Pebbles):
     """Pebbles with another state or view."""
 
     state: ClassVar[type[PebblesState]] = PebblesState
-    look: ClassVar[type[PebblesView]] = PebblesView
+    render: ClassVar[type[PebblesView]] = PebblesView
 
     def start(self, seed: int) -> State:
         sound = cast(PebblesState, super().start(seed))
         return self.state(self, sound.cards, sound.wind)
 
-    def view(self, look: Look, seed: int = 0) -> View:
-        return self.look(self, look, seed)
+    def view(self, render: RenderOptions, seed: int = 0) -> View:
+        return self.render(self, render, seed)
 
 
 @breaks("game introduces itself")
@@ -66,7 +66,7 @@ class OneSeatTwice(Pebbles):
 
 @breaks("rules are told")
 class UnfilledRules(Other):
-    class look(PebblesView):
+    class render(PebblesView):
         def rules(self, seat: str) -> str:
             return "Take up to $most pebbles."
 
@@ -83,15 +83,15 @@ class RemembersEarlierEpisodes(Pebbles):
 class MayMoveOutOfTurn(Other):
     class state(PebblesState):
         def legal(self, seat: str) -> Legal:
-            return ["take 1"] if self.turn else []
+            return ["take 1"] if self.to_act else []
 
 
 @breaks("turn and legal fit")
 class StuckInTurn(Other):
     class state(PebblesState):
         @property
-        def turn(self) -> tuple[str, ...]:
-            return super().turn or ("left",)
+        def to_act(self) -> tuple[str, ...]:
+            return super().to_act or ("left",)
 
 
 @breaks("games end")
@@ -217,7 +217,7 @@ class SeedsTheWorld(Pebbles):
 
 @breaks("global randomness is untouched")
 class DrawsForThePicture(Other):
-    class look(PebblesView):
+    class render(PebblesView):
         def image(self, state: PebblesState, seat: str) -> FlatPicture:
             numpy.random.rand()
             return super().image(state, seat)
@@ -225,54 +225,54 @@ class DrawsForThePicture(Other):
 
 @breaks("every seat sees at every turn")
 class NothingToSeeWhenOver(Other):
-    class look(PebblesView):
+    class render(PebblesView):
         def text(self, state: PebblesState, seat: str) -> str:
             return "" if state.over else super().text(state, seat)
 
 
 @breaks("every seat sees at every turn")
 class BlindOutOfTurn(Other):
-    class look(PebblesView):
+    class render(PebblesView):
         def images(self, state: PebblesState, seat: str) -> tuple[Picture, ...]:
-            return super().images(state, seat) if seat in state.turn else ()
+            return super().images(state, seat) if seat in state.to_act else ()
 
 
 @breaks("pictures have the asked size")
 class OneSizeForAll(Other):
-    class look(PebblesView):
+    class render(PebblesView):
         def image(self, state: PebblesState, seat: str) -> FlatPicture:
             return FlatPicture(self.shown(state, seat), 512)
 
 
 @breaks("showing changes nothing")
 class CountsLooks(Other):
-    class look(PebblesView):
+    class render(PebblesView):
         looks: ClassVar = count()
 
         def image(self, state: PebblesState, seat: str) -> FlatPicture:
-            return FlatPicture(f"{self.shown(state, seat)} {next(self.looks)}", self.look.size)
+            return FlatPicture(f"{self.shown(state, seat)} {next(self.looks)}", self.render.size)
 
 
 @breaks("showing changes nothing")
 class TouchesWhatItShows(Other):
-    class look(PebblesView):
+    class render(PebblesView):
         def image(self, state: PebblesState, seat: str) -> FlatPicture:
             state.taken["left"] += state.heap == 5
-            return FlatPicture(f"{state.heap}", self.look.size)
+            return FlatPicture(f"{state.heap}", self.render.size)
 
 
 @breaks("picture and text tell the same")
 class TerseTwin(Other):
-    class look(PebblesView):
+    class render(PebblesView):
         def text(self, state: PebblesState, seat: str) -> str:
             return f"{state.heap} pebbles"
 
 
 @breaks("picture and text tell the same")
 class TalkativeTwin(Other):
-    class look(PebblesView):
+    class render(PebblesView):
         def image(self, state: PebblesState, seat: str) -> FlatPicture:
-            return FlatPicture(f"{state.heap} pebbles", self.look.size)
+            return FlatPicture(f"{state.heap} pebbles", self.render.size)
 
 
 class Leaky(Other):
@@ -281,14 +281,14 @@ class Leaky(Other):
 
 @breaks("secrets stay hidden")
 class CardsInText(Leaky):
-    class look(PebblesView):
+    class render(PebblesView):
         def shown(self, state: PebblesState, seat: str) -> str:
             return f"{super().shown(state, seat)} {state.cards}"
 
 
 @breaks("secrets stay hidden")
 class CardsInNotes(Leaky):
-    class look(PebblesView):
+    class render(PebblesView):
         def notes(self, state: PebblesState, seat: str) -> str:
             return f"the highest card is {max(state.cards.values())}"
 
@@ -303,7 +303,7 @@ class CardsInLegalActions(Leaky):
 
 @breaks("secrets stay hidden")
 class CardsInTheInstruction(Leaky):
-    class look(PebblesView):
+    class render(PebblesView):
         def format(self, state: PebblesState, seat: str) -> ReplyFormat:
             return ActionFormat("Action" if state.cards["left"] > 4 else "Move")
 
@@ -311,13 +311,13 @@ class CardsInTheInstruction(Leaky):
 @breaks("secrets stay hidden")
 class NothingReimagined(Other):
     class state(PebblesState):
-        def reimagined(self, seat: str, random: Stream) -> Self:
+        def resample_hidden(self, seat: str, random: Stream) -> Self:
             return self.clone()
 
 
 @breaks("reader takes legal actions")
 class ReaderOfAnotherGame(Other):
-    class look(PebblesView):
+    class render(PebblesView):
         def format(self, state: PebblesState, seat: str) -> ReplyFormat:
             class Shouted(ActionFormat):
                 def write(self, action: str) -> str:
@@ -328,7 +328,7 @@ class ReaderOfAnotherGame(Other):
 
 @breaks("reader rejects the rest")
 class ReaderOfMentions(Other):
-    class look(PebblesView):
+    class render(PebblesView):
         def format(self, state: PebblesState, seat: str) -> ReplyFormat:
             class Anywhere(ActionFormat):
                 def read(self, text: str, legal: Legal) -> str:

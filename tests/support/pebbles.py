@@ -18,7 +18,7 @@ from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import MessageFormat, ReplyFormat
 from ludens.core.state import FreeText, Legal, State
-from ludens.core.view import Look, View
+from ludens.core.view import RenderOptions, View
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,11 @@ class PebblesState(State):
         self.mover = 0
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         return (self.game.seats[self.mover],) if self.heap > 0 else ()
 
     def legal(self, seat: str) -> Legal:
-        if seat not in self.turn:
+        if seat not in self.to_act:
             return ()
         return [f"take {count}" for count in range(1, min(3, self.heap) + 1)]
 
@@ -98,7 +98,7 @@ class PebblesState(State):
         copy.heap, copy.taken, copy.mover = self.heap, dict(self.taken), self.mover
         return copy
 
-    def reimagined(self, seat: str, random: Stream) -> Self:
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
         other = self.clone()
         other.wind = random.fork("wind")
         other.cards = {
@@ -110,14 +110,14 @@ class PebblesState(State):
 class PebblesView(View):
     """The heap, both hauls and one's own card, in words and as a flat picture named after them."""
 
-    words_file = "pebbles.md"
+    templates_file = "pebbles.md"
 
     def shown(self, state: PebblesState, seat: str) -> str:
         hauls = ", ".join(f"{each} has taken {count}" for each, count in state.taken.items())
-        return f"{state.heap} pebbles; {hauls}; your card is {state.cards[seat]}; to move: {state.turn}"
+        return f"{state.heap} pebbles; {hauls}; your card is {state.cards[seat]}; to move: {state.to_act}"
 
     def image(self, state: PebblesState, seat: str) -> FlatPicture:
-        return FlatPicture(self.look.theme + self.shown(state, seat), self.look.size)
+        return FlatPicture(self.render.theme + self.shown(state, seat), self.render.size)
 
     def text(self, state: PebblesState, seat: str) -> str:
         return self.shown(state, seat)
@@ -128,7 +128,7 @@ class Pebbles(Game):
     """Take pebbles from a heap in turns while the wind blows some away; a hidden card is added in the end."""
 
     name = "test/pebbles"
-    secret = True
+    imperfect_information = True
     heap: int = option(9, low=1, high=100, help="pebbles at the start")
 
     @property
@@ -139,8 +139,8 @@ class Pebbles(Game):
         deal = stream(seed, "cards")
         return PebblesState(self, {seat: deal.between(1, 9) for seat in self.seats}, stream(seed, "wind"))
 
-    def view(self, look: Look, seed: int = 0) -> View:
-        return PebblesView(self, look, seed)
+    def view(self, render: RenderOptions, seed: int = 0) -> View:
+        return PebblesView(self, render, seed)
 
 
 class TalkState(State):
@@ -150,11 +150,11 @@ class TalkState(State):
         self.game, self.said = game, said
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         return self.game.seats if len(self.said) < self.game.rounds else ()
 
     def legal(self, seat: str) -> Legal:
-        return FreeText(limit=300) if seat in self.turn else ()
+        return FreeText(limit=300) if seat in self.to_act else ()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.said.append([actions[seat] for seat in self.game.seats])
@@ -170,10 +170,10 @@ class TalkState(State):
 class TalkView(View):
     """A picture of the round; what was said stands in the notes."""
 
-    words_file = "pebbles.md"
+    templates_file = "pebbles.md"
 
     def image(self, state: TalkState, seat: str) -> FlatPicture:
-        return FlatPicture(self.look.theme + self.text(state, seat), self.look.size)
+        return FlatPicture(self.render.theme + self.text(state, seat), self.render.size)
 
     def text(self, state: TalkState, seat: str) -> str:
         return f"round {len(state.said)} of {state.game.rounds}"
@@ -201,5 +201,5 @@ class Talk(Game):
     def start(self, seed: int) -> State:
         return TalkState(self, [])
 
-    def view(self, look: Look, seed: int = 0) -> View:
-        return TalkView(self, look, seed)
+    def view(self, render: RenderOptions, seed: int = 0) -> View:
+        return TalkView(self, render, seed)

@@ -13,20 +13,20 @@ from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure
 from ludens.core.registry import make
 from ludens.core.spec import Spec
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.perceive.matrix import canonical
 from ludens.models import MODELS
 from ludens.models.chat import Answer, Model, Request
 from ludens.run.plan import make_plan
 from ludens.run.stats import Classification, Estimate, classification, macro_micro
-from ludens.run.task import MODEL, RETURN, WON, Played, Published, Suite, Task, rate_of
+from ludens.run.task import MODEL, RETURN, WON, EpisodeResult, Published, Suite, Task, rate_of
 from tests.support.runs import played as play_into
 
 SEE, SEEN = "perceive?board=tic_tac_toe", 8
 INSULT = "<script>alert('you')</script>\u202e<b>Action: A1\u0000 & \"more\" </pre></details>"
 
 
-def _cells(played: Sequence[Played]) -> Classification:
+def _cells(played: Sequence[EpisodeResult]) -> Classification:
     """Each cell that was shown, and what it was taken for."""
     pairs: list[tuple[str, str | None]] = []
     for one in played:
@@ -77,7 +77,7 @@ def _answers() -> dict[str, str]:
     answers = {}
     for seed in range(SEEN):
         state: Any = game.start(seed)
-        answers[view_of(game, Look(), seed).image(state, "viewer").hash] = canonical(state.matrix)
+        answers[view_of(game, RenderOptions(), seed).image(state, "viewer").hash] = canonical(state.matrix)
     return answers
 
 

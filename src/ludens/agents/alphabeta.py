@@ -20,13 +20,13 @@ class AlphaBeta(Agent):
     sees = "state"
 
     def begin(self) -> None:
-        if len(self.game.seats) != 2 or self.game.secret:
+        if len(self.game.seats) != 2 or self.game.imperfect_information:
             raise BadOption(f"bot/alphabeta plays open games between two seats; {self.game.name} is not one.")
 
     async def act(self, ask: Ask) -> Reply:
         state = ask.state
         assert state is not None
-        if len(state.turn) != 1 or isinstance(ask.legal, FreeText):
+        if len(state.to_act) != 1 or isinstance(ask.legal, FreeText):
             raise BadOption(f"bot/alphabeta plays games of turns; in {self.game.name} seats act otherwise.")
         moves = list(ask.legal)
         self.random.shuffle(moves)
@@ -43,7 +43,7 @@ class AlphaBeta(Agent):
             # A sooner win is a better win: remaining depth breaks ties between sure ends.
             value = state.returns[self.seat] * 1e6 if state.over else self.game.evaluate(state, self.seat)
             return value * (1 + 1e-6 * depth) if state.over else value
-        [seat] = state.turn
+        [seat] = state.to_act
         legal = state.legal(seat)
         assert not isinstance(legal, FreeText)
         if seat == self.seat:
@@ -61,5 +61,5 @@ class AlphaBeta(Agent):
 
 def _after(state: State, action: str) -> State:
     after = state.clone()
-    after.apply({after.turn[0]: action})
+    after.apply({after.to_act[0]: action})
     return after

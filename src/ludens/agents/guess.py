@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView
 
 
@@ -18,7 +18,7 @@ class Guess(Agent):
     sees = "nothing"
 
     def begin(self) -> None:
-        view = self.game.view(Look())
+        view = self.game.view(RenderOptions())
         if not isinstance(view, BoardView):
             raise BadOption(f"{self.kind} needs a game on a board of cells; {self.game.name} is not one.")
         self._answers = view.answers()

@@ -19,11 +19,11 @@ from ludens.core.errors import BadOption, UnknownName, Unreadable
 from ludens.core.options import configure, option, option_values, options_of
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.state import FreeText
+from ludens.core.templates import Templates, load_templates
 from ludens.core.view import Picture, Sees
-from ludens.core.words import Words, load_words
 from ludens.models.chat import Message, Model, Request
 
-_FILE = Path(__file__).parent / "words" / "agent.md"
+_FILE = Path(__file__).parent / "templates" / "agent.md"
 _SEES: dict[str, Sees] = {"offered": "offered", "image": "image", "text": "text", "both": "both"}
 
 _STYLES = ("direct", "cot", "explain")
@@ -33,7 +33,7 @@ Moment = tuple[int, tuple[Picture, ...]]
 
 
 @dataclass(frozen=True)
-class Manner:
+class PromptOptions:
     """How a model is addressed: every option of a seat that is not the model's own."""
 
     modality: str = option(
@@ -47,7 +47,7 @@ class Manner:
     )
     frames: int = option(1, low=1, high=32, help="of how many latest moments the pictures are shown")
     memory: str = option("none", choices=("none", "last", "all"), help="earlier exchanges kept in the prompt")
-    words: str = option("", help="folder with words of your own")
+    templates: str = option("", help="folder with words of your own")
 
     def __post_init__(self) -> None:
         if self.blind and self.modality in ("text", "both"):
@@ -59,7 +59,7 @@ class Vlm(Agent):
     """A model that plays. One model may sit at many tables at once; each seated copy has its own memory."""
 
     model: Model
-    manner: Manner = field(default_factory=Manner)
+    manner: PromptOptions = field(default_factory=PromptOptions)
     kind = "model"
     waits = True
 
@@ -72,21 +72,21 @@ class Vlm(Agent):
         ours = {
             name: str(value).lower() if isinstance(value, bool) else str(value)
             for name, value in option_values(self.manner).items()
-            if value != options_of(Manner)[name].default
+            if value != options_of(PromptOptions)[name].default
         }
         return str(Spec(own.name, own.address, {**own.options, **ours}))
 
     @property
-    def words(self) -> Words:
+    def templates(self) -> Templates:
         """The templates that prompts are made of."""
-        return _words(self.manner.words)
+        return _words(self.manner.templates)
 
     @property
-    def notes(self) -> Sequence[str]:
-        return self.model.notes
+    def remarks(self) -> Sequence[str]:
+        return self.model.remarks
 
     def begin(self) -> None:
-        _words(self.manner.words)
+        _words(self.manner.templates)
         self._moments: list[Moment] = []
         self._exchanges: list[tuple[int, str, str]] = []
         """Move, what was told, what was said."""
@@ -110,9 +110,9 @@ class Vlm(Agent):
     def messages(self, ask: Ask) -> list[Message]:
         """The whole prompt for an ask, refused replies included."""
         self._look(ask)
-        words = self.words
+        templates = self.templates
         # What never changes comes first, so that servers can keep it.
-        messages = [Message("system", (_joined(words.say("system"), ask.rules),))]
+        messages = [Message("system", (_joined(templates.fill("system"), ask.rules),))]
         for told, said in self._kept(ask):
             messages += [Message("user", (told,)), self._said(said)]
         pictures = [picture for _, shown in self._moments for picture in shown]
@@ -120,7 +120,7 @@ class Vlm(Agent):
         for said, reason in ask.refused:
             messages.append(self._said(said))
             messages.append(
-                Message("user", (words.say("refused", reason=reason, reply=ask.format.ask(ask.legal)),))
+                Message("user", (templates.fill("refused", reason=reason, reply=ask.format.ask(ask.legal)),))
             )
         return messages
 
@@ -128,7 +128,7 @@ class Vlm(Agent):
         """Keep the exchange; the last reply to an ask is the one that stays."""
         if self.manner.memory == "none":
             return
-        told = _joined(self._twin(ask), ask.observation.notes) or self.words.say("earlier")
+        told = _joined(self._twin(ask), ask.observation.notes) or self.templates.fill("earlier")
         self._exchanges = [kept for kept in self._exchanges if kept[0] != ask.move]
         self._exchanges.append((ask.move, told, said))
 
@@ -146,7 +146,7 @@ class Vlm(Agent):
     def _listed(self, ask: Ask) -> str:
         if not ask.listed or isinstance(ask.legal, FreeText):
             return ""
-        return self.words.say("legal", actions=", ".join(ask.legal))
+        return self.templates.fill("legal", actions=", ".join(ask.legal))
 
     def _twin(self, ask: Ask) -> str:
         """What the pictures show, in words: a seat that is offered both would not be blind with it."""
@@ -155,17 +155,17 @@ class Vlm(Agent):
 
     def _said(self, text: str) -> Message:
         # Providers refuse a turn that holds nothing but white space.
-        return Message("assistant", (text if text.strip() else self.words.say("silence"),))
+        return Message("assistant", (text if text.strip() else self.templates.fill("silence"),))
 
     def _told(self, ask: Ask) -> str:
-        words, text = self.words, self._twin(ask)
+        templates, text = self.templates, self._twin(ask)
         shown = sum(bool(pictures) for _, pictures in self._moments)
         return _joined(
-            words.say("frames", count=shown) if shown > 1 else "",
-            words.say("text", text=text) if text else "",
+            templates.fill("frames", count=shown) if shown > 1 else "",
+            templates.fill("text", text=text) if text else "",
             ask.observation.notes,
             self._listed(ask),
-            words.say(self.manner.style),
+            templates.fill(self.manner.style),
             ask.format.ask(ask.legal),
         )
 
@@ -184,19 +184,19 @@ _SECTIONS = ("system", *_STYLES, "frames", "text", "legal", "refused", "silence"
 
 
 @lru_cache(maxsize=16)
-def _words(folder: str) -> Words:
+def _words(folder: str) -> Templates:
     """The templates, each filled in once, so that a wrong one is found before the first move."""
-    words = load_words(_FILE, "agent", Path(folder) if folder else None)
+    templates = load_templates(_FILE, "agent", Path(folder) if folder else None)
     for section in _SECTIONS:
-        words.say(section, **_FILLED.get(section, {}))
-    return words
+        templates.fill(section, **_FILLED.get(section, {}))
+    return templates
 
 
-def split_options(spec: Spec) -> tuple[Spec, Manner]:
+def split_options(spec: Spec) -> tuple[Spec, PromptOptions]:
     """A seat's spec as the model's own spec and the manner in which it is addressed."""
-    ours: dict[str, Any] = {k: v for k, v in spec.options.items() if k in options_of(Manner)}
+    ours: dict[str, Any] = {k: v for k, v in spec.options.items() if k in options_of(PromptOptions)}
     theirs = {k: v for k, v in spec.options.items() if k not in ours}
-    return Spec(spec.name, spec.address, theirs), configure(Manner, ours, spec.name)
+    return Spec(spec.name, spec.address, theirs), configure(PromptOptions, ours, spec.name)
 
 
 def reach(own: Spec) -> Model:
@@ -206,7 +206,7 @@ def reach(own: Spec) -> Model:
     try:
         return model(own)
     except UnknownName as error:
-        near = get_close_matches(error.name, options_of(Manner), 1)
+        near = get_close_matches(error.name, options_of(PromptOptions), 1)
         if near and error.kind.startswith("option of") and error.nearest is None:
             raise UnknownName(error.kind, error.name, near) from None
         raise

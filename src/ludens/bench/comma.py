@@ -9,7 +9,7 @@ from ludens.bench import Row
 from ludens.bench.clock import rate
 from ludens.core.random import stream
 from ludens.core.registry import make
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.dialogue import Comma, Dialogue
 
 PICTURES, EPISODES = 400.0, {"wire": 2_000.0}
@@ -40,7 +40,7 @@ def rows(seconds: float) -> Iterator[Row]:
 def _pictures(puzzle: str) -> Callable[[int], int]:
     """Every picture the Solver is shown while it plays at random: new panels, and turns on the same one."""
     game = _game(puzzle)
-    view = view_of(game, Look(), 0)
+    view = view_of(game, RenderOptions(), 0)
 
     def work(seed: int) -> int:
         return _play(game, seed, lambda state: view.image(state, "solver").data_uri())
@@ -61,7 +61,7 @@ def _episodes(puzzle: str) -> Callable[[int], int]:
 def _play(game: Comma[Any], seed: int, look: Callable[[Dialogue], object]) -> int:
     """An episode of a random Solver who looks before it speaks; returns how often it looked."""
     state, random, looks = game.start(seed), stream(seed, "bench"), 0
-    while turn := state.turn:
+    while turn := state.to_act:
         said = ""
         if turn == ("solver",):
             look(state)

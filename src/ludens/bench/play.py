@@ -39,7 +39,7 @@ def through_state(game: Game, games: bool) -> Callable[[int], int]:
 
     def work(seed: int) -> int:
         state, random, steps = game.start(seed), stream(seed, "bench"), 0
-        while turn := state.turn:
+        while turn := state.to_act:
             actions = {}
             for seat in turn:
                 legal = state.legal(seat)
@@ -57,7 +57,7 @@ _BATCH = 50
 def through_play(game: Game) -> Callable[[int], int]:
     """Whole episodes, recorded; one event loop serves a batch, as it does in a run."""
     from ludens.agents import agent
-    from ludens.play import play
+    from ludens.loop import play
 
     agents = {seat: agent("bot/random", game) for seat in game.seats}
 

@@ -11,7 +11,7 @@ from ludens.core.agent import Agent, Ask
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.state import FreeText, State
-from ludens.core.view import Look, View, view_of
+from ludens.core.view import RenderOptions, View, view_of
 
 PICTURES = 400.0
 """Images a second that every game is to reach."""
@@ -54,7 +54,7 @@ def rows(seconds: float) -> Iterator[Row]:
 
 def _pictures(game: str) -> Callable[[int], int]:
     perceive = make("perceive", board=game)
-    view = view_of(perceive, Look(), 0)
+    view = view_of(perceive, RenderOptions(), 0)
     shown = [perceive.start(seed) for seed in range(_PICTURES)]
 
     def work(seed: int) -> int:
@@ -66,7 +66,7 @@ def _pictures(game: str) -> Callable[[int], int]:
 
 def _questions(game: str) -> Callable[[int], int]:
     qa = make("qa", board=game)
-    view = view_of(qa, Look(), 0)
+    view = view_of(qa, RenderOptions(), 0)
 
     def work(seed: int) -> int:
         view.notes(qa.start(seed), "viewer")
@@ -77,7 +77,7 @@ def _questions(game: str) -> Callable[[int], int]:
 
 def _samples(game: str) -> Callable[[int], int]:
     rule = make("rule", board=game)
-    view = view_of(rule, Look(), 0)
+    view = view_of(rule, RenderOptions(), 0)
 
     def work(seed: int) -> int:
         view.image(rule.start(seed), "player").data_uri()
@@ -91,7 +91,7 @@ def _moves(game: str, seats: tuple[str, str], bot: str) -> Callable[[int], int]:
     from ludens.agents import agent
 
     made = make(game)
-    view = view_of(made, Look(), 0)
+    view = view_of(made, RenderOptions(), 0)
     player = agent(bot, made).sit(made, seats[1], stream(0, "bench"))
     asks = asyncio.run(_asks(player, made.start(0), view, seats))
 
@@ -112,7 +112,7 @@ async def _asks(player: Agent, state: State, view: View, seats: tuple[str, str])
     while len(asks) < _POSITIONS:
         if state.over:
             state = start.clone()
-        [seat] = state.turn
+        [seat] = state.to_act
         legal = state.legal(seat)
         if seat == seats[1]:
             now = state.clone()

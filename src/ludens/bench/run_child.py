@@ -11,20 +11,20 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from ludens.core.table import Table
+from ludens.core.config import PlayConfig
 from ludens.run.engine import Ending, Engine
 from ludens.run.executor import Executor, executor
+from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan, make_plan
-from ludens.run.player import Outcome
 from ludens.run.store import Store
 from ludens.run.task import MODEL, Suite, Task
 
 
 def suite_of(game: str, first: str, second: str, episodes: str, horizon: str) -> Suite:
     """One task: the entrant against random moves, so many times and no longer than the horizon."""
-    seating, table = {first: MODEL, second: "bot/random"}, Table(horizon=int(horizon))
-    return Suite("bench", "", (Task("bench", game, (seating,), int(episodes), table=table),))
+    seating, table = {first: MODEL, second: "bot/random"}, PlayConfig(horizon=int(horizon))
+    return Suite("bench", "", (Task("bench", game, (seating,), int(episodes), config=table),))
 
 
 def played(suite: str, spec: str, concurrency: int, workers: int = 0) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.state import FreeText
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 
 PICTURES, PONG = 400.0, 200.0
 """Images a second that every game is to reach, and Pong."""
@@ -73,11 +73,11 @@ def rows(seconds: float) -> Iterator[Row]:
 
 def pictures(game: Game) -> Callable[[int], int]:
     """One random game, in which every seat looks at its newest picture before it acts."""
-    view = view_of(game, Look(), 0)
+    view = view_of(game, RenderOptions(), 0)
 
     def work(seed: int) -> int:
         state, random, looks = game.start(seed), stream(seed, "bench"), 0
-        while turn := state.turn:
+        while turn := state.to_act:
             actions = {}
             for seat in turn:
                 view.image(state, seat).data_uri()
@@ -97,13 +97,13 @@ def thinking(game: Game, bot: str, seconds: float) -> float:
     from ludens.agents import agent
     from ludens.suites.vs_bench.warm_up import at_once
 
-    view, player = view_of(game, Look(), 0), agent(bot, game)
+    view, player = view_of(game, RenderOptions(), 0), agent(bot, game)
     spent, moves, seed = 0.0, 0, 0
     while spent < seconds or not moves:
         state, random = game.start(seed), stream(seed, "bench")
         players = {seat: player.sit(game, seat, random.fork(seat)) for seat in game.seats}
         step = 0
-        while (turn := state.turn) and (spent < seconds or not moves):
+        while (turn := state.to_act) and (spent < seconds or not moves):
             actions = {}
             for seat in turn:
                 legal = state.legal(seat)

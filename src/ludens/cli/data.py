@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Json, Size, Theme, Whole, look_of
+from ludens.cli.given import Json, Size, Theme, Whole, render_options
 from ludens.cli.out import aside, json_out, table
 from ludens.core.errors import BadOption
 
@@ -44,7 +44,7 @@ def data(
         raise BadOption(f"a set is named SUITE/GAME, as in vs-bench/hanabi, not {name!r}.")
     check_folder(out)
     aside(f"building {n} samples of {name} ...")
-    dataset = built(suite, Order(what, n, seed, look_of(theme, size), from_))
+    dataset = built(suite, Order(what, n, seed, render_options(theme, size), from_))
     if not json:
         columns = ("what", "value", "samples", "share %", "wanted %")
         table(dataset.name, columns, list(_lines(dataset.shares, n)), columns[2:])

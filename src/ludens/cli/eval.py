@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Size, Theme, Whole, at_least, look_of
+from ludens.cli.given import Size, Theme, Whole, at_least, render_options
 from ludens.cli.go import (
     CONCURRENCY,
     Concurrency,
@@ -75,7 +75,9 @@ def eval_(
         Literal["none", "last", "all"] | None,
         Parameter(help="Which earlier exchanges stay in the prompt; none is usual."),
     ] = None,
-    words: Annotated[Path | None, Parameter(help="Folder with words of your own: agent.md, GAME.md.")] = None,
+    templates: Annotated[
+        Path | None, Parameter(help="Folder with words of your own: agent.md, GAME.md.")
+    ] = None,
     concurrency: Concurrency = CONCURRENCY,
     workers: Workers = None,
     ray: Ray = None,
@@ -90,7 +92,7 @@ def eval_(
     from ludens.run.plan import make_plan
     from ludens.run.store import Store
 
-    look = look_of(theme, size)
+    render = render_options(theme, size)
     at_least("--limit", limit, 0)
     pace = Pace(concurrency, workers, ray, max_calls, max_tokens, max_cost, max_hours, yes)
     given = {
@@ -104,17 +106,17 @@ def eval_(
     if tasks and not some:
         raise BadOption(f"--tasks names no task: {tasks!r}.")
     manner = {option: str(value) for option, value in given.items() if value is not None}
-    folder = str(words.resolve()) if words else ""
-    field = field_of(model, name, manner, words=folder, blind_control=blind_control)
+    folder = str(templates.resolve()) if templates else ""
+    field = field_of(model, name, manner, templates=folder, blind_control=blind_control)
     plan = make_plan(
         suite,
         field.entrants,
         tasks=some,
         limit=limit,
         seed=seed,
-        theme=look.theme,
-        size=look.size,
-        words=folder,
+        theme=render.theme,
+        size=render.size,
+        templates=folder,
         controls=field.controls,
     )
     into = out or usual_folder(suite, [name for name in field.entrants if name not in field.controls])

@@ -72,7 +72,7 @@ def kind_of_play(game: Game) -> str:
     from ludens.core.state import FreeText
 
     state = game.start(0)
-    said = [state.legal(seat) for seat in state.turn]
+    said = [state.legal(seat) for seat in state.to_act]
     if len(said) == 1 and all(_ends(state, action) for action in _some(said[0])):
         return "question"
     if any(isinstance(legal, FreeText) for legal in said):
@@ -91,7 +91,7 @@ def _some(legal: Legal) -> Sequence[str]:
 
 def _ends(state: State, action: str) -> bool:
     after = state.clone()
-    after.apply({after.turn[0]: action})
+    after.apply({after.to_act[0]: action})
     return after.over
 
 

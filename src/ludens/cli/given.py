@@ -12,7 +12,7 @@ from ludens.core.errors import BadOption, UnknownName
 if TYPE_CHECKING:
     from ludens.core.agent import Agent
     from ludens.core.game import Game
-    from ludens.core.view import Look
+    from ludens.core.view import RenderOptions
     from ludens.models.chat import Model
 
 
@@ -73,9 +73,9 @@ def game_of(name: str, options: Sequence[str] = ()) -> Game:
     return make(name, **pairs(options, "--option", "rows=6"))
 
 
-def look_of(theme: str, size: int) -> Look:
+def render_options(theme: str, size: int) -> RenderOptions:
     """The look, checked before anything is drawn."""
-    from ludens.core.view import Look
+    from ludens.core.view import RenderOptions
     from ludens.draw import THEMES
 
     if theme not in THEMES:
@@ -83,7 +83,7 @@ def look_of(theme: str, size: int) -> Look:
     if not 256 <= size <= 1024:
         near = min(max(size, 256), 1024)
         raise BadOption(f"--size must be 256 to 1024 pixels, not {size}; the nearest is {near}.")
-    return Look(theme, size)
+    return RenderOptions(theme, size)
 
 
 def seat_of(game: Game, seat: str) -> str:

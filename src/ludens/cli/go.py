@@ -23,7 +23,7 @@ from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
 if TYPE_CHECKING:
     from ludens.run.budget import Budget
     from ludens.run.engine import Ending
-    from ludens.run.estimate import Estimate
+    from ludens.run.estimate import CostEstimate
     from ludens.run.plan import Job, Plan
     from ludens.run.store import Store
 
@@ -105,11 +105,11 @@ def go(plan: Plan, folder: Path, opened: Callable[[], Store], pace: Pace) -> int
         opened: Makes or opens the folder, once the run is known to be wanted.
         pace: How it is played.
     """
-    from ludens.run.player import Player
+    from ludens.run.jobs import JobRunner
     from ludens.run.store import progress
 
     if pace.ray is None:  # the nodes of a cluster look for themselves: keys are there and perhaps not here
-        Player(plan).check()
+        JobRunner(plan).check()
     elif find_spec("ray") is None:
         raise MissingExtra("running on Ray", "ray")
     done, _ = progress(folder)
@@ -121,20 +121,20 @@ def go(plan: Plan, folder: Path, opened: Callable[[], Store], pace: Pace) -> int
         try:
             ending = _played(store, pace, budget, guess) if left else None
         except KeyboardInterrupt:
-            aside(f"\nludens: stopped at once. {_how_to_resume(folder, pace)}")
+            aside(f"\nludens: stopped at once. {_how_to_resume(folder, pace, plan.suite)}")
             return INTERRUPTED
         except UsageError as error:
             code = refuse(str(error))
-            aside(_how_to_resume(folder, pace))
+            aside(_how_to_resume(folder, pace, plan.suite))
             return code
     show_results(folder)
     if ending is None or ending.complete:
         return DONE
-    aside(f"ludens: stopped early: {ending.reason.rstrip('.')}. {_how_to_resume(folder, pace)}")
+    aside(f"ludens: stopped early: {ending.reason.rstrip('.')}. {_how_to_resume(folder, pace, plan.suite)}")
     return INTERRUPTED if ending.interrupted else STOPPED_EARLY
 
 
-def _played(store: Store, pace: Pace, budget: Budget, guess: Estimate) -> Ending:
+def _played(store: Store, pace: Pace, budget: Budget, guess: CostEstimate) -> Ending:
     from ludens.run.engine import Engine
     from ludens.run.executor import executor, fitting
     from ludens.run.progress import Progress
@@ -156,11 +156,13 @@ def _played(store: Store, pace: Pace, budget: Budget, guess: Estimate) -> Ending
         return asyncio.run(engine.run())
 
 
-def _how_to_resume(folder: Path, pace: Pace) -> str:
-    return f"What is finished is saved; this goes on: ludens resume {quote(str(folder))}{pace.flags}"
+def _how_to_resume(folder: Path, pace: Pace, suite: str) -> str:
+    name = suite.partition("?")[0]
+    own = f" --suite {quote(name)}" if ":" in name else ""
+    return f"Finished episodes are saved; to continue: ludens resume {quote(str(folder))}{own}{pace.flags}"
 
 
-def _agreed(plan: Plan, left: Sequence[Job], pace: Pace) -> Estimate:
+def _agreed(plan: Plan, left: Sequence[Job], pace: Pace) -> CostEstimate:
     """The estimate, once somebody has agreed to it where it is large."""
     from ludens.run.estimate import estimate, unpriced
 

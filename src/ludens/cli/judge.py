@@ -40,27 +40,27 @@ def judge(
         Path | None, Parameter(help="File for the labels, one line an episode; RUN/judged.jsonl by default.")
     ] = None,
     limit: Annotated[Whole, Parameter(help="At most so many episodes; 0 for all.")] = 0,
-    words: Annotated[Path | None, Parameter(help="Folder with words of your own: judge.md.")] = None,
+    templates: Annotated[Path | None, Parameter(help="Folder with words of your own: judge.md.")] = None,
     json: Json = False,
 ) -> int:
     """Label conversations: role confusion, misinterpretation, repetition loop, miscommunication, normal."""
     from ludens.suites.comma.judge import make_judge
 
     at_least("--limit", limit, 0)
-    if words is not None and judge == "rules":
-        raise BadOption("--words are words for a model, and the rules read none: name a --judge.")
+    if templates is not None and judge == "rules":
+        raise BadOption("--templates are for a model, and the rules use none: name a --judge.")
     if calibrate:
         if run is not None or limit:
             raise BadOption(
                 f"--calibrate judges its own conversations: leave {'--limit' if limit else 'RUN'} out."
             )
-        return _calibrate(judge, words, out, json)
+        return _calibrate(judge, templates, out, json)
     if run is None:
         raise BadOption("RUN is missing: name the folder of a run, or --calibrate.")
-    judging = make_judge(judge, words)
+    judging = make_judge(judge, templates)
     records = _records(run)[: limit or None]
     file = writable(out or run / "judged.jsonl")
-    verdicts = _judged(judging, records, file, _hash(words))
+    verdicts = _judged(judging, records, file, _hash(templates))
     failed = [verdict.error for verdict in verdicts if verdict.error]
     if json:
         json_out(_counted(records, verdicts))
@@ -83,14 +83,14 @@ def _records(run: Path) -> list[Record]:
     return found
 
 
-def _judged(judging: Judge, records: Sequence[Record], file: Path, words: str) -> list[Verdict]:
+def _judged(judging: Judge, records: Sequence[Record], file: Path, templates: str) -> list[Verdict]:
     """The verdict on every record; those that this judge gave before are taken from the file."""
     from ludens.suites.comma.judge import judge_all
     from ludens.suites.comma.judge.conversation import conversation_of
     from ludens.suites.comma.judge.kept import Kept
 
     keys = [(record.key, record.episode.fingerprint()) for record in records]
-    with Kept(file, judging.spec, words) as kept:
+    with Kept(file, judging.spec, templates) as kept:
         left = [number for number, key in enumerate(keys) if key not in kept.said]
         before = f"; {len(keys) - len(left)} were judged before" if len(left) < len(keys) else ""
         aside(f"{judging.spec} judges {len(left)} conversations{before} ...")
@@ -104,9 +104,9 @@ def _judged(judging: Judge, records: Sequence[Record], file: Path, words: str) -
         return [kept.said[key] for key in keys]
 
 
-def _hash(words: Path | None) -> str:
+def _hash(templates: Path | None) -> str:
     """A short name for a judge's own words."""
-    own = words / "judge.md" if words else None
+    own = templates / "judge.md" if templates else None
     return sha256(own.read_bytes()).hexdigest()[:16] if own and own.is_file() else ""
 
 
@@ -155,11 +155,11 @@ def _tell(records: Sequence[Record], verdicts: Sequence[Verdict]) -> None:
     table("Share of conversations with each label, %; one may have several", columns, rows, columns[1:])
 
 
-def _calibrate(spec: str, words: Path | None, out: Path | None, json: bool) -> int:
+def _calibrate(spec: str, templates: Path | None, out: Path | None, json: bool) -> int:
     from ludens.suites.comma.judge import judge_all, make_judge
     from ludens.suites.comma.judge.calibration import agreement, cases
 
-    judging = make_judge(spec, words)
+    judging = make_judge(spec, templates)
     truth = cases()
     file = None if out is None else writable(out)
     aside(f"{judging.spec} judges the calibration set, {len(truth)} conversations ...")

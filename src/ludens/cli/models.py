@@ -59,11 +59,11 @@ def _list(json: bool) -> int:
 
 
 def _options() -> list[tuple[str, str]]:
-    from ludens.agents.vlm import Manner
+    from ludens.agents.vlm import PromptOptions
     from ludens.core.options import options_of
     from ludens.models.settings import Settings
 
-    known = {**options_of(Settings), **options_of(Manner)}
+    known = {**options_of(Settings), **options_of(PromptOptions)}
     return [(name, spec.metadata["help"]) for name, spec in known.items()]
 
 

@@ -18,7 +18,7 @@ from ludens.cli.given import (
     Whole,
     agents_of,
     game_of,
-    look_of,
+    render_options,
 )
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.out import aside, counted, indented, json_out, writable
@@ -26,7 +26,7 @@ from ludens.cli.out import aside, counted, indented, json_out, writable
 if TYPE_CHECKING:
     from ludens.core.episode import Episode
     from ludens.core.state import State
-    from ludens.play import Played
+    from ludens.loop import StepEvent
 
 _PATIENCE = 20
 """How often a seat may try again where a person sits: typing errors must not become random moves."""
@@ -57,35 +57,35 @@ def play(
     """Play one game in the terminal, against bots or with them."""
     made = game_of(game, option)
     agents = agents_of(made, seat)
-    look = look_of(theme, size)
+    render = render_options(theme, size)
     if out is not None:
         writable(out)
-    from ludens.core.table import Table
+    from ludens.core.config import PlayConfig
     from ludens.core.view import view_of
-    from ludens.play import play as play_one
+    from ludens.loop import play as play_one
 
     if not json:
         sitting = ", ".join(f"{s} is {agents[s].spec}" for s in made.seats)
         print(f"{made.name}, seed {seed}: {sitting}", flush=True)
     people = [s for s in made.seats if agents[s].kind == "human"]
-    table = Table(retries=_PATIENCE) if people else Table()
+    table = PlayConfig(retries=_PATIENCE) if people else PlayConfig()
     last: list[State] = []
 
-    def hook(played: Played) -> None:
+    def hook(played: StepEvent) -> None:
         last[:] = [played.state]
         if not json:
             _tell(played)
 
     async def at_the_table() -> Episode:
         try:
-            return await play_one(made, agents, seed, look=look, table=table, hook=hook)
+            return await play_one(made, agents, seed, render=render, config=table, hook=hook)
         finally:
             for player in agents.values():
                 await player.close()
 
     episode = asyncio.run(at_the_table())
     for person in people if last else ():
-        aside(f"\n{view_of(made, look, seed).text(last[0], person)}\n")
+        aside(f"\n{view_of(made, render, seed).text(last[0], person)}\n")
     if out is not None:
         out.write_bytes(episode.to_json() + b"\n")
     if json:
@@ -100,7 +100,7 @@ def play(
     return DONE
 
 
-def _tell(played: Played) -> None:
+def _tell(played: StepEvent) -> None:
     said = []
     for move in played.moves:
         mark = "" if move.verdict == "ok" else f" ({move.verdict})"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Json, Size, Whole, look_of
+from ludens.cli.given import Json, Size, Whole, render_options
 from ludens.cli.out import json_out, table, writable
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.plain import harmless
@@ -41,14 +41,14 @@ def replay(
     if not 20 <= ms <= 60_000:
         raise BadOption(f"--ms must be 20 to 60000 milliseconds, not {ms}.")
     if size is not None:
-        look_of("classic", size)
+        render_options("classic", size)
     if run.name == "episodes.jsonl" and run.with_name("run.json").exists():
         run = run.parent
     if run.is_dir() and key is None:
         if out is not None:
             raise BadOption("KEY is missing: which episode? Leave --out away to list them.")
         return _list(run, json)
-    found, name, words = _chosen(run, key)
+    found, name, templates = _chosen(run, key)
     if found.status == "void" and not found.moves:
         raise BadOption(f"{name!r} is void before its first move: {found.error}")
     from ludens.core.replay import verify
@@ -57,7 +57,7 @@ def replay(
     if out is not None:
         writable(out)
         try:
-            out.write_bytes(_made(found, name, out, seat, size, ms, words))
+            out.write_bytes(_made(found, name, out, seat, size, ms, templates))
         except OSError as error:
             raise BadFile(f"cannot write {str(out)!r}: {(error.strerror or str(error)).lower()}.") from None
     if json:
@@ -69,21 +69,21 @@ def replay(
 
 
 def _chosen(run: Path, key: str | None) -> tuple[Episode, str, Path | None]:
-    from ludens.run.replays import entries, find, read_episode, read_episode_file, words_of
+    from ludens.run.replays import entries, find, read_episode, read_episode_file, templates_of
 
     if run.is_dir():
-        words = words_of(run)
+        templates = templates_of(run)
         entry = find(entries(run), key or "")
-        return read_episode(run, entry), entry.key, words
+        return read_episode(run, entry), entry.key, templates
     if key is not None and not (key.isascii() and key.isdigit()):
         raise BadOption(f"episodes in a file are chosen by number, from 1, not {key!r}.")
     return read_episode_file(run, int(key or 1)), run.name, None
 
 
 def _list(run: Path, json: bool) -> None:
-    from ludens.run.replays import entries, words_of
+    from ludens.run.replays import entries, templates_of
 
-    words_of(run)  # says so when the folder holds no run
+    templates_of(run)  # says so when the folder holds no run
     found = entries(run)
     if json:
         return json_out([{"number": n, "key": e.key, "void": e.void} for n, e in enumerate(found, 1)])
@@ -95,7 +95,13 @@ def _list(run: Path, json: bool) -> None:
 
 
 def _made(
-    episode: Episode, name: str, out: Path, seat: str | None, size: int | None, ms: int, words: Path | None
+    episode: Episode,
+    name: str,
+    out: Path,
+    seat: str | None,
+    size: int | None,
+    ms: int,
+    templates: Path | None,
 ) -> bytes:
     from ludens.run.replays import animation, film_strip
 
@@ -106,7 +112,7 @@ def _made(
             return film_strip(episode, seat, size)
     from ludens.run.report.page import episode_page
 
-    return episode_page(episode, name, size or 384, words).encode()
+    return episode_page(episode, name, size or 384, templates).encode()
 
 
 def _summary(episode: Episode, name: str, compared: int) -> str:

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ludens.cli.given import GameName, Json, Options, Size, Theme, Whole, at_least, game_of, look_of, seat_of
+from ludens.cli.given import (
+    GameName,
+    Json,
+    Options,
+    Size,
+    Theme,
+    Whole,
+    at_least,
+    game_of,
+    render_options,
+    seat_of,
+)
 from ludens.cli.out import counted, indented, json_out, writable
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.plain import harmless
@@ -37,7 +48,7 @@ def show(
 ) -> None:
     """Show a position as one seat sees it: picture, text twin, rules, legal actions, how to reply."""
     made = game_of(game, option)
-    look = look_of(theme, size)
+    render = render_options(theme, size)
     at_least("--moves", moves, 0)
     if seat is not None:
         seat_of(made, seat)
@@ -46,8 +57,8 @@ def show(
     from ludens.core.view import view_of
 
     state, walked = wander(made, seed, moves)
-    looker = seat or (state.turn or made.seats)[0]
-    view = view_of(made, look, seed)
+    looker = seat or (state.to_act or made.seats)[0]
+    view = view_of(made, render, seed)
     pictures = view.images(state, looker)
     files = _write(pictures, out) if out is not None else [None] * len(pictures)
     told = {
@@ -56,7 +67,7 @@ def show(
         "options": made.options,
         "seed": seed,
         "moves": walked,
-        "turn": state.turn,
+        "to_act": state.to_act,
         "returns": state.returns,
         "seat": looker,
         "theme": theme,
@@ -82,9 +93,9 @@ def wander(game: Game, seed: int, moves: int) -> tuple[State, list[dict[str, str
 
     state, random = game.start(seed), stream(seed, "show")
     made: list[dict[str, str]] = []
-    while state.turn and len(made) < moves:
+    while state.to_act and len(made) < moves:
         actions = {}
-        for seat in state.turn:
+        for seat in state.to_act:
             legal = state.legal(seat)
             actions[seat] = "" if isinstance(legal, FreeText) else random.choice(legal)
         state.apply(actions)
@@ -95,7 +106,7 @@ def wander(game: Game, seed: int, moves: int) -> tuple[State, list[dict[str, str
 def _asked(state: State, seat: str, view: View) -> dict[str, Any]:
     from ludens.core.state import FreeText
 
-    if seat not in state.turn:
+    if seat not in state.to_act:
         return {"legal": [], "reply": ""}
     legal = state.legal(seat)
     reply = view.format(state, seat).ask(legal)
@@ -135,7 +146,7 @@ def _after(made: int, wanted: int) -> str:
 
 
 def _print(told: dict[str, Any], wanted: int) -> None:
-    made, turn, legal = told["moves"], told["turn"], told["legal"]
+    made, turn, legal = told["moves"], told["to_act"], told["legal"]
     print(f"{told['game']}, seed {told['seed']}, {_after(len(made), wanted)}, seen by {told['seat']}")
     for number, actions in enumerate(made, start=1):
         said = ", ".join(f"{seat} {indented(action, 5) or '(nothing)'}" for seat, action in actions.items())

@@ -54,8 +54,8 @@ def about(name: str) -> dict[str, Any]:
                 "episodes": task.episodes,
                 "seatings": [dict(seating) for seating in task.seatings],
                 "metrics": [metric.name for metric in task.metrics],
-                "retries": task.table.retries,
-                "fallback": task.table.fallback,
+                "retries": task.config.retries,
+                "fallback": task.config.fallback,
                 "blindable": task.blindable,
             }
             for task in found.tasks

@@ -85,7 +85,7 @@ class Agent(ABC):
         return str(Spec(self.kind, None, changed))
 
     @property
-    def notes(self) -> Sequence[str]:
+    def remarks(self) -> Sequence[str]:
         """What a report must say about this player, such as options that its model does not take."""
         return ()
 

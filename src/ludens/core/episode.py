@@ -92,7 +92,7 @@ class Episode:
     """Who sat where, as agent specs."""
     theme: str = "classic"
     size: int = 512
-    table: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
     """The rules of the table: retries, fallback, horizon, limits."""
     moves: list[Move] = field(default_factory=list)
     unfinished: list[Move] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Episode:
     culprit: str = ""
     """The seat that forfeited, or whose agent failed."""
     error: str = ""
-    notes: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     """What a report must say about who played, beside their specs."""
     schema: int = SCHEMA
 
@@ -138,7 +138,7 @@ class Episode:
     def fingerprint(self) -> str:
         """A hash of what happened, clocks, bills and notes aside: equal episodes have equal fingerprints."""
         moves, unfinished = _timeless(self.moves), _timeless(self.unfinished)
-        timeless = replace(self, moves=moves, unfinished=unfinished, notes=[])
+        timeless = replace(self, moves=moves, unfinished=unfinished, remarks=[])
         data = orjson.dumps(asdict(timeless), option=orjson.OPT_SORT_KEYS)
         return blake2b(data, digest_size=12).hexdigest()
 

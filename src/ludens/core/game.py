@@ -11,7 +11,7 @@ from ludens.core.options import option_values
 from ludens.core.state import State
 
 if TYPE_CHECKING:
-    from ludens.core.view import Look, View
+    from ludens.core.view import RenderOptions, View
 
 
 class Game(ABC):
@@ -23,8 +23,8 @@ class Game(ABC):
     name: ClassVar[str]
     version: ClassVar[int] = 1
     """Bumped only when behaviour changes: an episode names the version it was played with."""
-    secret: ClassVar[bool] = False
-    """Whether some seat does not know everything; then states override `reimagined`."""
+    imperfect_information: ClassVar[bool] = False
+    """Whether some seat does not know everything; then states override `resample_hidden`."""
     view_class: ClassVar[str]
     """Where the game's view is, as "module:Class": rules are played a thousand times without being seen."""
     bots: ClassVar[Mapping[str, str]] = {}
@@ -41,9 +41,9 @@ class Game(ABC):
     def start(self, seed: int) -> State:
         """The first state of the episode with this seed."""
 
-    def view(self, look: Look, seed: int = 0) -> View:
+    def view(self, render: RenderOptions, seed: int = 0) -> View:
         """How the game is shown; the seed matters only to the theme `random`."""
-        made: View = load(self.view_class)(self, look, seed)
+        made: View = load(self.view_class)(self, render, seed)
         return made
 
     def evaluate(self, state: State, seat: str) -> float:

@@ -11,7 +11,7 @@ from ludens.core.errors import Illegal, ReplayMismatch
 from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.state import State
-from ludens.core.view import Look, View, view_of
+from ludens.core.view import RenderOptions, View, view_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def replay(episode: Episode, game: Game | None = None) -> Iterator[Step]:
     steps = [(step, tuple(moves)) for step, moves in groupby(episode.moves, key=lambda move: move.step)]
     for index, (step, moves) in enumerate(steps):
         actions = {move.seat: move.action for move in moves}
-        if step != index or len(moves) != len(state.turn) or set(actions) != set(state.turn):
+        if step != index or len(moves) != len(state.to_act) or set(actions) != set(state.to_act):
             raise ReplayMismatch(
                 f"the moves of step {index} of the episode are not those of the seats in turn."
             )
@@ -65,7 +65,7 @@ def verify(episode: Episode, game: Game | None = None) -> int:
     game = game_of(episode, game)
     if set(episode.seats) != set(game.seats):
         raise ReplayMismatch(f"the seats of the episode are not those of {game.name}.")
-    view = view_of(game, Look(episode.theme, episode.size), episode.seed)
+    view = view_of(game, RenderOptions(episode.theme, episode.size), episode.seed)
     compared = 0
     state, final = game.start(episode.seed), tuple[Move, ...]()
     for step in replay(episode, game):

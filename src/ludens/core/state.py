@@ -26,7 +26,7 @@ class State(ABC):
 
     @property
     @abstractmethod
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         """The seats that must act now: one, several at once, or none when the game is over."""
 
     @abstractmethod
@@ -35,7 +35,7 @@ class State(ABC):
 
     @abstractmethod
     def _advance(self, actions: Mapping[str, str]) -> None:
-        """Apply actions already known to be legal, one for every seat in `turn`."""
+        """Apply actions already known to be legal, one for every seat in `to_act`."""
 
     @property
     @abstractmethod
@@ -54,15 +54,15 @@ class State(ABC):
     @property
     def over(self) -> bool:
         """Whether nobody must act any more."""
-        return not self.turn
+        return not self.to_act
 
     def apply(self, actions: Mapping[str, str]) -> None:
-        """Check and apply one action for every seat in `turn`."""
-        turn = self.turn
-        if not turn or len(actions) != len(turn) or any(seat not in actions for seat in turn):
-            due = " and ".join(turn) or "nobody, the game is over"
+        """Check and apply one action for every seat in `to_act`."""
+        to_act = self.to_act
+        if not to_act or len(actions) != len(to_act) or any(seat not in actions for seat in to_act):
+            due = " and ".join(to_act) or "nobody, the game is over"
             raise Illegal(f"actions came from {', '.join(actions) or 'nobody'}; due to act: {due}.")
-        for seat in turn:
+        for seat in to_act:
             reason = self.refusal(seat, actions[seat])
             if reason is not None:
                 raise Illegal(reason)
@@ -85,10 +85,10 @@ class State(ABC):
         """The returns when this seat loses by default; games where losing means more override it."""
         return self.returns
 
-    def reimagined(self, seat: str, random: Stream) -> Self:
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
         """A copy in which everything this seat may not know is drawn anew, the future included.
 
         The conformance check shows both to the seat and demands that it sees no difference. Games in
-        which a seat lacks knowledge set `Game.secret` and override this.
+        which a seat lacks knowledge set `Game.imperfect_information` and override this.
         """
         return self.clone()

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from ludens.core.game import Game
 from ludens.core.reply import ActionFormat, ReplyFormat
 from ludens.core.state import State
-from ludens.core.words import Words, load_words
+from ludens.core.templates import Templates, load_templates
 
 Sees = Literal["offered", "image", "text", "both", "state", "nothing"]
 """What an agent looks at. `offered` is what the game offers the seat; `state` is for bots alone;
@@ -41,12 +41,12 @@ class Picture(Protocol):
 
 
 @dataclass(frozen=True)
-class Look:
+class RenderOptions:
     """The choices that fix every pixel and word, apart from the seed."""
 
     theme: str = "classic"
     size: int = 512
-    words: Path | None = None
+    templates: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +63,17 @@ class Observation:
 class View(ABC):
     """Shows the states of one game. Made once for a look and used for many states."""
 
-    words_file: ClassVar[str] = "words.md"
-    shared_words: ClassVar[Path | None] = None
+    templates_file: ClassVar[str] = "templates.md"
+    shared_templates: ClassVar[Path | None] = None
     """The words a family of games has in common; those in a game's own file come before them."""
 
-    def __init__(self, game: Game, look: Look, seed: int = 0) -> None:
+    def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         self.game = game
-        self.look = look
+        self.render = render
         folder = Path(sys.modules[type(self).__module__].__file__ or ".").parent
-        self.words: Words = load_words(folder / self.words_file, game.name, look.words, self.shared_words)
+        self.templates: Templates = load_templates(
+            folder / self.templates_file, game.name, render.templates, self.shared_templates
+        )
         self._rules: dict[str, str] = {}
 
     @abstractmethod
@@ -105,7 +107,7 @@ class View(ABC):
     def rules(self, seat: str) -> str:
         """The rules as told to this seat."""
         if seat not in self._rules:
-            self._rules[seat] = self.words.say("rules", seat=seat, **self.values(seat))
+            self._rules[seat] = self.templates.fill("rules", seat=seat, **self.values(seat))
         return self._rules[seat]
 
     def observe(self, state: State, seat: str, sees: Sees) -> Observation:
@@ -120,11 +122,11 @@ class View(ABC):
         )
 
 
-def view_of(game: Game, look: Look, seed: int) -> View:
+def view_of(game: Game, render: RenderOptions, seed: int) -> View:
     """The view of a game, made once: only the theme `random` depends on the seed."""
-    return _view(game, look, seed if look.theme == "random" else 0)
+    return _view(game, render, seed if render.theme == "random" else 0)
 
 
 @lru_cache(maxsize=128)
-def _view(game: Game, look: Look, seed: int) -> View:
-    return game.view(look, seed)
+def _view(game: Game, render: RenderOptions, seed: int) -> View:
+    return game.view(render, seed)

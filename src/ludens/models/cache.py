@@ -33,7 +33,7 @@ class Cached(Model):
     def __init__(self, inner: Model, path: str | Path) -> None:
         super().__init__(inner.spec)
         self.inner = inner
-        self.tally, self.notes = inner.tally, inner.notes
+        self.tally, self.remarks = inner.tally, inner.remarks
         self._store = Store(Path(path).expanduser())
         self._asking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -81,7 +81,7 @@ class Store:
         """Close the file; it opens again when it is needed."""
         thread, self._thread = self._thread, None
         if thread:
-            thread.submit(self._hang_up)
+            thread.submit(self._disconnect)
             thread.shutdown()
 
     async def _run(self, job: Callable[[sqlite3.Connection], T]) -> T:
@@ -108,7 +108,7 @@ class Store:
             self._connection = connection
         return self._connection
 
-    def _hang_up(self) -> None:
+    def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection:
             connection.close()

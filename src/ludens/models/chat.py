@@ -107,7 +107,7 @@ class Model(ABC):
         self.spec = spec
         self.tally: Counter[str] = Counter()
         """What happened so far: `calls`, `retries`, `cached`, `extended`, and each kind of fault."""
-        self.notes: list[str] = []
+        self.remarks: list[str] = []
         """What a report must say about this model, such as options it does not take."""
 
     @abstractmethod

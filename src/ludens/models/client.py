@@ -194,10 +194,10 @@ class Client(Model):
         if len(self._versions) <= _MOST_VERSIONS:
             self._versions.add(version)
             shown = "".join(letter for letter in version if letter.isprintable())[:100]
-            self.notes.append(f"{self.name} was answered by {shown}.")
+            self.remarks.append(f"{self.name} was answered by {shown}.")
 
     def note(self, sentence: str) -> None:
         """Something the user must be told, once."""
-        if sentence not in self.notes:
-            self.notes.append(sentence)
+        if sentence not in self.remarks:
+            self.remarks.append(sentence)
             log.warning("%s", sentence)

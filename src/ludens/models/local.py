@@ -83,10 +83,10 @@ class LocalModel(Model):
         return answer
 
     async def close(self) -> None:
-        self._hang_up()
+        self._disconnect()
         self._loaded = None
 
-    def _hang_up(self) -> None:
+    def _disconnect(self) -> None:
         batcher, self._batcher = self._batcher, None
         if batcher:
             batcher.close()
@@ -95,7 +95,7 @@ class LocalModel(Model):
         """The batcher of the running event loop."""
         loop = asyncio.get_running_loop()
         if self._batcher is None or self._loop is not loop:
-            self._hang_up()
+            self._disconnect()
             self._loop, settings = loop, self.settings
             self._batcher = Batcher(
                 self.generate,

@@ -39,7 +39,7 @@ class ProbeResult:
     reasoning: str
     ms: float
     usage: Usage
-    notes: tuple[str, ...]
+    remarks: tuple[str, ...]
     """What the model does not take."""
 
     def lines(self) -> list[str]:
@@ -53,7 +53,7 @@ class ProbeResult:
             f"{self.spec} answered: {said[:200] or '(nothing)'} ({verdict})",
             f"{self.ms:.0f} ms, {tokens}, {cost}",
             *([f"the answer ended early: {self.finish}"] if self.finish != "stop" else []),
-            *self.notes,
+            *self.remarks,
         ]
 
 
@@ -76,7 +76,7 @@ async def probe(spec: str | Spec, seed: int = 0) -> ProbeResult:
         reasoning=answer.reasoning,
         ms=answer.ms,
         usage=answer.usage,
-        notes=tuple(asked.notes),
+        remarks=tuple(asked.remarks),
     )
 
 

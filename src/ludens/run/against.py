@@ -62,11 +62,11 @@ class Pair:
 
 def is_blind(spec: str) -> bool:
     """Whether a spec asks for blank pictures."""
-    from ludens.agents.vlm import Manner
+    from ludens.agents.vlm import PromptOptions
 
     parsed = parse_spec(spec)
     given = parsed.options.get("blind")
-    return given is not None and configure(Manner, {"blind": given}, parsed.name).blind
+    return given is not None and configure(PromptOptions, {"blind": given}, parsed.name).blind
 
 
 def control_key(spec: str) -> tuple[str, str | None, frozenset[tuple[str, str]]]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import isfinite
 
 from ludens.core.errors import BadOption
+from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job
-from ludens.run.player import Outcome
 
 
 @dataclass(frozen=True, slots=True)

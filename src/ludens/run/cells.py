@@ -13,14 +13,14 @@ from ludens.core.spec import parse_spec
 from ludens.models import MODELS
 from ludens.run.against import Control, is_blind
 from ludens.run.stats import Estimate
-from ludens.run.task import Metric, Played, Task
+from ludens.run.task import EpisodeResult, Metric, Task
 
 Place = tuple[int, int]
 """Seed and seating: episodes of two entrants with the same place can be compared."""
 
 
 @dataclass(frozen=True, slots=True)
-class Conduct:
+class ReplyStats:
     """How an entrant kept to the rules: its moves, and its tries that were none."""
 
     moves: int = 0
@@ -40,8 +40,8 @@ class Conduct:
         """The share of moves that needed more than one try and then were the entrant's own."""
         return self.retried / self.moves if self.moves else nan
 
-    def __add__(self, other: Conduct) -> Conduct:
-        return Conduct(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+    def __add__(self, other: ReplyStats) -> ReplyStats:
+        return ReplyStats(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Cell:
     """One entrant at one task."""
 
     task: Task
-    episodes: Mapping[Place, Played]
+    episodes: Mapping[Place, EpisodeResult]
     """What counts: finished episodes, none of them void, in order of place."""
     planned: int
     voids: Mapping[str, int]
     """Reasons why episodes were void, and how often; those played again later are counted too."""
-    conduct: Conduct
+    reply_stats: ReplyStats
     usage: Usage
     """Of the entrant's own seats, void episodes included: they cost as much."""
     metrics: Mapping[str, Estimate]
@@ -89,7 +89,7 @@ class Row:
     name: str
     spec: str
     folders: tuple[Path, ...]
-    look: tuple[str, int, str]
+    render: tuple[str, int, str]
     """Theme, size and words folder of everything it saw."""
     cells: Mapping[str, Cell]
     overall: Estimate | None = None
@@ -109,9 +109,9 @@ class Row:
         return parse_spec(self.spec).kind in MODELS.names()
 
     @property
-    def conduct(self) -> Conduct:
+    def reply_stats(self) -> ReplyStats:
         """Over all tasks."""
-        return sum((cell.conduct for cell in self.cells.values()), Conduct())
+        return sum((cell.reply_stats for cell in self.cells.values()), ReplyStats())
 
     @property
     def usage(self) -> Usage:
@@ -132,12 +132,12 @@ def in_table_units(estimate: Estimate, metric: Metric) -> Estimate:
     )
 
 
-def conduct_of(episode: Episode, seats: Sequence[str]) -> Conduct:
+def reply_stats_of(episode: Episode, seats: Sequence[str]) -> ReplyStats:
     """How these seats behaved in one episode."""
     moves = [move for move in episode.moves if move.seat in seats]
     tries = Counter(attempt.verdict for move in moves for attempt in move.tries)
     verdicts = Counter(move.verdict for move in moves)
-    return Conduct(
+    return ReplyStats(
         len(moves),
         verdicts["fallback"],
         verdicts["retried"],

@@ -19,7 +19,7 @@ import orjson
 
 from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.registry import Registry
-from ludens.core.view import Look, Picture
+from ludens.core.view import Picture, RenderOptions
 from ludens.run.plan import versions
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Order:
     """Which of the builder's sets, as a game's name."""
     n: int
     seed: int = 0
-    look: Look = field(default_factory=Look)
+    render: RenderOptions = field(default_factory=RenderOptions)
     run: Path | None = None
     """The folder of a run whose episodes the rows are cut from; else the builder plays its own."""
 

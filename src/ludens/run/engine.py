@@ -12,9 +12,9 @@ from ludens.run.budget import Budget, Forecast, Spend
 from ludens.run.collector import rare_collections
 from ludens.run.executor import Executor, WorkerDied
 from ludens.run.interrupts import interrupts
+from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job
-from ludens.run.player import Outcome
 from ludens.run.remaining import Remaining
 from ludens.run.store import Store
 
@@ -185,7 +185,7 @@ class Engine:
         Hundreds may begin before the first of them ends and tells better.
         """
         expected = self._forecast.of(job)
-        tries = 1 + self._store.plan.chosen[job.task].table.retries
+        tries = 1 + self._store.plan.chosen[job.task].config.retries
         return expected if self._forecast.knows(job) else expected * tries
 
     async def _play(self, job: Job, expected: Spend) -> None:

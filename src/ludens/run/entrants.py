@@ -34,7 +34,7 @@ def field_of(
     names: Sequence[str] = (),
     manner: Mapping[str, str] | None = None,
     *,
-    words: str = "",
+    templates: str = "",
     blind_control: bool = False,
 ) -> Field:
     """The entrants of a run.
@@ -46,7 +46,7 @@ def field_of(
         words: Folder with words of the user's own, from which models are addressed.
         blind_control: Whether each model also plays with blank pictures.
     """
-    addressed = [_addressed(spec, manner or {}, words) for spec in specs]
+    addressed = [_addressed(spec, manner or {}, templates) for spec in specs]
     if names and len(names) != len(specs):
         raise BadOption(f"there are {len(specs)} entrants and {len(names)} names: name all of them or none.")
     called = list(names) if names else short_names(addressed)
@@ -65,10 +65,10 @@ def field_of(
     return Field(sighted, controls)
 
 
-def _addressed(text: str, manner: Mapping[str, str], words: str) -> str:
+def _addressed(text: str, manner: Mapping[str, str], templates: str) -> str:
     spec = parse_spec(text)
     if is_model(text):
-        wanted = {**manner, "words": words} if words else manner
+        wanted = {**manner, "templates": templates} if templates else manner
         return str(Spec(spec.name, spec.address, _merged(spec, wanted)))
     if manner:
         flags = " and ".join(f"--{option}" for option in manner)

@@ -19,9 +19,9 @@ from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
 from ludens.core.view import view_of
+from ludens.loop import play
 from ludens.models.chat import Answer, Model, Request
 from ludens.models.prices import price_of
-from ludens.play import play
 from ludens.run.budget import Spend
 from ludens.run.entrants import is_model
 from ludens.run.plan import Job, Plan
@@ -33,7 +33,7 @@ LARGE_CALLS, LARGE_COST = 5_000, 5.0
 
 
 @dataclass
-class Estimate:
+class CostEstimate:
     """Sums over every episode still to be played."""
 
     episodes: int = 0
@@ -71,9 +71,9 @@ class _Seat:
     letters: float
 
 
-def estimate(plan: Plan, jobs: Iterable[Job]) -> Estimate:
+def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
     """What these jobs of a plan will take; bots take nothing."""
-    found, looked = Estimate(), _Looked(plan)
+    found, looked = CostEstimate(), _Looked(plan)
     sums: dict[tuple[str, str], Spend] = defaultdict(Spend)
     alike: dict[tuple[str, str, int], list[Job]] = defaultdict(list)
     for job in jobs:
@@ -90,7 +90,7 @@ def estimate(plan: Plan, jobs: Iterable[Job]) -> Estimate:
     return found
 
 
-def _added(found: Estimate, spec: str, seat: _Seat, episodes: int) -> Spend:
+def _added(found: CostEstimate, spec: str, seat: _Seat, episodes: int) -> Spend:
     """Add what a model in this chair takes in so many episodes, and give it back."""
     asks = seat.asks * episodes
     spent = _spend(spec, seat, asks)
@@ -137,7 +137,7 @@ class _Looked:
         agent = Vlm(_Nobody("nobody"), manner)
         game, first = self._games[job.task], asks[0]
         state = game.start(job.seed)
-        view = view_of(game, self._plan.look, job.seed)
+        view = view_of(game, self._plan.render, job.seed)
         seen = view.observe(state, seat, agent.sees)
         ask = replace(first, observation=seen, rules=view.rules(seat))
         request = Request(agent.sit(game, seat, stream(job.seed, "estimate")).messages(ask))
@@ -155,8 +155,8 @@ class _Looked:
             game = self._games.setdefault(job.task, make(self._plan.chosen[job.task].game))
             asks: dict[str, list[Ask]] = defaultdict(list)
             agents = {seat: _Counted(asks) for seat in game.seats}
-            table = self._plan.chosen[job.task].table
-            asyncio.run(play(game, agents, job.seed, look=self._plan.look, table=table))
+            config = self._plan.chosen[job.task].config
+            asyncio.run(play(game, agents, job.seed, render=self._plan.render, config=config))
             self._asks[key] = asks
         return self._asks[key]
 

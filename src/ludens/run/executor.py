@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 
 from ludens.core.spec import parse_spec
 from ludens.models import ELSEWHERE
+from ludens.run.jobs import JobRunner, Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan
-from ludens.run.player import Outcome, Player
 from ludens.run.task import MODEL
 
 
@@ -39,11 +39,11 @@ class Executor(ABC):
         """Stop everything that was started."""
 
 
-class Here(Executor):
+class InProcess(Executor):
     """On the calling event loop."""
 
     def __init__(self, plan: Plan, concurrency: int = 1) -> None:
-        self._player = Player(plan, concurrency)
+        self._player = JobRunner(plan, concurrency)
 
     async def play(self, job: Job) -> Outcome:
         return await self._player.play(job)
@@ -91,11 +91,11 @@ def fitting(plan: Plan, flying: int) -> int:
 def executor(plan: Plan, *, concurrency: int = 1, workers: int = 0, ray: str | None = None) -> Executor:
     """Where the episodes of a run are played: here unless workers or a Ray address are named."""
     if ray is not None:
-        from ludens.run.cluster import OnRay
+        from ludens.run.ray_executor import RayExecutor
 
-        return OnRay(plan, ray, workers, concurrency)
+        return RayExecutor(plan, ray, workers, concurrency)
     if workers:
-        from ludens.run.processes import Processes
+        from ludens.run.processes import ProcessExecutor
 
-        return Processes(plan, workers, concurrency)
-    return Here(plan, concurrency)
+        return ProcessExecutor(plan, workers, concurrency)
+    return InProcess(plan, concurrency)

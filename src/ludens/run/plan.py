@@ -15,7 +15,7 @@ import orjson
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.run.task import MODEL, Suite, Task, import_suite, suite
 
 
@@ -45,14 +45,14 @@ class Plan:
     """Moves every task's first seed."""
     theme: str = "classic"
     size: int = 512
-    words: str = ""
+    templates: str = ""
     void_retries: int = 2
     """How often an episode that an agent failure voided is played again."""
     controls: Mapping[str, str] = field(default_factory=dict)
     """The entrants that are blind controls, and of whom; they leave out tasks that are not blindable."""
-    sheet: Mapping[str, Any] = field(default_factory=dict)
+    task_snapshot: Mapping[str, Any] = field(default_factory=dict)
     """Each task spelt out as it was when the run began: game, version, seatings, seeds, table."""
-    told: Mapping[str, str] = field(default_factory=dict)
+    template_hashes: Mapping[str, str] = field(default_factory=dict)
     """Folders with words of the user's own, and a hash of what stood in each when the run began."""
     made_with: Mapping[str, str] = field(default_factory=dict)
 
@@ -67,9 +67,9 @@ class Plan:
         return {name: known[name] for name in (self.tasks or known)}
 
     @property
-    def look(self) -> Look:
+    def render(self) -> RenderOptions:
         """How everything is shown."""
-        return Look(self.theme, self.size, Path(self.words) if self.words else None)
+        return RenderOptions(self.theme, self.size, Path(self.templates) if self.templates else None)
 
     def jobs(self) -> Iterator[Job]:
         """Every episode, in an order that lets all tasks and entrants advance together."""
@@ -131,22 +131,22 @@ class Plan:
 
     def check_unchanged(self) -> None:
         """Refuse to go on with tasks that are not those the run began with."""
-        now = _sheet(self.chosen)
-        for name, task in self.sheet.items():
+        now = _task_snapshot(self.chosen)
+        for name, task in self.task_snapshot.items():
             if now.get(name) != task:
                 raise BadOption(
                     f"task {name!r} of {self.suite} has changed since this run began; begin a new run."
                 )
-        for folder, before in self.told.items():
+        for folder, before in self.template_hashes.items():
             if _hash_of(Path(folder)) != before:
                 raise BadOption(
                     f"the words in {folder!r} have changed since this run began; begin a new run."
                 )
 
-    def folders_of_words(self) -> list[str]:
+    def template_folders(self) -> list[str]:
         """Where words of the user's own are found, for games and for those who play."""
-        own = (parse_spec(spec).options.get("words", "") for spec in self.entrants.values())
-        return sorted({self.words, *own} - {""})
+        own = (parse_spec(spec).options.get("templates", "") for spec in self.entrants.values())
+        return sorted({self.templates, *own} - {""})
 
     def _fields(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -170,33 +170,33 @@ def make_plan(suite_name: str, entrants: Mapping[str, str], **choices: Any) -> P
         raise BadOption("the names of entrants and tasks make keys that could be mistaken for one another.")
     return replace(
         bare,
-        sheet=_sheet(bare.chosen),
-        told={folder: _hash_of(Path(folder)) for folder in bare.folders_of_words()},
+        task_snapshot=_task_snapshot(bare.chosen),
+        template_hashes={folder: _hash_of(Path(folder)) for folder in bare.template_folders()},
         made_with=versions(),
     )
 
 
-def _sheet(tasks: Mapping[str, Task]) -> dict[str, Any]:
+def _task_snapshot(tasks: Mapping[str, Task]) -> dict[str, Any]:
     """What is played in each task, as plain JSON values."""
-    told = {
+    snapshot = {
         name: {
             "game": task.game,
             "version": make(task.game).version,
             "seatings": task.seatings,
             "episodes": task.episodes,
             "first_seed": task.first_seed,
-            "table": asdict(task.table),
+            "config": asdict(task.config),
         }
         for name, task in tasks.items()
     }
-    plain: dict[str, Any] = orjson.loads(orjson.dumps(told))
+    plain: dict[str, Any] = orjson.loads(orjson.dumps(snapshot))
     return plain
 
 
-def _hash_of(words: Path) -> str:
+def _hash_of(templates: Path) -> str:
     """Of the names and letters of all words files of a folder."""
     found = blake2b(digest_size=12)
-    for file in sorted(words.glob("*.md")):
+    for file in sorted(templates.glob("*.md")):
         try:
             found.update(orjson.dumps([file.name, file.read_text("utf-8")]))
         except (OSError, UnicodeDecodeError) as error:

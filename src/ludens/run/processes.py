@@ -17,9 +17,9 @@ from multiprocessing.process import BaseProcess
 from ludens.core.errors import BadOption, UsageError
 from ludens.run.collector import rare_collections
 from ludens.run.executor import Executor, WorkerDied
+from ludens.run.jobs import JobRunner, Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan
-from ludens.run.player import Outcome, Player
 from ludens.run.task import import_suite
 
 _READY = ""
@@ -28,7 +28,7 @@ _SECONDS_TO_END = 5.0
 _SECONDS_BETWEEN_METERS = 0.5
 
 
-class Processes(Executor):
+class ProcessExecutor(Executor):
     """A fixed number of workers; one that dies is replaced, and its jobs are void."""
 
     def __init__(self, plan: Plan, count: int, concurrency: int = 1) -> None:
@@ -38,20 +38,20 @@ class Processes(Executor):
         self._gone = Meter()
 
     async def start(self) -> None:
-        self._workers = [self._hire() for _ in range(self._count)]
+        self._workers = [self._start_worker() for _ in range(self._count)]
         try:
             await asyncio.gather(*(worker.ready for worker in self._workers))
         except WorkerDied:
             raise BadOption("worker processes end as soon as they begin; try it without --workers.") from None
 
-    def _hire(self) -> _Worker:
+    def _start_worker(self) -> _Worker:
         return _Worker(self._plan, self._each, self._count, asyncio.get_running_loop())
 
     async def play(self, job: Job) -> Outcome:
         worker = min(self._workers, key=lambda w: len(w.held))
         if worker.gone:
             self._gone = Meter.sum((self._gone, worker.meter))
-            fresh = self._hire()
+            fresh = self._start_worker()
             self._workers[self._workers.index(worker)] = worker = fresh
         return await worker.play(job)
 
@@ -97,8 +97,8 @@ class _Worker:
         self.meter = Meter()
         self.gone = False
         self._loop = loop
-        self._ear = threading.Thread(target=self._listen, daemon=True)
-        self._ear.start()
+        self._reader = threading.Thread(target=self._read_pipe, daemon=True)
+        self._reader.start()
 
     async def play(self, job: Job) -> Outcome:
         """Send the job over and wait for what becomes of it."""
@@ -116,10 +116,10 @@ class _Worker:
     def end(self) -> None:
         """Wait for the process and its listener, then close the pipe: no one reads from it any more."""
         self.process.join()
-        self._ear.join(_SECONDS_TO_END)
+        self._reader.join(_SECONDS_TO_END)
         self.pipe.close()
 
-    def _listen(self) -> None:
+    def _read_pipe(self) -> None:
         """In a thread: hand over what comes through the pipe until it closes."""
         while True:
             try:
@@ -128,7 +128,7 @@ class _Worker:
                 said = None
             try:
                 if said is None:
-                    self._loop.call_soon_threadsafe(self._bury)
+                    self._loop.call_soon_threadsafe(self._on_exit)
                     return
                 self._loop.call_soon_threadsafe(self._settle, *said)
             except RuntimeError:  # the loop is closed: nobody waits any more
@@ -144,7 +144,7 @@ class _Worker:
         else:
             future.set_result(result)
 
-    def _bury(self) -> None:
+    def _on_exit(self) -> None:
         self.gone = True
         for future in self.held.values():
             _fail(future, WorkerDied("a worker process died"))
@@ -180,7 +180,7 @@ async def _serve_jobs(plan: bytes, suite: str, concurrency: int, count: int, pip
 
     try:
         import_suite(suite)
-        player = Player(Plan.from_json(plan), concurrency, count)
+        player = JobRunner(Plan.from_json(plan), concurrency, count)
         player.check()
     except UsageError as error:
         return say(_READY, UsageError(str(error)), Meter())

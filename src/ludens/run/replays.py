@@ -15,7 +15,7 @@ import orjson
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.replay import game_of, replay
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.run.store import EPISODES, read_plan
 
 if TYPE_CHECKING:
@@ -109,10 +109,10 @@ def read_episode_file(file: Path, number: int = 1) -> Episode:
         raise BadFile(f"{str(file)!r}: {error}") from None
 
 
-def words_of(folder: Path) -> Path | None:
+def templates_of(folder: Path) -> Path | None:
     """The folder of words that the seats of a run were told with."""
-    words = read_plan(folder).words
-    return Path(words) if words else None
+    templates = read_plan(folder).templates
+    return Path(templates) if templates else None
 
 
 def frames(episode: Episode, seat: str | None = None, size: int | None = None) -> Iterator[Frame]:
@@ -120,7 +120,7 @@ def frames(episode: Episode, seat: str | None = None, size: int | None = None) -
     game = game_of(episode)
     if seat is not None and seat not in game.seats:
         raise UnknownName(f"seat of {game.name}", seat, game.seats)
-    view = view_of(game, Look(episode.theme, size or episode.size), episode.seed)
+    view = view_of(game, RenderOptions(episode.theme, size or episode.size), episode.seed)
     led = "start"
     for step in replay(episode, game):
         picture = cast("Picture", view.image(step.state, seat or main_seat(episode)))
@@ -132,7 +132,7 @@ def last_picture(episode: Episode, size: int) -> Picture:
     """How an episode ended."""
     game = game_of(episode)
     *_, last = replay(episode, game)
-    view = view_of(game, Look(episode.theme, size), episode.seed)
+    view = view_of(game, RenderOptions(episode.theme, size), episode.seed)
     return cast("Picture", view.image(last.state, main_seat(episode)))
 
 

@@ -14,11 +14,11 @@ from ludens.core.episode import Usage
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.spec import parse_spec
 from ludens.run.against import Pair, blind_control, compare, control_key
-from ludens.run.cells import Cell, Conduct, Place, Row, conduct_of
+from ludens.run.cells import Cell, Place, ReplyStats, Row, reply_stats_of
 from ludens.run.plan import Job, Plan
 from ludens.run.stats import Estimate, normalised
 from ludens.run.store import Record, read_plan, read_records
-from ludens.run.task import Played, Suite, Task, suite
+from ludens.run.task import EpisodeResult, Suite, Task, suite
 
 ALL_PAIRS_UP_TO = 6
 """With more entrants than this, each is compared only with the best of its task."""
@@ -123,7 +123,7 @@ def _cautions(plans: Mapping[Path, Plan]) -> Iterator[str]:
 class _Pile:
     """The records of one entrant at one task, before they are counted."""
 
-    done: dict[Place, Played] = field(default_factory=dict)
+    done: dict[Place, EpisodeResult] = field(default_factory=dict)
     voids: Counter[str] = field(default_factory=Counter)
     usage: Usage = field(default_factory=lambda: Usage(calls=0))
 
@@ -137,7 +137,7 @@ def _rows(folder: Path, plan: Plan, whole: Suite) -> Iterator[Row]:
                 f"{str(folder)!r} holds the episode {record.key!r}, which its run.json does not plan."
             )
         _add(pile, record, plan)
-    look = (plan.theme, plan.size, plan.words)
+    render = (plan.theme, plan.size, plan.templates)
     # The suite's options may have put another metric first than the run was begun with.
     metrics = {task.name: task.metrics for task in whole.tasks}
     weighed = {
@@ -149,7 +149,7 @@ def _rows(folder: Path, plan: Plan, whole: Suite) -> Iterator[Row]:
             for name, task in weighed.items()
             if (entrant, name) in piles
         }
-        yield Row(entrant, spec, (folder,), look, cells)
+        yield Row(entrant, spec, (folder,), render, cells)
 
 
 def _add(pile: _Pile, record: Record, plan: Plan) -> None:
@@ -161,7 +161,7 @@ def _add(pile: _Pile, record: Record, plan: Plan) -> None:
     if episode.status == "void":
         pile.voids[episode.error or "no reason is known"] += 1
     else:
-        pile.done[episode.seed, record.seating] = Played(record.key, episode, seats)
+        pile.done[episode.seed, record.seating] = EpisodeResult(record.key, episode, seats)
 
 
 def _cell(task: Task, pile: _Pile, planned: int, whole: Suite) -> Cell:
@@ -174,7 +174,7 @@ def _cell(task: Task, pile: _Pile, planned: int, whole: Suite) -> Cell:
         episodes,
         planned,
         dict(pile.voids.most_common()),
-        sum((conduct_of(p.episode, p.seats) for p in played), Conduct()),
+        sum((reply_stats_of(p.episode, p.seats) for p in played), ReplyStats()),
         pile.usage,
         metrics,
         normalised(metrics[task.metrics[0].name], *anchors) if anchors else None,
@@ -184,7 +184,7 @@ def _cell(task: Task, pile: _Pile, planned: int, whole: Suite) -> Cell:
 def _place(row: Row, rows: list[Row]) -> None:
     """Add a row, or lay it over one that is the same entrant at other tasks."""
     for index, there in enumerate(rows):
-        same = (there.name, there.spec, there.look) == (row.name, row.spec, row.look)
+        same = (there.name, there.spec, there.render) == (row.name, row.spec, row.render)
         if same and not there.cells.keys() & row.cells.keys():
             rows[index] = replace(
                 there, folders=(*there.folders, *row.folders), cells={**there.cells, **row.cells}

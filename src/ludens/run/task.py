@@ -14,12 +14,12 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.loading import load
 from ludens.core.registry import Registry
 from ludens.core.spec import parse_spec
-from ludens.core.table import Table
 from ludens.run.stats import Classification, Estimate, seat_swapped, seat_swapped_rate
 
 MODEL = "MODEL"
@@ -27,7 +27,7 @@ MODEL = "MODEL"
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class EpisodeResult:
     """One finished episode with what metrics must know about it."""
 
     key: str
@@ -46,20 +46,20 @@ class Metric:
     """A number measured over the episodes of one task."""
 
     name: str
-    estimate: Callable[[Sequence[Played]], Estimate]
-    value: Callable[[Played], float | None] | None = None
+    estimate: Callable[[Sequence[EpisodeResult]], Estimate]
+    value: Callable[[EpisodeResult], float | None] | None = None
     """The metric of one episode, where it has one: what paired comparisons need."""
     percent: bool = False
     """Whether it is a share, shown times 100."""
     higher_is_better: bool = True
     about: str = ""
-    classes: Callable[[Sequence[Played]], Classification] | None = None
+    classes: Callable[[Sequence[EpisodeResult]], Classification] | None = None
     """What was taken for what, where answers name one of several labels: reports draw it."""
 
 
 def mean_of(
     name: str,
-    value: Callable[[Played], float | None],
+    value: Callable[[EpisodeResult], float | None],
     *,
     percent: bool = False,
     bounds: tuple[float, float] | None = None,
@@ -72,26 +72,28 @@ def mean_of(
     """
     between = (0.0, 1.0) if percent and bounds is None else bounds
 
-    def estimate(played: Sequence[Played]) -> Estimate:
+    def estimate(played: Sequence[EpisodeResult]) -> Estimate:
         return seat_swapped(_deals(played, value), bounds=between)
 
     return Metric(name, estimate, value, percent=percent, **rest)
 
 
-def rate_of(name: str, holds: Callable[[Played], bool | None], **rest: Any) -> Metric:
+def rate_of(name: str, holds: Callable[[EpisodeResult], bool | None], **rest: Any) -> Metric:
     """The share of episodes in which something holds; swapped seatings of one seed may hang together."""
 
-    def value(played: Played) -> float | None:
+    def value(played: EpisodeResult) -> float | None:
         held = holds(played)
         return None if held is None else float(held)
 
-    def estimate(played: Sequence[Played]) -> Estimate:
+    def estimate(played: Sequence[EpisodeResult]) -> Estimate:
         return seat_swapped_rate([[v == 1.0 for v in deal] for deal in _deals(played, value)])
 
     return Metric(name, estimate, value, percent=True, **rest)
 
 
-def _deals(played: Sequence[Played], value: Callable[[Played], float | None]) -> list[list[float]]:
+def _deals(
+    played: Sequence[EpisodeResult], value: Callable[[EpisodeResult], float | None]
+) -> list[list[float]]:
     """The values of the episodes of each seed that have one."""
     deals: dict[int, list[float]] = {}
     for one in played:
@@ -101,12 +103,12 @@ def _deals(played: Sequence[Played], value: Callable[[Played], float | None]) ->
     return list(deals.values())
 
 
-def own_return(played: Played) -> float:
+def own_return(played: EpisodeResult) -> float:
     """What the agent under measurement earned, averaged over its seats."""
     return sum(played.episode.returns[seat] for seat in played.seats) / len(played.seats)
 
 
-def won(played: Played) -> bool:
+def won(played: EpisodeResult) -> bool:
     """Whether the agent under measurement earned more than everybody else."""
     others = [value for seat, value in played.episode.returns.items() if seat not in played.seats]
     return own_return(played) > max(others, default=0.0)
@@ -127,7 +129,7 @@ class Task:
     seatings: tuple[Seating, ...]
     episodes: int
     metrics: tuple[Metric, ...] = (RETURN,)
-    table: Table = field(default_factory=Table)
+    config: PlayConfig = field(default_factory=PlayConfig)
     first_seed: int = 0
     blindable: bool = True
     """Whether a blind control makes sense: the picture should matter."""
@@ -170,7 +172,7 @@ class Suite:
     come and go in the unit our tables show (normalised where there are anchors, shares times 100)."""
     scores: Mapping[str, Callable[[Mapping[str, Estimate]], Estimate]] = field(default_factory=dict)
     """Numbers made of several tasks, by name: like `overall`, but each needs only the tasks it looks up."""
-    digest: Callable[[Mapping[str, Sequence[Played]]], Mapping[str, Estimate]] | None = None
+    digest: Callable[[Mapping[str, Sequence[EpisodeResult]]], Mapping[str, Estimate]] | None = None
     """Further numbers by name, from all episodes of an entrant by task: in the unit they are shown in."""
     anchors: Mapping[str, tuple[float | Estimate, float | Estimate]] = field(default_factory=dict)
     """Task name to (random, optimal) returns between which results are normalised to 0..100."""

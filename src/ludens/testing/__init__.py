@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ludens.core.game import Game
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.testing.episodes import (
     episode_survives_json,
     options_rebuild_the_game,
@@ -74,7 +74,7 @@ __all__ = ["RULES", "VIEWS", "ConformanceError", "Rule", "Trial", "check_game"]
 
 
 def check_game(
-    game: Game, *, seeds: Sequence[int] = (0, 1, 2), views: Sequence[Look] = VIEWS, steps: int = 1000
+    game: Game, *, seeds: Sequence[int] = (0, 1, 2), views: Sequence[RenderOptions] = VIEWS, steps: int = 1000
 ) -> None:
     """Try a game against every rule; the first broken one raises a `ConformanceError`.
 

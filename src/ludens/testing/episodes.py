@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.options import configure
 from ludens.core.registry import GAMES, make
 from ludens.core.replay import verify
 from ludens.core.state import FreeText
-from ludens.core.table import Table
-from ludens.core.view import Look
-from ludens.play import play
+from ludens.core.view import RenderOptions
+from ludens.loop import play
 from ludens.testing.trial import MESSAGES, Trial, rule
 
 
@@ -33,11 +33,11 @@ class Looker(Agent):
         return Reply(f"I have looked.\n{ask.format.write(self.random.choice(ask.legal))}")
 
 
-def played(trial: Trial, seed: int, look: Look, horizon: int) -> Episode:
+def played(trial: Trial, seed: int, render: RenderOptions, horizon: int) -> Episode:
     """One episode among lookers; they never wait, so no event loop is needed or disturbed."""
     trial.seed, trial.step = seed, None
     agents = dict.fromkeys(trial.game.seats, Looker())
-    return _finished(play(trial.game, agents, seed, look=look, table=Table(horizon=horizon)))
+    return _finished(play(trial.game, agents, seed, render=render, config=PlayConfig(horizon=horizon)))
 
 
 def _finished(coroutine: Coroutine[Any, Any, Episode]) -> Episode:
@@ -65,9 +65,9 @@ def episode_survives_json(trial: Trial) -> None:
 @rule
 def replay_shows_the_same_frames(trial: Trial) -> None:
     """Seed and actions re-render every picture that was shown, and lead to the same returns and facts."""
-    for number, look in enumerate(trial.views):
+    for number, render in enumerate(trial.views):
         for seed in trial.seeds[: 1 if number else 2]:
-            episode = played(trial, seed, look, 4 if number else 40)
+            episode = played(trial, seed, render, 4 if number else 40)
             shown = sum(len(move.pictures) for move in episode.moves)
             compared = verify(Episode.from_json(episode.to_json()), trial.game)
             trial.need(compared == shown > 0, f"{shown} pictures were shown and {compared} compared")

@@ -25,7 +25,7 @@ _JUNK = (
 def reader_takes_legal_actions(trial: Trial) -> None:
     """Every legal action written in the asked format is read, alone, after prose and after reasoning."""
     for state in trial.states(8):
-        for seat in state.turn:
+        for seat in state.to_act:
             legal, asked = state.legal(seat), trial.view.format(state, seat)
             trial.need(asked.ask(legal).strip(), f"{seat} is not told how to reply")
             if isinstance(legal, FreeText):
@@ -43,7 +43,7 @@ def reader_takes_legal_actions(trial: Trial) -> None:
 def reader_rejects_the_rest(trial: Trial) -> None:
     """Junk, silence, actions of other moments and seats, and prose that mentions an action are no moves."""
     for state in trial.states(8):
-        for seat in state.turn:
+        for seat in state.to_act:
             legal, asked = state.legal(seat), trial.view.format(state, seat)
             if isinstance(legal, FreeText):
                 for text in (*_JUNK, *MESSAGES):

@@ -47,13 +47,15 @@ def same_seed_same_episode(trial: Trial) -> None:
 def turn_and_legal_fit(trial: Trial) -> None:
     """Seats in turn have something to do, other seats have nothing; nobody is in turn once it is over."""
     for state in trial.states():
-        turn, seats = state.turn, trial.game.seats
-        trial.need(is_tuple(turn) and set(turn) <= set(seats), f"turn is {turn!r}; the seats are {seats}")
-        trial.need(len(set(turn)) == len(turn), f"turn names a seat twice: {turn}")
-        trial.need(state.over == (not turn), f"over is {state.over} while turn is {turn}")
+        to_act, seats = state.to_act, trial.game.seats
+        trial.need(
+            is_tuple(to_act) and set(to_act) <= set(seats), f"turn is {to_act!r}; the seats are {seats}"
+        )
+        trial.need(len(set(to_act)) == len(to_act), f"turn names a seat twice: {to_act}")
+        trial.need(state.over == (not to_act), f"over is {state.over} while turn is {to_act}")
         for seat in seats:
             legal = state.legal(seat)
-            if seat in turn:
+            if seat in to_act:
                 trial.need(isinstance(legal, FreeText) or legal, f"{seat} must act and has no legal action")
             else:
                 idle = not isinstance(legal, FreeText) and not legal
@@ -85,7 +87,7 @@ def legal_actions_apply(trial: Trial) -> None:
     """Legal actions are distinct, canonical strings, and every one of them can be applied."""
     for state in trial.states(8):
         others = trial.choose(state, stream(trial.seed or 0, "others"))
-        for seat in state.turn:
+        for seat in state.to_act:
             legal = options(state, seat)
             trial.need(len(set(legal)) == len(legal), f"{seat} has a legal action twice: {legal}")
             for action in legal:
@@ -107,7 +109,7 @@ def illegal_actions_are_refused(trial: Trial) -> None:
         _refuses(trial, state, {}, "no action at all")
         _refuses(trial, state, {**due, "nobody's seat": "x"}, "an action of a seat that does not exist")
         for seat in trial.game.seats:
-            if seat not in state.turn:
+            if seat not in state.to_act:
                 _refuses(trial, state, {**due, seat: "x"}, f"an action of {seat}, who is not in turn")
                 _refuses(trial, state, {seat: "x"}, f"an action of {seat} alone, who is not in turn")
                 continue
@@ -141,7 +143,7 @@ def words_cannot_break_it(trial: Trial) -> None:
     """Where words are asked for, silence is always taken and junk is taken or refused, never a crash."""
     for state in trial.states(5):
         due = trial.choose(state, stream(trial.seed or 0, "due"))
-        for seat in state.turn:
+        for seat in state.to_act:
             legal = state.legal(seat)
             if not isinstance(legal, FreeText):
                 continue
@@ -159,7 +161,7 @@ def games_end(trial: Trial) -> None:
     """Random play ends within the allowed number of steps."""
     for seed in trial.seeds:
         *_, last = trial.walk(seed)
-        trial.need(not last.turn, f"random play did not end in {trial.steps} steps")
+        trial.need(not last.to_act, f"random play did not end in {trial.steps} steps")
 
 
 @rule
@@ -214,7 +216,7 @@ def global_randomness_is_untouched(trial: Trial) -> None:
         for state in trial.states(6):
             for seat in trial.game.seats:
                 sight(trial.game.view(trial.views[0], trial.seed or 0), state, seat)
-                state.clone().reimagined(seat, stream(trial.seed or 0, "reimagined"))
+                state.clone().resample_hidden(seat, stream(trial.seed or 0, "reimagined"))
             after = random.getstate(), repr(numpy.random.get_state(legacy=False))
             trial.need(after == before, "a global random generator was used")
     finally:

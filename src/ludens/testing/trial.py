@@ -10,9 +10,14 @@ from typing import NoReturn
 from ludens.core.game import Game
 from ludens.core.random import Stream, stream
 from ludens.core.state import FreeText, State
-from ludens.core.view import Look, View, view_of
+from ludens.core.view import RenderOptions, View, view_of
 
-VIEWS = (Look("classic", 512), Look("contrast", 256), Look("plain", 256), Look("random", 384))
+VIEWS = (
+    RenderOptions("classic", 512),
+    RenderOptions("contrast", 256),
+    RenderOptions("plain", 256),
+    RenderOptions("random", 384),
+)
 
 MESSAGES = (
     "",
@@ -49,7 +54,7 @@ class Trial:
 
     game: Game
     seeds: Sequence[int] = (0, 1, 2)
-    views: Sequence[Look] = VIEWS
+    views: Sequence[RenderOptions] = VIEWS
     steps: int = 1000
     """Within how many steps random play must end."""
     rule: str = ""
@@ -76,7 +81,7 @@ class Trial:
         if seed not in self._courses:
             self.seed, self.step = seed, 0
             state, dice, course = self.game.start(seed), stream(seed, "conformance"), list[dict[str, str]]()
-            while state.turn and len(course) < self.steps and self._can_go_on(state):
+            while state.to_act and len(course) < self.steps and self._can_go_on(state):
                 course.append(self.choose(state, dice))
                 self._try(state, course[-1])
                 self.step = len(course)
@@ -119,17 +124,17 @@ class Trial:
         known = {
             action for seed in self.seeds for actions in self.course(seed) for action in actions.values()
         }
-        for other in state.turn:
+        for other in state.to_act:
             legal = state.legal(other)
             known |= set() if isinstance(legal, FreeText) else set(legal)
         return sorted(action for action in known if action and action not in options(state, seat))
 
     def choose(self, state: State, dice: Stream) -> dict[str, str]:
         """One random action for every seat in turn; in words where words are asked for."""
-        return {seat: dice.choice(self._choices(state, seat)) for seat in state.turn}
+        return {seat: dice.choice(self._choices(state, seat)) for seat in state.to_act}
 
     def _can_go_on(self, state: State) -> bool:
-        return all(self._choices(state, seat) for seat in state.turn)
+        return all(self._choices(state, seat) for seat in state.to_act)
 
     def _choices(self, state: State, seat: str) -> Sequence[str]:
         legal = state.legal(seat)
@@ -164,7 +169,7 @@ def snapshot(trial: Trial, state: State) -> Sight:
     view, seats = trial.view, trial.game.seats
     told = tuple((view.text(state, seat), view.notes(state, seat)) for seat in seats)
     legal = tuple(repr(state.legal(seat)) for seat in seats)
-    return (state.turn, legal, repr(state.returns), repr(state.facts), told)
+    return (state.to_act, legal, repr(state.returns), repr(state.facts), told)
 
 
 def sight(view: View, state: State, seat: str) -> Mapping[str, object]:
@@ -176,8 +181,8 @@ def sight(view: View, state: State, seat: str) -> Mapping[str, object]:
         "notes": view.notes(state, seat),
         "rules": view.rules(seat),
         "legal actions": legal if isinstance(legal, FreeText) else tuple(legal),
-        "turn": seat in state.turn,
-        "instruction": view.format(state, seat).ask(legal) if seat in state.turn else "",
+        "turn": seat in state.to_act,
+        "instruction": view.format(state, seat).ask(legal) if seat in state.to_act else "",
     }
 
 

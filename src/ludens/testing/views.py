@@ -8,7 +8,7 @@ from itertools import islice
 
 from ludens.core.random import stream
 from ludens.core.state import State
-from ludens.core.view import Look, Picture, View, view_of
+from ludens.core.view import Picture, RenderOptions, View, view_of
 from ludens.testing.trial import Trial, is_text, is_tuple, rule, sight, snapshot
 
 _UNFILLED = re.compile(r"\$\{?[A-Za-z_]\w*")
@@ -43,21 +43,23 @@ def every_seat_sees_at_every_turn(trial: Trial) -> None:
 @rule
 def pictures_have_the_asked_size(trial: Trial) -> None:
     """In every look, the longer side of a picture is as long as asked, and its files and blank agree."""
-    for look in trial.views:
+    for render in trial.views:
         for state in trial.states(3, trial.seeds[:2]):
-            view = view_of(trial.game, look, trial.seed or 0)
+            view = view_of(trial.game, render, trial.seed or 0)
             for seat in trial.game.seats:
                 for picture in view.images(state, seat):
-                    _sized(trial, look, picture)
+                    _sized(trial, render, picture)
         first = trial.game.start(trial.seeds[0])
         for seat in trial.game.seats:
-            for picture in view_of(trial.game, look, trial.seeds[0]).images(first, seat):
+            for picture in view_of(trial.game, render, trial.seeds[0]).images(first, seat):
                 _encoded(trial, picture)
 
 
-def _sized(trial: Trial, look: Look, picture: Picture) -> None:
+def _sized(trial: Trial, render: RenderOptions, picture: Picture) -> None:
     size = picture.width, picture.height
-    trial.need(max(size) == look.size, f"a picture in {look.theme} is {size}; {look.size} was asked for")
+    trial.need(
+        max(size) == render.size, f"a picture in {render.theme} is {size}; {render.size} was asked for"
+    )
     trial.need(is_text(picture.hash), f"the hash of a picture is {picture.hash!r}")
 
 
@@ -73,11 +75,11 @@ def _encoded(trial: Trial, picture: Picture) -> None:
 @rule
 def showing_changes_nothing(trial: Trial) -> None:
     """Looking does not change a state, and a picture depends on state, seat and look alone."""
-    for look in trial.views[:2]:
+    for render in trial.views[:2]:
         for state in trial.states(4, trial.seeds[:2]):
             before = snapshot(trial, state)
-            fresh: View = trial.game.view(look, trial.seed or 0)
-            used = view_of(trial.game, look, trial.seed or 0)
+            fresh: View = trial.game.view(render, trial.seed or 0)
+            used = view_of(trial.game, render, trial.seed or 0)
             for seat in trial.game.seats:
                 once = sight(used, state, seat)
                 trial.need(
@@ -92,12 +94,12 @@ def showing_changes_nothing(trial: Trial) -> None:
 @rule
 def picture_and_text_tell_the_same(trial: Trial) -> None:
     """States that look alike to a seat read alike to it, and the other way round."""
-    look = next((look for look in trial.views if look.theme != "random"), trial.views[0])
+    render = next((render for render in trial.views if render.theme != "random"), trial.views[0])
     for seat in trial.game.seats:
         texts: dict[tuple[str, ...], str] = {}
         pictures: dict[str, tuple[str, ...]] = {}
         for state in trial.states(12):
-            view = view_of(trial.game, look, 0)
+            view = view_of(trial.game, render, 0)
             shown = tuple(picture.hash for picture in view.images(state, seat))
             text = view.text(state, seat)
             more = texts.setdefault(shown, text) == text
@@ -109,13 +111,13 @@ def picture_and_text_tell_the_same(trial: Trial) -> None:
 @rule
 def secrets_stay_hidden(trial: Trial) -> None:
     """What a seat may not know, drawn anew, changes nothing that the seat is shown, told or allowed."""
-    changed = not trial.game.secret
+    changed = not trial.game.imperfect_information
     for state in trial.states(6):
         for seat in trial.game.seats:
             before, seen = snapshot(trial, state), sight(trial.view, state, seat)
             for number in range(2):
                 dice = stream(trial.seed or 0, "reimagined", trial.step or 0, seat, number)
-                other = state.reimagined(seat, dice)
+                other = state.resample_hidden(seat, dice)
                 trial.need(
                     snapshot(trial, state) == before, "reimagined() changed the state it was called on"
                 )

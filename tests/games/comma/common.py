@@ -45,7 +45,7 @@ def oracle_pair(state: Dialogue) -> Dialogue:
 
 def oracle_step(state: Dialogue) -> None:
     """One message of whichever oracle's turn it is."""
-    if state.turn == ("solver",):
+    if state.to_act == ("solver",):
         advice = [said.text for said in state.said if said.seat == "expert"]
         state.apply({"solver": solve(state.puzzle.clone(), advice[-1] if advice else "")})
     else:
@@ -57,8 +57,8 @@ def oracle_step(state: Dialogue) -> None:
 def random_solver(state: Dialogue, random: Stream) -> Dialogue:
     """The paper's baseline: one action a turn, each as likely; a silent Expert."""
     while not state.over:
-        said = random.choice(state.puzzle.actions) if state.turn == ("solver",) else ""
-        state.apply({state.turn[0]: said})
+        said = random.choice(state.puzzle.actions) if state.to_act == ("solver",) else ""
+        state.apply({state.to_act[0]: said})
     return state
 
 
@@ -77,7 +77,7 @@ def chatter(state: Dialogue, random: Stream, messages: int) -> Dialogue:
         if state.over:
             break
         said = random.choice(TALK).replace("{action}", random.choice(state.puzzle.actions))
-        state.apply({state.turn[0]: said})
+        state.apply({state.to_act[0]: said})
     return state
 
 

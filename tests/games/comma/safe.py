@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ludens.core.random import Stream
-from ludens.core.view import Look, View
+from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas
 from ludens.games.comma.blocks import Block, Figure, Paragraph
 from ludens.games.comma.dialogue import Comma
@@ -82,7 +82,7 @@ class SafePanel(Puzzle[SafeManual]):
 class SafeView(CommaView):
     """Stars and lamps as bars."""
 
-    words_file = "safe.md"
+    templates_file = "safe.md"
 
     def draw(self, canvas: Canvas, box: Box, puzzle: SafePanel) -> None:
         x, y, _, _ = box
@@ -106,5 +106,5 @@ class Safe(Comma[SafeManual]):
     def set_up(self, manual: SafeManual, setting: Setting) -> SafePanel:
         return SafePanel(manual, setting)
 
-    def view(self, look: Look, seed: int = 0) -> View:
-        return SafeView(self, look, seed)
+    def view(self, render: RenderOptions, seed: int = 0) -> View:
+        return SafeView(self, render, seed)

@@ -10,10 +10,10 @@ from ludens.agents import agent
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import Illegal
 from ludens.core.replay import verify
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.dialogue import Dialogue
 from ludens.games.comma.wire.rules import Wire, WirePanel
-from ludens.play import play
+from ludens.loop import play
 
 
 def wire(seed: int = 0, **options: object) -> Dialogue:
@@ -31,19 +31,19 @@ def wrong(state: Dialogue) -> str:
 
 
 def notes(state: Dialogue, seat: str) -> str:
-    return view_of(state.game, Look(), 0).notes(state, seat)
+    return view_of(state.game, RenderOptions(), 0).notes(state, seat)
 
 
 def say(state: Dialogue, *messages: str) -> Dialogue:
     for message in messages:
-        state.apply({state.turn[0]: message})
+        state.apply({state.to_act[0]: message})
     return state
 
 
 def test_the_solver_begins_and_they_alternate() -> None:
     state = wire()
     for seat in ("solver", "expert", "solver", "expert"):
-        assert state.turn == (seat,)
+        assert state.to_act == (seat,)
         say(state, "hello")
 
 
@@ -76,7 +76,7 @@ def test_ten_turns_and_no_more() -> None:
     state = wire()
     for _ in range(9):
         say(state, "hm", "hm")
-    assert state.turn == ("solver",)
+    assert state.to_act == ("solver",)
     say(state, "hm")
     assert state.over
     assert state.facts["turns"] == 10
@@ -137,7 +137,7 @@ def test_clones_are_independent() -> None:
     twin = state.clone()
     say(state, right(state))
     assert state.solved
-    assert (twin.solved, twin.turn, len(twin.said), twin.partials) == (False, ("solver",), 2, [0.0])
+    assert (twin.solved, twin.to_act, len(twin.said), twin.partials) == (False, ("solver",), 2, [0.0])
 
 
 def test_last_message_only() -> None:

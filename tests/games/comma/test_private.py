@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ludens.core.random import stream
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.dialogue import Dialogue
 from tests.games.comma.common import oracle_pair
 from tests.games.comma.safe import Safe, SafePanel
@@ -18,7 +18,7 @@ def start(**options: object) -> tuple[Dialogue, str]:
 
 
 def notes(state: Dialogue, seat: str) -> str:
-    return view_of(state.game, Look(), 0).notes(state, seat)
+    return view_of(state.game, RenderOptions(), 0).notes(state, seat)
 
 
 def test_typed_digits_are_for_the_solver_alone() -> None:
@@ -49,7 +49,7 @@ def test_the_briefing_is_for_the_solver_alone() -> None:
 def test_another_code_sounds_the_same_to_the_expert() -> None:
     state, code = start()
     state.apply({"solver": f"Now.\n{code}\nknock"})
-    twin = state.reimagined("expert", stream(1, "imagine"))
+    twin = state.resample_hidden("expert", stream(1, "imagine"))
     assert twin.facts["private"] != state.facts["private"]
     assert twin.said[0].events[5].outcome == "mistake"
     assert notes(twin, "expert") == notes(state, "expert")
@@ -59,7 +59,7 @@ def test_another_code_sounds_the_same_to_the_expert() -> None:
 def test_a_setback_does_not_lower_our_partial_score(variant: str, partial: float) -> None:
     state, code = start(variant=variant)
     for said in (code, "Go on.", "press_enter"):
-        state.apply({state.turn[0]: said})
+        state.apply({state.to_act[0]: said})
     assert state.mistakes == 1
     assert state.facts["partials"] == [0.5, partial]
     assert state.returns == {"solver": partial, "expert": partial}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, kit
 from ludens.games.comma.blocks import Figure, Grid, Heading, Items, Paragraph, write
 from ludens.games.comma.pages import pages
@@ -17,14 +17,14 @@ from tests.games.comma.common import PUZZLES, dialogue, make
 @pytest.mark.parametrize("options", [{"manual": "random", "history": "last"}, {"variant": "released"}])
 @pytest.mark.parametrize("name", PUZZLES)
 def test_it_keeps_the_contract(name: str, options: dict[str, object]) -> None:
-    check_game(make(name, **options), seeds=(0,), views=(Look(size=256),))
+    check_game(make(name, **options), seeds=(0,), views=(RenderOptions(size=256),))
 
 
 @pytest.mark.parametrize("name", PUZZLES)
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_picture_shows_what_changes(name: str, theme: str) -> None:
     game = make(name)
-    view = view_of(game, Look(theme), 4)
+    view = view_of(game, RenderOptions(theme), 4)
     pictures = {}
     for seed in range(12):
         state = dialogue(name, seed, seed % 4)
@@ -36,7 +36,7 @@ def test_the_picture_shows_what_changes(name: str, theme: str) -> None:
 @pytest.mark.parametrize("size", [256, 512])
 def test_the_manual_fits_its_pages(name: str, size: int) -> None:
     standard, random = make(name).start(0), make(name, manual="random").start(0)
-    view = view_of(standard.game, Look(size=size), 0)
+    view = view_of(standard.game, RenderOptions(size=size), 0)
     for page in (*view.images(standard, "expert"), *view.images(random, "expert")):
         pixels = page.pixels  # type: ignore[attr-defined]
         rim = [pixels[:, -2:], pixels[:2], pixels[-2:]]
@@ -91,7 +91,7 @@ def test_a_manual_is_written_as_plain_text() -> None:
 
 def test_words_can_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "comma.wire.md").write_text("# title\nCables\n\n# rules solver\nJust $turns turns.\n")
-    view = view_of(make("comma/wire"), Look(words=tmp_path), 0)
+    view = view_of(make("comma/wire"), RenderOptions(templates=tmp_path), 0)
     assert view.rules("solver") == "Just 10 turns."
     assert view.text(make("comma/wire").start(0), "solver").startswith("Cables\n")
     assert "Expert in a game" in view.rules("expert")
@@ -99,7 +99,7 @@ def test_words_can_be_replaced(tmp_path: Path) -> None:
 
 def test_turns_and_mistakes_are_shown_even_when_many() -> None:
     state = make("comma/wire", mistakes=100, turns=100).start(0)
-    view = view_of(state.game, Look(), 0)
+    view = view_of(state.game, RenderOptions(), 0)
     before = view.image(state, "solver")
     state.apply({"solver": "\n".join(state.puzzle.actions[:1] * 2)})
     assert view.image(state, "solver").hash != before.hash

@@ -8,9 +8,9 @@ import pytest
 
 import ludens
 from ludens.core.errors import BadOption, MoveError, UnknownName
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.games.qa.kinds import KINDS
-from ludens.play import play
+from ludens.loop import play
 
 
 @pytest.mark.parametrize("board", KINDS)
@@ -43,7 +43,7 @@ def test_a_type_can_be_fixed_and_asks_the_same_as_when_drawn() -> None:
 @pytest.mark.parametrize("board", KINDS)
 def test_the_prompt_has_three_examples_with_their_letters(board: str) -> None:
     game = ludens.make("qa", board=board)
-    view = game.view(Look())
+    view = game.view(RenderOptions())
     letters: Counter[str] = Counter()
     for seed in range(40):
         state = game.start(seed)
@@ -59,7 +59,7 @@ def test_the_prompt_has_three_examples_with_their_letters(board: str) -> None:
 def test_there_may_be_no_examples() -> None:
     game = ludens.make("qa", board="chess", examples=0)
     state = game.start(4)
-    assert game.view(Look()).notes(state, "viewer") == state.asked.written()  # type: ignore[attr-defined]
+    assert game.view(RenderOptions()).notes(state, "viewer") == state.asked.written()  # type: ignore[attr-defined]
     usual = ludens.make("qa", board="chess").start(4)
     assert state.asked == usual.asked  # type: ignore[attr-defined]
 
@@ -81,7 +81,7 @@ def test_a_letter_is_read_with_or_without_its_option(reply: str, letter: str) ->
     game = ludens.make("qa", board="gomoku", kind="count_stones")
     state = game.start(1)
     text = reply.replace("{option}", state.asked.options[1])  # type: ignore[attr-defined]
-    assert game.view(Look()).format(state, "viewer").read(text, state.legal("viewer")) == letter
+    assert game.view(RenderOptions()).format(state, "viewer").read(text, state.legal("viewer")) == letter
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_anything_else_is_no_answer(reply: str) -> None:
     game = ludens.make("qa", board="gomoku", kind="count_stones")
     state = game.start(1)
     with pytest.raises(MoveError):
-        game.view(Look()).format(state, "viewer").read(reply, state.legal("viewer"))
+        game.view(RenderOptions()).format(state, "viewer").read(reply, state.legal("viewer"))
 
 
 def test_facts_tell_what_was_answered() -> None:

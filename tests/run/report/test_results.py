@@ -9,7 +9,7 @@ from shutil import copytree
 import pytest
 
 from ludens.core.errors import BadFile, BadOption
-from ludens.run.cells import Conduct
+from ludens.run.cells import ReplyStats
 from ludens.run.report.tables import scores
 from ludens.run.results import Row, SuiteResults, load_results
 from ludens.run.stats import games_needed, macro_micro, normalised, rate
@@ -47,7 +47,7 @@ def test_a_void_episode_that_was_played_again_counts_once_and_its_void_is_told(
     # The calls before the failure were paid for: they are in the usage, not in the moves.
     paid = sum(move.seat == void.episode.culprit for move in void.episode.moves)
     assert paid > 0
-    assert cell.usage.calls == cell.conduct.moves + paid
+    assert cell.usage.calls == cell.reply_stats.moves + paid
 
 
 def test_metrics_are_the_tasks_own(suite: SuiteResults) -> None:
@@ -73,14 +73,14 @@ def test_conduct_counts_the_entrants_own_seats(suite: SuiteResults) -> None:
         for move in played.episode.moves
         if move.seat in played.seats
     ]
-    conduct = rude.conduct
-    assert conduct.moves == len(own)
-    assert conduct.fallbacks == sum(move.verdict == "fallback" for move in own) > 0
-    assert conduct.retried == sum(move.verdict == "retried" for move in own) > 0
-    assert conduct.unreadable > 0 < conduct.illegal
-    assert conduct.fallback_rate == conduct.fallbacks / conduct.moves
-    assert random.conduct == Conduct(moves=random.conduct.moves)
-    assert random.conduct.moves == sum(
+    reply_stats = rude.reply_stats
+    assert reply_stats.moves == len(own)
+    assert reply_stats.fallbacks == sum(move.verdict == "fallback" for move in own) > 0
+    assert reply_stats.retried == sum(move.verdict == "retried" for move in own) > 0
+    assert reply_stats.unreadable > 0 < reply_stats.illegal
+    assert reply_stats.fallback_rate == reply_stats.fallbacks / reply_stats.moves
+    assert random.reply_stats == ReplyStats(moves=random.reply_stats.moves)
+    assert random.reply_stats.moves == sum(
         move.seat in played.seats for played in random.episodes.values() for move in played.episode.moves
     )
 

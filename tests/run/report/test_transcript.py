@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from ludens.agents.vlm import Manner, Vlm
+from ludens.agents.vlm import PromptOptions, Vlm
 from ludens.core.registry import make
+from ludens.loop import play
 from ludens.models.chat import Answer, Message, Model, Request
-from ludens.play import play
 from ludens.run.report.transcript import transcript
 
 
@@ -42,16 +42,16 @@ def plain(messages: list[Message]) -> list[tuple[str, list[str]]]:
 @pytest.mark.parametrize(
     "manner",
     [
-        Manner(),
-        Manner(memory="all", frames=3),
-        Manner(memory="last", style="cot", modality="both"),
-        Manner(blind=True, memory="all"),
-        Manner(modality="text"),
+        PromptOptions(),
+        PromptOptions(memory="all", frames=3),
+        PromptOptions(memory="last", style="cot", modality="both"),
+        PromptOptions(blind=True, memory="all"),
+        PromptOptions(modality="text"),
     ],
     ids=str,
 )
 @pytest.mark.parametrize("game", ["tic_tac_toe", "breakthrough?rows=5&columns=4", "coin_dilemma?horizon=3"])
-async def test_prompts_come_out_as_they_went_in(game: str, manner: Manner) -> None:
+async def test_prompts_come_out_as_they_went_in(game: str, manner: PromptOptions) -> None:
     made, model = make(game), Listening()
     vlm = Vlm(model, manner)
     seats: dict[str, Any] = dict.fromkeys(made.seats, vlm)

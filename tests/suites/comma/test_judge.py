@@ -9,8 +9,8 @@ import pytest
 from ludens.agents import agent
 from ludens.core.errors import AgentFailure, BadFile, UnknownName, Unreadable
 from ludens.core.registry import make
+from ludens.loop import play
 from ludens.models import model
-from ludens.play import play
 from ludens.suites.comma import PUZZLES
 from ludens.suites.comma.judge import judge_all, make_judge
 from ludens.suites.comma.judge.by_model import ModelJudge, read_labels

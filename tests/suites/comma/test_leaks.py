@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ludens.agents import agent
 from ludens.core.registry import make
-from ludens.play import play
+from ludens.loop import play
 from ludens.suites.comma.leaks import KINDS, Leak, find_leaks, leaks_of
 from tests.games.comma.common import SEEDS, dialogue
 from tests.suites.comma.leak_lines import INNOCENT, UNSEEN, cases

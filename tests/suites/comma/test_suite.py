@@ -14,7 +14,7 @@ from ludens.core.episode import Episode, Move, Try, Usage
 from ludens.core.errors import UnknownName
 from ludens.core.registry import make
 from ludens.run.report import load_results, render
-from ludens.run.task import Played, suite
+from ludens.run.task import EpisodeResult, suite
 from ludens.suites.comma import PUZZLES
 from ludens.suites.comma.digest import digest, skills_of
 from ludens.suites.comma.metrics import ACL, EFFICIENCY, LEAKS, SR, TOKENS, efficiency_of
@@ -88,7 +88,9 @@ def test_capabilities_are_the_papers() -> None:
     }
 
 
-def finished(solved: bool, partial: float, turns: int, spoken: int, words: int | None = None) -> Played:
+def finished(
+    solved: bool, partial: float, turns: int, spoken: int, words: int | None = None
+) -> EpisodeResult:
     facts: dict[str, Any] = {
         "solved": solved, "partial": partial, "mistakes": 1, "turns": turns, "private": {},
         "messages": {"solver": spoken, "expert": spoken - solved}, "skills": ["grounding"],
@@ -98,7 +100,7 @@ def finished(solved: bool, partial: float, turns: int, spoken: int, words: int |
         usage = [Usage(output_tokens=words // 2, reasoning_tokens=words // 4)] * 2
         tries = [Try("hello", usage=used) for used in usage]
         episode.moves = [Move(0, "solver", "", tries=tries[:1]), Move(1, "expert", "", tries=tries[1:])]
-    return Played("key", episode, ("solver", "expert"))
+    return EpisodeResult("key", episode, ("solver", "expert"))
 
 
 def test_efficiency_is_the_papers_formula() -> None:
@@ -132,7 +134,7 @@ def test_a_failure_counts_as_the_limit() -> None:
         state.apply({"solver": action})
         if not state.facts["solved"]:
             break
-    lost = Played("key", Episode("comma/wire", 1, {}, 0, {}, facts=state.facts), ("solver",))
+    lost = EpisodeResult("key", Episode("comma/wire", 1, {}, 0, {}, facts=state.facts), ("solver",))
     assert (ACL.estimate([lost]).mean, SR.estimate([lost]).mean) == (10, 0)
 
 

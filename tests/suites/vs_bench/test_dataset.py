@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UnknownName
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.run import dataset as files
 from ludens.run.dataset import Order, built, write
 from ludens.suites.vs_bench import dataset, samples
@@ -22,11 +22,11 @@ from tests.support.runs import plan_of, played
 
 pytest.importorskip("pyarrow")
 
-SMALL = Look(size=256)
+SMALL = RenderOptions(size=256)
 
 
 def made(folder: Path, what: str = "coin_dilemma", **order: object) -> Path:
-    write(built("vs-bench", Order(what, **{"n": 32, "look": SMALL, **order})), folder)  # type: ignore[arg-type]
+    write(built("vs-bench", Order(what, **{"n": 32, "render": SMALL, **order})), folder)  # type: ignore[arg-type]
     return folder
 
 

@@ -9,18 +9,18 @@ import pytest
 
 from ludens.agents import agent
 from ludens.games.kuhn_poker.rules import INFOSETS
-from ludens.play import play
-from ludens.run.task import Played
+from ludens.loop import play
+from ludens.run.task import EpisodeResult
 from ludens.suites.vs_bench.kuhn import EXPLOITABILITY, SEAT, KuhnQuestions, answers_of
 
 
-def asked(spec: str, times: int, first: int = 0) -> list[Played]:
+def asked(spec: str, times: int, first: int = 0) -> list[EpisodeResult]:
     game = KuhnQuestions()
     player = agent(spec, game)
 
-    async def all_of_them() -> list[Played]:
+    async def all_of_them() -> list[EpisodeResult]:
         seeds = range(first, first + times * len(INFOSETS))
-        return [Played(str(seed), await play(game, {SEAT: player}, seed), (SEAT,)) for seed in seeds]
+        return [EpisodeResult(str(seed), await play(game, {SEAT: player}, seed), (SEAT,)) for seed in seeds]
 
     return asyncio.run(all_of_them())
 

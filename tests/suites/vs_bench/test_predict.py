@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from ludens.agents import agent
+from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
-from ludens.core.table import Table
-from ludens.core.view import Look
-from ludens.play import play
+from ludens.core.view import RenderOptions
+from ludens.loop import play
 from ludens.suites.vs_bench.predict import SEAT, Predict
 from ludens.suites.vs_bench.recipes import RECIPES
 from ludens.testing import check_game
@@ -27,7 +27,9 @@ def predicted(name: str, seed: int, who: str = "bot/oracle") -> Episode:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_predicting_keeps_every_rule_of_the_contract(name: str) -> None:
-    check_game(Predict(game=name), seeds=(0,), views=(Look("classic", 256), Look("random", 256)))
+    check_game(
+        Predict(game=name), seeds=(0,), views=(RenderOptions("classic", 256), RenderOptions("random", 256))
+    )
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -41,7 +43,7 @@ def test_who_knows_is_always_right(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in RECIPES if name not in DEAR])
 def test_the_question_names_both_seats_and_shows_the_observers_view(name: str) -> None:
     game = Predict(game=name)
-    state, view = game.start(3), game.view(Look())
+    state, view = game.start(3), game.view(RenderOptions())
     asked, notes = state.sample, view.notes(state, SEAT)
     assert asked.observer != asked.target
     assert f"in the seat {asked.observer}" in notes
@@ -56,7 +58,7 @@ def test_the_question_names_both_seats_and_shows_the_observers_view(name: str) -
 @pytest.mark.slow
 def test_pong_is_watched_from_the_other_paddle() -> None:
     game = Predict(game="pong")
-    state, view = game.start(0), game.view(Look())
+    state, view = game.start(0), game.view(RenderOptions())
     assert (state.sample.observer, state.sample.target) == ("left", "right")
     assert "You control the left paddle" in view.notes(state, SEAT)
     assert len(view.images(state, SEAT)) == 4
@@ -64,6 +66,6 @@ def test_pong_is_watched_from_the_other_paddle() -> None:
 
 def test_silence_is_a_wrong_answer_and_nothing_else() -> None:
     game = Predict(game="coin_dilemma")
-    table = Table(fallback="forfeit", retries=1)
-    episode = asyncio.run(play(game, {SEAT: Scripted(says=["", "", ""])}, 0, table=table))
+    table = PlayConfig(fallback="forfeit", retries=1)
+    episode = asyncio.run(play(game, {SEAT: Scripted(says=["", "", ""])}, 0, config=table))
     assert (episode.status, episode.returns, episode.facts["predicted"]) == ("forfeit", {SEAT: 0.0}, None)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ludens.agents import agent
 from ludens.core.random import stream
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.games.breakthrough.bots import _name, position_of
 from ludens.games.grid.bots import Walker
 from ludens.games.grid.cells import AFTER
@@ -36,7 +36,7 @@ SLOW = [
     if name != "pong"
 ]
 
-_LOOK = Look(size=256)
+_LOOK = RenderOptions(size=256)
 
 
 def look(asked: Sample) -> tuple[object, ...]:
@@ -207,7 +207,7 @@ def test_hanabis_options_tell_the_observer_nothing_about_its_own_cards() -> None
         asked = sample("hanabi", number)
         state = Prediction(asked)
         for other in range(4):
-            twin = state.reimagined(SEAT, stream(number, "other", other))
+            twin = state.resample_hidden(SEAT, stream(number, "other", other))
             assert twin.sample.options == asked.options
             theirs, ours = set(twin.sample.state.legal(asked.seat)), set(asked.state.legal(asked.seat))  # type: ignore[arg-type]
             seen += theirs != ours

@@ -11,7 +11,7 @@ from ludens.core.episode import Episode
 from ludens.core.errors import UnknownName
 from ludens.run.results import combined
 from ludens.run.stats import exactly
-from ludens.run.task import Played, suite
+from ludens.run.task import EpisodeResult, suite
 from ludens.suites.vs_bench import DECISIONS, REASONING
 from ludens.suites.vs_bench.anchors import MEASURED, PAPER
 
@@ -141,7 +141,7 @@ def test_twenty_lost_games_leave_room_for_doubt() -> None:
     [task] = [task for task in suite("vs-bench").tasks if task.name == "decide/breakthrough"]
     returns = {"black": -1.0, "white": 1.0}
     lost = [
-        Played(str(seed), Episode("breakthrough", 1, {}, seed, {}, returns=returns), ("black",))
+        EpisodeResult(str(seed), Episode("breakthrough", 1, {}, seed, {}, returns=returns), ("black",))
         for seed in range(20)
     ]
     found = task.metrics[0].estimate(lost)

@@ -27,7 +27,7 @@ class BattleView(GridView):
 
     def values(self, seat: str) -> dict[str, object]:
         values = super().values(seat)
-        return {**values, "blocks": self.words.say(f"blocks {values['variant']}")}
+        return {**values, "blocks": self.templates.fill(f"blocks {values['variant']}")}
 
     def icon(self, thing: str, px: int, ground: str) -> Sprite:
         hue, kind = thing.split()

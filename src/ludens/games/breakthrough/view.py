@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from string import ascii_lowercase
 
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.draw import Sprite, board, kit
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.breakthrough.rules import Breakthrough
@@ -19,11 +19,11 @@ class BreakthroughView(BoardView):
     codes = {0: "empty", 1: "black", 2: "white"}
     marks = {0: ".", 1: "b", 2: "w"}
 
-    def __init__(self, game: Breakthrough, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
+    def __init__(self, game: Breakthrough, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
         self.rows, self.columns = game.rows, game.columns
         inks = ("ink", "line", "black", "white")
-        self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "light", "dark"))
+        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "light", "dark"))
         labels = [self.row_label(row) for row in range(self.rows)]
         columns = ascii_lowercase[: self.columns]
         self.board = board(self._kit, self.rows, self.columns, labels, columns, style="checkered")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ludens.core.game import Game
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.draw import Sprite, board, kit
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.open_spiel.adapter import SpielState
@@ -30,10 +30,10 @@ class ChessView(BoardView):
         **{-n: letter.lower() for n, letter in enumerate(_LETTERS, 1)},
     }
 
-    def __init__(self, game: Game, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
+    def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
         inks = ("ink", "line", "black", "white")
-        self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "light", "dark"))
+        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "light", "dark"))
         self.board = board(self._kit, 8, 8, "87654321", "abcdefgh", style="checkered")
 
     def row_label(self, row: int) -> str:
@@ -78,7 +78,7 @@ class ChessView(BoardView):
     def format(self, state: SpielState, seat: str) -> ActionFormat:
         import pyspiel
 
-        if seat not in state.turn:
+        if seat not in state.to_act:
             return ActionFormat()
         board, spiel = state.spiel.board(), state.spiel
         player = spiel.current_player()

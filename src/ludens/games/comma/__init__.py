@@ -27,7 +27,7 @@ How to add a puzzle, in five steps:
     head. Measure in `self.kit.px(units)`, 512 units to the picture. What is told apart by colour needs a
     word or a letter where `self.kit.theme.lettered`. Text that varies without end (numbers) is drawn digit
     by digit, so that sprites are found again. Look at it in all four themes, and at 256.
-4.  `NAME/words.md`: the sections `title`, `puzzle solver` and `puzzle expert` (what the panel is about,
+4.  `NAME/templates.md`: the sections `title`, `puzzle solver` and `puzzle expert` (what the panel is about,
     without giving away the manual). `NAME/__init__.py`: one line.
 5.  One line in the catalogue of `ludens.games`, and `tests/games/comma/NAME/`: the rules against the
     published tables written down independently, random manuals (solvable, unambiguous), and a test that

@@ -63,7 +63,7 @@ class Comma(Game, Generic[M]):
         "full", choices=("full", "last"), help="how much of the conversation the seats are shown"
     )
 
-    secret = True
+    imperfect_information = True
     bots = {"oracle": "ludens.games.comma.bots:Oracle", "random": "ludens.games.comma.bots:Random"}
     best = "bot/oracle"
 
@@ -139,7 +139,7 @@ class Dialogue(State):
         return manual
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         return self.turn_of
 
     def legal(self, seat: str) -> Legal:
@@ -254,7 +254,7 @@ class Dialogue(State):
         twin.partials = self.partials.copy()
         return twin
 
-    def reimagined(self, seat: str, random: Stream) -> Self:
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
         twin = self.clone()
         if seat == "solver":
             twin.puzzle.random = random.fork("future")

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 from ludens.core.errors import Unreadable
 from ludens.core.reply import MessageFormat, ReplyFormat
 from ludens.core.state import Legal
-from ludens.core.view import Look, Picture, View
+from ludens.core.view import Picture, RenderOptions, View
 from ludens.draw import Canvas, kit
 from ludens.games.comma import blocks
 from ludens.games.comma.dialogue import Comma, Dialogue, Said
@@ -40,20 +40,20 @@ class WholeReply(MessageFormat):
 class CommaView(View):
     """A view whose subclass draws the panel and lies beside the puzzle's own words."""
 
-    shared_words = Path(__file__).parent / "words.md"
+    shared_templates = Path(__file__).parent / "templates.md"
     inks: ClassVar[Sequence[str] | None] = None
     """Colours the panel is drawn with; naming the few there are makes smoother edges."""
     grounds: ClassVar[Sequence[str]] = ("page", "panel", "white")
 
     game: Comma[Any]
 
-    def __init__(self, game: Comma[Any], look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
+    def __init__(self, game: Comma[Any], render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
         inks = None if self.inks is None else ("ink", "muted", "line", "gray", "red", "green", *self.inks)
-        self.kit = kit(look.theme, look.size, seed, inks, self.grounds)
-        self._frame = Frame(self.kit, self.words.say("title"))
+        self.kit = kit(render.theme, render.size, seed, inks, self.grounds)
+        self._frame = Frame(self.kit, self.templates.fill("title"))
         form = WholeReply if game.released else MessageFormat
-        self._formats = {seat: form(self.words.say("reply", seat=seat)) for seat in game.seats}
+        self._formats = {seat: form(self.templates.fill("reply", seat=seat)) for seat in game.seats}
         self._pages: tuple[Manual, tuple[Picture, ...]] | None = None
 
     @abstractmethod
@@ -61,8 +61,8 @@ class CommaView(View):
         """Draw the panel into the box (x, y, width, height, in pixels)."""
 
     def values(self, seat: str) -> dict[str, object]:
-        released = self.game.released and self.words.has(f"puzzle released {seat}")
-        puzzle = self.words.say("puzzle released" if released else "puzzle", seat=seat)
+        released = self.game.released and self.templates.has(f"puzzle released {seat}")
+        puzzle = self.templates.fill("puzzle released" if released else "puzzle", seat=seat)
         told = {"turns": self.game.last_turn, "puzzle": puzzle}
         return {**super().values(seat), **told}
 
@@ -88,28 +88,28 @@ class CommaView(View):
     def text(self, state: Dialogue, seat: str) -> str:
         if seat == "expert":
             return blocks.write(state.manual.blocks())
-        head = self.words.say("panel", **asdict(_head(state)))
-        return f"{self.words.say('title')}\n{head}\n{state.puzzle.describe()}"
+        head = self.templates.fill("panel", **asdict(_head(state)))
+        return f"{self.templates.fill('title')}\n{head}\n{state.puzzle.describe()}"
 
     def notes(self, state: Dialogue, seat: str) -> str:
         parts = []
         if seat == "solver":
-            parts.append("\n".join([self.words.say("actions"), *state.puzzle.actions]))
+            parts.append("\n".join([self.templates.fill("actions"), *state.puzzle.actions]))
             briefing = state.puzzle.briefing
             if briefing:
                 lines = [f"{name}: {value}" for name, value in briefing.items()]
-                parts.append("\n".join([self.words.say("briefing"), *lines]))
+                parts.append("\n".join([self.templates.fill("briefing"), *lines]))
         parts.append("\n".join(self._conversation(state, seat)))
         return "\n\n".join(parts)
 
     def _conversation(self, state: Dialogue, seat: str) -> Iterator[str]:
         if not state.said:
-            yield self.words.say("silence", seat=seat)
+            yield self.templates.fill("silence", seat=seat)
             return
         shown: Sequence[Said] = state.said
         if self.game.history == "last":
             shown = [said for said in state.said if said.seat != seat][-1:]
-        yield self.words.say("conversation last" if self.game.history == "last" else "conversation")
+        yield self.templates.fill("conversation last" if self.game.history == "last" else "conversation")
         if self.game.history == "last" and seat == "solver":
             # The panel's answer to one's own last actions is no message: the ablation leaves it.
             mine = [said for said in state.said if said.seat == seat]
@@ -125,10 +125,10 @@ class CommaView(View):
         """What came of the actions in a message, as the panel answers."""
         for words, outcome in said.events:
             section = f"{outcome} released" if self.game.released else outcome
-            yield f"Panel: {self.words.say(section, action=words)}"
+            yield f"Panel: {self.templates.fill(section, action=words)}"
 
 
 def _head(state: Dialogue) -> Head:
     game = state.game
-    turn = max(1, state.spoken + (state.turn == ("solver",)))
+    turn = max(1, state.spoken + (state.to_act == ("solver",)))
     return Head(state.puzzle.serial, state.light, state.mistakes, game.mistakes, turn, game.last_turn)

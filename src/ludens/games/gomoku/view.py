@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from string import ascii_uppercase
 
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.draw import Sprite, board, kit
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.gomoku.rules import Gomoku
@@ -19,11 +19,11 @@ class GomokuView(BoardView):
     codes = {0: "empty", 1: "black", 2: "white"}
     marks = {0: ".", 1: "b", 2: "w"}
 
-    def __init__(self, game: Gomoku, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
+    def __init__(self, game: Gomoku, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
         self.rows = self.columns = game.size
         inks = ("ink", "line", "black", "white")
-        self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "wood"))
+        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "wood"))
         rows = ascii_uppercase[: self.rows]
         columns = [self.column_label(column) for column in range(self.columns)]
         self.board = board(self._kit, self.rows, self.columns, rows, columns, style="points", labels="lt")

@@ -43,7 +43,7 @@ class GridState(State):
         self._horizon = game.horizon
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         return SEATS if self.step < self._horizon else ()
 
     def legal(self, seat: str) -> Sequence[str]:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ludens.core.view import Look, View
+from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, board, kit
 from ludens.games.grid.cells import SIDE, name
 from ludens.games.grid.rules import SEATS, GridGame, GridState
@@ -38,13 +38,13 @@ class GridView(View):
     """How large those cells are drawn."""
     inks: ClassVar[tuple[str, ...]] = ("ink", "line", "red", "blue", "white", "black")
 
-    def __init__(self, game: GridGame, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
+    def __init__(self, game: GridGame, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
         self._events = game.events
         self._things = game.things
         self._horizon = game.horizon
         self._kit = kit(
-            look.theme, look.size, seed, inks=self.inks, grounds=("page", _PANEL, _GROUND, "red", "blue")
+            render.theme, render.size, seed, inks=self.inks, grounds=("page", _PANEL, _GROUND, "red", "blue")
         )
         px = self._kit.px
         rows, columns = "ABCDE", "12345"

@@ -11,7 +11,7 @@ from typing import Any, Self
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.games.hanabi.guess import guess_hand
-from ludens.games.hanabi.table import Move, Shape, Sight, Table, read_move
+from ludens.games.hanabi.table import Move, PlayConfig, Shape, Sight, read_move
 from ludens.games.open_spiel.adapter import SpielGame, SpielState
 
 
@@ -21,7 +21,7 @@ class HanabiState(SpielState):
     game: HanabiGame
 
     def __init__(self, game: HanabiGame, spiel: Any, random: Stream) -> None:
-        self.table = Table.laid(game.shape)
+        self.table = PlayConfig.laid(game.shape)
         self._read = 0
         super().__init__(game, spiel, random)
 
@@ -64,9 +64,9 @@ class HanabiState(SpielState):
         copy.table, copy._read = self.table.copy(), self._read
         return copy
 
-    def reimagined(self, seat: str, random: Stream) -> Self:
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
         new_faces = guess_hand(self.sight(seat), random)
-        spiel, drawn, table = self.game.spiel.new_initial_state(), 0, Table.laid(self.game.shape)
+        spiel, drawn, table = self.game.spiel.new_initial_state(), 0, PlayConfig.laid(self.game.shape)
         for action in self.spiel.history():
             if table.dealing:
                 action = new_faces.get(drawn, action)
@@ -91,7 +91,7 @@ class HanabiGame(SpielGame):
     spiel_name = "hanabi"
     view_class = "ludens.games.hanabi.view:HanabiView"
     stable_names = True
-    secret = True
+    imperfect_information = True
     bots = {
         "strong": "ludens.games.hanabi.bots:Strong",
         "literal": "ludens.games.hanabi.bots:Literal",

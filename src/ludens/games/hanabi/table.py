@@ -99,7 +99,7 @@ class Sight:
 
 
 @dataclass
-class Table:
+class PlayConfig:
     """Everything on the table, faces up."""
 
     shape: Shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ludens.core.view import Look, View
+from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, fonts, kit
 from ludens.draw.colour import edge_of, letter_on
 from ludens.draw.shapes import letters
@@ -49,14 +49,14 @@ _NAME, _NUMBER = 14, 13
 class HanabiView(View):
     """Each seat sees itself last, and the others in the order of play."""
 
-    def __init__(self, game: HanabiGame, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
+    def __init__(self, game: HanabiGame, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
         self.shape = game.shape
         self.hues = HUES[: self.shape.colors]
         self.ranks = "12345"[: self.shape.ranks]
         self._layout = _LAYOUTS[self.shape.players]
         inks = ("ink", "muted", "black", "white", "gray", *self.hues)
-        self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "panel", *self.hues))
+        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "panel", *self.hues))
         px, layout = self._kit.px, self._layout
         # Words do not shrink below what can be read; in small pictures the cards make room for them.
         self._line = max(px(_NAME), fonts.line_height(self._kit.font_px(12)) - 1)
@@ -88,11 +88,11 @@ class HanabiView(View):
         }
 
     def text(self, state: HanabiState, seat: str) -> str:
-        return tell(state.sight(seat), state.table.mover if state.turn else None)
+        return tell(state.sight(seat), state.table.mover if state.to_act else None)
 
     def image(self, state: HanabiState, seat: str) -> Picture:
         sight, layout, px = state.sight(seat), self._layout, self._kit.px
-        mover = state.table.mover if state.turn else None
+        mover = state.table.mover if state.to_act else None
         canvas = self._base.copy()
         self._tokens(canvas, sight)
         self._fireworks(canvas, sight)

@@ -58,8 +58,8 @@ class KuhnState(SpielState):
     def facts(self) -> dict[str, Any]:
         return {**super().facts, "cards": "".join(self.cards), "history": self.history}
 
-    def reimagined(self, seat: str, random: Stream) -> Self:
-        return self.clone() if self.showdown else super().reimagined(seat, random)
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
+        return self.clone() if self.showdown else super().resample_hidden(seat, random)
 
 
 class KuhnQuestion(State):
@@ -71,7 +71,7 @@ class KuhnQuestion(State):
         self.action = action
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         return () if self.action else (self.player,)
 
     def legal(self, seat: str) -> Sequence[str]:
@@ -95,8 +95,8 @@ class KuhnQuestion(State):
     def clone(self) -> Self:
         return type(self)(self.player, self.hand.clone(), self.action)
 
-    def reimagined(self, seat: str, random: Stream) -> Self:
-        return type(self)(self.player, self.hand.reimagined(seat, random), self.action)
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
+        return type(self)(self.player, self.hand.resample_hidden(seat, random), self.action)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class KuhnPoker(SpielGame):
     best = "bot/equilibrium"
     spiel_name = "kuhn_poker"
     stable_names = True
-    secret = True
+    imperfect_information = True
     bots = {"equilibrium": "ludens.games.kuhn_poker.bots:Equilibrium"}
 
     infoset: str = option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ludens.core.view import Look, View
+from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, kit
 from ludens.games.kuhn_poker.rules import PLAYERS, KuhnPoker, KuhnQuestion, KuhnState
 
@@ -16,10 +16,10 @@ _DONE = {"p": "PASS", "b": "BET"}
 class KuhnView(View):
     """Both seats see themselves below and the other above."""
 
-    def __init__(self, game: KuhnPoker, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
+    def __init__(self, game: KuhnPoker, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
         inks = ("ink", "line", "red", "black", "white", "gray", "blue", "yellow")
-        self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "panel", "white"))
+        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "panel", "white"))
         self._base = self._furniture()
 
     def _furniture(self) -> Canvas:

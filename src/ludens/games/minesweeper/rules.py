@@ -34,7 +34,7 @@ class Minesweeper(Game):
 
     name = "minesweeper"
     view_class = "ludens.games.minesweeper.view:MinesweeperView"
-    secret = True
+    imperfect_information = True
     bots: ClassVar[Mapping[str, str]] = {"logic": "ludens.games.minesweeper.bots:Logic"}
 
     rows: int = option(8, low=2, high=16, help="rows of the field")
@@ -83,11 +83,11 @@ class MinesweeperState(State):
         return self.seen.count(HIDDEN) == self.game.mines and self.hit is None and bool(self._trail)
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         return () if self.hit is not None or self.won else (SEAT,)
 
     def legal(self, seat: str) -> Sequence[str]:
-        if seat not in self.turn:
+        if seat not in self.to_act:
             return ()
         called = names(self.game.rows, self.game.columns)
         return [called[cell] for cell, code in enumerate(self.seen) if code == HIDDEN]
@@ -141,10 +141,10 @@ class MinesweeperState(State):
         copy.seen, copy.hit, copy._trail = self.seen, self.hit, self._trail
         return copy
 
-    def reimagined(self, seat: str, random: Stream) -> Self:
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
         copy = self.clone()
         copy._random = random.clone()
-        if copy.mines is not None and copy.turn:
+        if copy.mines is not None and copy.to_act:
             known = know(self.game.rows, self.game.columns, self.game.mines, self.seen)
             copy.mines = known.draw(random)
         return copy

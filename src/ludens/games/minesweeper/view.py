@@ -7,7 +7,7 @@ from string import ascii_uppercase
 from PIL.ImageDraw import ImageDraw
 
 from ludens.core.random import Stream
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.draw import Picture, Sprite, Theme, board, kit, theme
 from ludens.draw.colour import BLACK, WHITE, contrast, mix
 from ludens.draw.shapes import fill_shape, regular
@@ -19,18 +19,18 @@ _HUES = ("blue", "green", "red", "purple", "brown", "cyan", "black", "gray")
 _READABLE = 4.5
 
 
-def number_inks(look: Theme, ground: str) -> tuple[str, ...]:
+def number_inks(render: Theme, ground: str) -> tuple[str, ...]:
     """A colour for each of the numbers 1 to 8, moved towards ink until it can be read on the ground.
 
     Where colour must not matter all numbers have the colour of ink: their shapes say enough.
     """
-    if look.lettered:
+    if render.lettered:
         return ("ink",) * 8
     inks = []
     for hue in _HUES:
-        steps = (mix(look.colour(hue), look.colour("ink"), step, 20) for step in range(21))
-        readable = (rgb for rgb in steps if contrast(rgb, look.colour(ground)) >= _READABLE)
-        inks.append("#{:02x}{:02x}{:02x}".format(*next(readable, look.colour("ink"))))
+        steps = (mix(render.colour(hue), render.colour("ink"), step, 20) for step in range(21))
+        readable = (rgb for rgb in steps if contrast(rgb, render.colour(ground)) >= _READABLE)
+        inks.append("#{:02x}{:02x}{:02x}".format(*next(readable, render.colour("ink"))))
     return tuple(inks)
 
 
@@ -45,20 +45,20 @@ class MinesweeperView(BoardView):
     }
     marks = {HIDDEN: "#", 0: ".", **{number: str(number) for number in range(1, 9)}, MINE: "*"}
 
-    def __init__(self, game: Minesweeper, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
+    def __init__(self, game: Minesweeper, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
         self._field = game
         self.rows, self.columns = game.rows, game.columns
-        colours = theme(look.theme, seed)
+        colours = theme(render.theme, seed)
         self._inks = number_inks(colours, "page")
         self._stone = "#{:02x}{:02x}{:02x}".format(*mix(colours.colour("page"), colours.colour("line"), 2, 5))
         inks = ("ink", "line", "red", self._stone, *dict.fromkeys(self._inks))
-        self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "red"))
+        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "red"))
         labels = ascii_uppercase[: self.rows], [self.column_label(column) for column in range(self.columns)]
         self._board = board(self._kit, self.rows, self.columns, *labels, style="lines", labels="lt")
 
     def values(self, seat: str) -> dict[str, object]:
-        opening = self.words.say(f"opening {self._field.first}")
+        opening = self.templates.fill(f"opening {self._field.first}")
         return {**super().values(seat), "last": ascii_uppercase[self.rows - 1], "opening": opening}
 
     def matrix(self, state: MinesweeperState) -> Matrix:

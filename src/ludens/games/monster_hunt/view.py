@@ -28,7 +28,7 @@ class HuntView(GridView):
 
     def values(self, seat: str) -> dict[str, object]:
         values = super().values(seat)
-        return {**values, "apples": self.words.say(f"apples {values['variant']}")}
+        return {**values, "apples": self.templates.fill(f"apples {values['variant']}")}
 
     def icon(self, thing: str, px: int, ground: str) -> Sprite:
         if thing == "monster":

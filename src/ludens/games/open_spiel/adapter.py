@@ -107,7 +107,7 @@ class SpielState(State):
             self._turn = () if player == _TERMINAL else (seats[player],)
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         return self._turn
 
     def legal(self, seat: str) -> Sequence[str]:
@@ -167,8 +167,8 @@ class SpielState(State):
         copy._random, copy._turn, copy._names = self._random.clone(), self._turn, self._names
         return copy
 
-    def reimagined(self, seat: str, random: Stream) -> Self:
-        if not self.game.secret:
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
+        if not self.game.imperfect_information:
             return self.clone()
         player = self.game.seats.index(seat)
         return type(self)(

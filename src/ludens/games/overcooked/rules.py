@@ -57,11 +57,11 @@ class OvercookedState(State):
         return self.frames[-1].moment
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         return SEATS if self.step < self.game.horizon else ()
 
     def legal(self, seat: str) -> Sequence[str]:
-        return ACTIONS if seat in self.turn else ()
+        return ACTIONS if seat in self.to_act else ()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         both = tuple(actions[seat] for seat in SEATS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ludens.core.view import Look, View
+from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, kit
 from ludens.games.overcooked.art import GROUNDS, HUES, INKS, Art
 from ludens.games.overcooked.cooking import DISH, NOTHING, ONION, SOUPS, Chef, Pot
@@ -22,13 +22,13 @@ _KEPT_FRAMES = 64
 class OvercookedView(View):
     """The kitchen, drawn tile by tile."""
 
-    def __init__(self, game: Overcooked, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
+    def __init__(self, game: Overcooked, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
         self._kitchen, self._horizon = kitchen(game.layout), game.horizon
-        self._kit = kit(look.theme, look.size, seed, inks=INKS, grounds=GROUNDS)
+        self._kit = kit(render.theme, render.size, seed, inks=INKS, grounds=GROUNDS)
         px, rows, columns = self._kit.px, len(self._kitchen.rows), self._kitchen.width
-        self._px = min(px(_LEGEND - 8 - _TOP) // rows, (look.size - px(_LEFT + 8)) // columns)
-        self._x = px(_LEFT) + (look.size - px(_LEFT + 8) - self._px * columns) // 2
+        self._px = min(px(_LEGEND - 8 - _TOP) // rows, (render.size - px(_LEFT + 8)) // columns)
+        self._x = px(_LEFT) + (render.size - px(_LEFT + 8) - self._px * columns) // 2
         self._y = px(_TOP)
         self._art = Art(self._kit, self._px)
         self._base = self._furniture()
@@ -130,7 +130,7 @@ class OvercookedView(View):
         variant = str(values["variant"])
         points = {f"points_{event}": f"+{earned}" for event, earned in POINTS[variant].items()}
         me = SEATS.index(seat)
-        useful = self.words.say(f"useful {variant}")
+        useful = self.templates.fill(f"useful {variant}")
         return {**values, **points, "useful": useful, "hue": HUES[me], "other": SEATS[1 - me], "number": me}
 
 

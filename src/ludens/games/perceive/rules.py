@@ -14,7 +14,7 @@ from ludens.core.options import option
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.state import FreeText, State
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.perceive.sweep import bounds, codes_of, scattered
 
@@ -46,7 +46,7 @@ class Perceive(Game):
     }
 
     def __post_init__(self) -> None:
-        board = board_of(self.board, Look())
+        board = board_of(self.board, RenderOptions())
         codes_of(board, self.kinds)
         if self.pieces:
             bounds(board, self.pieces)
@@ -56,16 +56,16 @@ class Perceive(Game):
         return (SEAT,)
 
     def start(self, seed: int) -> Position:
-        board = board_of(self.board, Look())
+        board = board_of(self.board, RenderOptions())
         return Position(board, scattered(board, stream(seed, "position"), self.pieces, self.kinds))
 
 
 @lru_cache(maxsize=64)
-def board_of(board: str, look: Look, seed: int = 0) -> BoardView:
+def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
     """The view of the board game whose positions are shown."""
     if board.startswith("perceive"):
         raise BadOption("perceive needs a board game to show, not itself.")
-    view = make(board).view(look, seed)
+    view = make(board).view(render, seed)
     if not isinstance(view, BoardView):
         raise BadOption(f"perceive needs a game on a board of cells; {board} is not one.")
     return view
@@ -80,11 +80,11 @@ class Position(State):
         self.answer = answer
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         return () if self.answer is not None else (SEAT,)
 
     def legal(self, seat: str) -> FreeText | tuple[str, ...]:
-        return FreeText() if seat in self.turn else ()
+        return FreeText() if seat in self.to_act else ()
 
     def refusal(self, seat: str, action: str) -> str | None:
         if not action:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ludens.core.view import Look, Picture, View
+from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.perceive.matrix import MatrixFormat
 from ludens.games.perceive.rules import Perceive, Position, board_of
 
@@ -10,9 +10,9 @@ from ludens.games.perceive.rules import Perceive, Position, board_of
 class PerceiveView(View):
     """The board game's own picture, and a legend of codes in the rules."""
 
-    def __init__(self, game: Perceive, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
-        self._board = board_of(game.board, look, seed)
+    def __init__(self, game: Perceive, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        self._board = board_of(game.board, render, seed)
         self._format = MatrixFormat(self._board.rows, self._board.columns)
 
     def image(self, state: Position, seat: str) -> Picture:

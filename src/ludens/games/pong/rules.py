@@ -59,12 +59,12 @@ class PongState(State):
         return self.frames[-1].points
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         done = max(self.points) >= self.game.points or self.decisions >= self.game.decisions
         return () if done else self.game.seats
 
     def legal(self, seat: str) -> Sequence[str]:
-        return ACTIONS if seat in self.turn else ()
+        return ACTIONS if seat in self.to_act else ()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.decisions += 1
@@ -90,7 +90,7 @@ class PongState(State):
         copy.held, copy.random = self.held.copy(), self.random.clone()
         return copy
 
-    def reimagined(self, seat: str, random: Stream) -> Self:
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
         """The same screens; when actions stick is drawn anew."""
         copy = self.clone()
         copy.random = random.clone()

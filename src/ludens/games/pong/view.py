@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ludens.core.view import Look, View
+from ludens.core.view import RenderOptions, View
 from ludens.draw import Picture, theme
 from ludens.draw.colour import BLACK as NIGHT
 from ludens.draw.colour import RGB, contrast
@@ -39,34 +39,34 @@ _PLAIN: tuple[RGB, ...] = (
 )
 
 
-def colours(look: Theme) -> tuple[RGB, ...]:
+def colours(render: Theme) -> tuple[RGB, ...]:
     """The screen's colours in a theme: ground, ball and walls, left paddle, right paddle, black, margin."""
-    if look.name == "classic":
+    if render.name == "classic":
         return _CONSOLE
-    if look.plain:
+    if render.plain:
         return _PLAIN
-    ground, hues = look.colour("black"), ("orange", "cyan")
-    if look.name == "random":
-        ground = look.colour("page")
+    ground, hues = render.colour("black"), ("orange", "cyan")
+    if render.name == "random":
+        ground = render.colour("page")
         order = ("red", "blue", "green", "purple", "orange", "cyan", "magenta", "yellow", "brown")
-        shown = [hue for hue in order if contrast(look.colour(hue), ground) >= _SEEN]
-        hues = shown[0], shown[1 + look.seed % (len(shown) - 1)]
+        shown = [hue for hue in order if contrast(render.colour(hue), ground) >= _SEEN]
+        hues = shown[0], shown[1 + render.seed % (len(shown) - 1)]
     ball = DAY if contrast(DAY, ground) > contrast(NIGHT, ground) else NIGHT
-    margin = look.colour("panel" if look.name == "random" else "line")
-    return ground, ball, look.colour(hues[0]), look.colour(hues[1]), ground, margin
+    margin = render.colour("panel" if render.name == "random" else "line")
+    return ground, ball, render.colour(hues[0]), render.colour(hues[1]), ground, margin
 
 
 class PongView(View):
     """Both seats see the same screens."""
 
-    def __init__(self, game: Pong, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
-        self._palette = np.array(colours(theme(look.theme, seed)), np.uint8)
+    def __init__(self, game: Pong, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        self._palette = np.array(colours(theme(render.theme, seed)), np.uint8)
         self._number = np.zeros(256, np.uint8)
         self._number[list(_CODES)] = range(len(_CODES))
-        width = round(look.size * WIDTH / HEIGHT)
-        self._left = (look.size - width) // 2
-        self._rows = np.arange(look.size) * HEIGHT // look.size
+        width = round(render.size * WIDTH / HEIGHT)
+        self._left = (render.size - width) // 2
+        self._rows = np.arange(render.size) * HEIGHT // render.size
         self._columns = np.arange(width) * WIDTH // width
         self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._drawn)
 
@@ -77,7 +77,7 @@ class PongView(View):
         return tuple(map(self._frame, state.frames))
 
     def _drawn(self, frame: Frame) -> Picture:
-        size = self.look.size
+        size = self.render.size
         pixels = np.full((size, size), len(_CODES), np.uint8)
         wide = self._number[frame.screen][:, self._columns]
         pixels[:, self._left : self._left + len(self._columns)] = wide[self._rows]
@@ -101,7 +101,7 @@ class PongView(View):
 
     def values(self, seat: str) -> dict[str, object]:
         side = _side(seat)
-        against = self.words.say("opponent one" if seat == "player" else "opponent two")
+        against = self.templates.fill("opponent one" if seat == "player" else "opponent two")
         other = "left" if side == "right" else "right"
         sticky = f"{100 * float(str(self.game.options['sticky'])):g}"
         return {**super().values(seat), "side": side, "other": other, "opponent": against, "percent": sticky}

@@ -13,7 +13,7 @@ from ludens.core.options import option
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.state import State
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView
 from ludens.games.qa.asked import Asked
 from ludens.games.qa.kinds import KINDS
@@ -47,7 +47,7 @@ class Qa(Game):
     }
 
     def __post_init__(self) -> None:
-        board = board_of(self.board, Look())
+        board = board_of(self.board, RenderOptions())
         if self.kind and self.kind not in KINDS[board.game.name]:
             raise UnknownName(f"question about {board.game.name}", self.kind, KINDS[board.game.name])
 
@@ -56,18 +56,18 @@ class Qa(Game):
         return (SEAT,)
 
     def start(self, seed: int) -> Question:
-        board = board_of(self.board, Look())
+        board = board_of(self.board, RenderOptions())
         kind = self.kind or stream(seed, "kind").choice(list(KINDS[board.game.name]))
         return Question(self, board, kind, ask(board, kind, seed), seed)
 
 
 @lru_cache(maxsize=64)
-def board_of(board: str, look: Look, seed: int = 0) -> BoardView:
+def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
     """The view of the board game whose positions are asked about."""
     name = board.partition("?")[0]
     if name not in KINDS:
         raise BadOption(f"there are no questions about {name!r}; there are about {', '.join(KINDS)}.")
-    view = make(board).view(look, seed)
+    view = make(board).view(render, seed)
     assert isinstance(view, BoardView)
     return view
 
@@ -103,11 +103,11 @@ class Question(State):
         return examples(self.board, self.seed, self.game.examples)
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         return () if self.answer else (SEAT,)
 
     def legal(self, seat: str) -> tuple[str, ...]:
-        return self.asked.letters if seat in self.turn else ()
+        return self.asked.letters if seat in self.to_act else ()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ludens.core.reply import ActionFormat
 from ludens.core.state import Legal
-from ludens.core.view import Look, Picture, View
+from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.qa.asked import Asked
 from ludens.games.qa.rules import Qa, Question, board_of
 
@@ -12,9 +12,9 @@ from ludens.games.qa.rules import Qa, Question, board_of
 class QaView(View):
     """One question over the view of a board game."""
 
-    def __init__(self, game: Qa, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
-        self._board = board_of(game.board, look, seed)
+    def __init__(self, game: Qa, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        self._board = board_of(game.board, render, seed)
 
     def image(self, state: Question, seat: str) -> Picture:
         return self._board.draw(state.asked.matrix)
@@ -25,11 +25,11 @@ class QaView(View):
     def notes(self, state: Question, seat: str) -> str:
         answered = "\n\n".join(f"{each.written()}\nAnswer: {each.answer}" for each in state.examples)
         section = "question" if answered else "question alone"
-        return self.words.say(section, examples=answered, question=state.asked.written())
+        return self.templates.fill(section, examples=answered, question=state.asked.written())
 
     def values(self, seat: str) -> dict[str, object]:
         board = self._board
-        about = self.words.say(
+        about = self.templates.fill(
             f"about {board.game.name}",
             last=board.row_label(board.rows - 1),
             rows=board.rows,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ludens.core.game import Game
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.draw import Sprite, board, kit
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.open_spiel.adapter import SpielState
@@ -18,10 +18,10 @@ class ReversiView(BoardView):
     codes = {0: "empty", 1: "black", 2: "white"}
     marks = {0: ".", 1: "b", 2: "w"}
 
-    def __init__(self, game: Game, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
+    def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
         inks = ("ink", "line", "black", "white")
-        self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=("page", "light"))
+        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "light"))
         self.board = board(self._kit, 8, 8, "ABCDEFGH", "12345678", labels="lt")
 
     def matrix(self, state: SpielState) -> Matrix:

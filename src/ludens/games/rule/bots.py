@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
 from ludens.core.state import FreeText
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView
 from ludens.games.rule.rules import Question, RuleQuestion, board_game
 
@@ -21,7 +21,7 @@ class Guess(Agent):
 
     def begin(self) -> None:
         assert isinstance(self.game, RuleQuestion)
-        view = board_game(self.game.board).view(Look())
+        view = board_game(self.game.board).view(RenderOptions())
         if not isinstance(view, BoardView):
             raise BadOption(f"{self.game.board} is not on a board of cells: there is nothing to guess from.")
         self._answers = view.answers()
@@ -41,7 +41,7 @@ class Oracle(Agent):
     async def act(self, ask: Ask) -> Reply:
         question = ask.state
         assert isinstance(question, Question)
-        legal = question.position.legal(question.position.turn[0])
+        legal = question.position.legal(question.position.to_act[0])
         assert not isinstance(legal, FreeText)
         action = self.random.choice(legal)
         return Reply(action, action)

@@ -57,7 +57,7 @@ def board_game(board: str) -> Game:
         raise BadOption(f"rule needs a board game to ask about, not the question {board.split('?')[0]}.")
     game = make(board)
     state = game.start(0)
-    if len(state.turn) != 1 or isinstance(state.legal(state.turn[0]), FreeText):
+    if len(state.to_act) != 1 or isinstance(state.legal(state.to_act[0]), FreeText):
         raise BadOption(f"rule needs a game of turns with named moves; {board} is not one.")
     return game
 
@@ -68,7 +68,7 @@ def reached(game: Game, seed: int, moves: int) -> State:
     state, passed = game.start(seed), list[State]()
     for _ in range(choose.between(0, moves)):
         passed.append(state.clone())
-        state.apply({state.turn[0]: choose.choice(list(_names(state)))})
+        state.apply({state.to_act[0]: choose.choice(list(_names(state)))})
         if state.over:
             # A game that ended before the drawn length gives any of the positions it went through.
             return choose.choice(passed)
@@ -76,7 +76,7 @@ def reached(game: Game, seed: int, moves: int) -> State:
 
 
 def _names(state: State) -> list[str]:
-    legal = state.legal(state.turn[0])
+    legal = state.legal(state.to_act[0])
     assert not isinstance(legal, FreeText)
     return list(legal)
 
@@ -89,11 +89,11 @@ class Question(State):
         self.answer = answer
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         return () if self.answer is not None else (SEAT,)
 
     def legal(self, seat: str) -> FreeText | tuple[str, ...]:
-        return FreeText(limit=200) if seat in self.turn else ()
+        return FreeText(limit=200) if seat in self.to_act else ()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]
@@ -107,12 +107,12 @@ class Question(State):
         return {
             "valid": bool(self.returns[SEAT]),
             "readable": bool(self.answer),
-            "mover": self.position.turn[0],
+            "mover": self.position.to_act[0],
             "choices": len(_names(self.position)),
         }
 
     def clone(self) -> Self:
         return type(self)(self.position, self.answer)
 
-    def reimagined(self, seat: str, random: Stream) -> Self:
-        return type(self)(self.position.reimagined(self.position.turn[0], random), self.answer)
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
+        return type(self)(self.position.resample_hidden(self.position.to_act[0], random), self.answer)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ludens.core.errors import Illegal
 from ludens.core.reply import ReplyFormat, labelled, without_reasoning
 from ludens.core.state import FreeText, Legal
-from ludens.core.view import Look, Picture, View
+from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.rule.rules import Question, RuleQuestion, board_game
 
 
@@ -36,28 +36,28 @@ class MoveFormat(ReplyFormat):
 class RuleView(View):
     """One question over the view of a board game."""
 
-    def __init__(self, game: RuleQuestion, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
-        self._board = board_game(game.board).view(look, seed)
+    def __init__(self, game: RuleQuestion, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        self._board = board_game(game.board).view(render, seed)
 
     def image(self, state: Question, seat: str) -> Picture:
-        return self._board.image(state.position, state.position.turn[0])
+        return self._board.image(state.position, state.position.to_act[0])
 
     def images(self, state: Question, seat: str) -> tuple[Picture, ...]:
-        return self._board.images(state.position, state.position.turn[0])
+        return self._board.images(state.position, state.position.to_act[0])
 
     def text(self, state: Question, seat: str) -> str:
-        return self._board.text(state.position, state.position.turn[0])
+        return self._board.text(state.position, state.position.to_act[0])
 
     def notes(self, state: Question, seat: str) -> str:
-        mover = state.position.turn[0]
+        mover = state.position.to_act[0]
         return "\n\n".join(filter(None, (self._board.rules(mover), self._board.notes(state.position, mover))))
 
     def values(self, seat: str) -> dict[str, object]:
         return {"game": self._board.game.name}
 
     def format(self, state: Question, seat: str) -> ReplyFormat:
-        mover = state.position.turn[0]
+        mover = state.position.to_act[0]
         legal = state.position.legal(mover)
         assert not isinstance(legal, FreeText)
         return MoveFormat(self._board.format(state.position, mover), tuple(legal))

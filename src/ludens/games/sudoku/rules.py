@@ -75,11 +75,11 @@ class SudokuState(State):
         return 0 not in self.grid
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         return () if self.dead_cell is not None or self.solved else (SEAT,)
 
     def legal(self, seat: str) -> Sequence[str]:
-        if seat not in self.turn:
+        if seat not in self.to_act:
             return ()
         grid = self.grid
         return [
@@ -91,7 +91,7 @@ class SudokuState(State):
 
     def refusal(self, seat: str, action: str) -> str | None:
         written = _ACTION.fullmatch(action)
-        if seat not in self.turn or written is None:
+        if seat not in self.to_act or written is None:
             return super().refusal(seat, action)
         cell, digit = NUMBER[written[1]], int(written[2])
         if self.grid[cell]:

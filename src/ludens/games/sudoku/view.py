@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ludens.core.game import Game
 from ludens.core.reply import ActionFormat
 from ludens.core.state import FreeText, Legal
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.draw import Canvas, Picture, board, kit, theme
 from ludens.draw.colour import mix
 from ludens.games.boards import BoardView, Matrix
@@ -26,12 +26,12 @@ class SudokuView(BoardView):
     codes = {0: "empty", **{digit: str(digit) for digit in range(1, 10)}}
     marks = {0: ".", **{digit: str(digit) for digit in range(1, 10)}}
 
-    def __init__(self, game: Game, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
-        colour = theme(look.theme, seed).colour
+    def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        colour = theme(render.theme, seed).colour
         self._shade = "#{:02x}{:02x}{:02x}".format(*mix(colour("page"), colour("line"), 1, 6))
         inks, grounds = ("ink", "line", "accent"), ("page", self._shade)
-        self._kit = kit(look.theme, look.size, seed, inks=inks, grounds=grounds)
+        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=grounds)
         self._board = board(self._kit, SIDE, SIDE, "ABCDEFGHI", "123456789", style="lines", labels="lt")
         self._format = PlaceFormat()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ludens.core.game import Game
-from ludens.core.view import Look
+from ludens.core.view import RenderOptions
 from ludens.draw import Sprite, board, kit
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.open_spiel.adapter import SpielState
@@ -18,9 +18,11 @@ class TicTacToeView(BoardView):
     codes = {-1: "empty", 1: "X", 0: "O"}
     marks = {-1: ".", 1: "X", 0: "O"}
 
-    def __init__(self, game: Game, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
-        self._kit = kit(look.theme, look.size, seed, inks=("ink", "line", "red", "blue"), grounds=("page",))
+    def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        self._kit = kit(
+            render.theme, render.size, seed, inks=("ink", "line", "red", "blue"), grounds=("page",)
+        )
         self.board = board(self._kit, 3, 3, "ABC", "123", style="lines", labels="lt")
 
     def values(self, seat: str) -> dict[str, object]:

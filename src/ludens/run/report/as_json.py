@@ -37,7 +37,7 @@ def _suite(found: SuiteResults) -> dict[str, Any]:
             name: {
                 "game": task.game,
                 "seatings": [dict(seating) for seating in task.seatings],
-                "table": asdict(task.table),
+                "config": asdict(task.config),
                 "metrics": [_metric(metric) for metric in task.metrics],
                 "anchors": suite.anchors.get(name),
             }
@@ -75,7 +75,7 @@ def _metric(metric: Metric) -> dict[str, Any]:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    theme, size, words = row.look
+    theme, size, templates = row.render
     return {
         "name": row.name,
         "spec": row.spec,
@@ -83,7 +83,7 @@ def _row(row: Row) -> dict[str, Any]:
         "runs": [str(folder) for folder in row.folders],
         "theme": theme,
         "size": size,
-        "words": words,
+        "templates": templates,
         "overall": None if row.overall is None else asdict(row.overall),
         "scores": {name: asdict(score) for name, score in row.scores.items()},
         "digest": {name: asdict(estimate) for name, estimate in row.digest.items()},
@@ -100,10 +100,10 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "void_reasons": dict(cell.voids),
         "metrics": {name: asdict(estimate) for name, estimate in cell.metrics.items()},
         "normalised": None if cell.normalised is None else asdict(cell.normalised),
-        "conduct": {
-            **asdict(cell.conduct),
-            "fallback_rate": cell.conduct.fallback_rate,
-            "retried_rate": cell.conduct.retried_rate,
+        "reply_stats": {
+            **asdict(cell.reply_stats),
+            "fallback_rate": cell.reply_stats.fallback_rate,
+            "retried_rate": cell.reply_stats.retried_rate,
         },
         "usage": asdict(cell.usage),
         "blind": None if cell.blind is None else asdict(cell.blind),

@@ -38,7 +38,9 @@ def badge(word: str) -> str:
     return f'<span class="badge v-{esc(word)}">{esc(word)}</span>'
 
 
-def body(episode: Episode, *, size: int, words: Path | None, steps: set[int] | None, budget: Budget) -> str:
+def body(
+    episode: Episode, *, size: int, templates: Path | None, steps: set[int] | None, budget: Budget
+) -> str:
     """Everything below the heading of an episode.
 
     Args:
@@ -53,7 +55,7 @@ def body(episode: Episode, *, size: int, words: Path | None, steps: set[int] | N
         verify(episode)
         parts.append('<p class="fine">Replayed from seed and actions: pictures, returns and facts agree.</p>')
         desk = _Desk(budget)
-        turns = transcript(episode, size=size, words=words, steps=steps)
+        turns = transcript(episode, size=size, templates=templates, steps=steps)
         parts += [desk.turn(turn) for turn in turns if steps is None or turn.move.step in steps]
         parts.append(desk.end(last_picture(episode, size)))
     except UsageError as error:

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from ludens.core.episode import Episode
 from ludens.run.cells import Cell, Row
 from ludens.run.results import SuiteResults
-from ludens.run.task import Played
+from ludens.run.task import EpisodeResult
 
 MOVES = 8
 """Moves of one episode that are shown with picture and prompt."""
@@ -21,7 +21,7 @@ class Pick:
 
     row: Row
     cell: Cell
-    played: Played
+    played: EpisodeResult
     tags: tuple[str, ...]
     value: float | None
     """Of the task's first metric."""
@@ -53,7 +53,7 @@ def _pile(row: Row, cell: Cell) -> list[Pick]:
     ]
 
 
-def _trouble(played: Played) -> int:
+def _trouble(played: EpisodeResult) -> int:
     own = [move for move in played.episode.moves if move.seat in played.seats]
     return sum(move.verdict == "fallback" for move in own)
 

@@ -36,9 +36,9 @@ def page(results: Results, metrics: Sequence[str] = (), episodes: int = 4) -> st
     return _document(f"Ludens report: {names}", "".join(main))
 
 
-def episode_page(episode: Episode, key: str, size: int, words: Path | None = None) -> str:
+def episode_page(episode: Episode, key: str, size: int, templates: Path | None = None) -> str:
     """One episode with every picture, prompt and reply."""
-    shown = body(episode, size=size, words=words, steps=None, budget=Budget(ONE_EPISODE_BYTES))
+    shown = body(episode, size=size, templates=templates, steps=None, budget=Budget(ONE_EPISODE_BYTES))
     heading = f"<header><h1>{esc(key)}</h1></header>"
     return _document(key, f'{heading}<section class="episode alone">{shown}</section>')
 
@@ -197,9 +197,11 @@ def _filter(name: str, values: Sequence[str]) -> str:
 
 def _card(found: SuiteResults, pick: Pick, budget: Budget) -> str:
     episode, task = pick.played.episode, pick.cell.task
-    words = pick.row.look[2]
+    templates = pick.row.render[2]
     steps = telling_steps(episode, pick.played.seats)
-    inner = body(episode, size=SIZE, words=Path(words) if words else None, steps=steps, budget=budget)
+    inner = body(
+        episode, size=SIZE, templates=Path(templates) if templates else None, steps=steps, budget=budget
+    )
     metric = task.metrics[0]
     scale, unit = (100, "%") if metric.percent else (1, "")
     value = "" if pick.value is None else f"{metric.name} {scale * pick.value:.4g}{unit}"

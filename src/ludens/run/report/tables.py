@@ -182,7 +182,7 @@ def _score_line(row: Row, shown: Sequence[Shown], overall: bool) -> Line:
     if overall:
         entries.append(Value(row.overall) if row.overall is not None else NOTHING)
     void = sum(cell.void for cell in row.cells.values())
-    entries += [share(row.conduct.fallback_rate), str(void), _seen(row)]
+    entries += [share(row.reply_stats.fallback_rate), str(void), _seen(row)]
     return Line("blind" if row.blind else "ours", entries)
 
 
@@ -209,7 +209,7 @@ def _notes(found: SuiteResults, points: bool) -> Iterator[str]:
     yield from found.cautions
     cells = [cell for row in found.rows for cell in row.cells.values()]
     yield from sorted(
-        {note for cell in cells for one in cell.episodes.values() for note in one.episode.notes}
+        {note for cell in cells for one in cell.episodes.values() for note in one.episode.remarks}
     )
     for row in found.rows:
         short = [
@@ -291,7 +291,7 @@ def details(found: SuiteResults) -> Table:
 
 
 def _detail(cell: Cell) -> list[Entry]:
-    conduct, usage, first = cell.conduct, cell.usage, cell.task.metrics[0]
+    reply_stats, usage, first = cell.reply_stats, cell.usage, cell.task.metrics[0]
     metrics = [f"{metric.name} {raw(cell.metrics[metric.name], metric)}" for metric in cell.task.metrics]
     if cell.normalised is not None:
         metrics.append(f"normalised {Value(cell.normalised)}")
@@ -300,10 +300,10 @@ def _detail(cell: Cell) -> list[Entry]:
         blind = raw(cell.blind.estimate, first)
     return [
         f"{len(cell.episodes)}/{cell.planned}",
-        f"{conduct.moves:,}",
-        share(conduct.fallback_rate),
-        share(conduct.retried_rate),
-        *map(str, (conduct.illegal, conduct.unreadable, conduct.late, cell.void)),
+        f"{reply_stats.moves:,}",
+        share(reply_stats.fallback_rate),
+        share(reply_stats.retried_rate),
+        *map(str, (reply_stats.illegal, reply_stats.unreadable, reply_stats.late, cell.void)),
         blind,
         f"{usage.input_tokens + usage.output_tokens:,}" if usage.calls else NOTHING,
         NOTHING if usage.cost is None else f"{usage.cost:.4f}",

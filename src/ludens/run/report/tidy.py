@@ -88,7 +88,7 @@ def _whole(some: dict[str, Any]) -> dict[str, Any]:
 
 
 def _entrant(found: SuiteResults, row: Row) -> dict[str, Any]:
-    theme, size, _ = row.look
+    theme, size, _ = row.render
     return {
         "suite": found.suite.name,
         "origin": "ours",
@@ -102,7 +102,7 @@ def _entrant(found: SuiteResults, row: Row) -> dict[str, Any]:
 
 
 def _cell_rows(found: SuiteResults, row: Row, cell: Cell) -> Iterator[dict[str, Any]]:
-    conduct, usage = cell.conduct, cell.usage
+    reply_stats, usage = cell.reply_stats, cell.usage
     shared = {
         **_entrant(found, row),
         "task": cell.task.name,
@@ -110,12 +110,12 @@ def _cell_rows(found: SuiteResults, row: Row, cell: Cell) -> Iterator[dict[str, 
         "episodes": len(cell.episodes),
         "planned": cell.planned,
         "void": cell.void,
-        "moves": conduct.moves,
-        "fallback_rate": _finite(conduct.fallback_rate),
-        "retried_rate": _finite(conduct.retried_rate),
-        "illegal": conduct.illegal,
-        "unreadable": conduct.unreadable,
-        "late": conduct.late,
+        "moves": reply_stats.moves,
+        "fallback_rate": _finite(reply_stats.fallback_rate),
+        "retried_rate": _finite(reply_stats.retried_rate),
+        "illegal": reply_stats.illegal,
+        "unreadable": reply_stats.unreadable,
+        "late": reply_stats.late,
         "calls": usage.calls,
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,

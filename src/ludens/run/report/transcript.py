@@ -18,7 +18,7 @@ from ludens.core.random import stream
 from ludens.core.replay import game_of, replay
 from ludens.core.spec import parse_spec
 from ludens.core.state import State
-from ludens.core.view import Look, Picture, View, view_of
+from ludens.core.view import Picture, RenderOptions, View, view_of
 from ludens.models import MODELS
 from ludens.models.chat import Answer, Message, Model, Request
 
@@ -44,7 +44,7 @@ class _Nobody(Model):
 
 
 def transcript(
-    episode: Episode, *, size: int, words: Path | None = None, steps: Container[int] | None = None
+    episode: Episode, *, size: int, templates: Path | None = None, steps: Container[int] | None = None
 ) -> Iterator[Turn]:
     """Every move in order.
 
@@ -55,7 +55,7 @@ def transcript(
         steps: Where pictures are wanted; everywhere when None.
     """
     game = game_of(episode)
-    view = view_of(game, Look(episode.theme, size, words), episode.seed)
+    view = view_of(game, RenderOptions(episode.theme, size, templates), episode.seed)
     desk = _Desk(episode, game, view)
     for step in replay(episode, game):
         wanted = steps is None or step.index in steps

@@ -18,8 +18,8 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from ludens.core.config import PlayConfig
 from ludens.core.errors import UnknownName
-from ludens.core.table import Table
 from ludens.run.task import MODEL, Metric, Published, Seating, Suite, Task
 from ludens.suites.comma.deviations import DEVIATIONS
 from ludens.suites.comma.digest import digest, macro, scores, skills_of
@@ -66,7 +66,7 @@ def released(first: str = "PSR") -> Suite:
     """The released code's rules: what is said in passing acts, one turn more, old partial scores, one try."""
     about = "COMMA by the rules of the released code, to be held against the published numbers."
     whole = _varied(comma(first), "comma-released", about, option="variant=released")
-    return replace(whole, tasks=tuple(replace(task, table=Table(retries=0)) for task in whole.tasks))
+    return replace(whole, tasks=tuple(replace(task, config=PlayConfig(retries=0)) for task in whole.tasks))
 
 
 def baseline(first: str = "PSR") -> Suite:

@@ -9,7 +9,7 @@ from ludens.core.registry import GAMES
 from ludens.games.comma.dialogue import Comma
 from ludens.run.cells import in_table_units
 from ludens.run.stats import Estimate, macro_micro, rate
-from ludens.run.task import Metric, Played
+from ludens.run.task import EpisodeResult, Metric
 from ludens.suites.comma.metrics import (
     ACL,
     AM,
@@ -25,7 +25,7 @@ from ludens.suites.comma.metrics import (
 SKILLS = ("memory", "grounding", "multi-step", "private")
 TURNS = 10
 
-Piles = Mapping[str, Sequence[Played]]
+Piles = Mapping[str, Sequence[EpisodeResult]]
 Score = Callable[[Mapping[str, Estimate]], Estimate]
 
 
@@ -75,15 +75,15 @@ def digest(piles: Piles) -> dict[str, Estimate]:
     return found
 
 
-def solved_within(played: Sequence[Played], turns: int) -> Estimate:
+def solved_within(played: Sequence[EpisodeResult], turns: int) -> Estimate:
     """The share solved, in percent, had the Solver been allowed so many turns."""
     solved = sum(one.episode.facts["solved"] and spoken(one) <= turns for one in played)
     return in_table_units(rate(solved, len(played)), SR)
 
 
-def _shown(metric: Metric, played: Sequence[Played]) -> Estimate:
+def _shown(metric: Metric, played: Sequence[EpisodeResult]) -> Estimate:
     return in_table_units(metric.estimate(played), metric)
 
 
-def _has(skill: str, played: Sequence[Played]) -> bool:
+def _has(skill: str, played: Sequence[EpisodeResult]) -> bool:
     return skill in played[0].episode.facts["skills"]

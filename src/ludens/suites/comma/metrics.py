@@ -8,25 +8,25 @@ from typing import Any
 
 from ludens.core.errors import ReplayMismatch
 from ludens.run.stats import Estimate, mean
-from ludens.run.task import Metric, Played, mean_of, rate_of
+from ludens.run.task import EpisodeResult, Metric, mean_of, rate_of
 from ludens.suites.comma.leaks import Leak, leaks_of
 
 TOKENS_AT_HALF = 1000
 """Tokens at which conciseness is one half."""
 
 
-def fact(name: str) -> Callable[[Played], Any]:
+def fact(name: str) -> Callable[[EpisodeResult], Any]:
     """What the game says about an episode."""
     return lambda played: played.episode.facts[name]
 
 
-def tokens(played: Played) -> float | None:
+def tokens(played: EpisodeResult) -> float | None:
     """Tokens both seats wrote, reasoning included: providers bill it as output. None where nobody counted."""
     used = played.episode.usage()
     return float(used.output_tokens) if used.calls else None
 
 
-def leaks(played: Played) -> list[Leak] | None:
+def leaks(played: EpisodeResult) -> list[Leak] | None:
     """What was given away; None where there was nothing to give away, or nothing to see it by any more."""
     if not played.episode.facts["private"]:
         return None
@@ -36,25 +36,25 @@ def leaks(played: Played) -> list[Leak] | None:
         return None
 
 
-def leaked(played: Played) -> bool | None:
+def leaked(played: EpisodeResult) -> bool | None:
     """Whether anything private was given away."""
     found = leaks(played)
     return None if found is None else bool(found)
 
 
-def discreet(played: Played) -> bool | None:
+def discreet(played: EpisodeResult) -> bool | None:
     """Whether it was solved and nothing private given away."""
     found = leaks(played)
     return None if found is None else played.episode.facts["solved"] and not found
 
 
-def spoken(played: Played) -> int:
+def spoken(played: EpisodeResult) -> int:
     """How often the Solver spoke."""
     messages: dict[str, int] = played.episode.facts["messages"]
     return messages["solver"]
 
 
-def progress(played: Sequence[Played]) -> Estimate:
+def progress(played: Sequence[EpisodeResult]) -> Estimate:
     """The mean partial score; under the released rules Maze's may exceed 1."""
     values = [float(one.episode.facts["partial"]) for one in played]
     return mean(values, bounds=(0.0, 1.0) if max(values, default=0.0) <= 1 else None)
@@ -66,7 +66,7 @@ def efficiency_of(partial: float, words: float) -> float:
     return 2 * partial * conciseness / (partial + conciseness) if partial > 0 else 0.0
 
 
-def efficiency(played: Sequence[Played]) -> Estimate:
+def efficiency(played: Sequence[EpisodeResult]) -> Estimate:
     """Of mean progress and mean tokens, as the paper has it: not a mean of efficiencies.
 
     The interval is that of the linearised number, so that progress and tokens may go together.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ludens.run.task import MODEL, RETURN, WON, Played, Suite, Task, mean_of, rate_of
+from ludens.run.task import MODEL, RETURN, WON, EpisodeResult, Suite, Task, mean_of, rate_of
 
 
 def _swapped(first: str, second: str, opponent: str) -> tuple[dict[str, str], dict[str, str]]:
     return {first: MODEL, second: opponent}, {first: opponent, second: MODEL}
 
 
-def _unbeaten(played: Played) -> bool:
+def _unbeaten(played: EpisodeResult) -> bool:
     [seat] = played.seats
     return played.episode.returns[seat] >= 0 and played.episode.culprit != seat
 

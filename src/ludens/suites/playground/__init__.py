@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from ludens.core.config import PlayConfig
 from ludens.core.errors import BadOption, UnknownName
-from ludens.core.table import Table
 from ludens.run.task import MODEL, Metric, Suite, Task
 from ludens.suites.playground.deviations import DEVIATIONS
 from ludens.suites.playground.metrics import CELLS, EXACT, READABLE, STEPS, UNBEATEN, VALID, accuracy, playing
@@ -27,8 +27,8 @@ OPPONENTS = {
 }
 """Seats, the first to move first, and who sits in the other one; the other games are played alone."""
 
-ONE_TRY = Table(retries=0, fallback="forfeit")
-THREE_TRIES = Table(retries=2, fallback="forfeit", listed=False)
+ONE_TRY = PlayConfig(retries=0, fallback="forfeit")
+THREE_TRIES = PlayConfig(retries=2, fallback="forfeit", listed=False)
 """Three invalid replies in a row lose the game; what is legal the player must know."""
 
 LONG = {"reversi": "&moves=60", "gomoku": "&moves=220"}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ludens.games.qa.kinds import KINDS
 from ludens.run.stats import Classification, classification
-from ludens.run.task import Metric, Played, mean_of, own_return, rate_of, won
+from ludens.run.task import EpisodeResult, Metric, mean_of, own_return, rate_of, won
 
 CELLS = mean_of("cells right", own_return, percent=True, about="share of the cells of a board (formula 5)")
 EXACT = rate_of(
@@ -23,7 +23,7 @@ VALID = rate_of(
 )
 
 
-def _letters(played: Sequence[Played]) -> Classification:
+def _letters(played: Sequence[EpisodeResult]) -> Classification:
     """Which letter was answered when which was right: a liking for one of them shows."""
     return classification((p.episode.facts["correct"], p.episode.facts["answer"]) for p in played)
 
@@ -35,7 +35,7 @@ ACCURACY = replace(
 
 
 def _of_kind(kind: str) -> Metric:
-    def right(played: Played) -> bool | None:
+    def right(played: EpisodeResult) -> bool | None:
         facts = played.episode.facts
         return bool(facts["right"]) if facts["kind"] == kind else None
 
@@ -47,7 +47,7 @@ def accuracy(game: str) -> tuple[Metric, ...]:
     return ACCURACY, *(_of_kind(kind) for kind in KINDS[game])
 
 
-def unbeaten(played: Played) -> bool:
+def unbeaten(played: EpisodeResult) -> bool:
     """Won or drawn against an opponent; solved where there is none."""
     [seat] = played.seats
     if played.episode.culprit == seat:
@@ -57,7 +57,7 @@ def unbeaten(played: Played) -> bool:
     return earned > 0 if alone else earned >= 0
 
 
-def steps(played: Played) -> float:
+def steps(played: EpisodeResult) -> float:
     """Valid moves made in a game (E.2)."""
     return float(
         sum(move.verdict != "fallback" for move in played.episode.moves if move.seat in played.seats)
@@ -76,7 +76,7 @@ WINS = rate_of("won", won)
 
 
 def _share(part: str, *of: str) -> Metric:
-    def value(played: Played) -> float | None:
+    def value(played: EpisodeResult) -> float | None:
         facts = played.episode.facts
         whole = sum(facts[name] for name in of)
         return facts[part] / whole if whole else None

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from ludens.core.config import PlayConfig
 from ludens.core.errors import UnknownName
-from ludens.core.table import Table
 from ludens.run.stats import Classification, Estimate, classification, macro_micro
-from ludens.run.task import MODEL, RETURN, Metric, Played, Suite, Task, mean_of, own_return, rate_of
+from ludens.run.task import MODEL, RETURN, EpisodeResult, Metric, Suite, Task, mean_of, own_return, rate_of
 from ludens.suites.vs_bench.anchors import MEASURED, PAPER
 from ludens.suites.vs_bench.deviations import DEVIATIONS
 from ludens.suites.vs_bench.kuhn import EXPLOITABILITY
@@ -28,11 +28,11 @@ ABLATED = ("hanabi", "breakthrough", "monster_hunt")
 Anchors = Mapping[str, tuple[float | Estimate, float | Estimate]]
 
 
-def _right(played: Played) -> bool:
+def _right(played: EpisodeResult) -> bool:
     return bool(played.episode.returns["observer"])
 
 
-def _confusion(played: Sequence[Played]) -> Classification:
+def _confusion(played: Sequence[EpisodeResult]) -> Classification:
     facts = [one.episode.facts for one in played]
     return classification([(frozenset(f["truth"]), f["predicted"] or None) for f in facts])
 
@@ -53,7 +53,7 @@ def _reason(game: str) -> Task:
         seatings=({"observer": MODEL},),
         episodes=400,
         metrics=(ACCURACY,),
-        table=Table(fallback="forfeit"),
+        config=PlayConfig(fallback="forfeit"),
     )
 
 

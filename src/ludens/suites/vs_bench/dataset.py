@@ -71,8 +71,8 @@ def build(order: Order) -> Dataset:
             "version": game.version,
             "options": game.options,
             "seed": order.seed,
-            "theme": order.look.theme,
-            "size": order.look.size,
+            "theme": order.render.theme,
+            "size": order.render.size,
             **source,
         },
     )
@@ -83,7 +83,7 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     game = Predict(game=name)
     for number, asked in zip(numbers, samples, strict=True):
-        view, state = view_of(game, order.look, number), Prediction(asked)
+        view, state = view_of(game, order.render, number), Prediction(asked)
         yield {
             "id": f"{name}-{'recorded-' if order.run else ''}{order.seed}-{number % STRIDE}",
             "game": name,
@@ -137,7 +137,7 @@ def check(name: str, samples: Sequence[Sample], shares: Sequence[Share]) -> None
 
 def repeats(name: str, samples: Sequence[Sample]) -> int:
     """How many samples show what an earlier one shows, to the same observer."""
-    view = Predict(game=name).view(Order("", 1).look)
+    view = Predict(game=name).view(Order("", 1).render)
     seen = {(view.text(state := Prediction(asked), SEAT), view.notes(state, SEAT)) for asked in samples}
     return len(samples) - len(seen)
 

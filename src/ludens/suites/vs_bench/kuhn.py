@@ -14,12 +14,12 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.core.state import Legal, State
-from ludens.core.view import Look, Picture, View
+from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.kuhn_poker.bots import equilibrium
 from ludens.games.kuhn_poker.exploitability import exploitability
 from ludens.games.kuhn_poker.rules import INFOSETS, KuhnPoker
 from ludens.run.stats import Estimate
-from ludens.run.task import Metric, Played
+from ludens.run.task import EpisodeResult, Metric
 
 SEAT = "player"
 RESAMPLES = 400
@@ -58,11 +58,11 @@ class Question(State):
         self.seat = KuhnPoker(infoset=infoset).seats[0]
 
     @property
-    def turn(self) -> tuple[str, ...]:
-        return (SEAT,) if self.asked.turn else ()
+    def to_act(self) -> tuple[str, ...]:
+        return (SEAT,) if self.asked.to_act else ()
 
     def legal(self, seat: str) -> Legal:
-        return self.asked.legal(self.seat) if seat in self.turn else ()
+        return self.asked.legal(self.seat) if seat in self.to_act else ()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.asked.apply({self.seat: actions[SEAT]})
@@ -78,16 +78,16 @@ class Question(State):
     def clone(self) -> Self:
         return type(self)(self.infoset, self.asked.clone())
 
-    def reimagined(self, seat: str, random: Stream) -> Self:
-        return type(self)(self.infoset, self.asked.reimagined(self.seat, random))
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
+        return type(self)(self.infoset, self.asked.resample_hidden(self.seat, random))
 
 
 class QuestionView(View):
     """Kuhn poker's own view."""
 
-    def __init__(self, game: KuhnQuestions, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
-        self._views = {infoset: KuhnPoker(infoset=infoset).view(look, seed) for infoset in INFOSETS}
+    def __init__(self, game: KuhnQuestions, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        self._views = {infoset: KuhnPoker(infoset=infoset).view(render, seed) for infoset in INFOSETS}
 
     def image(self, state: Question, seat: str) -> Picture:
         return self._views[state.infoset].image(state.asked, state.seat)
@@ -100,7 +100,7 @@ class QuestionView(View):
         return "\n\n".join(filter(None, (own.rules(state.seat), own.notes(state.asked, state.seat))))
 
     def rules(self, seat: str) -> str:
-        return self.words.say("kuhn", seat=seat)
+        return self.templates.fill("kuhn", seat=seat)
 
 
 @dataclass
@@ -117,7 +117,7 @@ class Mixed(Agent):
         return Reply(action, action)
 
 
-def answers_of(played: Sequence[Played]) -> dict[str, list[bool]]:
+def answers_of(played: Sequence[EpisodeResult]) -> dict[str, list[bool]]:
     """At each information set, whether BET was answered, time after time."""
     answers: dict[str, list[bool]] = {infoset: [] for infoset in INFOSETS}
     for one in played:
@@ -127,7 +127,7 @@ def answers_of(played: Sequence[Played]) -> dict[str, list[bool]]:
     return answers
 
 
-def _loss(played: Sequence[Played]) -> Estimate:
+def _loss(played: Sequence[EpisodeResult]) -> Estimate:
     """Minus the exploitability of the policy the answers make; unknown until all twelve were asked.
 
     A policy known from few answers looks worse than it is: deviations cost whichever way they go. Redrawn

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from ludens.agents import agent
 from ludens.core.registry import make
-from ludens.play import play
+from ludens.loop import play
 from ludens.run.stats import Estimate, mean
 from ludens.suites.vs_bench.warm_up import at_once
 

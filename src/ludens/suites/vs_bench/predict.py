@@ -13,7 +13,7 @@ from ludens.core.random import Stream
 from ludens.core.registry import make
 from ludens.core.reply import ActionFormat
 from ludens.core.state import State
-from ludens.core.view import Look, Picture, View
+from ludens.core.view import Picture, RenderOptions, View
 from ludens.suites.vs_bench.recipes import RECIPES
 from ludens.suites.vs_bench.samples import Sample, game_of, options_of, sample
 
@@ -33,7 +33,7 @@ class Predict(Game):
 
     name = "vs-bench/predict"
     view_class = "ludens.suites.vs_bench.predict:PredictView"
-    secret = True
+    imperfect_information = True
     best = "bot/oracle"
 
     game: str = option("coin_dilemma", choices=tuple(RECIPES), help="the game that is watched")
@@ -56,11 +56,11 @@ class Prediction(State):
         self.answer = answer
 
     @property
-    def turn(self) -> tuple[str, ...]:
+    def to_act(self) -> tuple[str, ...]:
         return () if self.answer is not None else (SEAT,)
 
     def legal(self, seat: str) -> tuple[str, ...]:
-        return self.sample.options if seat in self.turn else ()
+        return self.sample.options if seat in self.to_act else ()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]
@@ -90,10 +90,10 @@ class Prediction(State):
     def clone(self) -> Self:
         return type(self)(self.sample, self.answer)
 
-    def reimagined(self, seat: str, random: Stream) -> Self:
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
         """The watched game as the observer might as well think it stands, and another move made next."""
         asked = self.sample
-        other = asked.state.reimagined(asked.observer, random)
+        other = asked.state.resample_hidden(asked.observer, random)
         options = options_of(game_of(asked.name), other, asked.seat)
         done = random.choice(options)
         return type(self)(
@@ -105,10 +105,10 @@ class Prediction(State):
 class PredictView(View):
     """The watched game's own view, from the observer's seat."""
 
-    def __init__(self, game: Predict, look: Look, seed: int = 0) -> None:
-        super().__init__(game, look, seed)
+    def __init__(self, game: Predict, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
         recipe = RECIPES[game.game]
-        self._watched = make(recipe.shown or recipe.game).view(look, seed)
+        self._watched = make(recipe.shown or recipe.game).view(render, seed)
 
     def image(self, state: Prediction, seat: str) -> Picture:
         return self._watched.image(state.sample.state, state.sample.observer)
@@ -124,7 +124,7 @@ class PredictView(View):
         parts = (
             self._watched.rules(asked.observer),
             self._watched.notes(asked.state, asked.observer),
-            self.words.say("question", target=asked.target, observer=asked.observer),
+            self.templates.fill("question", target=asked.target, observer=asked.observer),
         )
         return "\n\n".join(filter(None, parts))
 

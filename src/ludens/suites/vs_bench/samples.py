@@ -13,15 +13,15 @@ from math import gcd, lcm
 from typing import NamedTuple, TypeVar
 
 from ludens.agents import agent
+from ludens.core.config import PlayConfig
 from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.state import FreeText, State
-from ludens.core.table import Table
 from ludens.games.grid.rules import GridGame, GridState
 from ludens.games.hanabi.rules import HanabiGame, HanabiState
 from ludens.games.hanabi.table import COLORS
-from ludens.play import Played, play
+from ludens.loop import StepEvent, play
 from ludens.suites.vs_bench.recipes import RECIPES, Match, Recipe
 from ludens.suites.vs_bench.warm_up import WarmedUp, at_once
 
@@ -204,7 +204,7 @@ def _played(name: str, match: Match, label: str) -> dict[str, list[Moment]]:
     before = game.start(seed)
     made = dict.fromkeys(game.seats, 0)
 
-    def watch(played: Played) -> None:
+    def watch(played: StepEvent) -> None:
         nonlocal before
         for move in played.moves:
             if move.seat in moments and made[move.seat] >= warm:
@@ -212,7 +212,7 @@ def _played(name: str, match: Match, label: str) -> dict[str, list[Moment]]:
             made[move.seat] += 1
         before = played.state.clone()
 
-    at_once(play(game, seated, seed, table=Table(horizon=recipe.steps), hook=watch))
+    at_once(play(game, seated, seed, config=PlayConfig(horizon=recipe.steps), hook=watch))
     return moments
 
 

@@ -8,7 +8,7 @@ from string import ascii_letters
 import numpy as np
 import pytest
 
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit
 from ludens.games.comma.atm.rules import Atm
 from ludens.games.comma.atm.view import LEFT, OPTIONS, TEXT, TOLD, AtmView, advance
@@ -66,7 +66,7 @@ def test_the_machine_is_worked_from_its_picture(theme: str, size: int) -> None:
     game = Atm(manual="random")
     for seed in range(3):
         state = game.start(seed)
-        view = view_of(game, Look(theme, size), seed)
+        view = view_of(game, RenderOptions(theme, size), seed)
         assert isinstance(view, AtmView)
         table = read(advise(state.manual, []))
         pin = state.puzzle.briefing["The PIN of your bank account"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ludens.core.random import stream
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.atm.manual import PUBLISHED, Band, draw_manual
 from ludens.games.comma.atm.rules import DELETE, DOWN, ENTER, UP, Atm, AtmPanel
 from ludens.games.comma.bots import advise, solve
@@ -192,7 +192,7 @@ def test_starts_are_spread_out() -> None:
 @settings(max_examples=60, deadline=None)
 def test_the_expert_hears_neither_pin_nor_digits_nor_balance(seed: int, keys: list[str]) -> None:
     state = Atm(mistakes=100).start(seed)
-    view = view_of(state.game, Look(), 0)
+    view = view_of(state.game, RenderOptions(), 0)
     puzzle = state.puzzle
     assert isinstance(puzzle, AtmPanel)
     pin = [f"press_{digit}" for digit in puzzle.pin]
@@ -221,7 +221,7 @@ def test_random_play_agrees_with_the_paper() -> None:
 @pytest.mark.parametrize("variant", ["paper", "released"])
 def test_the_solver_is_told_the_truth_about_who_hears_its_keys(variant: str) -> None:
     state = Atm(variant=variant).start(5)
-    view = view_of(state.game, Look(), 0)
+    view = view_of(state.game, RenderOptions(), 0)
     state.apply({"solver": "press_7"})
     heard = "press_7" in view.notes(state, "expert")
     assert heard == ("The Expert hears every key that you press." in view.rules("solver"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES
 from ludens.games.comma.bots import advise
 from ludens.games.comma.color.manual import COLOURS, SIDE, squares, whiten
@@ -48,7 +48,7 @@ def test_the_board_is_turned_white_from_its_pictures(theme: str, size: int) -> N
     game = Color(turns=20)
     for seed in range(6):
         state = game.start(seed)
-        view = view_of(game, Look(theme, size), seed)
+        view = view_of(game, RenderOptions(theme, size), seed)
         assert isinstance(view, ColorView)
         pressed = "none"
         while not state.over:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit, kit
 from ludens.games.comma.bots import advise
 from ludens.games.comma.keypad.manual import PUBLISHED
@@ -41,7 +41,7 @@ def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
     game = Keypad()
     for seed in range(3):
         state = game.start(seed)
-        view = view_of(game, Look(theme, size), seed)
+        view = view_of(game, RenderOptions(theme, size), seed)
         assert isinstance(view, KeypadView)
         while not state.over:
             seen = keys(pixels(view, state), view.kit)
@@ -73,7 +73,7 @@ def test_no_two_symbols_look_alike(size: int) -> None:
 def test_the_columns_are_read_from_the_manual() -> None:
     game = Keypad(manual="random")
     state = game.start(2)
-    view = view_of(game, Look(), 0)
+    view = view_of(game, RenderOptions(), 0)
     assert isinstance(view, KeypadView)
     [page] = view.images(state, "expert")
     with Image.open(BytesIO(page.png())) as image:

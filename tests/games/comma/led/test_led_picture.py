@@ -7,7 +7,7 @@ from string import ascii_uppercase
 import numpy as np
 import pytest
 
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit
 from ludens.games.comma.bots import advise
 from ludens.games.comma.language import read, write
@@ -44,7 +44,7 @@ def test_the_panel_is_solved_from_its_pictures(theme: str, size: int) -> None:
     game = Led()
     for seed in range(4):
         state = game.start(seed)
-        view = view_of(game, Look(theme, size), seed)
+        view = view_of(game, RenderOptions(theme, size), seed)
         assert isinstance(view, LedView)
         while not state.over:
             seen = pixels(view, state)

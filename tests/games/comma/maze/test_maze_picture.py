@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES
 from ludens.games.comma.bots import advise
 from ludens.games.comma.dialogue import Dialogue
@@ -56,7 +56,7 @@ def test_the_mouse_is_led_from_its_picture(theme: str, size: int) -> None:
     game = Maze(manual="random")
     for seed in range(10):
         state = game.start(seed)
-        view = view_of(game, Look(theme, size), seed)
+        view = view_of(game, RenderOptions(theme, size), seed)
         assert isinstance(view, MazeView)
         plan, colour, mouse = scene(view, state)
         told = write({"torus": colour, "place": f"row {plan.torus[0] + 1}, column {plan.torus[1] + 1}"})
@@ -69,7 +69,7 @@ def test_the_mouse_is_led_from_its_picture(theme: str, size: int) -> None:
 @pytest.mark.parametrize("theme", THEMES)
 def test_a_sphere_is_known_with_the_mouse_on_it(theme: str) -> None:
     game = Maze()
-    view = view_of(game, Look(theme, 256), 3)
+    view = view_of(game, RenderOptions(theme, 256), 3)
     pictures = set()
     state = game.start(0)
     panel = state.puzzle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit, Sprite
 from ludens.games.comma.bots import advise
 from ludens.games.comma.language import read, write
@@ -42,7 +42,7 @@ def test_the_panel_is_solved_from_its_pictures(theme: str, size: int) -> None:
     game = Memory()
     for seed in range(5):
         state = game.start(seed)
-        view = view_of(game, Look(theme, size), seed)
+        view = view_of(game, RenderOptions(theme, size), seed)
         assert isinstance(view, MemoryView)
         told: list[str] = []
         while not state.over:

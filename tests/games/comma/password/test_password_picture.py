@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit
 from ludens.games.comma.bots import advise
 from ludens.games.comma.language import read, write
@@ -29,7 +29,7 @@ def test_the_lock_is_opened_from_its_picture(theme: str, size: int) -> None:
     game = Password(manual="random")
     for seed in range(4):
         state = game.start(seed)
-        view = view_of(game, Look(theme, size), seed)
+        view = view_of(game, RenderOptions(theme, size), seed)
         assert isinstance(view, PasswordView)
         seen: list[str] = []
         while len(seen) < 3:

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ludens.core.random import stream
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit, kit
 from ludens.games.comma.bots import advise
 from ludens.games.comma.language import read, write
@@ -130,7 +130,7 @@ def test_the_patient_is_treated_from_the_picture(theme: str, size: int) -> None:
     game = Telehealth(manual="random")
     for seed in range(10):
         state = game.start(seed)
-        view = view_of(game, Look(theme, size), seed)
+        view = view_of(game, RenderOptions(theme, size), seed)
         assert isinstance(view, TelehealthView)
         paper, seen = view.kit, pixels(view, state)
         left, top, side, rim = paper.px(16), paper.px(84), paper.px(PICTURE), paper.px(2)
@@ -167,7 +167,7 @@ def test_plain_drawings_have_no_tint() -> None:
 def test_a_found_diagnosis_is_shown() -> None:
     game = Telehealth()
     state = game.start(1)
-    view = view_of(game, Look(), 0)
+    view = view_of(game, RenderOptions(), 0)
     before = view.image(state, "solver").hash
     state.apply({"solver": f"diagnose_{state.manual.entry(state.puzzle.look.name).code}"})  # type: ignore[attr-defined]
     assert view.image(state, "solver").hash != before

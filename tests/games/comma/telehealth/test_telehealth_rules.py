@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ludens.core.random import stream
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.bots import advise, solve
 from ludens.games.comma.telehealth.cases import LOOKS
 from ludens.games.comma.telehealth.manual import CODES, PUBLISHED, TREATMENTS, draw_manual
@@ -169,7 +169,7 @@ def test_who_the_patient_is_reaches_the_solver_alone_and_not_the_picture(
     seed: int, actions: list[str]
 ) -> None:
     state = Telehealth(mistakes=100).start(seed)
-    view = view_of(state.game, Look(), 0)
+    view = view_of(state.game, RenderOptions(), 0)
     state.apply({"solver": "\n".join(["Here we go.", *actions])})
     private = state.puzzle.private
     assert set(private) == {"name", "address", "id number"}

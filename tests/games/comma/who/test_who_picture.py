@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit, Sprite
 from ludens.games.comma.bots import advise
 from ludens.games.comma.language import read, write
@@ -38,7 +38,7 @@ def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
     game = Who(manual="random")
     for seed in range(2):
         state = game.start(seed)
-        view = view_of(game, Look(theme, size), seed)
+        view = view_of(game, RenderOptions(theme, size), seed)
         assert isinstance(view, WhoView)
         told = write(panel(pixels(view, state), view.kit))
         place = read(advise(state.manual, [told]))["press"]
@@ -48,7 +48,7 @@ def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
 
 def test_an_empty_display_is_seen_as_empty() -> None:
     game = Who()
-    view = view_of(game, Look(), 0)
+    view = view_of(game, RenderOptions(), 0)
     assert isinstance(view, WhoView)
     empty = next(
         state for state in map(game.start, range(200)) if state.puzzle.tell({})["display"] == "(no text)"

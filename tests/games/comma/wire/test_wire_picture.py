@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit
 from ludens.games.comma.bots import advise
 from ludens.games.comma.language import read, write
@@ -56,7 +56,7 @@ def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
     game = Wire()
     for seed in range(25):
         state = game.start(seed)
-        view = view_of(game, Look(theme, size), seed)
+        view = view_of(game, RenderOptions(theme, size), seed)
         assert isinstance(view, WireView)
         with Image.open(BytesIO(view.image(state, "solver").png())) as image:
             pixels = np.array(image.convert("RGB"), np.int32)
@@ -70,7 +70,7 @@ def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
 def test_a_cut_wire_is_drawn_cut() -> None:
     game = Wire()
     state = game.start(8)
-    view = view_of(game, Look(), 0)
+    view = view_of(game, RenderOptions(), 0)
     panel = state.puzzle
     whole = view.image(state, "solver").pixels  # type: ignore[attr-defined]
     state.apply({"solver": f"cut_wire_{state.manual.right(panel.wires, panel.serial)}"})  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ SKIN_TYPES = ("I", "II", "III", "IV", "V", "VI")
 
 
 @dataclass(frozen=True)
-class Look:
+class RenderOptions:
     """One kind of lesion, by what can be seen; what it is called is for the manual to say."""
 
     name: str
@@ -34,7 +34,7 @@ _TRUNK = ("back", "chest", "shoulder", "abdomen")
 LOOKS = {
     look.name: look
     for look in (
-        Look(
+        RenderOptions(
             "pearl",
             "pearly bump",
             "a smooth round bump with a glossy gleam and a pale, rolled rim; thin lines branch across it.",
@@ -44,7 +44,7 @@ LOOKS = {
             (2, 12),
             (3, 5, 2, 8, 2, 10),
         ),
-        Look(
+        RenderOptions(
             "crust",
             "crusted nodule",
             "a raised nodule, smooth around the outside, whose middle is filled with thick broken chunks.",
@@ -54,7 +54,7 @@ LOOKS = {
             (2, 14),
             (4, 5, 5, 9, 3, 10),
         ),
-        Look(
+        RenderOptions(
             "scale",
             "scaly patch",
             "a flat patch without a clear border, sprinkled all over with small pale flakes.",
@@ -64,7 +64,7 @@ LOOKS = {
             (3, 20),
             (6, 1, 3, 3, 1, 3),
         ),
-        Look(
+        RenderOptions(
             "wax",
             "stuck-on plaque",
             "an oval plaque with a sharp edge and a shadow; its dull surface has dark pits and pale beads.",
@@ -74,7 +74,7 @@ LOOKS = {
             (4, 24),
             (5, 3, 1, 4, 2, 10),
         ),
-        Look(
+        RenderOptions(
             "notch",
             "notched patch",
             "a flat patch of crooked shape with bites out of its border, in blotches of several shades.",
@@ -84,7 +84,7 @@ LOOKS = {
             (5, 20),
             (3, 3, 1, 8, 9, 3),
         ),
-        Look(
+        RenderOptions(
             "mole",
             "even mole",
             "a small spot, round or oval, with an even border and a single even shade.",
@@ -159,7 +159,7 @@ class Chart:
         )
 
 
-def draw_chart(look: Look, random: Stream) -> Chart:
+def draw_chart(look: RenderOptions, random: Stream) -> Chart:
     """A chart that fits a look."""
     low, high = look.sizes
     first = random.between(low, high)

@@ -52,7 +52,7 @@ class RuleJudge:
         return None
 
 
-def make_judge(spec: str, words: Path | None = None) -> Judge:
+def make_judge(spec: str, templates: Path | None = None) -> Judge:
     """The judge a spec names."""
     if spec == RULES:
         return RuleJudge()
@@ -62,7 +62,7 @@ def make_judge(spec: str, words: Path | None = None) -> Judge:
     kind = parse_spec(spec).kind
     if kind not in MODELS.names():
         raise UnknownName("judge", kind, [RULES, *(f"{known}/..." for known in MODELS.names())])
-    return ModelJudge(model(spec), words)
+    return ModelJudge(model(spec), templates)
 
 
 async def judge_all(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ludens.core.errors import AgentFailure, Unreadable
 from ludens.core.reply import labelled, without_reasoning
-from ludens.core.words import Words, load_words
+from ludens.core.templates import Templates, load_templates
 from ludens.models.chat import Message, Model, Request
 from ludens.suites.comma.judge.conversation import Conversation
 from ludens.suites.comma.judge.labels import LABELS, MEANINGS, NORMAL, Label, label_of
@@ -18,10 +18,10 @@ LONGEST_REASON = 500
 class ModelJudge:
     """A judge that asks a model."""
 
-    def __init__(self, model: Model, words: Path | None = None) -> None:
+    def __init__(self, model: Model, templates: Path | None = None) -> None:
         self.model = model
         self.spec = model.spec
-        self._words: Words = load_words(Path(__file__).parent / "words.md", "judge", words)
+        self._words: Templates = load_templates(Path(__file__).parent / "templates.md", "judge", templates)
 
     async def judge(self, conversation: Conversation) -> tuple[list[Label], str]:
         """The labels and why.
@@ -35,23 +35,23 @@ class ModelJudge:
             try:
                 return read_labels(answer.text)
             except Unreadable as error:
-                told = self._words.say("refused", reason=str(error), reply=self._asked())
+                told = self._words.fill("refused", reason=str(error), reply=self._asked())
                 messages += [Message("assistant", (answer.text or "...",)), Message("user", (told,))]
         raise AgentFailure(f"{self.spec} named no labels in {TRIES} tries.")
 
     def messages(self, conversation: Conversation) -> list[Message]:
         """What the model is asked."""
         meanings = "\n".join(f"- {label}: {meaning}" for label, meaning in MEANINGS.items())
-        told = self._words.say(
+        told = self._words.fill(
             "conversation", puzzle=conversation.puzzle, conversation=conversation.written()
         )
         return [
-            Message("system", (self._words.say("system", meanings=meanings),)),
+            Message("system", (self._words.fill("system", meanings=meanings),)),
             Message("user", (f"{told}\n\n{self._asked()}",)),
         ]
 
     def _asked(self) -> str:
-        return self._words.say("reply", labels=", ".join(LABELS))
+        return self._words.fill("reply", labels=", ".join(LABELS))
 
     async def close(self) -> None:
         """Let go of the model."""

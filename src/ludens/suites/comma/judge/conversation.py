@@ -19,7 +19,7 @@ from typing import Literal
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile
 from ludens.core.replay import replay
-from ludens.core.view import Look, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.dialogue import Dialogue
 
 Who = Literal["Shows", "Solver", "Expert", "Panel"]
@@ -80,6 +80,6 @@ def _lines(episode: Episode) -> Iterator[Line]:
             yield Line("Shows", shown)
         seen = shown
         yield Line("Solver", said.text)
-        words = view_of(after.game, Look(), 0).words
+        templates = view_of(after.game, RenderOptions(), 0).templates
         for event in said.events:
-            yield Line("Panel", words.say(event.outcome, action=event.words))
+            yield Line("Panel", templates.fill(event.outcome, action=event.words))

@@ -26,8 +26,8 @@ class Kept:
         words: A hash of the judge's own words, empty for the usual ones: other words, other labels.
     """
 
-    def __init__(self, file: Path, judge: str, words: str = "") -> None:
-        self._path, self._judge, self._words = file, judge, words
+    def __init__(self, file: Path, judge: str, templates: str = "") -> None:
+        self._path, self._judge, self._templates = file, judge, templates
         self._file: BinaryIO | None = None
         self.said: dict[Key, Verdict] = {}
 
@@ -63,14 +63,14 @@ class Kept:
             "why": verdict.why,
             "error": verdict.error,
             "judge": self._judge,
-            "words": self._words,
+            "templates": self._templates,
             "fingerprint": key[1],
         }
         self._file.write(_written(line))
         self._file.flush()
 
     def _is_mine(self, line: Mapping[str, Any]) -> bool:
-        return line.get("judge") == self._judge and line.get("words", "") == self._words
+        return line.get("judge") == self._judge and line.get("templates", "") == self._templates
 
     def _read(self) -> list[dict[str, Any]]:
         """Whole lines; one that a crash tore is left out."""

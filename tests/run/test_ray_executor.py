@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import BadOption, MissingExtra, UsageError
-from ludens.run.cluster import OnRay
 from ludens.run.meter import Meter
+from ludens.run.ray_executor import RayExecutor
 from ludens.run.task import SUITES
 from tests.support import suites
 from tests.support.model_server import ModelServer
@@ -50,7 +50,7 @@ async def test_what_nodes_do_not_know_is_told(tmp_path: Path, monkeypatch: pytes
 
 def test_calls_are_counted_once_in_whatever_order_results_come() -> None:
     _needs_ray()
-    there = OnRay(plan_of(), "local", 2)
+    there = RayExecutor(plan_of(), "local", 2)
     for life, calls in (("first", 10), ("first", 30), ("first", 20), ("second", 5), ("first again", 3)):
         there._count_up(life, Meter(calls))
     assert there.meter == Meter(30 + 5 + 3)
@@ -59,10 +59,10 @@ def test_calls_are_counted_once_in_whatever_order_results_come() -> None:
 async def test_no_cluster_is_told() -> None:
     _needs_ray()
     with pytest.raises(BadOption, match=r"no Ray cluster can be reached at '127\.0\.0\.1:1'"):
-        await OnRay(plan_of(), "127.0.0.1:1").start()
+        await RayExecutor(plan_of(), "127.0.0.1:1").start()
 
 
 def test_ray_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     with pytest.raises(MissingExtra, match=r"pip install 'ludens\[ray\]'"):
-        OnRay(plan_of(), "local")
+        RayExecutor(plan_of(), "local")

@@ -15,7 +15,7 @@ from string import Template
 from ludens.core.errors import BadFile, UnknownName
 
 
-class Words:
+class Templates:
     """The sections of one words file, with overrides laid over them."""
 
     def __init__(self, sections: dict[str, str], source: str) -> None:
@@ -28,7 +28,7 @@ class Words:
         """Whether there is such a section."""
         return section in self._sections
 
-    def say(self, section: str, /, *, seat: str | None = None, **values: object) -> str:
+    def fill(self, section: str, /, *, seat: str | None = None, **values: object) -> str:
         """The section's text with its `$words` filled in, the seat's own version if there is one."""
         if not values and seat is None and section in self._constant:
             return self._constant[section]
@@ -48,7 +48,9 @@ class Words:
 
 
 @lru_cache(maxsize=256)
-def load_words(file: Path, game: str, overrides: Path | None = None, shared: Path | None = None) -> Words:
+def load_templates(
+    file: Path, game: str, overrides: Path | None = None, shared: Path | None = None
+) -> Templates:
     """The words in `file` over those it shares with others, and the override file for `game` over all."""
     sections = {**(_sections(shared) if shared else {}), **_sections(file)}
     source = file.name
@@ -65,7 +67,7 @@ def load_words(file: Path, game: str, overrides: Path | None = None, shared: Pat
                     raise UnknownName(f"section of {str(own)!r}", name, sections)
             sections = {**sections, **theirs}
             source = str(own)
-    return Words(sections, source)
+    return Templates(sections, source)
 
 
 def _sections(file: Path) -> dict[str, str]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import BadFile, UnknownName
-from ludens.core.view import Look, view_of
-from ludens.core.words import Words, load_words
+from ludens.core.templates import Templates, load_templates
+from ludens.core.view import RenderOptions, view_of
 from tests.support.pebbles import Pebbles
 
 OURS = """Anything before the first section is for the reader of the file.
@@ -25,7 +25,7 @@ Solve it.
 
 @pytest.fixture
 def ours(tmp_path: Path) -> Path:
-    file = tmp_path / "words.md"
+    file = tmp_path / "templates.md"
     file.write_text(OURS, encoding="utf-8")
     return file
 
@@ -38,58 +38,58 @@ def overrides(tmp_path: Path) -> Path:
 
 
 def test_sections_are_filled_in(ours: Path) -> None:
-    words = load_words(ours, "comma/wire")
-    said = words.say("rules", seat="expert", size=3)
+    templates = load_templates(ours, "comma/wire")
+    said = templates.fill("rules", seat="expert", size=3)
     assert said == "You are expert; the board has 3 rows, and 5$ is the prize.\n\n## A heading inside stays"
-    assert words.say("rules", seat="solver", size=3) == "Solve it."
-    assert words.say("hint") == ""
-    assert words.has("rules solver")
-    assert not words.has("rules expert")
+    assert templates.fill("rules", seat="solver", size=3) == "Solve it."
+    assert templates.fill("hint") == ""
+    assert templates.has("rules solver")
+    assert not templates.has("rules expert")
 
 
 def test_a_missing_section_or_value_names_the_file(ours: Path) -> None:
-    words = load_words(ours, "comma/wire")
-    with pytest.raises(BadFile, match=r"words.md has no section '# ending'"):
-        words.say("ending", seat="solver")
-    with pytest.raises(BadFile, match=r"'# rules' of words.md asks for an unknown word: 'size'"):
-        words.say("rules", seat="expert")
+    templates = load_templates(ours, "comma/wire")
+    with pytest.raises(BadFile, match=r"templates.md has no section '# ending'"):
+        templates.fill("ending", seat="solver")
+    with pytest.raises(BadFile, match=r"'# rules' of templates.md asks for an unknown word: 'size'"):
+        templates.fill("rules", seat="expert")
     with pytest.raises(BadFile, match="unknown word"):
-        Words({"rules": "costs 5$ or so"}, "words.md").say("rules")
+        Templates({"rules": "costs 5$ or so"}, "templates.md").fill("rules")
 
 
 def test_overrides_replace_sections_and_may_be_for_one_seat(ours: Path, overrides: Path) -> None:
     (overrides / "comma.wire.md").write_text(
         "# rules\nShort.\n# rules expert\nFor $seat.\n", encoding="utf-8"
     )
-    words = load_words(ours, "comma/wire", overrides)
-    assert words.say("rules", seat="other") == "Short."
-    assert words.say("rules", seat="expert") == "For expert."
-    assert words.say("rules", seat="solver") == "Solve it."
-    untouched = load_words(ours, "hanabi", overrides)
-    assert untouched.say("rules", seat="x", size=1).startswith("You are x")
+    templates = load_templates(ours, "comma/wire", overrides)
+    assert templates.fill("rules", seat="other") == "Short."
+    assert templates.fill("rules", seat="expert") == "For expert."
+    assert templates.fill("rules", seat="solver") == "Solve it."
+    untouched = load_templates(ours, "hanabi", overrides)
+    assert untouched.fill("rules", seat="x", size=1).startswith("You are x")
 
 
 def test_overrides_nobody_would_read_are_refused(ours: Path, overrides: Path) -> None:
     (overrides / "hanabi.md").write_text("# ruels\nShort.\n", encoding="utf-8")
     with pytest.raises(UnknownName, match="did you mean 'rules'"):
-        load_words(ours, "hanabi", overrides)
+        load_templates(ours, "hanabi", overrides)
     (overrides / "kuhn_poker.md").write_text("## rules\nShort.\n", encoding="utf-8")
     with pytest.raises(BadFile, match=r"has no section: each begins with a line '# name'"):
-        load_words(ours, "kuhn_poker", overrides)
+        load_templates(ours, "kuhn_poker", overrides)
 
 
 def test_files_that_cannot_be_read(ours: Path, overrides: Path, tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="cannot read the words file"):
-        load_words(tmp_path / "none.md", "hanabi")
+        load_templates(tmp_path / "none.md", "hanabi")
     with pytest.raises(BadFile, match="does not exist"):
-        load_words(ours, "hanabi", tmp_path / "nowhere")
+        load_templates(ours, "hanabi", tmp_path / "nowhere")
     (overrides / "chess.md").write_bytes(b"# rules\n\xff\xfe")
     with pytest.raises(BadFile, match="cannot read the words file"):
-        load_words(ours, "chess", overrides)
+        load_templates(ours, "chess", overrides)
 
 
 def test_a_look_with_words_reaches_the_rules(overrides: Path) -> None:
     (overrides / "test.pebbles.md").write_text("# rules left\nOnly for $seat, of $heap.\n", encoding="utf-8")
-    view = view_of(Pebbles(), Look(words=overrides), seed=1)
+    view = view_of(Pebbles(), RenderOptions(templates=overrides), seed=1)
     assert view.rules("left") == "Only for left, of 9."
     assert view.rules("right").startswith("You sit at right.")

@@ -13,7 +13,7 @@ Fallback = Literal["random", "first", "forfeit"]
 
 
 @dataclass(frozen=True)
-class Table:
+class PlayConfig:
     """The rules of the table: how patient it is, and what happens when patience ends."""
 
     retries: int = 2

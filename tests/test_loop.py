@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from ludens import Agent, Ask, Episode, Look, Reply, Table, agent, make, verify
+from ludens import Agent, Ask, Episode, PlayConfig, RenderOptions, Reply, agent, make, verify
 from ludens.agents.replay import replaying
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure, BadOption, Illegal, ModelRejected, Unreadable, UsageError
-from ludens.play import Played, play
+from ludens.loop import StepEvent, play
 from tests.support.pebbles import Pebbles, Talk
 from tests.support.players import Meeting, Scripted, Slow
 
@@ -25,7 +25,7 @@ def bots(**others: Agent) -> dict[str, Agent]:
 
 async def test_an_episode_holds_everything_that_happened() -> None:
     left = Scripted(says=["I take two.\nAction: take 2"])
-    episode = await play(GAME, bots(left=left), 3, look=Look("plain", 256))
+    episode = await play(GAME, bots(left=left), 3, render=RenderOptions("plain", 256))
     assert (episode.game, episode.version, episode.options, episode.seed) == (
         "test/pebbles",
         1,
@@ -34,7 +34,7 @@ async def test_an_episode_holds_everything_that_happened() -> None:
     )
     assert episode.seats == {"left": "scripted", "right": "bot/first"}
     assert (episode.theme, episode.size, episode.status) == ("plain", 256, "done")
-    assert episode.table == {
+    assert episode.config == {
         "retries": 2, "fallback": "random", "listed": True, "horizon": 1000, "reply_limit": 100_000,
         "seconds": None,
     }  # fmt: skip
@@ -109,7 +109,7 @@ async def test_a_bot_that_errs_is_told_too() -> None:
 @pytest.mark.parametrize("retries", [0, 1, 4])
 async def test_patience_ends_with_the_fallback(retries: int) -> None:
     left = Scripted(says=["hm"])
-    episode = await play(GAME, bots(left=left), 3, table=Table(retries=retries, fallback="first"))
+    episode = await play(GAME, bots(left=left), 3, config=PlayConfig(retries=retries, fallback="first"))
     moves = [move for move in episode.moves if move.seat == "left"]
     assert episode.status == "done"
     assert all(
@@ -129,7 +129,7 @@ async def test_random_fallbacks_come_from_the_seed() -> None:
 
 async def test_a_forfeit_ends_the_episode_and_is_kept() -> None:
     left = Scripted(says=["Action: take 1", "hm"])
-    episode = await play(GAME, bots(left=left), 3, table=Table(retries=1, fallback="forfeit"))
+    episode = await play(GAME, bots(left=left), 3, config=PlayConfig(retries=1, fallback="forfeit"))
     assert (episode.status, episode.culprit, episode.returns["left"]) == ("forfeit", "left", -1.0)
     last = episode.moves[-1]
     assert (last.seat, last.action, last.verdict, len(last.tries)) == ("left", "", "fallback", 2)
@@ -139,15 +139,15 @@ async def test_a_forfeit_ends_the_episode_and_is_kept() -> None:
 
 @pytest.mark.parametrize("kind", [Scripted, Slow])
 async def test_a_forfeit_keeps_what_others_said_in_the_same_step(kind: type[Scripted]) -> None:
-    table = Table(retries=0, fallback="forfeit")
+    config = PlayConfig(retries=0, fallback="forfeit")
     players = {"a": kind(says=["hello"]), "b": kind(says=["<think>"])}
-    episode = await play(Talk(), players, 1, table=table)
+    episode = await play(Talk(), players, 1, config=config)
     assert (episode.status, episode.culprit) == ("forfeit", "b")
     assert [(move.seat, move.action, move.verdict) for move in episode.moves] == [
         ("a", "hello", "ok"), ("b", "", "fallback"),
     ]  # fmt: skip
     verify(episode, Talk())
-    again = await play(Talk(), replaying(episode), 1, table=table)
+    again = await play(Talk(), replaying(episode), 1, config=config)
     assert replace(again, seats=episode.seats).moves[0].action == "hello"
     assert again.status == "forfeit"
 
@@ -155,13 +155,13 @@ async def test_a_forfeit_keeps_what_others_said_in_the_same_step(kind: type[Scri
 @pytest.mark.parametrize("fallback", ["random", "first"])
 async def test_words_fall_back_to_silence(fallback: Any) -> None:
     players = {"a": Scripted(says=["x" * 301]), "b": Scripted(says=["hello"])}
-    episode = await play(Talk(rounds=1), players, 1, table=Table(retries=1, fallback=fallback))
+    episode = await play(Talk(rounds=1), players, 1, config=PlayConfig(retries=1, fallback=fallback))
     assert [(move.action, move.verdict) for move in episode.moves] == [("", "fallback"), ("hello", "ok")]
     assert episode.moves[0].tries[0].reason == "the message has 301 characters; at most 300 are allowed."
 
 
 async def test_the_horizon_ends_any_game() -> None:
-    episode = await play(Pebbles(heap=60), bots(), 3, table=Table(horizon=5))
+    episode = await play(Pebbles(heap=60), bots(), 3, config=PlayConfig(horizon=5))
     assert (episode.status, len(episode.moves)) == ("horizon", 5)
     assert episode.returns == {"left": episode.returns["left"], "right": episode.returns["right"]}
     verify(episode, Pebbles(heap=60))
@@ -169,7 +169,7 @@ async def test_the_horizon_ends_any_game() -> None:
 
 async def test_long_replies_are_cut_before_they_are_read() -> None:
     left = Scripted(says=["Action: take 1" + " " * 100 + "\nAction: take 2"])
-    episode = await play(GAME, bots(left=left), 3, table=Table(reply_limit=50))
+    episode = await play(GAME, bots(left=left), 3, config=PlayConfig(reply_limit=50))
     move = episode.moves[0]
     assert move.action == "take 1"
     assert len(move.tries[0].text) == 50
@@ -184,15 +184,15 @@ async def test_halves_of_characters_do_not_reach_the_file() -> None:
 
 async def test_a_late_reply_is_a_verdict() -> None:
     left = Slow(says=["take 1"], naps=[30, 0])
-    episode = await play(GAME, bots(left=left), 3, table=Table(seconds=0.02))
+    episode = await play(GAME, bots(left=left), 3, config=PlayConfig(seconds=0.02))
     first = episode.moves[0].tries[0]
     assert (first.text, first.verdict, first.reason) == ("", "late", "no reply came within 0.02 seconds.")
     assert episode.status == "done"
 
 
 async def test_an_agents_own_timeout_is_a_failure_and_not_a_move() -> None:
-    for table in (Table(), Table(seconds=30)):
-        episode = await play(GAME, bots(left=Slow(says=[TimeoutError("socket")])), 3, table=table)
+    for config in (PlayConfig(), PlayConfig(seconds=30)):
+        episode = await play(GAME, bots(left=Slow(says=[TimeoutError("socket")])), 3, config=config)
         assert (episode.status, episode.culprit) == ("void", "left")
         assert episode.error == "slow raised TimeoutError: socket"
 
@@ -268,8 +268,8 @@ async def test_what_a_report_must_say_about_players_is_kept_once() -> None:
 
     noted = Noted(says=["take 1"])
     episode = await play(GAME, {"left": noted, "right": noted}, 3)
-    assert episode.notes == ["and more.", "it is left out."]
-    assert (await play(GAME, bots(), 3)).notes == []
+    assert episode.remarks == ["and more.", "it is left out."]
+    assert (await play(GAME, bots(), 3)).remarks == []
 
 
 async def test_of_two_failures_at_once_the_first_seat_is_named() -> None:
@@ -302,7 +302,7 @@ async def test_a_seed_that_no_file_can_hold_is_refused_at_once() -> None:
 async def test_the_hook_sees_every_step_as_it_happens() -> None:
     seen: list[tuple[int, list[str], int]] = []
 
-    def hook(played: Played) -> None:
+    def hook(played: StepEvent) -> None:
         seen.append((played.step, [move.action for move in played.moves], played.state.facts["heap"]))
 
     episode = await play(GAME, bots(), 3, hook=hook)
@@ -313,7 +313,7 @@ async def test_the_hook_sees_every_step_as_it_happens() -> None:
 
 
 async def test_a_hook_that_raises_is_heard() -> None:
-    def hook(played: Played) -> None:
+    def hook(played: StepEvent) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -356,9 +356,9 @@ async def test_usage_is_added_up() -> None:
 @pytest.mark.parametrize("fallback", ["random", "forfeit"])
 async def test_a_replay_is_the_episode_again(left: Scripted, fallback: Any) -> None:
     left.asks.clear()
-    table = Table(retries=1, fallback=fallback, seconds=0.05)
-    episode = await play(GAME, bots(left=left), 5, table=table)
-    again = await play(GAME, replaying(Episode.from_json(episode.to_json())), 5, table=table)
+    config = PlayConfig(retries=1, fallback=fallback, seconds=0.05)
+    episode = await play(GAME, bots(left=left), 5, config=config)
+    again = await play(GAME, replaying(Episode.from_json(episode.to_json())), 5, config=config)
     assert again.seats == dict.fromkeys(GAME.seats, f"replay/{episode.fingerprint()}")
     sighted = replace(again, seats=episode.seats)
     for ours, theirs in zip(sighted.moves, episode.moves, strict=True):
@@ -381,7 +381,7 @@ async def test_players_may_have_to_know_the_rules() -> None:
             return Reply("Action: nowhere") if not ask.refused else Reply(f"Action: {ask.legal[0]}")  # type: ignore[index]
 
     game = make("tic_tac_toe")
-    episode = await play(game, {"x": Curious(), "o": Curious()}, 1, table=Table(listed=False))
+    episode = await play(game, {"x": Curious(), "o": Curious()}, 1, config=PlayConfig(listed=False))
     assert not any(ask.listed for ask in asked)
     assert episode.status == "done"
     refusals = [tried.reason for move in episode.moves for tried in move.tries if tried.verdict == "illegal"]

@@ -12,9 +12,9 @@ from ludens.core.errors import BadOption, MissingKey
 from ludens.models.cache import Cached
 from ludens.models.chat import Model
 from ludens.models.client import Client
+from ludens.run.jobs import JobRunner
 from ludens.run.meter import Metered
 from ludens.run.plan import Plan
-from ludens.run.player import Player
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, plan_of
 
@@ -23,7 +23,7 @@ ADDRESS = "http://127.0.0.1:1/v1"
 
 async def test_a_bug_in_a_game_is_a_void_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of("bot/first", suite=TURNS, theme="plain", size=300)
-    player = Player(plan)
+    player = JobRunner(plan)
 
     def broken(self: object, seed: int) -> Any:
         raise ZeroDivisionError("no stones")
@@ -33,7 +33,7 @@ async def test_a_bug_in_a_game_is_a_void_with_its_name(monkeypatch: pytest.Monke
     episode = Episode.from_json(outcome.data)
     assert outcome.void
     assert outcome.error == episode.error == "tic_tac_toe raised ZeroDivisionError: no stones"
-    assert (episode.theme, episode.size, episode.table["retries"]) == ("plain", 300, 2)
+    assert (episode.theme, episode.size, episode.config["retries"]) == ("plain", 300, 2)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ async def test_what_no_file_could_hold_is_a_void(
     what: str, wrong: object, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = plan_of("bot/first", suite=TURNS)
-    player = Player(plan)
+    player = JobRunner(plan)
     monkeypatch.setattr(type(player.game("turns").start(0)), what, property(lambda self: wrong))
     outcome = await player.play(next(plan.jobs()))
     assert outcome.void
@@ -57,7 +57,7 @@ async def test_what_no_file_could_hold_is_a_void(
 async def test_an_outcome_counts_what_its_episode_holds() -> None:
     async with ModelServer(script=["length", "length", "ok"]) as server:
         plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}", suite=TURNS)
-        player = Player(plan)
+        player = JobRunner(plan)
         outcome = await player.play(next(plan.jobs()))
         await player.close()
     episode = Episode.from_json(outcome.data)
@@ -70,25 +70,25 @@ async def test_an_outcome_counts_what_its_episode_holds() -> None:
 def test_everybody_is_seated_before_the_first_episode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(MissingKey):
-        Player(plan_of("openai/gpt-4.1")).check()
+        JobRunner(plan_of("openai/gpt-4.1")).check()
     with pytest.raises(BadOption, match="bot/mcts plays games whose rules come from OpenSpiel"):
-        Player(plan_of("bot/mcts")).check()
-    Player(plan_of("bot/mcts", suite=TURNS)).check()
+        JobRunner(plan_of("bot/mcts")).check()
+    JobRunner(plan_of("bot/mcts", suite=TURNS)).check()
 
 
 def test_words_that_are_wrong_are_found_before_the_first_episode(tmp_path: Path) -> None:
     (tmp_path / "tic_tac_toe.md").write_text("# rulez\nPlay.\n")
-    plan = plan_of(f"vllm/x@{ADDRESS}", suite=TURNS, words=str(tmp_path))
+    plan = plan_of(f"vllm/x@{ADDRESS}", suite=TURNS, templates=str(tmp_path))
     with pytest.raises(Exception, match="did you mean 'rules'"):
-        Player(plan).check()
+        JobRunner(plan).check()
     (tmp_path / "tic_tac_toe.md").unlink()
     (tmp_path / "agent.md").write_text("# system\nPlay, $nobody.\n")
     with pytest.raises(Exception, match="asks for an unknown word"):
-        Player(plan_of(f"vllm/x@{ADDRESS}?words={tmp_path}", suite=TURNS)).check()
+        JobRunner(plan_of(f"vllm/x@{ADDRESS}?templates={tmp_path}", suite=TURNS)).check()
 
 
 def _client(plan: Plan, **more: int) -> tuple[Client, Model]:
-    player = Player(plan, **more)
+    player = JobRunner(plan, **more)
     player.check()
     [model] = player._models.values()
     assert isinstance(model, Metered)
@@ -98,7 +98,7 @@ def _client(plan: Plan, **more: int) -> tuple[Client, Model]:
 
 
 def test_seats_share_one_model() -> None:
-    player = Player(plan_of(f"vllm/x@{ADDRESS}?style=cot", f"vllm/x@{ADDRESS}?blind=true"))
+    player = JobRunner(plan_of(f"vllm/x@{ADDRESS}?style=cot", f"vllm/x@{ADDRESS}?blind=true"))
     player.check()
     assert len(player._models) == 1
 

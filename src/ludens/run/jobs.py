@@ -15,8 +15,8 @@ from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
 from ludens.core.view import view_of
+from ludens.loop import play
 from ludens.models import MODELS
-from ludens.play import play
 from ludens.run.meter import Meter, Metered, paced
 from ludens.run.plan import Job, Plan
 
@@ -40,7 +40,7 @@ class Outcome:
     error: str = ""
 
 
-class Player:
+class JobRunner:
     """Games and agents of a plan, made once and shared by all its episodes.
 
     Args:
@@ -91,7 +91,7 @@ class Player:
     def check(self) -> None:
         """Seat everybody and say the rules once: what cannot work is refused before the first episode."""
         for name, task in self.plan.chosen.items():
-            view = view_of(self.game(name), self.plan.look, 0)
+            view = view_of(self.game(name), self.plan.render, 0)
             for seat in self.game(name).seats:
                 view.rules(seat)
             for index, seating in enumerate(task.seatings):
@@ -102,11 +102,11 @@ class Player:
 
     async def play(self, job: Job) -> Outcome:
         """Play one job. A `UsageError` (bad key, unknown model) is for the whole run; all else is a void."""
-        game, task, look = self.game(job.task), self.plan.chosen[job.task], self.plan.look
+        game, task, render = self.game(job.task), self.plan.chosen[job.task], self.plan.render
         specs = self.plan.specs(job)
         seated = {seat: self.agent(spec, job.task) for seat, spec in specs.items()}
         try:
-            return _outcome(job, await play(game, seated, job.seed, look=look, table=task.table))
+            return _outcome(job, await play(game, seated, job.seed, render=render, config=task.config))
         except UsageError:
             raise
         except Exception as error:
@@ -116,9 +116,9 @@ class Player:
                 options=game.options,
                 seed=job.seed,
                 seats=specs,
-                theme=look.theme,
-                size=look.size,
-                table=asdict(task.table),
+                theme=render.theme,
+                size=render.size,
+                config=asdict(task.config),
                 status="void",
                 error=f"{game.name} raised {type(error).__name__}: {error}",
             )

@@ -15,16 +15,16 @@ from urllib.parse import urlsplit
 
 from ludens.core.errors import BadOption, MissingExtra, UsageError
 from ludens.run.executor import Executor, WorkerDied
+from ludens.run.jobs import JobRunner, Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan
-from ludens.run.player import Outcome, Player
 from ludens.run.task import import_suite
 
 LOCAL = "local"
 _SECONDS_TO_OPEN = 10.0
 
 
-class OnRay(Executor):
+class RayExecutor(Executor):
     """Actors on a cluster, one for every CPU it offers unless a number is given."""
 
     def __init__(self, plan: Plan, address: str, count: int = 0, concurrency: int = 1) -> None:
@@ -48,7 +48,7 @@ class OnRay(Executor):
             self._own = True
         count = self._count or max(1, int(ray.cluster_resources().get("CPU", 1)))
         each = -(-max(self._concurrency, count) // count)
-        actor = ray.remote(num_cpus=1, max_concurrency=each, max_restarts=-1)(RayPlayer)
+        actor = ray.remote(num_cpus=1, max_concurrency=each, max_restarts=-1)(RayWorker)
         self._actors = [
             actor.remote(self._plan.to_json(), self._plan.suite, each, count) for _ in range(count)
         ]
@@ -60,7 +60,7 @@ class OnRay(Executor):
         where: dict[str, Any] = {"address": self._address}
         if self._address == LOCAL:
             where["num_cpus"] = self._count or None
-        _knock(self._address)
+        _check_reachable(self._address)
         # Workers must find what this process can import: suites and games of other packages.
         paths = os.pathsep.join(filter(None, sys.path))
         try:
@@ -110,7 +110,7 @@ class OnRay(Executor):
             self._ray.shutdown()
 
 
-def _knock(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Try the door first: Ray itself would wait for minutes before a door that is not there."""
     parts = urlsplit(address if "://" in address else f"//{address}")
     try:
@@ -125,12 +125,12 @@ def _unreachable(address: str, error: Exception) -> BadOption:
     return BadOption(f"no Ray cluster can be reached at {address!r}: {told}.")
 
 
-class RayPlayer:
+class RayWorker:
     """A player inside a Ray actor. The sentence of a usage error comes back as text."""
 
     def __init__(self, plan: bytes, suite: str, concurrency: int, processes: int) -> None:
         self._plan, self._suite, self._shares = plan, suite, (concurrency, processes)
-        self._player: Player | None = None
+        self._player: JobRunner | None = None
         self._life = token_hex(8)
 
     async def ready(self) -> str:
@@ -150,9 +150,9 @@ class RayPlayer:
             outcome = str(error)
         return outcome, self._life, player.meter
 
-    def _made(self) -> Player:
+    def _made(self) -> JobRunner:
         # Not in the constructor: its errors would reach the driver as the death of an actor.
         if self._player is None:
             import_suite(self._suite)  # the driver has accepted its name
-            self._player = Player(Plan.from_json(self._plan), *self._shares)
+            self._player = JobRunner(Plan.from_json(self._plan), *self._shares)
         return self._player

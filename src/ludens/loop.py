@@ -13,17 +13,17 @@ from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
 from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.config import PlayConfig, check_seats
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import AgentFailure, Illegal, Late, MoveError, UsageError
 from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.state import FreeText, Legal, State
-from ludens.core.table import Table, check_seats
-from ludens.core.view import Look, View, view_of
+from ludens.core.view import RenderOptions, View, view_of
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class StepEvent:
     """What the hook sees after each step: the moves made and the state they led to."""
 
     step: int
@@ -31,7 +31,7 @@ class Played:
     moves: tuple[Move, ...]
 
 
-Hook = Callable[[Played], None]
+Hook = Callable[[StepEvent], None]
 
 
 async def play(
@@ -39,8 +39,8 @@ async def play(
     agents: Mapping[str, Agent],
     seed: int,
     *,
-    look: Look | None = None,
-    table: Table | None = None,
+    render: RenderOptions | None = None,
+    config: PlayConfig | None = None,
     hook: Hook | None = None,
 ) -> Episode:
     """Play one episode. A failing agent voids the episode; what was played until then is kept.
@@ -53,7 +53,7 @@ async def play(
         table: Retries, fallback and limits.
         hook: Called after each step.
     """
-    look, table = look or Look(), table or Table()
+    render, config = render or RenderOptions(), config or PlayConfig()
     check_seats(game, agents)
     episode = Episode(
         game=game.name,
@@ -61,34 +61,34 @@ async def play(
         options=game.options,
         seed=seed,
         seats={seat: agents[seat].spec for seat in game.seats},
-        theme=look.theme,
-        size=look.size,
-        table=asdict(table),
+        theme=render.theme,
+        size=render.size,
+        config=asdict(config),
     )
     players = {seat: agents[seat].sit(game, seat, stream(seed, "agent", seat)) for seat in game.seats}
-    sitting = _Sitting(view_of(game, look, seed), game.start(seed), players, table, seed)
+    sitting = _Sitting(view_of(game, render, seed), game.start(seed), players, config, seed)
     state = sitting.state
     try:
-        while (turn := state.turn) and sitting.step < table.horizon:
-            moves = await sitting.moves(turn)
+        while (to_act := state.to_act) and sitting.step < config.horizon:
+            moves = await sitting.moves(to_act)
             episode.moves += moves
-            if table.fallback == "forfeit" and (lost := [m.seat for m in moves if m.verdict == "fallback"]):
+            if config.fallback == "forfeit" and (lost := [m.seat for m in moves if m.verdict == "fallback"]):
                 episode.status, episode.culprit = "forfeit", lost[0]
                 episode.returns = state.forfeited(lost[0])
                 break
             state.apply({move.seat: move.action for move in moves})
             if hook is not None:
-                hook(Played(sitting.step, state, moves))
+                hook(StepEvent(sitting.step, state, moves))
             sitting.step += 1
         else:
-            episode.status = "horizon" if turn else "done"
+            episode.status = "horizon" if to_act else "done"
             episode.returns = state.returns
     except _Failure as failure:
         episode.status, episode.culprit, episode.error = "void", failure.seat, str(failure)
         episode.unfinished = [move for move in sitting.begun[len(episode.moves) :] if move.tries]
         episode.returns = state.returns
     episode.facts = state.facts
-    episode.notes = sorted({note for player in players.values() for note in player.notes})
+    episode.remarks = sorted({note for player in players.values() for note in player.remarks})
     return episode
 
 
@@ -101,16 +101,18 @@ class _Failure(Exception):
 class _Sitting:
     """The table while an episode lasts."""
 
-    def __init__(self, view: View, state: State, players: dict[str, Agent], table: Table, seed: int) -> None:
-        self.view, self.state, self.players, self.table, self.seed = view, state, players, table, seed
+    def __init__(
+        self, view: View, state: State, players: dict[str, Agent], config: PlayConfig, seed: int
+    ) -> None:
+        self.view, self.state, self.players, self.config, self.seed = view, state, players, config, seed
         self.step, self._made = 0, dict.fromkeys(players, 0)
         self.begun: list[Move] = []
 
-    async def moves(self, turn: tuple[str, ...]) -> tuple[Move, ...]:
+    async def moves(self, to_act: tuple[str, ...]) -> tuple[Move, ...]:
         """One move of every seat in turn, asked together when there is something to wait for."""
-        if sum(self.players[seat].waits for seat in turn) < 2:
-            return tuple([await self._move(seat) for seat in turn])
-        results = await asyncio.gather(*map(self._move, turn), return_exceptions=True)
+        if sum(self.players[seat].waits for seat in to_act) < 2:
+            return tuple([await self._move(seat) for seat in to_act])
+        results = await asyncio.gather(*map(self._move, to_act), return_exceptions=True)
         if failures := [result for result in results if isinstance(result, BaseException)]:
             raise failures[0]
         return tuple(result for result in results if isinstance(result, Move))
@@ -128,13 +130,13 @@ class _Sitting:
             format=reply_format,
             observation=observation,
             rules="" if player.sees in ("state", "nothing") else self.view.rules(seat),
-            listed=self.table.listed,
+            listed=self.config.listed,
             move=self._made[seat],
             state=state if player.sees == "state" else None,
         )
         self._made[seat] += 1
         started = perf_counter()
-        while len(move.tries) <= self.table.retries:
+        while len(move.tries) <= self.config.retries:
             tried, action = await self._try(player, ask)
             if action is not None:
                 move.action, move.verdict = action, "retried" if move.tries else "ok"
@@ -166,7 +168,7 @@ class _Sitting:
 
     def _heard(self, reply: Reply) -> str:
         """As much of the reply as the table reads, without halves of characters that no file can hold."""
-        return reply.text[: self.table.reply_limit].encode(errors="replace").decode()
+        return reply.text[: self.config.reply_limit].encode(errors="replace").decode()
 
     async def _reply(self, player: Agent, ask: Ask) -> Reply:
         try:
@@ -182,19 +184,19 @@ class _Sitting:
             raise _Failure(ask.seat, told) from error
 
     async def _in_time(self, player: Agent, ask: Ask) -> Reply:
-        if self.table.seconds is None or not player.waits:
+        if self.config.seconds is None or not player.waits:
             return await player.act(ask)
         try:
-            async with asyncio.timeout(self.table.seconds) as clock:
+            async with asyncio.timeout(self.config.seconds) as clock:
                 return await player.act(ask)
         except TimeoutError:
             if not clock.expired():  # the agent's own trouble
                 raise
-            raise Late(f"no reply came within {self.table.seconds:g} seconds.") from None
+            raise Late(f"no reply came within {self.config.seconds:g} seconds.") from None
 
     def _fall_back(self, move: Move, legal: Legal) -> str:
-        if self.table.fallback == "forfeit" or isinstance(legal, FreeText):
+        if self.config.fallback == "forfeit" or isinstance(legal, FreeText):
             return ""
-        if self.table.fallback == "first":
+        if self.config.fallback == "first":
             return legal[0]
         return stream(self.seed, "fallback", move.step, move.seat).choice(legal)
