@@ -264,7 +264,7 @@ async def test_a_reply_beside_a_failing_one_is_kept() -> None:
 
 async def test_what_a_report_must_say_about_players_is_kept_once() -> None:
     class Noted(Scripted):
-        notes = ("it is left out.", "and more.")
+        remarks = ("it is left out.", "and more.")
 
     noted = Noted(says=["take 1"])
     episode = await play(GAME, {"left": noted, "right": noted}, 3)
