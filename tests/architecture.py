@@ -20,7 +20,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("draw",),
     ("games",),
     ("agents", "models"),
-    ("loop",),
+    ("attempts", "loop", "concurrent", "rebuild"),
     ("testing",),
     ("run",),
     ("suites",),

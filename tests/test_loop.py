@@ -12,7 +12,8 @@ from ludens import Agent, Ask, Episode, PlayConfig, RenderOptions, Reply, agent,
 from ludens.agents.replay import replaying
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure, BadOption, Illegal, ModelRejected, Unreadable, UsageError
-from ludens.loop import StepEvent, play
+from ludens.core.observer import OnStep, StepEvent
+from ludens.loop import play
 from tests.support.pebbles import Pebbles, Talk
 from tests.support.players import Meeting, Scripted, Slow
 
@@ -186,7 +187,7 @@ async def test_a_late_reply_is_a_verdict() -> None:
     left = Slow(says=["take 1"], naps=[30, 0])
     episode = await play(GAME, bots(left=left), 3, config=PlayConfig(seconds=0.02))
     first = episode.moves[0].tries[0]
-    assert (first.text, first.verdict, first.reason) == ("", "late", "no reply came within 0.02 seconds.")
+    assert (first.text, first.verdict, first.reason) == ("", "late", "no reply within 0.02 seconds.")
     assert episode.status == "done"
 
 
@@ -227,7 +228,7 @@ async def test_many_episodes_run_at_once_and_come_out_as_one_by_one() -> None:
     [
         (ValueError("no idea"), "scripted raised ValueError: no idea"),
         (AgentFailure("the provider is down."), "the provider is down."),
-        (None, "scripted raised TypeError: a Reply is needed, not None"),
+        (None, "scripted raised TypeError: act must return a Reply, not None"),
     ],
 )
 async def test_a_failing_agent_voids_the_episode_and_its_moves_are_kept(said: Any, told: str) -> None:
@@ -286,7 +287,7 @@ async def test_a_wrong_setup_stops_the_run(error: UsageError, kind: type[Scripte
 
 
 async def test_a_seat_without_agent_and_an_agent_without_seat() -> None:
-    with pytest.raises(UsageError, match="nobody sits at right"):
+    with pytest.raises(UsageError, match="no agent for right"):
         await play(GAME, {"left": agent("bot/first", GAME)}, 3)
     with pytest.raises(UsageError, match="unknown seat of test/pebbles 'middle'"):
         await play(GAME, {**bots(), "middle": agent("bot/first", GAME)}, 3)
@@ -299,25 +300,25 @@ async def test_a_seed_that_no_file_can_hold_is_refused_at_once() -> None:
     assert left.asks == []
 
 
-async def test_the_hook_sees_every_step_as_it_happens() -> None:
+async def test_an_observer_sees_every_step_as_it_happens() -> None:
     seen: list[tuple[int, list[str], int]] = []
 
     def hook(played: StepEvent) -> None:
         seen.append((played.step, [move.action for move in played.moves], played.state.facts["heap"]))
 
-    episode = await play(GAME, bots(), 3, hook=hook)
+    episode = await play(GAME, bots(), 3, observer=OnStep(hook))
     assert [step for step, _, _ in seen] == list(range(len(episode.moves)))
     assert [actions for _, actions, _ in seen] == [[move.action] for move in episode.moves]
     assert [heap for *_, heap in seen] == sorted((heap for *_, heap in seen), reverse=True)
     assert seen[-1][2] == 0
 
 
-async def test_a_hook_that_raises_is_heard() -> None:
+async def test_an_observer_that_raises_ends_the_episode() -> None:
     def hook(played: StepEvent) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        await play(GAME, bots(), 3, hook=hook)
+        await play(GAME, bots(), 3, observer=OnStep(hook))
 
 
 async def test_an_agent_may_refuse_its_own_reply() -> None:

@@ -12,7 +12,8 @@ import ludens
 PUBLIC = {
     "ActionFormat", "Agent", "Ask", "Episode", "FreeText", "GAMES", "Game", "RenderOptions", "LudensError",
     "MessageFormat", "Observation", "Reply", "ReplyFormat", "State", "Stream", "PlayConfig", "View",
-    "__version__", "agent", "make", "option", "replay", "stream", "verify",
+    "Observer", "Sample", "__version__", "agent", "make", "option", "play", "play_sync", "replay", "rollouts",
+    "samples", "stream", "verify",
 }  # fmt: skip
 
 HEAVY = [

@@ -1,10 +1,9 @@
 """Ludens: vision-language models, bots and people play multi-agent visual games.
 
->>> import asyncio, ludens
->>> from ludens.loop import play
+>>> import ludens
 >>> game = ludens.make("tic_tac_toe")
->>> players = {seat: ludens.agent("bot/random", game) for seat in game.seats}
->>> asyncio.run(play(game, players, seed=7)).status
+>>> agents = {seat: ludens.agent("bot/random", game) for seat in game.seats}
+>>> ludens.play_sync(game, agents, seed=7).status
 'done'
 """
 
@@ -17,11 +16,12 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "Agent": "ludens.core.agent",
-    "Ask": "ludens.core.agent",
+    "Ask": "ludens.core.ask",
     "Reply": "ludens.core.agent",
     "Episode": "ludens.core.episode",
     "LudensError": "ludens.core.errors",
     "Game": "ludens.core.game",
+    "Observer": "ludens.core.observer",
     "option": "ludens.core.options",
     "Stream": "ludens.core.random",
     "stream": "ludens.core.random",
@@ -39,19 +39,27 @@ _PUBLIC = {
     "Observation": "ludens.core.view",
     "View": "ludens.core.view",
     "agent": "ludens.agents",
+    "play": "ludens.loop",
+    "play_sync": "ludens.concurrent",
+    "rollouts": "ludens.concurrent",
+    "Sample": "ludens.rebuild",
+    "samples": "ludens.rebuild",
 }
 
 __all__ = sorted([*_PUBLIC, "__version__"])
 
 if TYPE_CHECKING:
     from ludens.agents import agent as agent
+    from ludens.concurrent import play_sync as play_sync
+    from ludens.concurrent import rollouts as rollouts
     from ludens.core.agent import Agent as Agent
-    from ludens.core.agent import Ask as Ask
     from ludens.core.agent import Reply as Reply
+    from ludens.core.ask import Ask as Ask
     from ludens.core.config import PlayConfig as PlayConfig
     from ludens.core.episode import Episode as Episode
     from ludens.core.errors import LudensError as LudensError
     from ludens.core.game import Game as Game
+    from ludens.core.observer import Observer as Observer
     from ludens.core.options import option as option
     from ludens.core.random import Stream as Stream
     from ludens.core.random import stream as stream
@@ -67,6 +75,9 @@ if TYPE_CHECKING:
     from ludens.core.view import Observation as Observation
     from ludens.core.view import RenderOptions as RenderOptions
     from ludens.core.view import View as View
+    from ludens.loop import play as play
+    from ludens.rebuild import Sample as Sample
+    from ludens.rebuild import samples as samples
 
 
 def __getattr__(name: str) -> Any:

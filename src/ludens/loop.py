@@ -1,37 +1,30 @@
-"""One episode, from first state to last: the heart of Ludens.
+"""The loop: plays one episode.
 
-Ask every seat whose turn it is, read the replies, tell an agent what was wrong and let it try again as
-the table allows, else apply the table's fallback; record everything; return an `Episode`. Nothing here
-knows which game is played or who plays it. Many episodes may run at once on one event loop.
+Ask every seat that must act, read the replies, retry as the config allows, else apply the fallback; record
+everything; return an `Episode`. Nothing here knows which game is played or who plays it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from math import isfinite
 from time import perf_counter
 
-from ludens.core.agent import Agent, Ask, Reply
+import orjson
+
+from ludens.attempts import SeatFailed, attempt
+from ludens.core.agent import Agent
+from ludens.core.ask import Ask, Exchange, build_ask
 from ludens.core.config import PlayConfig, check_seats
-from ludens.core.episode import Episode, Move, Try
-from ludens.core.errors import AgentFailure, Illegal, Late, MoveError, UsageError
+from ludens.core.episode import Episode, Move
+from ludens.core.errors import UsageError
 from ludens.core.game import Game
-from ludens.core.random import stream
-from ludens.core.state import FreeText, Legal, State
-from ludens.core.view import RenderOptions, View, view_of
-
-
-@dataclass(frozen=True, slots=True)
-class StepEvent:
-    """What the hook sees after each step: the moves made and the state they led to."""
-
-    step: int
-    state: State
-    moves: tuple[Move, ...]
-
-
-Hook = Callable[[StepEvent], None]
+from ludens.core.observer import Observer, StepEvent
+from ludens.core.random import Stream, stream
+from ludens.core.state import FreeText, State
+from ludens.core.view import RenderOptions, view_of
 
 
 async def play(
@@ -39,164 +32,169 @@ async def play(
     agents: Mapping[str, Agent],
     seed: int,
     *,
+    sample: int = 0,
+    state: State | None = None,
+    opening: Sequence[Mapping[str, str]] = (),
     render: RenderOptions | None = None,
     config: PlayConfig | None = None,
-    hook: Hook | None = None,
+    observer: Observer | None = None,
 ) -> Episode:
-    """Play one episode. A failing agent voids the episode; what was played until then is kept.
+    """Play one episode. A failing agent or game voids it.
 
     Args:
-        game: What is played.
-        agents: Who sits where; every seat needs one, and one agent may sit in several.
-        seed: Fixes everything random: deals, bots, fallbacks.
-        look: Theme and size of the pictures.
-        table: Retries, fallback and limits.
-        hook: Called after each step.
+        game: The game.
+        agents: Seat to agent; one agent may play several seats.
+        seed: Determines everything random: deals, bots, fallbacks.
+        sample: Distinguishes several episodes of one seed: bots and fallbacks draw other numbers.
+        state: Where to begin, instead of the start; it is not changed.
+        opening: The joint actions that lead there, recorded so that the episode can be replayed.
+        render: Theme, size and templates.
+        config: Retries, fallback and limits.
+        observer: Is told what happens.
     """
-    render, config = render or RenderOptions(), config or PlayConfig()
     check_seats(game, agents)
+    render, config = render or RenderOptions(), config or PlayConfig()
     episode = Episode(
         game=game.name,
         version=game.version,
         options=game.options,
         seed=seed,
         seats={seat: agents[seat].spec for seat in game.seats},
+        sample=sample,
         theme=render.theme,
         size=render.size,
         config=asdict(config),
+        templates=render.templates.as_dict() if render.templates else {},
+        prompt_templates={seat: own for seat in game.seats if (own := agents[seat].templates)},
+        opening=[dict(actions) for actions in opening],
+        branched=state is not None and not opening,
     )
-    players = {seat: agents[seat].sit(game, seat, stream(seed, "agent", seat)) for seat in game.seats}
-    sitting = _Sitting(view_of(game, render, seed), game.start(seed), players, config, seed)
-    state = sitting.state
+    table = _Table(game, episode, agents, observer)
     try:
-        while (to_act := state.to_act) and sitting.step < config.horizon:
-            moves = await sitting.moves(to_act)
-            episode.moves += moves
-            if config.fallback == "forfeit" and (lost := [m.seat for m in moves if m.verdict == "fallback"]):
-                episode.status, episode.culprit = "forfeit", lost[0]
-                episode.returns = state.forfeited(lost[0])
+        table.start(render, state)
+        while table.state.to_act and table.step < config.horizon:
+            moves = await table.ask(table.state.to_act)
+            if not table.apply(moves):
                 break
-            state.apply({move.seat: move.action for move in moves})
-            if hook is not None:
-                hook(StepEvent(sitting.step, state, moves))
-            sitting.step += 1
-        else:
-            episode.status = "horizon" if to_act else "done"
-            episode.returns = state.returns
-    except _Failure as failure:
-        episode.status, episode.culprit, episode.error = "void", failure.seat, str(failure)
-        episode.unfinished = [move for move in sitting.begun[len(episode.moves) :] if move.tries]
-        episode.returns = state.returns
-    episode.facts = state.facts
-    episode.remarks = sorted({note for player in players.values() for note in player.remarks})
+        table.finish()
+    except (UsageError, _ObserverFailed) as error:
+        raise error.__cause__ or error from None
+    except Exception as error:
+        table.void(error)
+    episode.remarks = sorted({remark for agent in table.agents.values() for remark in agent.remarks})
     return episode
 
 
-class _Failure(Exception):
-    def __init__(self, seat: str, message: str) -> None:
-        super().__init__(message)
-        self.seat = seat
+class _ObserverFailed(Exception):
+    """Wraps an exception of an observer, which must not be taken for the game's."""
 
 
-class _Sitting:
-    """The table while an episode lasts."""
+class _Table:
+    """An episode while it is played."""
+
+    state: State
 
     def __init__(
-        self, view: View, state: State, players: dict[str, Agent], config: PlayConfig, seed: int
+        self, game: Game, episode: Episode, agents: Mapping[str, Agent], observer: Observer | None
     ) -> None:
-        self.view, self.state, self.players, self.config, self.seed = view, state, players, config, seed
-        self.step, self._made = 0, dict.fromkeys(players, 0)
-        self.begun: list[Move] = []
+        self.game, self.episode, self.observer = game, episode, observer
+        self.config = PlayConfig(**episode.config)
+        self.step, self.begun = 0, list[Move]()
+        self.agents = {seat: agents[seat].sit(game, seat, self._stream("agent", seat)) for seat in game.seats}
+        self.histories = {seat: agent.history() for seat, agent in self.agents.items()}
 
-    async def moves(self, to_act: tuple[str, ...]) -> tuple[Move, ...]:
-        """One move of every seat in turn, asked together when there is something to wait for."""
-        if sum(self.players[seat].waits for seat in to_act) < 2:
-            return tuple([await self._move(seat) for seat in to_act])
-        results = await asyncio.gather(*map(self._move, to_act), return_exceptions=True)
-        if failures := [result for result in results if isinstance(result, BaseException)]:
-            raise failures[0]
+    def start(self, render: RenderOptions, state: State | None) -> None:
+        """Set up the first state: the given one, or the start with the opening applied."""
+        self.view = view_of(self.game, render, self.episode.seed)
+        self.state = state.clone() if state is not None else self.game.start(self.episode.seed)
+        for actions in self.episode.opening if state is None else ():
+            self.state.apply(actions)
+
+    async def ask(self, seats: tuple[str, ...]) -> tuple[Move, ...]:
+        """One move of every seat, asked at the same time when there is something to wait for."""
+        if sum(self.agents[seat].waits for seat in seats) < 2:
+            return tuple([await self._move(seat) for seat in seats])
+        results = await asyncio.gather(*map(self._move, seats), return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
         return tuple(result for result in results if isinstance(result, Move))
 
+    def apply(self, moves: tuple[Move, ...]) -> bool:
+        """Record the moves and apply them unless a seat forfeits; returns whether the game goes on."""
+        episode, state = self.episode, self.state
+        episode.moves += moves
+        if self.config.fallback == "forfeit":
+            lost = [m.seat for m in moves if m.verdict == "fallback" and state.fallback(m.seat) is None]
+            if lost:
+                episode.status, episode.culprit = "forfeit", lost[0]
+                return False
+        state.apply({move.seat: move.action for move in moves})
+        self._notify("stepped", StepEvent(self.step, state, moves))
+        self.step += 1
+        return True
+
+    def finish(self) -> None:
+        """Record the result."""
+        episode, state = self.episode, self.state
+        forfeit = episode.status == "forfeit"
+        returns = state.forfeited(episode.culprit) if forfeit else state.returns
+        if not all(map(isfinite, returns.values())):
+            raise ValueError(f"the returns are not finite: {returns}")
+        orjson.dumps(facts := state.facts)  # what cannot be stored is a fault of the game
+        episode.status = "forfeit" if forfeit else "horizon" if state.to_act else "done"
+        episode.returns, episode.facts = returns, facts
+
+    def void(self, error: Exception) -> None:
+        """Record why the episode cannot go on, and the replies in the step that was cut short."""
+        episode = self.episode
+        episode.status, episode.error = "void", f"{self.game.name} raised {type(error).__name__}: {error}"
+        episode.unfinished = [move for move in self.begun[len(episode.moves) :] if move.tries]
+        if isinstance(error, SeatFailed):
+            episode.culprit, episode.error = error.seat, str(error)
+            episode.returns, episode.facts = self.state.returns, self.state.facts
+
     async def _move(self, seat: str) -> Move:
-        """Ask until the reply is a move or patience ends."""
-        state, player = self.state, self.players[seat]
-        legal, reply_format = state.legal(seat), self.view.format(state, seat)
-        observation = self.view.observe(state, seat, player.sees)
-        move = Move(self.step, seat, "", "void", [picture.hash for picture in observation.images])
+        """Ask a seat until its reply is a legal action or its retries are used up."""
+        agent, history = self.agents[seat], self.histories[seat]
+        sample = self.episode.sample
+        ask = build_ask(self.view, self.state, seat, agent.sees, self.config, history, self.step, sample)
+        move = Move(self.step, seat, "", "void", [picture.hash for picture in ask.observation.images])
         self.begun.append(move)
-        ask = Ask(
-            seat=seat,
-            legal=legal,
-            format=reply_format,
-            observation=observation,
-            rules="" if player.sees in ("state", "nothing") else self.view.rules(seat),
-            listed=self.config.listed,
-            move=self._made[seat],
-            state=state if player.sees == "state" else None,
-        )
-        self._made[seat] += 1
+        self._notify("asked", ask)
         started = perf_counter()
-        while len(move.tries) <= self.config.retries:
-            tried, action = await self._try(player, ask)
+        while agent.unlimited_retries or len(move.tries) <= self.config.retries:
+            tried, action = await attempt(agent, ask, self.state, self.config)
+            self._notify("replied", ask, tried)
             if action is not None:
                 move.action, move.verdict = action, "retried" if move.tries else "ok"
-                if move.tries or tried.usage is not None or tried.text != action:
+                if move.tries or tried.usage is not None or tried.text != action or tried.reasoning:
                     move.tries.append(tried)
                 break
             move.tries.append(tried)
-            ask = replace(ask, refused=(*ask.refused, (tried.text, tried.reason)))
+            ask = ask.again(tried.text, tried.reason)
         else:
-            move.action, move.verdict = self._fall_back(move, legal), "fallback"
+            move.action, move.verdict = self._fallback(ask), "fallback"
         move.ms = round((perf_counter() - started) * 1000, 3)
+        history.add(Exchange(self.step, ask.observation, move.said, bool(move.pictures)))
         return move
 
-    async def _try(self, player: Agent, ask: Ask) -> tuple[Try, str | None]:
-        """One reply, read and judged; the action is None when it is no move."""
-        started, reply = perf_counter(), Reply("")
-        try:
-            reply = await self._reply(player, ask)
-            text = self._heard(reply)
-            action = ask.format.read(text, ask.legal) if reply.action is None else reply.action
-            if (reason := self.state.refusal(ask.seat, action)) is not None:
-                raise Illegal(reason)
-            tried = Try(text, finish=reply.finish, usage=reply.usage)
-        except MoveError as error:
-            action, reply = None, error.reply or reply
-            tried = Try(self._heard(reply), error.verdict, str(error), reply.finish, reply.usage)
-        tried.ms = round((perf_counter() - started) * 1000, 3)
-        return tried, action
-
-    def _heard(self, reply: Reply) -> str:
-        """As much of the reply as the table reads, without halves of characters that no file can hold."""
-        return reply.text[: self.config.reply_limit].encode(errors="replace").decode()
-
-    async def _reply(self, player: Agent, ask: Ask) -> Reply:
-        try:
-            reply = await self._in_time(player, ask)
-            if not isinstance(reply, Reply):
-                raise TypeError(f"a Reply is needed, not {reply!r}")
-            return reply
-        except (MoveError, UsageError):
-            raise
-        except Exception as error:
-            known = isinstance(error, AgentFailure)
-            told = str(error) if known else f"{player.spec} raised {type(error).__name__}: {error}"
-            raise _Failure(ask.seat, told) from error
-
-    async def _in_time(self, player: Agent, ask: Ask) -> Reply:
-        if self.config.seconds is None or not player.waits:
-            return await player.act(ask)
-        try:
-            async with asyncio.timeout(self.config.seconds) as clock:
-                return await player.act(ask)
-        except TimeoutError:
-            if not clock.expired():  # the agent's own trouble
-                raise
-            raise Late(f"no reply came within {self.config.seconds:g} seconds.") from None
-
-    def _fall_back(self, move: Move, legal: Legal) -> str:
-        if self.config.fallback == "forfeit" or isinstance(legal, FreeText):
+    def _fallback(self, ask: Ask) -> str:
+        if (own := self.state.fallback(ask.seat)) is not None:
+            return own
+        if self.config.fallback == "forfeit" or isinstance(ask.legal, FreeText):
             return ""
         if self.config.fallback == "first":
-            return legal[0]
-        return stream(self.seed, "fallback", move.step, move.seat).choice(legal)
+            return ask.legal[0]
+        return self._stream("fallback", self.step, ask.seat).choice(ask.legal)
+
+    def _stream(self, *names: str | int) -> Stream:
+        sample = self.episode.sample
+        return stream(self.episode.seed, *names, *(("sample", sample) if sample else ()))
+
+    def _notify(self, event: str, *args: object) -> None:
+        if self.observer is not None:
+            try:
+                getattr(self.observer, event)(*args)
+            except Exception as error:
+                raise _ObserverFailed from error

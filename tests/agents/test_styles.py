@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import ludens
-from ludens.agents.vlm import PromptOptions, Vlm
-from ludens.core.agent import Ask
+from ludens.agents.prompt import PromptOptions, prompt
+from ludens.core.ask import build_ask
+from ludens.core.config import PlayConfig
 from ludens.core.errors import UsageError
 from ludens.core.options import configure
-from ludens.core.random import stream
 from ludens.core.view import RenderOptions
 
 WORDS = {"direct": "without explaining", "cot": "step by step", "explain": '"Explanation:"'}
@@ -17,23 +17,15 @@ WORDS = {"direct": "without explaining", "cot": "step by step", "explain": '"Exp
 
 def told(style: str) -> str:
     game = ludens.make("qa", board="chess")
-    state, view = game.start(2), game.view(RenderOptions())
-    seated = Vlm(None, PromptOptions(style=style)).sit(game, "viewer", stream(0))  # type: ignore[arg-type]
-    ask = Ask(
-        "viewer",
-        state.legal("viewer"),
-        view.format(state, "viewer"),
-        view.observe(state, "viewer", "text"),
-        view.rules("viewer"),
-    )
-    return str(seated.messages(ask)[-1].parts[-1])
+    ask = build_ask(game.view(RenderOptions()), game.start(2), "viewer", "text", PlayConfig())
+    return str(prompt(ask, PromptOptions(style=style))[-1].parts[-1])
 
 
 @pytest.mark.parametrize("style", WORDS)
 def test_each_style_says_what_is_wanted_and_only_that(style: str) -> None:
-    prompt = told(style)
-    assert {name for name, words in WORDS.items() if words in prompt} == {style}
-    assert prompt.endswith("Answer: <the letter of the right option>")
+    text = told(style)
+    assert {name for name, words in WORDS.items() if words in text} == {style}
+    assert text.endswith("Answer: <the letter of the right option>")
 
 
 def test_other_styles_are_refused() -> None:

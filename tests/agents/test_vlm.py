@@ -13,7 +13,8 @@ import pytest
 
 import ludens
 from ludens import PlayConfig
-from ludens.agents.vlm import PromptOptions, Vlm
+from ludens.agents.prompt import PromptOptions
+from ludens.agents.vlm import Vlm
 from ludens.core.episode import Episode, Usage
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.game import Game
@@ -172,7 +173,7 @@ async def test_a_blind_seat_does_not_remember_what_it_was_not_shown() -> None:
 
 @pytest.mark.parametrize("modality", ["text", "both"])
 def test_nobody_is_blind_who_reads_it_all(modality: str) -> None:
-    with pytest.raises(BadOption, match="a blind model cannot be shown"):
+    with pytest.raises(BadOption, match="cannot be combined with modality"):
         ludens.agent(f"openai/x?blind=true&modality={modality}", Pebbles(), {"openai/x": Scripted([""])})
 
 
@@ -280,7 +281,7 @@ async def test_what_a_filter_says_is_never_a_message() -> None:
     assert (move.action, move.verdict) == ("Hello.", "retried")
     assert (move.tries[0].verdict, move.tries[0].finish) == ("unreadable", "filtered")
     assert move.tries[0].usage == Usage(9, 0)
-    assert "a content filter held the reply back" in model.words(1)[1]
+    assert "a content filter blocked the reply" in model.words(1)[1]
 
 
 async def test_what_a_filter_says_is_not_remembered_as_the_models_own_words() -> None:
@@ -330,10 +331,12 @@ def test_wrong_words_are_told(tmp_path: Path) -> None:
     [
         "vllm/tiny@http://127.0.0.1:1/v1",
         "vllm/tiny@http://127.0.0.1:1/v1?temperature=0&blind=true&style=cot&frames=3&memory=all",
-        "vllm/tiny@http://127.0.0.1:1/v1?modality=both&templates=/my%20words%26more",
+        "vllm/tiny@http://127.0.0.1:1/v1?modality=both&templates=my%20words%26more",
     ],
 )
-def test_the_spec_makes_the_agent_again(spec: str) -> None:
+def test_the_spec_makes_the_agent_again(spec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my words&more").mkdir()
+    monkeypatch.chdir(tmp_path)
     game = Pebbles()
     made = ludens.agent(spec, game)
     assert made.spec == spec

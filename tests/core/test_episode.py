@@ -94,9 +94,9 @@ def test_a_replay_shows_every_step_and_the_end() -> None:
 
 
 NOT_EPISODES = [
-    "", "{", "[]", "null", "1", '"text"', "{}", '{"schema": 2}', '{"schema": null}', '{"schema": true}',
-    "\ud800", b"\xff", b"\x89PNG", '{"schema": 1}', '{"schema": 1, "game": 1}', "[" * 100_000,
-    "NaN", '{"schema": 1.0}', '{"schema": 99999999999999999999999}',
+    "", "{", "[]", "null", "1", '"text"', "{}", '{"schema": 1}', '{"schema": null}', '{"schema": true}',
+    "\ud800", b"\xff", b"\x89PNG", '{"schema": 2}', '{"schema": 2, "game": 1}', "[" * 100_000,
+    "NaN", '{"schema": 2.0}', '{"schema": 99999999999999999999999}',
 ]  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def test_what_is_no_episode_is_a_bad_file(data: bytes | str) -> None:
 
 def test_another_schema_is_named() -> None:
     with pytest.raises(BadFile, match=f"has schema 7; this Ludens reads schema {SCHEMA}"):
-        Episode.from_json(DONE.to_json().replace(b'"schema":1', b'"schema":7'))
+        Episode.from_json(DONE.to_json().replace(b'"schema":2', b'"schema":7'))
 
 
 def test_the_place_of_the_fault_is_named() -> None:
@@ -186,16 +186,18 @@ def test_no_tampering_causes_more_than_a_clear_error(episode: Episode) -> None:
 
 
 UNPROVABLE = {
-    "culprit", "error", "remarks", "seats.left", "seats.right", "size", "status", "config", "theme",
+    "branched", "culprit", "error", "opening", "prompt_templates",
+    "sample", "templates", "remarks", "seats.left", "seats.right", "size", "status", "config", "theme",
     "config.fallback", "config.horizon", "config.listed", "config.reply_limit", "config.retries",
     "config.seconds",
     "moves.ms", "moves.pictures", "moves.tries", "moves.verdict",
-    "moves.tries.finish", "moves.tries.ms", "moves.tries.reason", "moves.tries.text", "moves.tries.usage",
+    "moves.tries.finish", "moves.tries.ms", "moves.tries.reasoning",
+    "moves.tries.reason", "moves.tries.text", "moves.tries.usage",
     "moves.tries.verdict",
     "unfinished", "unfinished.action", "unfinished.step", "unfinished.seat", "unfinished.pictures",
     "unfinished.ms", "unfinished.tries", "unfinished.verdict", "unfinished.tries.finish",
     "unfinished.tries.ms", "unfinished.tries.reason", "unfinished.tries.text", "unfinished.tries.usage",
-    "unfinished.tries.verdict",
+    "unfinished.tries.verdict", "unfinished.tries.reasoning",
 }  # fmt: skip
 """What seed and actions cannot prove: who sat there, what was said, how it was judged, how long it took."""
 
@@ -243,13 +245,13 @@ def test_what_is_provable_is_proved(path: tuple[str | int, ...], value: Any) -> 
 
 def test_doubled_moves_are_found() -> None:
     doubled = replace(DONE, moves=[DONE.moves[0], *DONE.moves])
-    with pytest.raises(ReplayMismatch, match="not those of the seats in turn"):
+    with pytest.raises(ReplayMismatch, match="do not match the seats that must act"):
         verify(doubled)
 
 
 def test_another_game_cannot_replay_it() -> None:
     assert verify(DONE, GAME)
-    with pytest.raises(ReplayMismatch, match="another game than test/pebbles, or other options"):
+    with pytest.raises(ReplayMismatch, match="not of test/pebbles with these options"):
         verify(DONE, Pebbles(heap=7))
 
 

@@ -82,7 +82,7 @@ def test_a_table_has_sensible_rules(rules: dict[str, Any]) -> None:
 
 def test_every_seat_needs_somebody() -> None:
     check_seats(Pebbles(), {"left": 1, "right": 2})
-    with pytest.raises(BadOption, match="nobody sits at right of test/pebbles"):
+    with pytest.raises(BadOption, match="test/pebbles has no agent for right"):
         check_seats(Pebbles(), {"left": 1})
     with pytest.raises(UnknownName, match="unknown seat of test/pebbles 'rihgt'; did you mean 'right'"):
         check_seats(Pebbles(), {"left": 1, "rihgt": 2})

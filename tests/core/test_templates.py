@@ -1,4 +1,4 @@
-"""Words files: sections, seats of their own, filled-in values, and a folder of overrides."""
+"""Template files: sections, seats of their own, filled-in values, and a folder of overrides."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import BadFile, UnknownName
-from ludens.core.templates import Templates, load_templates
+from ludens.core.templates import TemplateOverrides, Templates, load_templates
 from ludens.core.view import RenderOptions, view_of
 from tests.support.pebbles import Pebbles
 
@@ -51,7 +51,7 @@ def test_a_missing_section_or_value_names_the_file(ours: Path) -> None:
     templates = load_templates(ours, "comma/wire")
     with pytest.raises(BadFile, match=r"templates.md has no section '# ending'"):
         templates.fill("ending", seat="solver")
-    with pytest.raises(BadFile, match=r"'# rules' of templates.md asks for an unknown word: 'size'"):
+    with pytest.raises(BadFile, match=r"'# rules' of templates.md uses an unknown word: 'size'"):
         templates.fill("rules", seat="expert")
     with pytest.raises(BadFile, match="unknown word"):
         Templates({"rules": "costs 5$ or so"}, "templates.md").fill("rules")
@@ -61,35 +61,35 @@ def test_overrides_replace_sections_and_may_be_for_one_seat(ours: Path, override
     (overrides / "comma.wire.md").write_text(
         "# rules\nShort.\n# rules expert\nFor $seat.\n", encoding="utf-8"
     )
-    templates = load_templates(ours, "comma/wire", overrides)
+    templates = load_templates(ours, "comma/wire", TemplateOverrides.read(overrides))
     assert templates.fill("rules", seat="other") == "Short."
     assert templates.fill("rules", seat="expert") == "For expert."
     assert templates.fill("rules", seat="solver") == "Solve it."
-    untouched = load_templates(ours, "hanabi", overrides)
+    untouched = load_templates(ours, "hanabi", TemplateOverrides.read(overrides))
     assert untouched.fill("rules", seat="x", size=1).startswith("You are x")
 
 
 def test_overrides_nobody_would_read_are_refused(ours: Path, overrides: Path) -> None:
     (overrides / "hanabi.md").write_text("# ruels\nShort.\n", encoding="utf-8")
     with pytest.raises(UnknownName, match="did you mean 'rules'"):
-        load_templates(ours, "hanabi", overrides)
+        load_templates(ours, "hanabi", TemplateOverrides.read(overrides))
     (overrides / "kuhn_poker.md").write_text("## rules\nShort.\n", encoding="utf-8")
-    with pytest.raises(BadFile, match=r"has no section: each begins with a line '# name'"):
-        load_templates(ours, "kuhn_poker", overrides)
+    with pytest.raises(BadFile, match=r"has no section: each section starts with a line '# name'"):
+        TemplateOverrides.read(overrides)
 
 
 def test_files_that_cannot_be_read(ours: Path, overrides: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match="cannot read the words file"):
+    with pytest.raises(BadFile, match="cannot read the template file"):
         load_templates(tmp_path / "none.md", "hanabi")
     with pytest.raises(BadFile, match="does not exist"):
-        load_templates(ours, "hanabi", tmp_path / "nowhere")
+        TemplateOverrides.read(tmp_path / "nowhere")
     (overrides / "chess.md").write_bytes(b"# rules\n\xff\xfe")
-    with pytest.raises(BadFile, match="cannot read the words file"):
-        load_templates(ours, "chess", overrides)
+    with pytest.raises(BadFile, match="cannot read the template file"):
+        TemplateOverrides.read(overrides)
 
 
 def test_a_look_with_words_reaches_the_rules(overrides: Path) -> None:
     (overrides / "test.pebbles.md").write_text("# rules left\nOnly for $seat, of $heap.\n", encoding="utf-8")
-    view = view_of(Pebbles(), RenderOptions(templates=overrides), seed=1)
+    view = view_of(Pebbles(), RenderOptions(templates=TemplateOverrides.read(overrides)), seed=1)
     assert view.rules("left") == "Only for left, of 9."
     assert view.rules("right").startswith("You sit at right.")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.agents.vlm import PromptOptions
+from ludens.agents.prompt import PromptOptions
 from ludens.core.errors import BadOption, MissingExtra, MissingKey, UnknownName, UsageError
 from ludens.core.options import options_of
 from ludens.core.spec import Spec

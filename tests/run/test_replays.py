@@ -89,7 +89,7 @@ def test_torn_lines_are_left_out_and_broken_ones_named(folder: Path) -> None:
     path.write_bytes(b"nonsense\n" + data)
     with pytest.raises(BadFile, match="line 1 of"):
         entries(folder)
-    path.write_bytes(data.replace(b'"schema":1', b'"schema":7', 1))
+    path.write_bytes(data.replace(b'"schema":2', b'"schema":7', 1))
     with pytest.raises(BadFile, match="schema 7"):
         read_episode(folder, entries(folder)[0])
 

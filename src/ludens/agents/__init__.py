@@ -70,8 +70,8 @@ def _best(spec: Spec, game: Game) -> str:
 def _seated_model(spec: Spec, models: dict[str, Model]) -> Agent:
     from ludens.agents.vlm import Vlm, reach, split_options
 
-    own, manner = split_options(spec)
+    own, options = split_options(spec)
     key = str(own)
     if key not in models:
         models[key] = reach(own)
-    return Vlm(models[key], manner)
+    return Vlm(models[key], options)

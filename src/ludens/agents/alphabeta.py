@@ -18,6 +18,7 @@ class AlphaBeta(Agent):
     depth: int = option(3, low=1, high=30, help="moves looked ahead")
     kind = "bot/alphabeta"
     sees = "state"
+    computes = True
 
     def begin(self) -> None:
         if len(self.game.seats) != 2 or self.game.imperfect_information:

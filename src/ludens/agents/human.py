@@ -23,6 +23,7 @@ class Human(Agent):
     kind = "human"
     sees = "both"
     waits = True
+    unlimited_retries = True
 
     def begin(self) -> None:
         try:

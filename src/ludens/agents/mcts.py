@@ -23,6 +23,7 @@ class Mcts(Agent):
     c: float = option(2.0, low=0, high=100, help="weight of exploration")
     kind = "bot/mcts"
     sees = "state"
+    computes = True
 
     def begin(self) -> None:
         if not isinstance(self.game, SpielGame):

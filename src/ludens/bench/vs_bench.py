@@ -95,7 +95,7 @@ def pictures(game: Game) -> Callable[[int], int]:
 def thinking(game: Game, bot: str, seconds: float) -> float:
     """Seconds of CPU a move of this player, in games with itself that begin with a few random moves."""
     from ludens.agents import agent
-    from ludens.suites.vs_bench.warm_up import at_once
+    from ludens.core.sync import run_sync
 
     view, player = view_of(game, RenderOptions(), 0), agent(bot, game)
     spent, moves, seed = 0.0, 0, 0
@@ -111,7 +111,7 @@ def thinking(game: Game, bot: str, seconds: float) -> float:
                     actions[seat] = "" if isinstance(legal, FreeText) else random.choice(legal)
                     continue
                 begun = process_time()
-                reply = at_once(players[seat].act(Ask(seat, legal, view.format(state, seat), state=state)))
+                reply = run_sync(players[seat].act(Ask(seat, legal, view.format(state, seat), state=state)))
                 spent += process_time() - begun
                 moves += 1
                 actions[seat] = reply.action or ""

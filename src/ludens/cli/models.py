@@ -59,7 +59,7 @@ def _list(json: bool) -> int:
 
 
 def _options() -> list[tuple[str, str]]:
-    from ludens.agents.vlm import PromptOptions
+    from ludens.agents.prompt import PromptOptions
     from ludens.core.options import options_of
     from ludens.models.settings import Settings
 

@@ -25,11 +25,8 @@ from ludens.cli.out import aside, counted, indented, json_out, writable
 
 if TYPE_CHECKING:
     from ludens.core.episode import Episode
+    from ludens.core.observer import StepEvent
     from ludens.core.state import State
-    from ludens.loop import StepEvent
-
-_PATIENCE = 20
-"""How often a seat may try again where a person sits: typing errors must not become random moves."""
 
 
 def play(
@@ -60,7 +57,7 @@ def play(
     render = render_options(theme, size)
     if out is not None:
         writable(out)
-    from ludens.core.config import PlayConfig
+    from ludens.core.observer import OnStep
     from ludens.core.view import view_of
     from ludens.loop import play as play_one
 
@@ -68,7 +65,6 @@ def play(
         sitting = ", ".join(f"{s} is {agents[s].spec}" for s in made.seats)
         print(f"{made.name}, seed {seed}: {sitting}", flush=True)
     people = [s for s in made.seats if agents[s].kind == "human"]
-    table = PlayConfig(retries=_PATIENCE) if people else PlayConfig()
     last: list[State] = []
 
     def hook(played: StepEvent) -> None:
@@ -78,7 +74,7 @@ def play(
 
     async def at_the_table() -> Episode:
         try:
-            return await play_one(made, agents, seed, render=render, config=table, hook=hook)
+            return await play_one(made, agents, seed, render=render, observer=OnStep(hook))
         finally:
             for player in agents.values():
                 await player.close()

@@ -1,4 +1,4 @@
-"""Who plays: an agent is asked and replies. Bots, models and people share this one door."""
+"""Who plays: an agent is asked and replies. Bots, models and people share this interface."""
 
 from __future__ import annotations
 
@@ -8,67 +8,57 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from ludens.core.ask import Ask, History
 from ludens.core.game import Game
 from ludens.core.options import options_of
 from ludens.core.random import Stream
-from ludens.core.reply import ReplyFormat
 from ludens.core.spec import Spec
-from ludens.core.state import Legal, State
-from ludens.core.view import Observation, Sees
+from ludens.core.templates import Sections
+from ludens.core.view import Sees
 
 if TYPE_CHECKING:
     from ludens.core.episode import Usage
 
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """One question put to one seat."""
-
-    seat: str
-    legal: Legal
-    format: ReplyFormat
-    observation: Observation = field(default_factory=Observation)
-    rules: str = ""
-    listed: bool = True
-    """Whether the player may be told what is legal; bots and readers know it in any case."""
-    move: int = 0
-    """How many moves this seat has made before."""
-    refused: Sequence[tuple[str, str]] = ()
-    """Earlier replies to this very question, each with the reason why it was refused."""
-    state: State | None = None
-    """Only for agents with `sees = "state"`. Theirs to read, not to change."""
+__all__ = ["Agent", "Ask", "Reply"]
 
 
 @dataclass(slots=True)
 class Reply:
-    """What came back. Bots and people give the action itself; models give text that the format reads."""
+    """The answer to an ask. Bots and people give the action itself, models a text that the format reads."""
 
     text: str
     action: str | None = None
     usage: Usage | None = None
     finish: str = ""
-    """Why the text ended, when it is worth recording: `length`, `filtered`, `refused`."""
+    """Why the text ended, where it matters: `length`, `filtered`, `refused`."""
+    reasoning: str = ""
+    """What the model thought before answering, where the provider shows it."""
 
 
 @dataclass
 class Agent(ABC):
-    """A player. One agent may sit at many tables at once: `sit` gives the copy for one seat of one episode.
+    """A player. One agent can play many seats at once: `sit` returns the copy for one seat of one episode.
 
     Subclasses are dataclasses; fields made with `option` can be set in a spec (`bot/mcts?simulations=50`).
     """
 
     sees: Sees = field(default="offered", init=False, repr=False)
     waits: bool = field(default=False, init=False, repr=False)
-    """Whether an answer takes waiting (a network, a person): such seats are asked at the same time."""
+    """Whether `act` waits for something (a network, a person): such seats are asked at the same time."""
+    computes: ClassVar[bool] = False
+    """Whether `act` computes for long without waiting: it then runs in a thread, so that other episodes on
+    the same event loop go on."""
+    unlimited_retries: ClassVar[bool] = False
+    """Whether it may try again after every refused reply, whatever `PlayConfig.retries` says."""
     kind: ClassVar[str] = ""
-    """How specs call this agent: `bot/random`."""
+    """The name of this agent in specs: `bot/random`."""
 
     game: Game = field(init=False, repr=False, compare=False)
     seat: str = field(init=False, repr=False, compare=False)
     random: Stream = field(init=False, repr=False, compare=False)
 
     def sit(self, game: Game, seat: str, random: Stream) -> Self:
-        """A copy of this agent for one seat of one episode, with its own memory and random stream."""
+        """A copy of this agent for one seat of one episode, with its own random stream."""
         seated = copy.copy(self)
         seated.game, seated.seat, seated.random = game, seat, random
         seated.begin()
@@ -86,15 +76,24 @@ class Agent(ABC):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """What a report must say about this player, such as options that its model does not take."""
+        """What a report must say about this player, such as options that its model does not accept."""
         return ()
 
+    @property
+    def templates(self) -> Sections:
+        """The user's own prompt templates that it uses, which episodes record."""
+        return {}
+
+    def history(self) -> History:
+        """Which earlier exchanges its asks hold; none by default."""
+        return History()
+
     def begin(self) -> None:
-        """Prepare for an episode, or raise a `UsageError` when this agent cannot play this game."""
+        """Prepare for an episode; raise a `UsageError` when this agent cannot play this game."""
 
     @abstractmethod
     async def act(self, ask: Ask) -> Reply:
         """Answer. Raise `AgentFailure` when no answer can be had."""
 
     async def close(self) -> None:
-        """Let go of connections; called once, on the agent that was made, not on seated copies."""
+        """Release connections; called once, on the agent that was made, not on seated copies."""

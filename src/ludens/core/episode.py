@@ -1,7 +1,7 @@
-"""The only thing stored: everything needed to play an episode again and prove that it is the same.
+"""Episodes: the only thing stored, with everything needed to replay and verify them.
 
-Pictures are not stored. Seed and actions re-render every frame, and the short hash of each picture shown
-proves it. Episodes are written by orjson and validated when read.
+Pictures are not stored: seed and actions re-render every frame, and the hash of each picture shown verifies
+it. Prompts are not stored either: `ludens.samples` rebuilds them. Episodes are validated when read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ludens.core.errors import BadFile, BadOption
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-SCHEMA = 1
+SCHEMA = 2
 
 TryVerdict = Literal["ok", "illegal", "unreadable", "late"]
 MoveVerdict = Literal["ok", "retried", "fallback", "void"]
@@ -28,7 +28,7 @@ Status = Literal["done", "horizon", "forfeit", "void"]
 
 @dataclass(slots=True)
 class Usage:
-    """What a model call consumed."""
+    """Tokens, pictures, calls and cost of model calls."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -39,7 +39,7 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Read and written."""
+        """Input and output tokens."""
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
@@ -56,7 +56,7 @@ class Usage:
 
 @dataclass(slots=True)
 class Try:
-    """One reply to one ask."""
+    """One reply to one ask, and how it was judged."""
 
     text: str
     verdict: TryVerdict = "ok"
@@ -64,11 +64,18 @@ class Try:
     finish: str = ""
     usage: Usage | None = None
     ms: float = 0.0
+    reasoning: str = ""
+    """What the model thought before this reply, where the provider shows it."""
+
+    @property
+    def said(self) -> str:
+        """The player's own text: nothing where a content filter replaced it."""
+        return "" if self.finish == "filtered" else self.text
 
 
 @dataclass(slots=True)
 class Move:
-    """What one seat did in one step. Seats that move together share the step."""
+    """The action of one seat in one step, with every reply that led to it."""
 
     step: int
     seat: str
@@ -76,35 +83,50 @@ class Move:
     verdict: MoveVerdict = "ok"
     pictures: list[str] = field(default_factory=list)
     tries: list[Try] = field(default_factory=list)
-    """Empty for a bot that gave its action at once: there is nothing to tell beside it."""
+    """Empty where the reply was the action itself."""
     ms: float = 0.0
+
+    @property
+    def said(self) -> str:
+        """The last reply of the seat in this move."""
+        return self.tries[-1].said if self.tries else self.action
 
 
 @dataclass(slots=True)
 class Episode:
-    """One finished episode."""
+    """One episode, finished or void."""
 
     game: str
     version: int
     options: dict[str, Any]
     seed: int
     seats: dict[str, str]
-    """Who sat where, as agent specs."""
+    """Seat to agent spec."""
+    sample: int = 0
+    """Distinguishes several episodes of one seed and seating."""
     theme: str = "classic"
     size: int = 512
     config: dict[str, Any] = field(default_factory=dict)
-    """The rules of the table: retries, fallback, horizon, limits."""
+    """The `PlayConfig`."""
+    templates: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The user's own game templates: file name to sections."""
+    prompt_templates: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The user's own prompt templates: seat to sections."""
+    opening: list[dict[str, str]] = field(default_factory=list)
+    """Joint actions that led from the start to the state in which the episode began."""
+    branched: bool = False
+    """Whether it began in a given state for which no opening was recorded: replaying needs that state."""
     moves: list[Move] = field(default_factory=list)
     unfinished: list[Move] = field(default_factory=list)
-    """What was said in the step that an agent's failure cut short: no part of the game, but paid for."""
+    """Moves of the step in which the episode was voided: not part of the game, but paid for."""
     returns: dict[str, float] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     status: Status = "done"
     culprit: str = ""
-    """The seat that forfeited, or whose agent failed."""
+    """The seat that forfeited or whose agent failed; empty where the game itself failed."""
     error: str = ""
     remarks: list[str] = field(default_factory=list)
-    """What a report must say about who played, beside their specs."""
+    """What a report must say about the players, such as model options that were not accepted."""
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
@@ -117,17 +139,17 @@ class Episode:
 
     @staticmethod
     def from_json(data: bytes | str) -> Episode:
-        """Read and validate; a `BadFile` says in a sentence what is wrong."""
+        """Parse and validate."""
         return _validated(data)
 
     def verdicts(self) -> Counter[str]:
-        """How often each verdict fell, moves (`ok`, `retried`, `fallback`) and failed tries alike."""
+        """Number of moves (`ok`, `retried`, `fallback`) and failed tries by verdict."""
         counts: Counter[str] = Counter(move.verdict for move in self.moves)
         counts.update(t.verdict for move in self.moves for t in move.tries if t.verdict != "ok")
         return counts
 
     def usage(self, seat: str | None = None) -> Usage:
-        """What all model calls of the episode, or of one seat, consumed; those of a void step too."""
+        """Sum over all model calls of the episode, or of one seat, unfinished moves included."""
         total = Usage(calls=0)
         for move in (*self.moves, *self.unfinished):
             if seat is None or move.seat == seat:
@@ -136,14 +158,14 @@ class Episode:
         return total
 
     def fingerprint(self) -> str:
-        """A hash of what happened, clocks, bills and notes aside: equal episodes have equal fingerprints."""
-        moves, unfinished = _timeless(self.moves), _timeless(self.unfinished)
-        timeless = replace(self, moves=moves, unfinished=unfinished, remarks=[])
-        data = orjson.dumps(asdict(timeless), option=orjson.OPT_SORT_KEYS)
+        """A hash of what happened: times, usage and remarks do not count."""
+        moves, unfinished = _without_times(self.moves), _without_times(self.unfinished)
+        hashed = replace(self, moves=moves, unfinished=unfinished, remarks=[])
+        data = orjson.dumps(asdict(hashed), option=orjson.OPT_SORT_KEYS)
         return blake2b(data, digest_size=12).hexdigest()
 
 
-def _timeless(moves: list[Move]) -> list[Move]:
+def _without_times(moves: list[Move]) -> list[Move]:
     return [replace(m, ms=0.0, tries=[replace(t, ms=0.0, usage=None) for t in m.tries]) for m in moves]
 
 

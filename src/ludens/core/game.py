@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ludens.core.loading import load
@@ -11,6 +11,7 @@ from ludens.core.options import option_values
 from ludens.core.state import State
 
 if TYPE_CHECKING:
+    from ludens.core.episode import Move
     from ludens.core.view import RenderOptions, View
 
 
@@ -49,6 +50,13 @@ class Game(ABC):
     def evaluate(self, state: State, seat: str) -> float:
         """How good a state looks for a seat, for search: what it has earned, unless a game knows better."""
         return state.returns[seat]
+
+    def rewards(self, state: State, moves: Sequence[Move]) -> list[float]:
+        """What each move of a finished episode earned, for training: by default its seat's return.
+
+        Games in which one seat earns differently for different moves override this.
+        """
+        return [state.returns[move.seat] for move in moves]
 
     @property
     def options(self) -> dict[str, Any]:

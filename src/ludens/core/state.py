@@ -52,6 +52,20 @@ class State(ABC):
         return {}
 
     @property
+    def stage(self) -> str:
+        """The stage of the game, where moves of different stages are different tasks: `clue`, `vote`."""
+        return ""
+
+    def role(self, seat: str) -> str:
+        """The role of a seat, where seats have roles that may change between episodes: `spy`."""
+        return ""
+
+    def fallback(self, seat: str) -> str | None:
+        """The action of a seat that gave no readable reply, such as an abstention; None leaves it to
+        `PlayConfig.fallback`."""
+        return None
+
+    @property
     def over(self) -> bool:
         """Whether nobody must act any more."""
         return not self.to_act

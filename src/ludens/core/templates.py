@@ -1,35 +1,37 @@
-"""The words of a game, kept in a template file beside its code so that anyone can read and replace them.
+"""Prompt and rules templates: Markdown files next to the code, which users can override section by section.
 
-A words file is Markdown: each `# name` line opens a section, `$word` is filled in. The section
-`rules solver` is for the seat solver, `rules` for every seat without one of its own. A folder of
-overrides holds files named after games (`comma.wire.md`); sections found there replace ours, and may be
-for one seat where ours is for all.
+Each `# name` line opens a section; `$word` is substituted. The section `rules solver` applies to the seat
+solver, `rules` to every seat without a section of its own. An override folder holds files named after games
+(`comma.wire.md`) or agents (`agent.md`); its sections replace ours and may be specific to one seat.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from string import Template
 
 from ludens.core.errors import BadFile, UnknownName
 
+Sections = dict[str, str]
+
 
 class Templates:
-    """The sections of one words file, with overrides laid over them."""
+    """The sections of one template file, with overrides applied."""
 
-    def __init__(self, sections: dict[str, str], source: str) -> None:
+    def __init__(self, sections: Sections, source: str) -> None:
         self._sections = sections
         self._source = source
-        self._constant: dict[str, str] = {}
-        """Sections that say the same always, as they are said."""
+        self._constant: Sections = {}
 
     def has(self, section: str) -> bool:
-        """Whether there is such a section."""
+        """Whether the section exists."""
         return section in self._sections
 
     def fill(self, section: str, /, *, seat: str | None = None, **values: object) -> str:
-        """The section's text with its `$words` filled in, the seat's own version if there is one."""
+        """The section with its `$words` substituted; the seat's own version where there is one."""
         if not values and seat is None and section in self._constant:
             return self._constant[section]
         own = f"{section} {seat}"
@@ -37,44 +39,66 @@ class Templates:
         if name not in self._sections:
             raise BadFile(f"{self._source} has no section '# {name}'.")
         try:
-            said = Template(self._sections[name]).substitute(values, seat=seat or "")
-            if not values and seat is None:
-                self._constant[section] = said
-            return said
+            filled = Template(self._sections[name]).substitute(values, seat=seat or "")
         except (KeyError, ValueError) as error:
+            raise BadFile(f"section '# {name}' of {self._source} uses an unknown word: {error}.") from None
+        if not values and seat is None:
+            self._constant[section] = filled
+        return filled
+
+
+@dataclass(frozen=True)
+class TemplateOverrides:
+    """Sections that replace the built-in ones, by file name without `.md`. A hashable value."""
+
+    files: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+
+    @classmethod
+    def read(cls, folder: Path) -> TemplateOverrides:
+        """All template files of a folder."""
+        if not folder.is_dir():
+            raise BadFile(f"the templates folder {str(folder)!r} does not exist.")
+        found = {file.stem: _read_sections(file) for file in sorted(folder.glob("*.md"))}
+        empty = next((name for name, sections in found.items() if not sections), None)
+        if empty is not None:
             raise BadFile(
-                f"section '# {name}' of {self._source} asks for an unknown word: {error}."
-            ) from None
+                f"{str(folder / empty)!r}.md has no section: each section starts with a line '# name'."
+            )
+        return cls.of(found)
+
+    @classmethod
+    def of(cls, files: Mapping[str, Mapping[str, str]]) -> TemplateOverrides:
+        """Overrides from plain mappings, as episodes store them."""
+        return cls(tuple((name, tuple(sections.items())) for name, sections in files.items()))
+
+    def sections(self, name: str) -> Sections:
+        """The sections of one file; empty when there is no such file."""
+        return dict(dict(self.files).get(name, ()))
+
+    def as_dict(self) -> dict[str, Sections]:
+        """Plain mappings, as episodes store them."""
+        return {name: dict(sections) for name, sections in self.files}
 
 
 @lru_cache(maxsize=256)
 def load_templates(
-    file: Path, game: str, overrides: Path | None = None, shared: Path | None = None
+    file: Path, name: str, overrides: TemplateOverrides | None = None, shared: Path | None = None
 ) -> Templates:
-    """The words in `file` over those it shares with others, and the override file for `game` over all."""
-    sections = {**(_sections(shared) if shared else {}), **_sections(file)}
-    source = file.name
-    if overrides is not None:
-        if not overrides.is_dir():
-            raise BadFile(f"the words folder {str(overrides)!r} does not exist.")
-        own = overrides / (game.replace("/", ".") + ".md")
-        if own.is_file():
-            theirs = _sections(own)
-            if not theirs:
-                raise BadFile(f"{str(own)!r} has no section: each begins with a line '# name'.")
-            for name in theirs:
-                if not any(name == ours or name.startswith(f"{ours} ") for ours in sections):
-                    raise UnknownName(f"section of {str(own)!r}", name, sections)
-            sections = {**sections, **theirs}
-            source = str(own)
-    return Templates(sections, source)
+    """The templates in `file` (on top of those in `shared`), with the overrides for `name` on top of both."""
+    sections = {**(_read_sections(shared) if shared else {}), **_read_sections(file)}
+    stem = name.replace("/", ".")
+    theirs = overrides.sections(stem) if overrides is not None else {}
+    for section in theirs:
+        if not any(section == ours or section.startswith(f"{ours} ") for ours in sections):
+            raise UnknownName(f"section of the template {stem}.md", section, sections)
+    return Templates({**sections, **theirs}, f"{stem}.md" if theirs else file.name)
 
 
-def _sections(file: Path) -> dict[str, str]:
+def _read_sections(file: Path) -> Sections:
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(f"cannot read the words file {str(file)!r}: {error}.") from None
+        raise BadFile(f"cannot read the template file {str(file)!r}: {error}.") from None
     sections: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in text.splitlines():

@@ -9,10 +9,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
+from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.reply import ActionFormat, ReplyFormat
 from ludens.core.state import State
-from ludens.core.templates import Templates, load_templates
+from ludens.core.templates import TemplateOverrides, Templates, load_templates
 
 Sees = Literal["offered", "image", "text", "both", "state", "nothing"]
 """What an agent looks at. `offered` is what the game offers the seat; `state` is for bots alone;
@@ -46,7 +47,8 @@ class RenderOptions:
 
     theme: str = "classic"
     size: int = 512
-    templates: Path | None = None
+    """Length of the longer side of a picture, in pixels."""
+    templates: TemplateOverrides | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Observation:
 
     images: tuple[Picture, ...] = ()
     text: str = ""
-    """The twin: what the pictures show, in words, and no more. Empty when only pictures are shown."""
+    """The text twin: what the pictures show, in words. Empty when only pictures are shown."""
     notes: str = ""
     """What is told in words whatever the modality: conversation, feedback, private facts."""
 
@@ -80,9 +82,15 @@ class View(ABC):
     def image(self, state: Any, seat: str) -> Picture:
         """The picture shown to the seat."""
 
-    @abstractmethod
     def text(self, state: Any, seat: str) -> str:
-        """The text-only twin: the same information as the pictures, no more."""
+        """The text twin: the same information as the pictures, no more. Games whose pictures cannot be put
+        into words (photographs) do not override this; see `has_text`."""
+        raise BadOption(f"{self.game.name} has no text twin: use --modality image.")
+
+    @property
+    def has_text(self) -> bool:
+        """Whether the game has a text twin."""
+        return type(self).text is not View.text
 
     def images(self, state: Any, seat: str) -> tuple[Picture, ...]:
         """All pictures shown to the seat; one unless a game shows several (recent frames, pages)."""

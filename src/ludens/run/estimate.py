@@ -1,26 +1,26 @@
-"""What a run will roughly take, before it begins: one quick episode of each task, bots in every chair.
+"""Cost estimate of a run before it starts: one quick episode of each task among random players.
 
-Nothing is rendered but one prompt a seat. Replies that must be repeated are not foreseen, nor how long models
-answer; so an estimate is a lower bound in the right order of magnitude.
+Only one prompt per seat is rendered. Retries and the length of answers are not known in advance, so it is a
+lower bound of the right order of magnitude.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from ludens.agents.prompt import prompt
 from ludens.agents.simple import Random
-from ludens.agents.vlm import Vlm, split_options
-from ludens.core.agent import Ask, Reply
+from ludens.agents.vlm import split_options
+from ludens.core.ask import Ask, build_ask
 from ludens.core.game import Game
-from ludens.core.random import stream
+from ludens.core.observer import Observer
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
+from ludens.core.sync import run_sync
 from ludens.core.view import view_of
 from ludens.loop import play
-from ludens.models.chat import Answer, Model, Request
 from ludens.models.prices import price_of
 from ludens.run.budget import Spend
 from ludens.run.entrants import is_model
@@ -34,7 +34,7 @@ LARGE_CALLS, LARGE_COST = 5_000, 5.0
 
 @dataclass
 class CostEstimate:
-    """Sums over every episode still to be played."""
+    """Sums over all episodes still to be played."""
 
     episodes: int = 0
     calls: float = 0.0
@@ -48,11 +48,11 @@ class CostEstimate:
 
     @property
     def large(self) -> bool:
-        """Whether somebody should be asked first."""
+        """Whether the user should confirm first."""
         return self.calls > LARGE_CALLS or (self.cost or 0.0) > LARGE_COST
 
     def sentence(self) -> str:
-        """The estimate in words."""
+        """The estimate as one sentence."""
         cost = "price not known" if self.cost is None else f"about ${self.cost:,.2f} or more"
         return (
             f"{self.episodes:,} episodes: about {_round(self.calls)} calls with {_round(self.pictures)} "
@@ -63,7 +63,7 @@ class CostEstimate:
 
 @dataclass(frozen=True, slots=True)
 class _Seat:
-    """What a chair will ask of a model: how often in an episode, and with how much in each ask."""
+    """How often a seat is asked in an episode, and how large each ask is."""
 
     asks: int
     images: float
@@ -72,7 +72,7 @@ class _Seat:
 
 
 def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
-    """What these jobs of a plan will take; bots take nothing."""
+    """The estimate for these jobs; bots cost nothing."""
     found, looked = CostEstimate(), _Looked(plan)
     sums: dict[tuple[str, str], Spend] = defaultdict(Spend)
     alike: dict[tuple[str, str, int], list[Job]] = defaultdict(list)
@@ -91,7 +91,7 @@ def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
 
 
 def _added(found: CostEstimate, spec: str, seat: _Seat, episodes: int) -> Spend:
-    """Add what a model in this chair takes in so many episodes, and give it back."""
+    """Add what a model in this seat takes in so many episodes, and return it."""
     asks = seat.asks * episodes
     spent = _spend(spec, seat, asks)
     found.calls += asks
@@ -105,9 +105,9 @@ def _added(found: CostEstimate, spec: str, seat: _Seat, episodes: int) -> Spend:
 
 def _spend(spec: str, seat: _Seat, asks: int) -> Spend:
     parsed = parse_spec(spec)
-    _, manner = split_options(parsed)
+    _, options = split_options(parsed)
     read = asks * (seat.pixels / PIXELS_A_TOKEN + seat.letters / LETTERS_A_TOKEN)
-    written = asks * TOKENS_OF_AN_ANSWER[manner.style]
+    written = asks * TOKENS_OF_AN_ANSWER[options.style]
     price = price_of(parsed.name)
     cost = (read * price.input + written * price.output) / 1_000_000 if price else 0.0
     return Spend(asks, read + written, cost)
@@ -119,80 +119,69 @@ class _Looked:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._games: dict[str, Game] = {}
-        self._asks: dict[tuple[str, int], dict[str, list[Ask]]] = {}
+        self._asked: dict[tuple[str, int], Counter[str]] = {}
         self._seats: dict[tuple[str, int, str, str], _Seat] = {}
 
     def seat(self, job: Job, seat: str, spec: str) -> _Seat:
-        """What this chair asks of a model with this spec."""
+        """What a model with this spec is asked in this seat."""
         key = (job.task, job.seating, seat, spec)
         if key not in self._seats:
             self._seats[key] = self._measured(job, seat, spec)
         return self._seats[key]
 
     def _measured(self, job: Job, seat: str, spec: str) -> _Seat:
-        asks = self._asked(job).get(seat, [])
+        asks = self._asks(job)[seat]
         if not asks:
             return _Seat(0, 0, 0, 0)
-        _, manner = split_options(parse_spec(spec))
-        agent = Vlm(_Nobody("nobody"), manner)
-        game, first = self._games[job.task], asks[0]
-        state = game.start(job.seed)
+        _, options = split_options(parse_spec(spec))
+        game, config = self._games[job.task], self._plan.chosen[job.task].config
         view = view_of(game, self._plan.render, job.seed)
-        seen = view.observe(state, seat, agent.sees)
-        ask = replace(first, observation=seen, rules=view.rules(seat))
-        request = Request(agent.sit(game, seat, stream(job.seed, "estimate")).messages(ask))
-        letters = sum(len(part) for m in request.messages for part in m.parts if isinstance(part, str))
+        ask = build_ask(view, game.start(job.seed), seat, options.sees, config)
+        seen = ask.observation
+        letters = sum(len(part) for m in prompt(ask, options) for part in m.parts if isinstance(part, str))
         images, pixels = len(seen.images), sum(picture.width * picture.height for picture in seen.images)
-        frames = _mean_kept(manner.frames, len(asks))
-        kept = {"none": 0.0, "last": 1.0, "all": len(asks) / 2}[manner.memory]
+        frames = _mean_kept(options.frames, asks)
+        kept = {"none": 0.0, "last": 1.0, "all": asks / 2}[options.memory]
         earlier = kept * len(seen.text + seen.notes)
-        return _Seat(len(asks), images * frames, pixels * frames, letters + earlier)
+        return _Seat(asks, images * frames, pixels * frames, letters + earlier)
 
-    def _asked(self, job: Job) -> dict[str, list[Ask]]:
-        """Every ask of a quick episode, by seat."""
+    def _asks(self, job: Job) -> Counter[str]:
+        """How often each seat is asked in a quick episode among random players."""
         key = (job.task, job.seating)
-        if key not in self._asks:
+        if key not in self._asked:
             game = self._games.setdefault(job.task, make(self._plan.chosen[job.task].game))
-            asks: dict[str, list[Ask]] = defaultdict(list)
-            agents = {seat: _Counted(asks) for seat in game.seats}
+            counter = _AskCounter()
             config = self._plan.chosen[job.task].config
-            asyncio.run(play(game, agents, job.seed, render=self._plan.render, config=config))
-            self._asks[key] = asks
-        return self._asks[key]
+            run_sync(
+                play(game, dict.fromkeys(game.seats, Random()), job.seed, config=config, observer=counter)
+            )
+            self._asked[key] = counter.asks
+        return self._asked[key]
 
 
 def _mean_kept(frames: int, asks: int) -> float:
-    """How many moments a prompt shows on average when it shows the latest `frames`."""
+    """How many frames a prompt shows on average when it shows the latest `frames`."""
     return sum(min(frames, number + 1) for number in range(asks)) / asks
 
 
-class _Counted(Random):
-    """A random player that keeps what it was asked."""
+class _AskCounter(Observer):
+    """Counts asks by seat."""
 
-    def __init__(self, asks: dict[str, list[Ask]]) -> None:
-        super().__init__()
-        self._asks = asks
+    def __init__(self) -> None:
+        self.asks: Counter[str] = Counter()
 
-    async def act(self, ask: Ask) -> Reply:
-        self._asks[ask.seat].append(ask)
-        return await super().act(ask)
-
-
-class _Nobody(Model):
-    """Stands where a model would, and is never asked."""
-
-    async def answer(self, request: Request) -> Answer:
-        raise AssertionError("an estimate asks nobody")
+    def asked(self, ask: Ask) -> None:
+        self.asks[ask.seat] += 1
 
 
 def unpriced(plan: Plan) -> list[str]:
-    """Models whose cost nobody will know: no price is given, and their provider tells none."""
+    """Models without a known price, whose provider does not report costs either."""
     seated = {who for task in plan.chosen.values() for seating in task.seatings for who in seating.values()}
     names = {parse_spec(spec).name for spec in {*plan.entrants.values(), *seated} if is_model(spec)}
     return sorted(name for name in names if price_of(name) is None and not name.startswith("openrouter/"))
 
 
 def _round(number: float) -> str:
-    """Two digits are all an estimate deserves."""
+    """Rounded to two significant digits."""
     digits = len(str(int(number))) - 2
     return f"{round(number, -digits) if digits > 0 else round(number):,.0f}"

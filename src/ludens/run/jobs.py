@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from math import isfinite
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ludens.agents import agent
 from ludens.core.agent import Agent
 from ludens.core.episode import Episode
-from ludens.core.errors import UsageError
 from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.registry import make
@@ -105,24 +103,7 @@ class JobRunner:
         game, task, render = self.game(job.task), self.plan.chosen[job.task], self.plan.render
         specs = self.plan.specs(job)
         seated = {seat: self.agent(spec, job.task) for seat, spec in specs.items()}
-        try:
-            return _outcome(job, await play(game, seated, job.seed, render=render, config=task.config))
-        except UsageError:
-            raise
-        except Exception as error:
-            episode = Episode(
-                game=game.name,
-                version=game.version,
-                options=game.options,
-                seed=job.seed,
-                seats=specs,
-                theme=render.theme,
-                size=render.size,
-                config=asdict(task.config),
-                status="void",
-                error=f"{game.name} raised {type(error).__name__}: {error}",
-            )
-        return _outcome(job, episode)
+        return _outcome(job, await play(game, seated, job.seed, render=render, config=task.config))
 
     async def close(self) -> None:
         """Let go of every model."""
@@ -131,9 +112,6 @@ class JobRunner:
 
 
 def _outcome(job: Job, episode: Episode) -> Outcome:
-    for seat, earned in episode.returns.items():
-        if not isfinite(earned):  # no file could hold it
-            raise ValueError(f"{seat} earned {earned}")
     verdicts, usage = episode.verdicts(), episode.usage()
     return Outcome(
         job,

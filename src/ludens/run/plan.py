@@ -15,6 +15,7 @@ import orjson
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
+from ludens.core.templates import TemplateOverrides
 from ludens.core.view import RenderOptions
 from ludens.run.task import MODEL, Suite, Task, import_suite, suite
 
@@ -66,10 +67,11 @@ class Plan:
                 raise UnknownName(f"task of {self.suite}", name, known)
         return {name: known[name] for name in (self.tasks or known)}
 
-    @property
+    @cached_property
     def render(self) -> RenderOptions:
         """How everything is shown."""
-        return RenderOptions(self.theme, self.size, Path(self.templates) if self.templates else None)
+        overrides = TemplateOverrides.read(Path(self.templates)) if self.templates else None
+        return RenderOptions(self.theme, self.size, overrides)
 
     def jobs(self) -> Iterator[Job]:
         """Every episode, in an order that lets all tasks and entrants advance together."""

@@ -14,8 +14,8 @@ import orjson
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName
-from ludens.core.replay import game_of, replay
-from ludens.core.view import RenderOptions, view_of
+from ludens.core.replay import game_of, render_options_of, replay
+from ludens.core.view import view_of
 from ludens.run.store import EPISODES, read_plan
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def frames(episode: Episode, seat: str | None = None, size: int | None = None) -
     game = game_of(episode)
     if seat is not None and seat not in game.seats:
         raise UnknownName(f"seat of {game.name}", seat, game.seats)
-    view = view_of(game, RenderOptions(episode.theme, size or episode.size), episode.seed)
+    view = view_of(game, render_options_of(episode, size), episode.seed)
     led = "start"
     for step in replay(episode, game):
         picture = cast("Picture", view.image(step.state, seat or main_seat(episode)))
@@ -132,7 +132,7 @@ def last_picture(episode: Episode, size: int) -> Picture:
     """How an episode ended."""
     game = game_of(episode)
     *_, last = replay(episode, game)
-    view = view_of(game, RenderOptions(episode.theme, size), episode.seed)
+    view = view_of(game, render_options_of(episode, size), episode.seed)
     return cast("Picture", view.image(last.state, main_seat(episode)))
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
@@ -13,6 +11,7 @@ from ludens.core.options import configure
 from ludens.core.registry import GAMES, make
 from ludens.core.replay import verify
 from ludens.core.state import FreeText
+from ludens.core.sync import run_sync
 from ludens.core.view import RenderOptions
 from ludens.loop import play
 from ludens.testing.trial import MESSAGES, Trial, rule
@@ -37,17 +36,7 @@ def played(trial: Trial, seed: int, render: RenderOptions, horizon: int) -> Epis
     """One episode among lookers; they never wait, so no event loop is needed or disturbed."""
     trial.seed, trial.step = seed, None
     agents = dict.fromkeys(trial.game.seats, Looker())
-    return _finished(play(trial.game, agents, seed, render=render, config=PlayConfig(horizon=horizon)))
-
-
-def _finished(coroutine: Coroutine[Any, Any, Episode]) -> Episode:
-    try:
-        coroutine.send(None)
-    except StopIteration as stop:
-        episode: Episode = stop.value
-        return episode
-    coroutine.close()
-    raise RuntimeError("play waited for somebody although nobody at the table waits")
+    return run_sync(play(trial.game, agents, seed, render=render, config=PlayConfig(horizon=horizon)))
 
 
 @rule

@@ -7,7 +7,6 @@ import io
 import re
 from dataclasses import replace
 from hashlib import sha256
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -171,7 +170,7 @@ def test_an_episode_that_cannot_be_replayed_is_told_and_spoils_nothing(suite: Su
     foreign = replace(
         episode, moves=[replace(m, pictures=["0" * 16]) if m.pictures else m for m in episode.moves]
     )
-    assert "are not those recorded" in episode_page(foreign, "key", 256)
+    assert "differ" in episode_page(foreign, "key", 256)
 
 
 def test_one_episode_has_a_page_of_its_own_with_every_move(suite: SuiteResults) -> None:
@@ -193,9 +192,3 @@ def test_endless_replies_are_cut(suite: SuiteResults) -> None:
 
 def test_the_page_is_the_same_every_time(results: Results) -> None:
     assert render(results, "html", episodes=1) == render(results, "html", episodes=1)
-
-
-def test_words_of_a_run_that_are_gone_are_told(suite: SuiteResults, tmp_path: Path) -> None:
-    episode = next(iter(suite.rows[0].cells["turns"].episodes.values())).episode
-    html = episode_page(episode, "key", 256, tmp_path / "gone")
-    assert "does not exist" in html

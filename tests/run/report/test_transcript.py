@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ludens.agents.vlm import PromptOptions, Vlm
+from ludens.agents.prompt import PromptOptions
+from ludens.agents.vlm import Vlm
 from ludens.core.registry import make
 from ludens.loop import play
 from ludens.models.chat import Answer, Message, Model, Request

@@ -55,7 +55,7 @@ def body(
         verify(episode)
         parts.append('<p class="fine">Replayed from seed and actions: pictures, returns and facts agree.</p>')
         desk = _Desk(budget)
-        turns = transcript(episode, size=size, templates=templates, steps=steps)
+        turns = transcript(episode, size=size, steps=steps)
         parts += [desk.turn(turn) for turn in turns if steps is None or turn.move.step in steps]
         parts.append(desk.end(last_picture(episode, size)))
     except UsageError as error:

@@ -15,15 +15,17 @@ from typing import NamedTuple, TypeVar
 from ludens.agents import agent
 from ludens.core.config import PlayConfig
 from ludens.core.game import Game
+from ludens.core.observer import OnStep, StepEvent
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.state import FreeText, State
+from ludens.core.sync import run_sync
 from ludens.games.grid.rules import GridGame, GridState
 from ludens.games.hanabi.rules import HanabiGame, HanabiState
 from ludens.games.hanabi.table import COLORS
-from ludens.loop import StepEvent, play
+from ludens.loop import play
 from ludens.suites.vs_bench.recipes import RECIPES, Match, Recipe
-from ludens.suites.vs_bench.warm_up import WarmedUp, at_once
+from ludens.suites.vs_bench.warm_up import WarmedUp
 
 T = TypeVar("T")
 
@@ -212,7 +214,7 @@ def _played(name: str, match: Match, label: str) -> dict[str, list[Moment]]:
             made[move.seat] += 1
         before = played.state.clone()
 
-    at_once(play(game, seated, seed, config=PlayConfig(horizon=recipe.steps), hook=watch))
+    run_sync(play(game, seated, seed, config=PlayConfig(horizon=recipe.steps), observer=OnStep(watch)))
     return moments
 
 

@@ -1,15 +1,11 @@
-"""Playing matches for samples: players that begin at random, and episodes that need no event loop."""
+"""Players of sampled matches: random for their first moves."""
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.state import FreeText
-
-T = TypeVar("T")
 
 
 @dataclass
@@ -32,14 +28,3 @@ class WarmedUp(Agent):
         assert not isinstance(ask.legal, FreeText)
         action = self.random.choice(ask.legal)
         return Reply(action, action)
-
-
-def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that never waits: bots answer at once, so no event loop is needed."""
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-    coroutine.close()
-    raise RuntimeError("only players that answer at once can be sampled")

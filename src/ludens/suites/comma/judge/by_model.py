@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ludens.core.errors import AgentFailure, Unreadable
 from ludens.core.reply import labelled, without_reasoning
-from ludens.core.templates import Templates, load_templates
+from ludens.core.templates import TemplateOverrides, Templates, load_templates
 from ludens.models.chat import Message, Model, Request
 from ludens.suites.comma.judge.conversation import Conversation
 from ludens.suites.comma.judge.labels import LABELS, MEANINGS, NORMAL, Label, label_of
@@ -21,7 +21,8 @@ class ModelJudge:
     def __init__(self, model: Model, templates: Path | None = None) -> None:
         self.model = model
         self.spec = model.spec
-        self._words: Templates = load_templates(Path(__file__).parent / "templates.md", "judge", templates)
+        overrides = TemplateOverrides.read(templates) if templates else None
+        self._words: Templates = load_templates(Path(__file__).parent / "templates.md", "judge", overrides)
 
     async def judge(self, conversation: Conversation) -> tuple[list[Label], str]:
         """The labels and why.

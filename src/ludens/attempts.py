@@ -1,0 +1,79 @@
+"""One attempt of a seat at a move: ask its agent, wait no longer than allowed, read the reply, judge it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import nullcontext
+from time import perf_counter
+
+from ludens.core.agent import Agent, Reply
+from ludens.core.ask import Ask
+from ludens.core.config import PlayConfig
+from ludens.core.episode import Try, TryVerdict
+from ludens.core.errors import AgentFailure, Illegal, MoveError, Unreadable, UsageError
+from ludens.core.state import State
+from ludens.core.sync import in_thread
+
+log = logging.getLogger("ludens.loop")
+
+
+class SeatFailed(Exception):
+    """The agent of a seat failed: no answer could be had, or its code raised."""
+
+    def __init__(self, seat: str, message: str) -> None:
+        super().__init__(message)
+        self.seat = seat
+
+
+async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> tuple[Try, str | None]:
+    """One reply, and the action in it: None when there is none or it is not legal."""
+    started, reply, action = perf_counter(), Reply(""), None
+    verdict: TryVerdict = "ok"
+    reason, limit = "", config.seconds if agent.waits else None
+    try:
+        async with nullcontext() if limit is None else asyncio.timeout(limit):
+            reply = await _reply(agent, ask)
+        action = _action(reply, ask, state, config)
+    except MoveError as error:
+        reply, verdict, reason = error.reply or reply, error.verdict, str(error)
+    except TimeoutError:
+        verdict, reason = "late", f"no reply within {limit:g} seconds."
+    ms = round((perf_counter() - started) * 1000, 3)
+    text, reasoning = _recorded(reply.text, config), _recorded(reply.reasoning, config)
+    return Try(text, verdict, reason, reply.finish, reply.usage, ms, reasoning), action
+
+
+async def _reply(agent: Agent, ask: Ask) -> Reply:
+    try:
+        reply = await (in_thread(agent.act(ask)) if agent.computes else agent.act(ask))
+        if not isinstance(reply, Reply):
+            raise TypeError(f"act must return a Reply, not {reply!r}")
+        return reply
+    except (MoveError, UsageError):
+        raise
+    except AgentFailure as error:
+        raise SeatFailed(ask.seat, str(error)) from error
+    except Exception as error:
+        raise SeatFailed(ask.seat, f"{agent.spec} raised {type(error).__name__}: {error}") from error
+
+
+def _action(reply: Reply, ask: Ask, state: State, config: PlayConfig) -> str:
+    """The legal action in a reply, or a `MoveError`."""
+    action = reply.action
+    if action is None:
+        try:
+            action = ask.format.read(_recorded(reply.text, config), ask.legal)
+        except MoveError:
+            raise
+        except Exception:
+            log.exception("a reply format raised on a reply, which counts as unreadable")
+            raise Unreadable("the reply cannot be read.") from None
+    if (reason := state.refusal(ask.seat, action)) is not None:
+        raise Illegal(reason)
+    return action
+
+
+def _recorded(text: str, config: PlayConfig) -> str:
+    """As much of a text as is read and recorded, without lone surrogates, which no file can hold."""
+    return text[: config.reply_limit].encode(errors="replace").decode() if text else ""

@@ -1,0 +1,114 @@
+"""What a seat is asked: one question as a value, built by one function.
+
+The loop, replays, cost estimates and `ludens show` all call `build_ask`, so what a player was asked can
+always be rebuilt from an episode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ludens.core.config import PlayConfig
+from ludens.core.reply import ReplyFormat
+from ludens.core.state import Legal, State
+from ludens.core.view import Observation, Sees, View
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """An earlier observation of a seat and its last reply to it."""
+
+    step: int
+    observation: Observation
+    """Its pictures are dropped when they are no longer needed (`History`)."""
+    reply: str
+    pictured: bool
+    """Whether pictures were shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question to one seat."""
+
+    seat: str
+    legal: Legal
+    format: ReplyFormat
+    observation: Observation = field(default_factory=Observation)
+    rules: str = ""
+    listed: bool = True
+    """Whether the player is shown the legal actions; bots and readers know them in any case."""
+    step: int = 0
+    """Of the episode."""
+    move: int = 0
+    """Moves of this seat before this one."""
+    role: str = ""
+    stage: str = ""
+    sample: int = 0
+    """Distinguishes several episodes of one seed and seating."""
+    history: Sequence[Exchange] = ()
+    """Earlier exchanges of this seat, oldest first, as many as its agent wants (`Agent.history`)."""
+    refused: Sequence[tuple[str, str]] = ()
+    """Earlier replies to this question, each with the reason why it was refused."""
+    state: State | None = None
+    """Only for agents with `sees = "state"`. Read-only."""
+
+    def again(self, reply: str, reason: str) -> Ask:
+        """The same question after a refused reply."""
+        return replace(self, refused=(*self.refused, (reply, reason)))
+
+
+def build_ask(
+    view: View,
+    state: State,
+    seat: str,
+    sees: Sees,
+    config: PlayConfig,
+    history: History | None = None,
+    step: int = 0,
+    sample: int = 0,
+) -> Ask:
+    """The question for a seat in a state, as an agent that looks at `sees` is asked it."""
+    return Ask(
+        seat=seat,
+        legal=state.legal(seat),
+        format=view.format(state, seat),
+        observation=view.observe(state, seat, sees),
+        rules="" if sees in ("state", "nothing") else view.rules(seat),
+        listed=config.listed,
+        step=step,
+        move=history.moves if history else 0,
+        role=state.role(seat),
+        stage=state.stage,
+        sample=sample,
+        history=history.kept if history else (),
+        state=state if sees == "state" else None,
+    )
+
+
+class History:
+    """The exchanges of one seat that are kept for its later asks.
+
+    Args:
+        exchanges: How many are kept; None for all.
+        pictures: Of how many of them the pictures are kept: pictures are large.
+    """
+
+    def __init__(self, exchanges: int | None = 0, pictures: int = 0) -> None:
+        self._exchanges, self._pictures = exchanges, pictures
+        self.kept: tuple[Exchange, ...] = ()
+        self.moves = 0
+
+    def add(self, exchange: Exchange) -> None:
+        """Append an exchange and drop what is no longer needed."""
+        self.moves += 1
+        if self._exchanges == 0:
+            return
+        kept = [*self.kept, exchange]
+        if self._exchanges is not None:
+            kept = kept[-self._exchanges :]
+        if len(kept) > self._pictures:
+            last = len(kept) - self._pictures - 1
+            without = replace(kept[last].observation, images=())
+            kept[last] = replace(kept[last], observation=without)
+        self.kept = tuple(kept)

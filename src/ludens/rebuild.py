@@ -1,0 +1,134 @@
+"""Training samples from an episode: every reply with the exact prompt it answers, its role and its reward.
+
+Nothing but the episode is needed: states are replayed, asks are rebuilt by the function that built them, and
+prompts by the function that made them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ludens.agents.prompt import PromptOptions, prompt
+from ludens.core.ask import Ask, Exchange, History, build_ask
+from ludens.core.config import PlayConfig
+from ludens.core.episode import Episode, Move, Try, TryVerdict
+from ludens.core.game import Game
+from ludens.core.options import configure, options_of
+from ludens.core.replay import game_of, render_options_of, replay
+from ludens.core.spec import parse_spec
+from ludens.core.state import State
+from ludens.core.templates import TemplateOverrides
+from ludens.core.view import Picture, View, view_of
+from ludens.models import MODELS
+from ludens.models.chat import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One reply of one seat, and what it was a reply to."""
+
+    messages: list[Message]
+    completion: str
+    move: Move
+    attempt: Try
+    ask: Ask
+    options: PromptOptions
+    reward: float | None
+    """What the move earned; None in a step that was cut short."""
+    model: bool
+    """Whether a model replied. The completion of a bot or a person is its action in the asked format."""
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """The pictures in the messages, in order."""
+        return [part for message in self.messages for part in message.parts if not isinstance(part, str)]
+
+    @property
+    def role(self) -> str:
+        """The role of the seat."""
+        return self.ask.role
+
+    @property
+    def stage(self) -> str:
+        """The stage of the game."""
+        return self.ask.stage
+
+    @property
+    def verdict(self) -> TryVerdict:
+        """How the reply was judged."""
+        return self.attempt.verdict
+
+
+def samples(
+    episode: Episode,
+    game: Game | None = None,
+    *,
+    state: State | None = None,
+    size: int | None = None,
+    options: PromptOptions | None = None,
+) -> Iterator[Sample]:
+    """Every reply of every seat, in order.
+
+    Args:
+        episode: What was played.
+        game: Its game, where it is not registered.
+        state: The state in which it began, where the episode does not record how to reach it.
+        size: Of the pictures, where another than the episode's is wanted.
+        options: How seats of bots and people are addressed; models are addressed as they were.
+    """
+    game = game_of(episode, game)
+    table = _Rebuilt(episode, view_of(game, render_options_of(episode, size), episode.seed), options)
+    steps = list(replay(episode, game, state))
+    rewards = iter(_rewards(episode, game, steps[-1].state))
+    for step in steps:
+        for move in step.moves:
+            yield from table.samples(step.state, move, next(rewards))
+    for move in episode.unfinished:
+        yield from table.samples(steps[-1].state, move, None)
+
+
+def _rewards(episode: Episode, game: Game, state: State) -> list[float]:
+    if episode.status == "forfeit":
+        return [episode.returns[move.seat] for move in episode.moves]
+    return game.rewards(state, episode.moves)
+
+
+class _Rebuilt:
+    """The seats of an episode while its asks are rebuilt."""
+
+    def __init__(self, episode: Episode, view: View, default: PromptOptions | None) -> None:
+        self._episode, self._view, self._config = episode, view, PlayConfig(**episode.config)
+        self._options = {seat: prompt_options_of(episode, seat, default) for seat in episode.seats}
+        self._histories: dict[str, History] = {seat: o.history() for seat, o in self._options.items()}
+
+    def samples(self, state: State, move: Move, reward: float | None) -> Iterator[Sample]:
+        seat, options, history = move.seat, self._options[move.seat], self._histories[move.seat]
+        sees, sample = options.sees, self._episode.sample
+        ask = build_ask(self._view, state, seat, sees, self._config, history, move.step, sample)
+        model = is_model_seat(self._episode, seat)
+        for attempt in move.tries or [Try(move.action)]:
+            own = model or not (attempt.verdict == "ok" and attempt.text == move.action)
+            completion = attempt.text if own else ask.format.write(move.action)
+            yield Sample(prompt(ask, options), completion, move, attempt, ask, options, reward, model)
+            ask = ask.again(attempt.text, attempt.reason)
+        history.add(Exchange(move.step, ask.observation, move.said, bool(ask.observation.images)))
+
+
+def is_model_seat(episode: Episode, seat: str) -> bool:
+    """Whether a model played the seat."""
+    return parse_spec(episode.seats[seat]).kind in MODELS.names()
+
+
+def prompt_options_of(episode: Episode, seat: str, default: PromptOptions | None = None) -> PromptOptions:
+    """How the seat was addressed; `default` for seats that no model played."""
+    if not is_model_seat(episode, seat):
+        return default or PromptOptions()
+    spec, known = parse_spec(episode.seats[seat]), options_of(PromptOptions)
+    given = {name: value for name, value in spec.options.items() if name in known and name != "templates"}
+    made = configure(PromptOptions, given, spec.name)
+    sections = episode.prompt_templates.get(seat)
+    if not sections:
+        return made
+    values = {name: getattr(made, name) for name in known}
+    return PromptOptions(**values, overrides=TemplateOverrides.of({"agent": sections}))
