@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,11 +11,13 @@ import pytest
 
 from ludens import Agent, Ask, Episode, PlayConfig, RenderOptions, Reply, agent, make, verify
 from ludens.agents.replay import replaying
-from ludens.core.episode import Usage
+from ludens.core.episode import Try, Usage
 from ludens.core.errors import AgentFailure, BadOption, Illegal, ModelRejected, Unreadable, UsageError
-from ludens.core.observer import OnStep, StepEvent
+from ludens.core.observer import Observer, OnStep, StepEvent
+from ludens.core.reply import ActionFormat
+from ludens.core.state import State
 from ludens.loop import play
-from tests.support.pebbles import Pebbles, Talk
+from tests.support.pebbles import Pebbles, PebblesState, PebblesView, Talk
 from tests.support.players import Meeting, Scripted, Slow
 
 GAME = Pebbles()
@@ -388,3 +391,153 @@ async def test_players_may_have_to_know_the_rules() -> None:
     refusals = [tried.reason for move in episode.moves for tried in move.tries if tried.verdict == "illegal"]
     assert refusals
     assert not any("A1" in reason for reason in refusals)
+
+
+async def test_a_failing_game_voids_its_episode() -> None:
+    class Broken(PebblesState):
+        def _advance(self, actions: Mapping[str, str]) -> None:
+            if self.heap < 6:
+                raise KeyError("heap")
+            super()._advance(actions)
+
+    class BrokenGame(Pebbles):
+        def start(self, seed: int) -> State:
+            state = super().start(seed)
+            state.__class__ = Broken
+            return state
+
+    episode = await play(BrokenGame(), bots(), 3)
+    assert (episode.status, episode.culprit) == ("void", "")
+    assert episode.error == "test/pebbles raised KeyError: 'heap'"
+    assert episode.moves
+
+
+async def test_a_reader_that_raises_makes_a_reply_unreadable(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Crashing(ActionFormat):
+        def read(self, text: str, legal: Any) -> str:
+            raise IndexError(text)
+
+    monkeypatch.setattr(PebblesView, "format", lambda view, state, seat: Crashing())
+    episode = await play(Pebbles(heap=2), bots(left=Scripted(says=["hm"])), 3)
+    assert episode.status == "done"
+    assert (episode.moves[0].verdict, episode.moves[0].tries[0].verdict) == ("fallback", "unreadable")
+    assert "counts as unreadable" in caplog.text
+
+
+async def test_a_game_decides_what_an_unreadable_reply_becomes() -> None:
+    class Kind(PebblesState):
+        def fallback(self, seat: str) -> str | None:
+            return "take 2"
+
+    class KindGame(Pebbles):
+        def start(self, seed: int) -> State:
+            state = super().start(seed)
+            state.__class__ = Kind
+            return state
+
+    for fallback in ("random", "first", "forfeit"):
+        config = PlayConfig(retries=0, fallback=fallback)  # type: ignore[arg-type]
+        episode = await play(KindGame(heap=4), bots(left=Scripted(says=["hm"])), 3, config=config)
+        assert (episode.status, episode.moves[0].action) == ("done", "take 2")
+        assert verify(episode, KindGame(heap=4)) >= 0
+
+
+async def test_roles_and_stages_reach_the_ask() -> None:
+    class Staged(PebblesState):
+        @property
+        def stage(self) -> str:
+            return "opening" if self.heap > 5 else "end"
+
+        def role(self, seat: str) -> str:
+            return "thief" if seat == "left" else "guard"
+
+    class StagedGame(Pebbles):
+        def start(self, seed: int) -> State:
+            state = super().start(seed)
+            state.__class__ = Staged
+            return state
+
+    left = Scripted(says=["take 1"])
+    await play(StagedGame(), bots(left=left), 3)
+    assert {ask.role for ask in left.asks} == {"thief"}
+    assert (left.asks[0].stage, left.asks[-1].stage) == ("opening", "end")
+    assert [ask.step for ask in left.asks] == [0, 2, 4, 6]
+
+
+async def test_an_observer_is_told_of_asks_and_replies() -> None:
+    class Listener(Observer):
+        def __init__(self) -> None:
+            self.events: list[tuple[str, str]] = []
+
+        def asked(self, ask: Ask) -> None:
+            self.events.append(("asked", ask.seat))
+
+        def replied(self, ask: Ask, attempt: Try) -> None:
+            self.events.append((attempt.verdict, ask.seat))
+
+        def stepped(self, event: StepEvent) -> None:
+            self.events.append(("stepped", event.moves[0].seat))
+
+    listener = Listener()
+    await play(GAME, bots(left=Scripted(says=["hm", "take 1"])), 3, observer=listener)
+    assert listener.events[:4] == [
+        ("asked", "left"), ("unreadable", "left"), ("ok", "left"), ("stepped", "left"),
+    ]  # fmt: skip
+
+
+async def test_an_error_of_an_observer_is_not_the_games() -> None:
+    def broken(event: StepEvent) -> None:
+        raise ZeroDivisionError("the screen is gone")
+
+    with pytest.raises(ZeroDivisionError):
+        await play(GAME, bots(), 3, observer=OnStep(broken))
+
+
+async def test_a_person_may_mistype_any_number_of_times() -> None:
+    class Typist(Scripted):
+        unlimited_retries = True
+
+    left = Typist(says=[*["hm"] * 40, "take 1"])
+    episode = await play(GAME, bots(left=left), 3, config=PlayConfig(retries=0))
+    assert (episode.moves[0].verdict, len(episode.moves[0].tries)) == ("retried", 41)
+
+
+async def test_seats_do_not_share_a_random_stream() -> None:
+    class Drawing(Scripted):
+        async def act(self, ask: Ask) -> Reply:
+            drawn.setdefault(self.seat, []).append(self.random.below(2**32))
+            return Reply("take 1", "take 1")
+
+    drawn: dict[str, list[int]] = {}
+    await play(Pebbles(heap=30), {"left": Drawing(), "right": Drawing()}, 3)
+    assert not set(drawn["left"]) & set(drawn["right"])
+    alone = drawn["left"]
+    drawn = {}
+    await play(Pebbles(heap=30), bots(left=Drawing()), 3)
+    assert drawn["left"][:3] == alone[:3]  # what the other seat draws does not matter
+
+
+async def test_fallbacks_of_two_seats_are_drawn_apart() -> None:
+    game = make("coin_dilemma")
+    silent = dict.fromkeys(game.seats, Scripted(says=["hm"]))
+    episode = await play(game, silent, 1, config=PlayConfig(retries=0, horizon=40))
+    chosen = {seat: [m.action for m in episode.moves if m.seat == seat] for seat in game.seats}
+    one, other = chosen.values()
+    assert one != other
+    assert {m.verdict for m in episode.moves} == {"fallback"}
+
+
+async def test_of_two_seats_that_forfeit_at_once_the_first_is_named() -> None:
+    config = PlayConfig(retries=0, fallback="forfeit")
+    episode = await play(Talk(), {"a": Slow(says=[""]), "b": Slow(says=[""])}, 1, config=config)
+    assert (episode.status, episode.culprit) == ("forfeit", "a")
+
+
+async def test_reasoning_is_recorded_and_bounded() -> None:
+    left = Scripted(says=[Reply("take 1", reasoning="x" * 50 + "\ud800")])
+    episode = await play(GAME, bots(left=left), 3, config=PlayConfig(reply_limit=20))
+    [attempt] = episode.moves[0].tries
+    assert (attempt.text, attempt.reasoning) == ("take 1", "x" * 20)
+    assert Episode.from_json(episode.to_json()) == episode

@@ -10,10 +10,11 @@ from typing import Any
 from ludens.agents.prompt import PromptOptions, prompt
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.ask import History
-from ludens.core.errors import UnknownName, Unreadable
+from ludens.core.errors import BadOption, UnknownName, Unreadable
 from ludens.core.options import configure, option_values, options_of
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.templates import Sections
+from ludens.core.view import RenderOptions, view_of
 from ludens.models.chat import Model, Request
 
 
@@ -46,6 +47,10 @@ class Vlm(Agent):
     @property
     def remarks(self) -> Sequence[str]:
         return self.model.remarks
+
+    def begin(self) -> None:
+        if self.sees == "text" and not view_of(self.game, RenderOptions(), 0).has_text:
+            raise BadOption(f"{self.game.name} has no text twin: use --modality image.")
 
     def history(self) -> History:
         return self.options.history()

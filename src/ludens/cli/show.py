@@ -25,9 +25,10 @@ from ludens.core.errors import BadFile, BadOption
 from ludens.core.plain import harmless
 
 if TYPE_CHECKING:
+    from ludens.core.ask import Ask
     from ludens.core.game import Game
     from ludens.core.state import State
-    from ludens.core.view import Picture, View
+    from ludens.core.view import Picture
 
 _JPEG = (".jpg", ".jpeg")
 _SUFFIXES = (".png", *_JPEG)
@@ -54,12 +55,15 @@ def show(
         seat_of(made, seat)
     if out is not None:
         _check(out)
+    from ludens.core.ask import build_ask
+    from ludens.core.config import PlayConfig
     from ludens.core.view import view_of
 
     state, walked = wander(made, seed, moves)
     looker = seat or (state.to_act or made.seats)[0]
     view = view_of(made, render, seed)
-    pictures = view.images(state, looker)
+    ask = build_ask(view, state, looker, "both", PlayConfig())
+    pictures = ask.observation.images
     files = _write(pictures, out) if out is not None else [None] * len(pictures)
     told = {
         "game": made.name,
@@ -75,10 +79,12 @@ def show(
             {"hash": p.hash, "width": p.width, "height": p.height, "file": f and str(f)}
             for p, f in zip(pictures, files, strict=True)
         ],
-        "rules": view.rules(looker),
-        "text": view.text(state, looker),
-        "notes": view.notes(state, looker),
-        **_asked(state, looker, view),
+        "rules": ask.rules,
+        "role": ask.role,
+        "stage": ask.stage,
+        "text": ask.observation.text,
+        "notes": ask.observation.notes,
+        **_reply(ask, looker in state.to_act),
     }
     if json:
         json_out(told)
@@ -103,16 +109,13 @@ def wander(game: Game, seed: int, moves: int) -> tuple[State, list[dict[str, str
     return state, made
 
 
-def _asked(state: State, seat: str, view: View) -> dict[str, Any]:
+def _reply(ask: Ask, acts: bool) -> dict[str, Any]:
     from ludens.core.state import FreeText
 
-    if seat not in state.to_act:
+    if not acts:
         return {"legal": [], "reply": ""}
-    legal = state.legal(seat)
-    reply = view.format(state, seat).ask(legal)
-    if isinstance(legal, FreeText):
-        return {"legal": {"text_up_to": legal.limit}, "reply": reply}
-    return {"legal": list(legal), "reply": reply}
+    legal = {"text_up_to": ask.legal.limit} if isinstance(ask.legal, FreeText) else list(ask.legal)
+    return {"legal": legal, "reply": ask.format.ask(ask.legal)}
 
 
 def _check(out: Path) -> None:

@@ -1,4 +1,4 @@
-"""How a state looks to a seat: pictures, their twin in text, rules, and how to reply."""
+"""What a seat is shown: pictures, their text twin, rules, and the reply format."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides, Templates, load_templates
 
 Sees = Literal["offered", "image", "text", "both", "state", "nothing"]
-"""What an agent looks at. `offered` is what the game offers the seat; `state` is for bots alone;
-`nothing` means the legal actions suffice. Only what is looked at is rendered."""
+"""What an agent looks at. `offered` is what the game offers the seat; `state` is for bots only; `nothing`
+means that the legal actions suffice. Only what is looked at is rendered."""
 
 
 class Picture(Protocol):
@@ -25,7 +25,7 @@ class Picture(Protocol):
 
     @property
     def hash(self) -> str:
-        """Short name of the pixels, the same on every machine and with every encoder."""
+        """Hash of the pixels, the same on every machine and with every encoder."""
 
     @property
     def width(self) -> int: ...
@@ -43,7 +43,7 @@ class Picture(Protocol):
 
 @dataclass(frozen=True)
 class RenderOptions:
-    """The choices that fix every pixel and word, apart from the seed."""
+    """Everything but the seed that determines pixels and rules texts."""
 
     theme: str = "classic"
     size: int = 512
@@ -59,15 +59,15 @@ class Observation:
     text: str = ""
     """The text twin: what the pictures show, in words. Empty when only pictures are shown."""
     notes: str = ""
-    """What is told in words whatever the modality: conversation, feedback, private facts."""
+    """Text for every modality: conversation, feedback, private facts."""
 
 
 class View(ABC):
-    """Shows the states of one game. Made once for a look and used for many states."""
+    """Shows the states of one game. Made once and used for many states."""
 
     templates_file: ClassVar[str] = "templates.md"
     shared_templates: ClassVar[Path | None] = None
-    """The words a family of games has in common; those in a game's own file come before them."""
+    """Templates shared by a family of games; those in a game's own file take precedence."""
 
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         self.game = game
@@ -97,41 +97,42 @@ class View(ABC):
         return (self.image(state, seat),)
 
     def notes(self, state: Any, seat: str) -> str:
-        """What the seat is told in words whatever the modality."""
+        """Text shown to the seat in every modality."""
         return ""
 
     def offers(self, seat: str) -> Literal["image", "text", "both"]:
-        """What an agent without a wish of its own gets to see."""
+        """What an agent with `sees = "offered"` is shown."""
         return "image"
 
     def format(self, state: Any, seat: str) -> ReplyFormat:
-        """How the seat must reply now, and who reads it."""
+        """How the seat must reply now, and how the reply is read."""
         return ActionFormat()
 
     def values(self, seat: str) -> dict[str, object]:
-        """What the words file may refer to, beside `$seat`: the options of the game."""
+        """Values for `$words` in templates, besides `$seat`: by default the options of the game."""
         return dict(self.game.options)
 
     def rules(self, seat: str) -> str:
-        """The rules as told to this seat."""
+        """The rules text for this seat."""
         if seat not in self._rules:
             self._rules[seat] = self.templates.fill("rules", seat=seat, **self.values(seat))
         return self._rules[seat]
 
     def observe(self, state: State, seat: str, sees: Sees) -> Observation:
-        """Render what an agent with these eyes is shown."""
+        """What an agent that looks at `sees` is shown."""
         if sees in ("state", "nothing"):
             return Observation()
         shown = self.offers(seat) if sees == "offered" else sees
+        twin = shown == "text" or (shown == "both" and self.has_text)
         return Observation(
             images=self.images(state, seat) if shown in ("image", "both") else (),
-            text=self.text(state, seat) if shown in ("text", "both") else "",
+            text=self.text(state, seat) if twin else "",
             notes=self.notes(state, seat),
         )
 
 
 def view_of(game: Game, render: RenderOptions, seed: int) -> View:
-    """The view of a game, made once: only the theme `random` depends on the seed."""
+    """The view of a game, cached: only the theme `random` depends on the seed."""
     return _view(game, render, seed if render.theme == "random" else 0)
 
 

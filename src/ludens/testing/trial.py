@@ -164,10 +164,15 @@ def options(state: State, seat: str) -> tuple[str, ...]:
     return () if isinstance(legal, FreeText) else tuple(legal)
 
 
+def text_of(view: View, state: State, seat: str) -> str:
+    """The text twin; empty where the game has none."""
+    return view.text(state, seat) if view.has_text else ""
+
+
 def snapshot(trial: Trial, state: State) -> Sight:
     """Everything a state tells without pictures, frozen: later changes of the state do not reach it."""
     view, seats = trial.view, trial.game.seats
-    told = tuple((view.text(state, seat), view.notes(state, seat)) for seat in seats)
+    told = tuple((text_of(view, state, seat), view.notes(state, seat)) for seat in seats)
     legal = tuple(repr(state.legal(seat)) for seat in seats)
     return (state.to_act, legal, repr(state.returns), repr(state.facts), told)
 
@@ -177,7 +182,7 @@ def sight(view: View, state: State, seat: str) -> Mapping[str, object]:
     legal = state.legal(seat)
     return {
         "pictures": tuple(picture.hash for picture in view.images(state, seat)),
-        "text": view.text(state, seat),
+        "text": text_of(view, state, seat),
         "notes": view.notes(state, seat),
         "rules": view.rules(seat),
         "legal actions": legal if isinstance(legal, FreeText) else tuple(legal),
