@@ -96,7 +96,7 @@ async def test_a_wrong_reply_is_told_why_and_may_try_again() -> None:
     ]  # fmt: skip
     assert [len(ask.refused) for ask in left.asks[:3]] == [0, 1, 2]
     assert left.asks[2].refused == (
-        ("hm", "no line 'Action: ...' was found in the reply."),
+        ("hm", "the reply has no line 'Action: ...'."),
         ("Action: take 9", "'take 9' is not a legal action now."),
     )
     assert left.asks[1].observation is left.asks[0].observation

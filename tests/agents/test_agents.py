@@ -42,7 +42,7 @@ def test_a_spec_makes_the_agent_that_has_it(spec: str) -> None:
         ("bot/mcts?simulations=0", BadOption, "must be at least 1"),
         ("bot/mcts?simulations=many", BadOption, "must be a whole number"),
         ("bot/first@localhost", BadOption, "bot/first has no address"),
-        ("", BadOption, "names nothing"),
+        ("", BadOption, "has no name"),
     ],
 )
 def test_a_wrong_spec_is_a_clear_error(spec: str, error: type[Exception], told: str) -> None:
@@ -130,9 +130,9 @@ async def test_search_is_repeatable_and_beats_chance(spec: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "game", "told"),
     [
-        ("bot/alphabeta", Pebbles(), "plays open games between two seats; test/pebbles is not one"),
-        ("bot/alphabeta", Talk(), "plays games of turns; in test/talk seats act otherwise"),
-        ("bot/mcts", Pebbles(), "whose rules come from OpenSpiel; test/pebbles is not one"),
+        ("bot/alphabeta", Pebbles(), "needs two seats and perfect information, unlike test/pebbles"),
+        ("bot/alphabeta", Talk(), "needs one seat to act at a time"),
+        ("bot/mcts", Pebbles(), "plays OpenSpiel games only"),
     ],
 )
 async def test_search_says_what_it_cannot_play(spec: str, game: Game, told: str) -> None:
@@ -183,11 +183,12 @@ async def test_a_person_sees_types_errs_and_leaves(
     assert [move.action for move in episode.moves if move.seat == "left"] == ["take 2", "take 1"]
     first = episode.moves[0]
     assert (first.verdict, [attempt.text for attempt in first.tries]) == ("retried", ["take nine", "TAKE 2"])
-    assert (episode.status, episode.culprit, episode.error) == ("void", "left", "left left the table.")
+    assert (episode.status, episode.culprit, episode.error) == ("void", "left", "left left the game.")
     assert shown.out == ""
     for told in (
         "You sit at left.", "=== left, your move 1", f"picture: {tmp_path / 'left-001.png'}", "30 pebbles",
-        "you may: take 1, take 2, take 3", "that was no move: 'take nine' is not a legal action for left now",
+        "legal actions: take 1, take 2, take 3",
+        "not accepted: 'take nine' is not a legal action for left now",
     ):  # fmt: skip
         assert told in shown.err
     assert shown.err.count("You sit at left.") == 1
@@ -207,10 +208,10 @@ async def test_a_person_may_talk_over_several_lines_and_is_told_how(
     players = {"a": agent(f"human?pictures={tmp_path}", game), "b": Scripted(says=["hello"])}
     episode = await play(game, players, 1)
     assert episode.moves[0].action == "first line\nsecond line"
-    assert capsys.readouterr().err.count("a line that ends with \\ goes on") == 1
+    assert capsys.readouterr().err.count("to continue on the next line") == 1
 
 
 async def test_pictures_need_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadFile, match="pictures cannot be put into"):
+    with pytest.raises(BadFile, match="cannot write pictures to"):
         agent(f"human?pictures={tmp_path / 'file'}", Pebbles()).sit(Pebbles(), "left", stream(1))

@@ -32,7 +32,7 @@ async def test_it_plays_and_is_recorded_under_its_own_name() -> None:
 @pytest.mark.parametrize(
     ("spec", "game", "said"),
     [
-        ("bot/best", Pebbles(), "test/pebbles has no bot/best; its own bots are none"),
+        ("bot/best", Pebbles(), "test/pebbles has no bot/best; its bots: none"),
         (
             "bot/best?depth=3",
             ludens.make("tic_tac_toe"),

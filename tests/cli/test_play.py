@@ -113,7 +113,7 @@ def test_two_people_take_turns_at_one_pipe(process: Run) -> None:
 def test_a_person_who_leaves_breaks_the_game_off(process: Run) -> None:
     ran = process("play", "tic_tac_toe", "--seat", "x=human", typed="B2\n")
     assert ran.code == 1
-    assert ran.err.endswith("broken off by x: x left the table.\n")
+    assert ran.err.endswith("broken off by x: x left the game.\n")
 
 
 def test_an_interrupted_person_is_let_go_at_once() -> None:

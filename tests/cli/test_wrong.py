@@ -10,14 +10,14 @@ from tests.cli.conftest import Run
 
 WRONG = {
     "command": (["gmes"], "did you mean 'games'?"),
-    "command that is nothing like one": (["zzz"], "; there are "),
+    "command that is nothing like one": (["zzz"], "known names"),
     "flag": (["show", "tic_tac_toe", "--sed", "3"], "did you mean '--seed'?"),
     "flag with a value": (["show", "tic_tac_toe", "--sed=3"], "unknown flag '--sed'; did you mean '--seed'?"),
     "flag of no command": (["--vrsion"], "did you mean '--version'?"),
     "word too many": (["check", "twice"], "'twice'"),
     "game missing": (["show"], "GAME is missing"),
     "game": (["show", "tictactoe"], "did you mean 'tic_tac_toe'?"),
-    "game, empty": (["show", ""], "names nothing"),
+    "game, empty": (["show", ""], "has no name"),
     "game with an address": (["show", "tic_tac_toe@http://x"], "has no address"),
     "game to read about": (["games", "breakthrogh"], "did you mean 'breakthrough'?"),
     "option": (["show", "breakthrough", "-o", "row=6"], "did you mean 'rows'?"),

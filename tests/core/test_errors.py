@@ -60,7 +60,7 @@ def test_each_way_to_miss_a_move_has_its_verdict() -> None:
         ("zzz", [], "unknown theme 'zzz'; known: none."),
         ("zzz", ["a", "b"], "unknown theme 'zzz'; known: a, b."),
         ("", ["a", "b"], "unknown theme ''; known: a, b."),
-        ("q9", [f"name{i:02}" for i in range(20)], "there are 20: name00, name01"),
+        ("q9", [f"name{i:02}" for i in range(20)], "20 known names: name00, name01"),
         ("x" * 99, ["a"], f"unknown theme '{'x' * 57}...'; known: a."),
     ],
 )

@@ -67,7 +67,7 @@ def test_text_and_values_are_read(given_as: dict[str, Any], value: Any) -> None:
         ({"cups": "9" * 5000}, "must be a whole number"),
         ({"heat": "nan"}, "must be at least 0 and at most 100"),
         ({"heat": "inf"}, "must be at least 0 and at most 100"),
-        ({"heat": 10**400}, "too large a number"),
+        ({"heat": 10**400}, "too large"),
         ({"heat": "warm"}, "must be a number, not 'warm'"),
         ({"whistle": "perhaps"}, "must be true or false"),
         ({"whistle": 1}, "must be true or false"),

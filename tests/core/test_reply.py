@@ -228,7 +228,7 @@ def test_aliases_stand_for_legal_actions_only() -> None:
     assert reader.write("north") == "Move: north"
     with pytest.raises(Illegal):
         reader.read("Move: down", ["north"])
-    with pytest.raises(Unreadable, match=r"no line 'Move: \.\.\.' was found"):
+    with pytest.raises(Unreadable, match=r"has no line 'Move: \.\.\.'"):
         reader.read("Action: up and away", ["north"])
 
 
@@ -248,7 +248,7 @@ def test_a_message_is_the_whole_reply_without_its_reasoning() -> None:
     )
     assert reader.read(reader.write("🙂"), FreeText()) == "🙂"
     for empty in ("", " \n ", "<think>never closed"):
-        with pytest.raises(Unreadable, match="holds no message"):
+        with pytest.raises(Unreadable, match="has no message"):
             reader.read(empty, FreeText())
     with pytest.raises(Illegal, match="has 6 characters; at most 5 are allowed"):
         reader.read("123456", FreeText(limit=5))

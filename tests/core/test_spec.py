@@ -42,12 +42,12 @@ def test_the_parts_of_a_spec() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "names nothing"),
-        ("?players=3", "names nothing"),
-        ("@host", "names nothing"),
+        ("", "has no name"),
+        ("?players=3", "has no name"),
+        ("@host", "has no name"),
         ("hanabi?players", "'players' in 'hanabi[?]players' is not option=value"),
         ("hanabi?=3", "'=3' in 'hanabi[?]=3' is not option=value"),
-        ("hanabi?players=3&players=4", "'players' stands twice"),
+        ("hanabi?players=3&players=4", "'players' given more than once"),
     ],
 )
 def test_a_malformed_spec_is_quoted(text: str, told: str) -> None:

@@ -1,4 +1,4 @@
-"""Who plays: general bots, search, replay, people. Games bring players of their own in `bots.py`."""
+"""Agents: general bots, search, models, people. Games have further bots of their own."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ CATALOGUE = {
 }
 
 BEST = "bot/best"
-"""Whoever a game calls its strongest player."""
+"""The strongest bot of a game."""
 
 AGENTS = Registry("agent", "ludens.agents", "ludens.agents:CATALOGUE")
 
 
 def agent(spec: str | Spec, game: Game, models: dict[str, Model] | None = None) -> Agent:
-    """Make the agent a spec names, for a game: the game's own bots are found before the general ones.
+    """The agent of a spec for a game; the game's own bots take precedence over general ones.
 
-    Models that are the same are shared through `models`, so that their limits count for all seats together.
+    Equal models are shared through `models`, so that their limits apply to all seats together.
     """
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
     if parsed.kind in MODELS.names():
-        return _seated_model(parsed, {} if models is None else models)
+        return _model_agent(parsed, {} if models is None else models)
     own = {f"bot/{name}": path for name, path in game.bots.items()}
     if parsed.name == BEST and BEST not in own:
         return agent(_best(parsed, game), game, models)
@@ -61,13 +61,13 @@ def agent(spec: str | Spec, game: Game, models: dict[str, Model] | None = None) 
 
 def _best(spec: Spec, game: Game) -> str:
     if not game.best:
-        raise BadOption(f"{game.name} has no {BEST}; its own bots are {', '.join(game.bots) or 'none'}.")
+        raise BadOption(f"{game.name} has no {BEST}; its bots: {', '.join(game.bots) or 'none'}.")
     if spec.options or spec.address:
         raise BadOption(f"{BEST} takes no options; in {game.name} it is {game.best}.")
     return game.best
 
 
-def _seated_model(spec: Spec, models: dict[str, Model]) -> Agent:
+def _model_agent(spec: Spec, models: dict[str, Model]) -> Agent:
     from ludens.agents.vlm import Vlm, reach, split_options
 
     own, options = split_options(spec)

@@ -1,4 +1,4 @@
-"""Alpha-beta search over any game of turns between two seats, with the game's own evaluation."""
+"""Alpha-beta search for two-player games with perfect information, using the game's evaluation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ludens.core.state import FreeText, State
 
 @dataclass
 class AlphaBeta(Agent):
-    """Looks `depth` moves ahead; among equally good first moves the seat's stream decides."""
+    """Searches `depth` moves deep; ties between first moves are broken by the seat's random stream."""
 
     depth: int = option(3, low=1, high=30, help="moves looked ahead")
     kind = "bot/alphabeta"
@@ -22,13 +22,17 @@ class AlphaBeta(Agent):
 
     def begin(self) -> None:
         if len(self.game.seats) != 2 or self.game.imperfect_information:
-            raise BadOption(f"bot/alphabeta plays open games between two seats; {self.game.name} is not one.")
+            raise BadOption(
+                f"bot/alphabeta needs two seats and perfect information, unlike {self.game.name}."
+            )
 
     async def act(self, ask: Ask) -> Reply:
         state = ask.state
         assert state is not None
         if len(state.to_act) != 1 or isinstance(ask.legal, FreeText):
-            raise BadOption(f"bot/alphabeta plays games of turns; in {self.game.name} seats act otherwise.")
+            raise BadOption(
+                f"bot/alphabeta needs one seat to act at a time with named actions, unlike {self.game.name}."
+            )
         moves = list(ask.legal)
         self.random.shuffle(moves)
         best, best_value = moves[0], -inf
@@ -39,9 +43,9 @@ class AlphaBeta(Agent):
         return Reply(best, best)
 
     def _value(self, state: State, depth: int, alpha: float, beta: float) -> float:
-        """What the state is worth to our seat; `alpha` and `beta` are ours as well."""
+        """The value of the state for our seat; so are `alpha` and `beta`."""
         if state.over or depth == 0:
-            # A sooner win is a better win: remaining depth breaks ties between sure ends.
+            # Remaining depth breaks ties: an earlier win is better.
             value = state.returns[self.seat] * 1e6 if state.over else self.game.evaluate(state, self.seat)
             return value * (1 + 1e-6 * depth) if state.over else value
         [seat] = state.to_act

@@ -1,4 +1,4 @@
-"""A person at the terminal: sees where the picture lies and its text twin, types an action."""
+"""A person at the terminal: is shown the picture's file name and the text twin, and types an action."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ludens.core.state import FreeText
 
 @dataclass
 class Human(Agent):
-    """Types an action, or a message where words are asked for; is told the reason when it is refused."""
+    """Types an action, or a message where text is expected."""
 
     pictures: str = option("", help="folder for the pictures; a new temporary one by default")
     kind = "human"
@@ -31,16 +31,16 @@ class Human(Agent):
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadFile(
-                f"pictures cannot be put into {self.pictures or 'a temporary folder'}: {error}."
+                f"cannot write pictures to {self.pictures or 'a temporary folder'}: {error}."
             ) from None
 
     async def act(self, ask: Ask) -> Reply:
-        async with terminal.floor():
+        async with terminal.lock():
             _say(self._refused(ask) if ask.refused else self._shown(ask))
             try:
                 typed = (await _read(ask)).strip()
             except EOFError:
-                raise AgentFailure(f"{ask.seat} left the table.") from None
+                raise AgentFailure(f"{ask.seat} left the game.") from None
         return Reply(typed, _canonical(typed, ask))
 
     def _shown(self, ask: Ask) -> str:
@@ -53,18 +53,18 @@ class Human(Agent):
             parts.append(f"picture: {file}")
         parts += [ask.observation.text, ask.observation.notes]
         if ask.move == 0 and isinstance(ask.legal, FreeText):
-            parts.append("(a line that ends with \\ goes on in the next line; any other sends the message)")
+            parts.append("(end a line with \\ to continue on the next line; Enter alone sends the message)")
         if ask.listed and not isinstance(ask.legal, FreeText):
             apart = ", " if any(" " in action for action in ask.legal) else " "
-            parts.append("you may: " + apart.join(ask.legal))
+            parts.append("legal actions: " + apart.join(ask.legal))
         return "\n".join(filter(None, parts))
 
     def _refused(self, ask: Ask) -> str:
-        return f"that was no move: {ask.refused[-1][1]}"
+        return f"not accepted: {ask.refused[-1][1]}"
 
 
 def _canonical(typed: str, ask: Ask) -> str | None:
-    """The action typed, in its canonical spelling; None leaves the reading to the format."""
+    """The typed action in canonical spelling; None leaves reading to the reply format."""
     if isinstance(ask.legal, FreeText):
         return None
     same = [action for action in ask.legal if fold(action) == fold(typed)]
@@ -76,7 +76,7 @@ def _say(text: str) -> None:
 
 
 async def _read(ask: Ask) -> str:
-    """One line; a message may go on over lines that end with a backslash."""
+    """One line; messages continue after lines that end with a backslash."""
     typed = await terminal.line(f"{ask.seat}> ")
     while isinstance(ask.legal, FreeText) and typed.endswith("\\"):
         typed = typed[:-1] + "\n" + await terminal.line("... ")

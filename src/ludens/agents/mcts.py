@@ -1,4 +1,4 @@
-"""Monte-Carlo tree search for every game whose rules come from OpenSpiel: its own C++ bot, seeded."""
+"""Monte Carlo tree search for OpenSpiel games, by OpenSpiel's C++ bot with a seed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Mcts(Agent):
-    """UCT with random rollouts. A fresh search for every move, seeded from the seat's stream."""
+    """UCT with random rollouts; each move starts a new search, seeded from the seat's random stream."""
 
     simulations: int = option(100, low=1, high=1_000_000, help="tree searches before a move")
     rollouts: int = option(10, low=1, high=10_000, help="random games played out at each leaf")
@@ -27,12 +27,10 @@ class Mcts(Agent):
 
     def begin(self) -> None:
         if not isinstance(self.game, SpielGame):
-            raise BadOption(
-                f"bot/mcts plays games whose rules come from OpenSpiel; {self.game.name} is not one."
-            )
+            raise BadOption(f"bot/mcts plays OpenSpiel games only; {self.game.name} is not one.")
         if not self.game.searchable:
             raise BadOption(
-                f"bot/mcts needs perfect information and turns; {self.game.name} lacks one of them."
+                f"bot/mcts needs perfect information and one seat at a time, unlike {self.game.name}."
             )
 
     def _bot(self, game: Any) -> pyspiel.MCTSBot:

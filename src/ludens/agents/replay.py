@@ -1,4 +1,4 @@
-"""Plays an episode back, reply by reply, wrong ones included."""
+"""An agent that repeats the replies of a recorded episode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ludens.core.errors import AgentFailure, Illegal, Late, MoveError, Unreadabl
 
 @dataclass
 class Replay(Agent):
-    """Says again what the seat it sits in said in the episode."""
+    """Repeats the replies of its seat, refused ones included."""
 
     episode: Episode = field(default_factory=lambda: Episode("", 0, {}, 0, {}))
     kind = "replay"
@@ -40,7 +40,7 @@ class Replay(Agent):
 
 
 def _refused(tried: Try, reply: Reply) -> MoveError:
-    """The judgement of that day, so that a replay does not depend on how replies are read today."""
+    """The recorded verdict: a replay does not depend on how replies are read now."""
     kind = {"illegal": Illegal, "late": Late}.get(tried.verdict, Unreadable)
     error = kind(tried.reason)
     error.reply = reply
@@ -48,6 +48,6 @@ def _refused(tried: Try, reply: Reply) -> MoveError:
 
 
 def replaying(episode: Episode) -> Mapping[str, Agent]:
-    """One replaying agent for every seat."""
+    """The replaying agent for every seat."""
     agent = Replay(episode=episode)
     return dict.fromkeys(episode.seats, agent)

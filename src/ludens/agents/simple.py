@@ -1,4 +1,4 @@
-"""Players that only look at what is allowed: the anchors every measurement needs."""
+"""Bots that need only the legal actions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ludens.core.state import FreeText
 
 @dataclass
 class Random(Agent):
-    """Any legal action, each as likely; says nothing where words are asked for."""
+    """A uniformly random legal action; the empty text where text is expected."""
 
     kind = "bot/random"
     sees = "nothing"
@@ -22,7 +22,7 @@ class Random(Agent):
 
 @dataclass
 class First(Agent):
-    """The first legal action, always; says nothing where words are asked for."""
+    """The first legal action; the empty text where text is expected."""
 
     kind = "bot/first"
     sees = "nothing"

@@ -1,4 +1,4 @@
-"""Lines typed by people, read on the event loop: no thread stays behind when a game is interrupted."""
+"""Reading lines from standard input on the event loop, without a thread."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import sys
 from weakref import WeakKeyDictionary
 
 _typed = bytearray()
-"""What was typed ahead: read, and not yet asked for."""
-_floors: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+"""Input that was read but not yet requested."""
+_locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
 
-def floor() -> asyncio.Lock:
-    """Held while one person is shown something and answers, so that two at one terminal take turns."""
-    return _floors.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+def lock() -> asyncio.Lock:
+    """The lock of the terminal: two people at one terminal are asked one after the other."""
+    return _locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
 
 
 async def line(prompt: str) -> str:
-    """The next line of standard input without its end; `EOFError` when there is none."""
+    """The next line of standard input without its newline; raises `EOFError` at the end."""
     print(prompt, end="", file=sys.stderr, flush=True)
     try:
         source = sys.stdin.fileno()
-    except (OSError, ValueError):  # not a file: somebody has put another object there
+    except (OSError, ValueError):  # replaced by an object that is not a file
         return _ended(sys.stdin.readline())
     while b"\n" not in _typed:
         await _readable(source)
@@ -44,12 +44,12 @@ def _ended(text: str) -> str:
 
 
 async def _readable(source: int) -> None:
-    """Wait until there is something to read, or the end."""
+    """Wait until there is input or the end of it."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     try:
         loop.add_reader(source, ready.set)
-    except PermissionError:  # a plain file is always ready, and the loop refuses to watch it
+    except PermissionError:  # regular files are always ready and cannot be watched
         return
     try:
         await ready.wait()

@@ -1,20 +1,20 @@
-"""Every error Ludens raises on purpose, as one tree.
+"""The exceptions that Ludens raises, as one tree.
 
 LudensError
-├── UsageError            what a person typed or wrote is wrong: one sentence, exit code 2
-│   ├── UnknownName       no such game, seat, theme, agent, option ... (says the nearest right word)
-│   ├── BadOption         the name is right, the value is not
-│   ├── MissingExtra      an optional dependency is not installed (says how to get it)
-│   ├── BadFile           a file cannot be read or written, or does not hold what it should
-│   ├── MissingKey        a model needs a key that the environment does not hold
-│   ├── ModelRejected     the provider refuses key, model or request: asking again cannot help
-│   └── ReplayMismatch    an episode does not replay to what it recorded
-├── MoveError             a reply that is data, not a crash: the agent is told why
-│   ├── Unreadable        no action can be found in the reply
-│   ├── Ambiguous         the reply names more than one action
-│   ├── Illegal           the action is not allowed in this state
-│   └── Late              no reply within the time allowed
-└── AgentFailure          the agent could not answer at all (provider down, bot bug): the episode is void
+├── UsageError            wrong input from the user: one sentence, exit code 2
+│   ├── UnknownName       no such game, seat, theme, agent, option ... (suggests the nearest name)
+│   ├── BadOption         a known option with a wrong value
+│   ├── MissingExtra      an optional dependency is not installed (says how to install it)
+│   ├── BadFile           a file that cannot be read or written, or has wrong contents
+│   ├── MissingKey        no environment variable holds the API key of a model
+│   ├── ModelRejected     the provider rejects key, model or request: retrying cannot help
+│   └── ReplayMismatch    a replayed episode differs from the recorded one
+├── MoveError             a reply that is not a legal action; the agent is told why and may retry
+│   ├── Unreadable        no action found in the reply
+│   ├── Ambiguous         more than one action in the reply
+│   ├── Illegal           an action that is not allowed in this state
+│   └── Late              no reply within the time limit
+└── AgentFailure          the agent could not answer (provider down): the episode is void
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 
 class LudensError(Exception):
-    """Root of everything Ludens raises on purpose."""
+    """Base class of all exceptions that Ludens raises."""
 
 
 class UsageError(LudensError):
-    """Something a person typed, passed or wrote is wrong; the message is one clear sentence."""
+    """Wrong input from the user; the message is one clear sentence."""
 
 
 class UnknownName(UsageError):
-    """A name that does not exist, with the nearest one that does."""
+    """A name that does not exist; the message suggests the nearest one that does."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
@@ -47,7 +47,7 @@ class UnknownName(UsageError):
         elif len(names) <= 12:
             hint = "known: " + (", ".join(names) or "none") + "."
         else:
-            hint = f"there are {len(names)}: {', '.join(names[:10])}, ..."
+            hint = f"{len(names)} known names: {', '.join(names[:10])}, ..."
         super().__init__(f"unknown {kind} {shown!r}; {hint}")
         self.kind, self.name, self.nearest = kind, name, near
 
@@ -64,11 +64,11 @@ def _nearest(name: str, names: list[str]) -> str | None:
 
 
 class BadOption(UsageError):
-    """A known option with a value it cannot take."""
+    """A known option with a wrong value."""
 
 
 class MissingExtra(UsageError):
-    """An optional dependency is needed and not installed."""
+    """An optional dependency that is needed is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the extra '{extra}': pip install 'ludens[{extra}]'.")
@@ -76,51 +76,51 @@ class MissingExtra(UsageError):
 
 
 class BadFile(UsageError):
-    """A file that cannot be read or written, or that does not hold what it should."""
+    """A file that cannot be read or written, or has wrong contents."""
 
 
 class MissingKey(UsageError):
-    """A model needs a key, and no environment variable holds it."""
+    """No environment variable holds the API key of a model."""
 
     def __init__(self, model: str, *variables: str) -> None:
-        super().__init__(f"{model} needs a key: set the environment variable {' or '.join(variables)}.")
+        super().__init__(f"{model} needs an API key: set the environment variable {' or '.join(variables)}.")
 
 
 class ModelRejected(UsageError):
-    """The provider refuses the key, the model's name or the request itself: asking again cannot help."""
+    """The provider rejects the key, the model name or the request: retrying cannot help."""
 
 
 class ReplayMismatch(UsageError):
-    """Replaying an episode does not lead to what the episode recorded."""
+    """A replayed episode differs from the recorded one."""
 
 
 class MoveError(LudensError):
-    """A reply that does not become a move. Subclasses name the ways; `verdict` is what gets recorded."""
+    """A reply that is not a legal action. `verdict` is what is recorded."""
 
     verdict: Literal["unreadable", "illegal", "late"] = "unreadable"
     reply: Reply | None = None
-    """What was said, where an agent refuses its own reply."""
+    """The reply, where the agent itself rejects it."""
 
 
 class Unreadable(MoveError):
-    """No action can be found in the reply."""
+    """No action was found in the reply."""
 
 
 class Ambiguous(MoveError):
-    """The reply names more than one action where one is asked for."""
+    """The reply names more than one action."""
 
 
 class Illegal(MoveError):
-    """The action is understood and not allowed now."""
+    """The action is not allowed in this state."""
 
     verdict = "illegal"
 
 
 class Late(MoveError):
-    """No reply came within the time allowed for a move."""
+    """No reply within the time limit."""
 
     verdict = "late"
 
 
 class AgentFailure(LudensError):
-    """An agent could not answer at all. Never a move: the episode is void and may run again."""
+    """The agent could not answer. Never a move: the episode is void and can be played again."""

@@ -1,4 +1,4 @@
-"""What is played: fixed options, named seats, and a start for every seed."""
+"""A game: fixed options, named seats, and a start state for every seed."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ class Game(ABC):
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
-    """Bumped only when behaviour changes: an episode names the version it was played with."""
+    """Bumped only when behaviour changes; episodes record it."""
     imperfect_information: ClassVar[bool] = False
-    """Whether some seat does not know everything; then states override `resample_hidden`."""
+    """Whether some seat does not know the whole state; states then override `resample_hidden`."""
     view_class: ClassVar[str]
-    """Where the game's view is, as "module:Class": rules are played a thousand times without being seen."""
+    """The game's view as "module:Class", imported only when something is shown."""
     bots: ClassVar[Mapping[str, str]] = {}
-    """The game's own players: name to "module:Class", reached as `bot/NAME`."""
+    """The game's own bots: name to "module:Class", used as `bot/NAME`."""
     best: ClassVar[str] = ""
-    """The spec of the strongest player known here, reached as `bot/best`; empty where none stands out."""
+    """The spec of the strongest known bot, used as `bot/best`; empty where there is none."""
 
     @property
     @abstractmethod
     def seats(self) -> tuple[str, ...]:
-        """The names of the chairs, in playing order."""
+        """The names of the seats, in playing order."""
 
     @abstractmethod
     def start(self, seed: int) -> State:
-        """The first state of the episode with this seed."""
+        """The start state for this seed."""
 
     def view(self, render: RenderOptions, seed: int = 0) -> View:
-        """How the game is shown; the seed matters only to the theme `random`."""
+        """The view of the game; the seed matters only to the theme `random`."""
         made: View = load(self.view_class)(self, render, seed)
         return made
 
     def evaluate(self, state: State, seat: str) -> float:
-        """How good a state looks for a seat, for search: what it has earned, unless a game knows better."""
+        """The value of a state for a seat, for search; by default its return so far."""
         return state.returns[seat]
 
     def rewards(self, state: State, moves: Sequence[Move]) -> list[float]:
@@ -60,10 +60,10 @@ class Game(ABC):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Every option with its value."""
+        """All options with their values."""
         return option_values(self)
 
     @property
     def summary(self) -> str:
-        """One line for tables."""
+        """The first line of the docstring."""
         return (type(self).__doc__ or self.name).strip().splitlines()[0]

@@ -1,4 +1,4 @@
-"""Reaching code by name, when it is needed and not before."""
+"""Importing objects by name when they are needed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from typing import Any
 
 
 def load(path: str) -> Any:
-    """The attribute behind "module:attribute"."""
+    """The object named "module:attribute"."""
     module, _, attribute = path.partition(":")
     return getattr(import_module(module), attribute)

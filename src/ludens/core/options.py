@@ -1,4 +1,4 @@
-"""Options of games and agents: dataclass fields that know their bounds, readable from text.
+"""Options of games, agents and suites: dataclass fields with bounds that can be parsed from text.
 
 @dataclass(frozen=True)
 class Hanabi(Game):
@@ -27,23 +27,23 @@ def option(
     choices: Sequence[str] | None = None,
     kind: type | None = None,
 ) -> Any:
-    """A dataclass field that users may set; its type is the default's type, or `kind` where that is None."""
+    """A dataclass field that users can set. Its type is that of the default, or `kind` where that is None."""
     bounds = {"low": low, "high": high, "choices": choices}
     return field(default=default, metadata={"help": help, "kind": kind or type(default), **bounds})
 
 
 def options_of(cls: type) -> dict[str, Field[Any]]:
-    """The fields of a dataclass that were declared with `option`."""
+    """The fields of a dataclass declared with `option`."""
     return {f.name: f for f in fields(cls) if "help" in f.metadata}
 
 
 def option_values(instance: Any) -> dict[str, Any]:
-    """What an instance's options are set to."""
+    """The option values of an instance."""
     return {name: getattr(instance, name) for name in options_of(type(instance))}
 
 
 def configure(cls: type[C], given: Mapping[str, Any], owner: str) -> C:
-    """Build `cls` from options given as text or values, checking each against its declaration."""
+    """Build `cls` from options given as text or values, each checked against its declaration."""
     known = options_of(cls)
     for name in given:
         if name not in known:
@@ -59,7 +59,7 @@ def _read(owner: str, spec: Field[Any], value: Any) -> Any:
         try:
             value = float(value)
         except OverflowError:
-            raise BadOption(f"option {spec.name!r} of {owner} is too large a number.") from None
+            raise BadOption(f"option {spec.name!r} of {owner} is too large.") from None
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise BadOption(f"option {spec.name!r} of {owner} must be {_KINDS[kind]}, not {value!r}.")
     low, high, choices = (spec.metadata[key] for key in ("low", "high", "choices"))

@@ -1,4 +1,4 @@
-"""Named random streams: everything random in an episode comes from its seed, by name.
+"""Named random streams: everything random in an episode is derived from its seed by name.
 
 `stream(7, "deal")` and `stream(7, "opponent")` are independent; the same seed and names always give the
 same numbers, on every machine and every Python version (which `random.Random.shuffle` does not promise).
@@ -18,7 +18,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 class Stream:
-    """A small seeded generator with the draws games need."""
+    """A small seeded generator (SplitMix64)."""
 
     __slots__ = ("_state",)
 
@@ -47,11 +47,11 @@ class Stream:
         return (self.bits() >> 11) * 2.0**-53
 
     def choice(self, items: Sequence[T]) -> T:
-        """One item, each as likely."""
+        """One item, drawn uniformly."""
         return items[(self.bits() * len(items)) >> 64]
 
     def weighted(self, items: Sequence[T], weights: Sequence[float]) -> T:
-        """One item, as likely as its weight."""
+        """One item, drawn with probability proportional to its weight."""
         mark = self.random() * sum(weights)
         for item, weight in zip(items, weights, strict=True):
             mark -= weight
@@ -60,13 +60,13 @@ class Stream:
         return items[-1]
 
     def shuffle(self, items: MutableSequence[T]) -> None:
-        """Put the items in random order, in place."""
+        """Shuffle in place."""
         for i in range(len(items) - 1, 0, -1):
             j = self.below(i + 1)
             items[i], items[j] = items[j], items[i]
 
     def sample(self, items: Sequence[T], k: int) -> list[T]:
-        """`k` different items in random order."""
+        """`k` distinct items in random order."""
         pool = list(items)
         if k > len(pool):
             raise ValueError(f"cannot draw {k} of {len(pool)}")
@@ -76,11 +76,11 @@ class Stream:
         return pool[:k]
 
     def fork(self, *names: str | int) -> Stream:
-        """An independent stream named below this one; this one does not move."""
+        """An independent stream derived from this one by name; this one does not advance."""
         return stream(self._state, *names)
 
     def clone(self) -> Stream:
-        """A copy that will draw the same numbers."""
+        """A copy that draws the same numbers."""
         return Stream(self._state)
 
     def __eq__(self, other: object) -> bool:
@@ -91,11 +91,11 @@ class Stream:
 
 
 def stream(seed: int, *names: str | int) -> Stream:
-    """The stream of this seed with this name."""
+    """The stream of this seed and name."""
     label = "/".join([str(seed), *[_escaped(str(name)) for name in names]])
     return Stream(int.from_bytes(blake2b(label.encode(), digest_size=8).digest(), "big"))
 
 
 def _escaped(name: str) -> str:
-    """So that a slash within a name does not part it in two."""
+    """Escape slashes, so that ("a/b",) and ("a", "b") are different names."""
     return name.replace("\\", "\\\\").replace("/", "\\/") if "/" in name or "\\" in name else name

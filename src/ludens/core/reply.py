@@ -1,9 +1,8 @@
-"""How a seat is asked to reply, and how the reply is read.
+"""Reply formats: the instruction for a seat and the reader of its replies.
 
-A reader is strict: it takes the action only from where it was asked to stand, never from prose that
-mentions one, and says in a sentence what was wrong so that the agent can try again. What models put around
-an answer out of habit (emphasis, code, boxes, JSON) is no fault of theirs. Reasoning between <think> tags is
-never read. Readers run in linear time on whatever a model sends.
+Readers are strict: they take an action only from where it was asked for, never from prose that mentions one,
+and explain in one sentence what was wrong. Common decoration (emphasis, code, boxes, JSON) is accepted.
+Reasoning between <think> tags is ignored. Readers run in linear time on any input.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from ludens.core.state import FreeText, Legal
 _WRAPPERS = " \t\r\n\"'`*_.,;:!<>[](){}“”‘’"
 _TAG = re.compile(r"<(/?)(?ai:think|thinking|thought|reasoning)>|◁(/?)(?ai:think)▷|\[(/?)THINK\]")
 _FRAME = re.compile(r"</?(?ai:answer)>|<\|(?:begin|end)_of_box\|>|\\(?:boxed|(?:text|math)(?:bf|rm|tt)?)\{")
-"""What models put around an answer because they were trained to."""
+"""Tags and LaTeX that models put around an answer."""
 _SPACES = re.compile(r"\s+")
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 
 
 class ReplyFormat(ABC):
-    """One way to reply: what to ask for, how to read it, how to write it."""
+    """A way to reply: its instruction, its reader and its writer."""
 
     @abstractmethod
     def ask(self, legal: Legal) -> str:
@@ -34,20 +33,20 @@ class ReplyFormat(ABC):
 
     @abstractmethod
     def read(self, text: str, legal: Legal) -> str:
-        """The canonical action in a reply, or a `MoveError` that says what was wrong."""
+        """The canonical action in a reply; raises a `MoveError` when there is none."""
 
     @abstractmethod
     def write(self, action: str) -> str:
-        """A reply in the asked format that holds this action."""
+        """A reply in this format with this action."""
 
 
 @dataclass(frozen=True)
 class ActionFormat(ReplyFormat):
-    """A last line `Action: NAME`. A reply that is nothing but the name is taken too."""
+    """A last line `Action: NAME`. A reply that is only the name is accepted too."""
 
     label: str = "Action"
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """Other spellings that mean a canonical action."""
+    """Alternative spellings of canonical actions."""
 
     def ask(self, legal: Legal) -> str:
         return f"End your reply with one line: {self.label}: <one legal action, spelt as the game spells it>"
@@ -58,12 +57,12 @@ class ActionFormat(ReplyFormat):
     def read(self, text: str, legal: Legal) -> str:
         said = without_reasoning(text).strip()
         if not said:
-            raise Unreadable(f"the reply is empty; a line '{self.label}: ...' is needed.")
+            raise Unreadable(f"the reply is empty; expected a line '{self.label}: ...'.")
         named = list(dict.fromkeys(filter(None, labelled(said, self.label))))
         if not named:
             bare = self._matches([unwrap(said)], legal)[0] if len(said) <= 200 else None
             if bare is None:
-                raise Unreadable(f"no line '{self.label}: ...' was found in the reply.")
+                raise Unreadable(f"the reply has no line '{self.label}: ...'.")
             return bare
         actions = dict(zip(self._matches(named, legal), named, strict=True))
         if len(actions) > 1:
@@ -75,7 +74,7 @@ class ActionFormat(ReplyFormat):
         return action
 
     def _matches(self, names: Sequence[str], legal: Legal) -> Sequence[str | None]:
-        """The legal action each name means, None where it means none or could mean several."""
+        """The legal action for each name; None where there is none or more than one."""
         if isinstance(legal, FreeText):
             return names
         exact = frozenset(legal)
@@ -92,7 +91,7 @@ class ActionFormat(ReplyFormat):
 
 @dataclass(frozen=True)
 class MessageFormat(ReplyFormat):
-    """The whole reply, reasoning aside, is the message."""
+    """The whole reply except reasoning is the message."""
 
     instruction: str = "Reply with your message and nothing else."
 
@@ -105,7 +104,7 @@ class MessageFormat(ReplyFormat):
     def read(self, text: str, legal: Legal) -> str:
         said = without_reasoning(text).strip()
         if not said:
-            raise Unreadable("the reply holds no message.")
+            raise Unreadable("the reply has no message.")
         if isinstance(legal, FreeText) and len(said) > legal.limit:
             raise Illegal(f"the message has {len(said)} characters; at most {legal.limit} are allowed.")
         return said
@@ -114,8 +113,8 @@ class MessageFormat(ReplyFormat):
 def without_reasoning(text: str) -> str:
     """The reply without its <think> parts.
 
-    Reasoning that is never closed runs to the end of the reply; what stands before a closing tag that
-    nothing opened is reasoning too, which also takes care of tags inside reasoning.
+    Unclosed reasoning extends to the end of the reply; text before a closing tag without an opening one is
+    reasoning too, which also handles tags inside reasoning.
     """
     kept: list[str] = []
     start, inside = 0, False
@@ -131,7 +130,7 @@ def without_reasoning(text: str) -> str:
 
 
 def labelled(text: str, label: str) -> Sequence[str]:
-    """What follows `label:` on every line that starts with it, decoration aside, or stands so in JSON."""
+    """What follows `label:` on lines that start with it (decoration ignored), or as a JSON key."""
     found = [unwrap(value) for value in _in_json(label).findall(text)]
     wanted = label.lower()
     for line in _FRAME.sub(" ", text).splitlines():
@@ -150,13 +149,13 @@ def _in_json(label: str) -> re.Pattern[str]:
 
 
 def unwrap(name: str) -> str:
-    """A name without quotes, emphasis, tags or \\boxed{} around it."""
+    """A name without surrounding quotes, emphasis, tags or \\boxed{}."""
     bare = name.strip()
     return _FRAME.sub(" ", bare).strip(_WRAPPERS + "$\\") or bare
 
 
 def fold(name: str) -> str:
-    """What two spellings of one action share."""
+    """The normal form of a spelling: case, spaces, dashes and decoration do not matter."""
     return _SPACES.sub(" ", name.casefold().translate(_DASHES)).strip(_WRAPPERS)
 
 

@@ -1,4 +1,4 @@
-"""The one grammar in which people name games, bots and models: `kind/name@address?option=value&...`.
+"""The syntax of specs, which name games, bots and models: `kind/name@address?option=value&...`.
 
 tic_tac_toe                                     a game
 hanabi?players=3                                a game with an option
@@ -16,7 +16,7 @@ from ludens.core.errors import BadOption
 
 @dataclass(frozen=True)
 class Spec:
-    """A parsed spec. `name` keeps its slashes; `kind` is what stands before the first one."""
+    """A parsed spec. `name` includes slashes; `kind` is the part before the first one."""
 
     name: str
     address: str | None = None
@@ -24,12 +24,12 @@ class Spec:
 
     @property
     def kind(self) -> str:
-        """What stands before the first slash: `bot`, `openai`, ..."""
+        """The part of the name before the first slash: `bot`, `openai`, ..."""
         return self.name.split("/", 1)[0]
 
     @property
     def rest(self) -> str:
-        """What stands after the first slash; empty when there is none."""
+        """The part of the name after the first slash; empty when there is none."""
         return self.name.partition("/")[2]
 
     def __str__(self) -> str:
@@ -38,17 +38,17 @@ class Spec:
 
 
 def parse_spec(text: str) -> Spec:
-    """Read a spec; a malformed one is a `BadOption` that quotes the wrong part."""
+    """Parse a spec."""
     head, _, query = text.strip().partition("?")
     name, _, address = head.partition("@")
     if not name:
-        raise BadOption(f"{text!r} names nothing: write NAME or KIND/NAME, then ?option=value.")
+        raise BadOption(f"{text!r} has no name: expected NAME or KIND/NAME, then ?option=value.")
     options: dict[str, str] = {}
     for part in filter(None, query.split("&")):
         key, equals, value = part.partition("=")
         if not equals or not key:
             raise BadOption(f"{part!r} in {text!r} is not option=value.")
         if key in options:
-            raise BadOption(f"option {key!r} stands twice in {text!r}.")
+            raise BadOption(f"option {key!r} given more than once in {text!r}.")
         options[key] = unquote(value)
     return Spec(name, address or None, options)
