@@ -88,7 +88,7 @@ def test_a_file_that_cannot_be_written_is_known_before_the_work(
 def test_a_bot_that_cannot_play_the_game_says_so(ludens: Run) -> None:
     ran = ludens("play", "coin_dilemma", "--seat", "red=bot/mcts", "--json")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("ludens: bot/mcts plays games whose rules come from OpenSpiel")
+    assert ran.err.startswith("ludens: bot/mcts plays OpenSpiel games only")
 
 
 def test_a_real_process_ends_with_the_code(process: Run) -> None:
