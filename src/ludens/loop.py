@@ -17,8 +17,9 @@ from ludens.core.config import PlayConfig, check_seats
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import AgentFailure, Illegal, Late, MoveError, UsageError
 from ludens.core.game import Game
+from ludens.core.legal import Legal
 from ludens.core.random import stream
-from ludens.core.state import FreeText, Legal, State
+from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
 
 
@@ -195,8 +196,8 @@ class _Sitting:
             raise Late(f"no reply came within {self.config.seconds:g} seconds.") from None
 
     def _fall_back(self, move: Move, legal: Legal) -> str:
-        if self.config.fallback == "forfeit" or isinstance(legal, FreeText):
+        if self.config.fallback == "forfeit":
             return ""
         if self.config.fallback == "first":
-            return legal[0]
-        return stream(self.seed, "fallback", move.step, move.seat).choice(legal)
+            return legal.first
+        return legal.sample(stream(self.seed, "fallback", move.step, move.seat))

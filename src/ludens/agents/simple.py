@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.state import FreeText
 
 
 @dataclass
@@ -16,7 +15,7 @@ class Random(Agent):
     sees = "nothing"
 
     async def act(self, ask: Ask) -> Reply:
-        action = "" if isinstance(ask.legal, FreeText) else self.random.choice(ask.legal)
+        action = ask.legal.sample(self.random)
         return Reply(action, action)
 
 
@@ -28,5 +27,5 @@ class First(Agent):
     sees = "nothing"
 
     async def act(self, ask: Ask) -> Reply:
-        action = "" if isinstance(ask.legal, FreeText) else ask.legal[0]
+        action = ask.legal.first
         return Reply(action, action)

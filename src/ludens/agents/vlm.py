@@ -18,7 +18,6 @@ from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption, UnknownName, Unreadable
 from ludens.core.options import configure, option, option_values, options_of
 from ludens.core.spec import Spec, parse_spec
-from ludens.core.state import FreeText
 from ludens.core.templates import Templates, load_templates
 from ludens.core.view import Picture, Sees
 from ludens.models.chat import Message, Model, Request
@@ -144,7 +143,7 @@ class Vlm(Agent):
         self._moments = [*before, (ask.move, shown)][-self.manner.frames :]
 
     def _listed(self, ask: Ask) -> str:
-        if not ask.listed or isinstance(ask.legal, FreeText):
+        if not ask.listed or ask.legal.is_text:
             return ""
         return self.templates.fill("legal", actions=", ".join(ask.legal))
 

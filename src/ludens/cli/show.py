@@ -89,29 +89,23 @@ def show(
 def wander(game: Game, seed: int, moves: int) -> tuple[State, list[dict[str, str]]]:
     """Make random legal moves from the start, fewer when the game ends before; free texts stay empty."""
     from ludens.core.random import stream
-    from ludens.core.state import FreeText
 
     state, random = game.start(seed), stream(seed, "show")
     made: list[dict[str, str]] = []
     while state.to_act and len(made) < moves:
-        actions = {}
-        for seat in state.to_act:
-            legal = state.legal(seat)
-            actions[seat] = "" if isinstance(legal, FreeText) else random.choice(legal)
+        actions = {seat: state.legal(seat).sample(random) for seat in state.to_act}
         state.apply(actions)
         made.append(actions)
     return state, made
 
 
 def _asked(state: State, seat: str, view: View) -> dict[str, Any]:
-    from ludens.core.state import FreeText
-
     if seat not in state.to_act:
         return {"legal": [], "reply": ""}
     legal = state.legal(seat)
     reply = view.format(state, seat).ask(legal)
-    if isinstance(legal, FreeText):
-        return {"legal": {"text_up_to": legal.limit}, "reply": reply}
+    if legal.is_text:
+        return {"legal": {"text_up_to": legal.text_limit}, "reply": reply}
     return {"legal": list(legal), "reply": reply}
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.core.state import FreeText, Legal, State
+from ludens.core.state import Legal, State
 from ludens.games.comma.lines import read_actions, withhold
 from ludens.games.comma.puzzle import Manual, Outcome, Puzzle, Setting
 
@@ -144,9 +144,9 @@ class Dialogue(State):
 
     def legal(self, seat: str) -> Legal:
         if seat not in self.turn_of:
-            return ()
+            return Legal()
         # Released runs act on reasoning too, so there the message is the whole reply.
-        return FreeText(100_000) if self.game.released else FreeText()
+        return Legal.text(100_000) if self.game.released else Legal.text()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         [(seat, text)] = actions.items()

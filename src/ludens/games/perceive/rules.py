@@ -13,7 +13,7 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import stream
 from ludens.core.registry import make
-from ludens.core.state import FreeText, State
+from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.perceive.sweep import bounds, codes_of, scattered
@@ -83,8 +83,8 @@ class Position(State):
     def to_act(self) -> tuple[str, ...]:
         return () if self.answer is not None else (SEAT,)
 
-    def legal(self, seat: str) -> FreeText | tuple[str, ...]:
-        return FreeText() if seat in self.to_act else ()
+    def legal(self, seat: str) -> Legal:
+        return Legal.text() if seat in self.to_act else Legal()
 
     def refusal(self, seat: str, action: str) -> str | None:
         if not action:

@@ -12,7 +12,7 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import stream
 from ludens.core.registry import make
-from ludens.core.state import State
+from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView
 from ludens.games.qa.asked import Asked
@@ -106,8 +106,8 @@ class Question(State):
     def to_act(self) -> tuple[str, ...]:
         return () if self.answer else (SEAT,)
 
-    def legal(self, seat: str) -> tuple[str, ...]:
-        return self.asked.letters if seat in self.to_act else ()
+    def legal(self, seat: str) -> Legal:
+        return self.asked.letters if seat in self.to_act else Legal()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]

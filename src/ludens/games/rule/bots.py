@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
-from ludens.core.state import FreeText
 from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView
 from ludens.games.rule.rules import Question, RuleQuestion, board_game
@@ -42,6 +41,5 @@ class Oracle(Agent):
         question = ask.state
         assert isinstance(question, Question)
         legal = question.position.legal(question.position.to_act[0])
-        assert not isinstance(legal, FreeText)
         action = self.random.choice(legal)
         return Reply(action, action)

@@ -12,7 +12,7 @@ from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.core.registry import make
 from ludens.core.reply import ActionFormat
-from ludens.core.state import State
+from ludens.core.state import Legal, State
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.suites.vs_bench.recipes import RECIPES
 from ludens.suites.vs_bench.samples import Sample, game_of, options_of, sample
@@ -59,8 +59,8 @@ class Prediction(State):
     def to_act(self) -> tuple[str, ...]:
         return () if self.answer is not None else (SEAT,)
 
-    def legal(self, seat: str) -> tuple[str, ...]:
-        return self.sample.options if seat in self.to_act else ()
+    def legal(self, seat: str) -> Legal:
+        return self.sample.options if seat in self.to_act else Legal()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]

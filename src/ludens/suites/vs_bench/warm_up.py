@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.state import FreeText
 
 T = TypeVar("T")
 
@@ -29,8 +28,7 @@ class WarmedUp(Agent):
     async def act(self, ask: Ask) -> Reply:
         if ask.move >= self.moves:
             return await self._seated.act(ask)
-        assert not isinstance(ask.legal, FreeText)
-        action = self.random.choice(ask.legal)
+        action = ask.legal.sample(self.random)
         return Reply(action, action)
 
 
