@@ -33,15 +33,15 @@ class Legal(tuple[str, ...]):
 
     def sample(self, random: Stream) -> str:
         """A random action; the empty text where the action is a text."""
-        return "" if self.text_limit is not None else random.choice(self)
+        return random.choice(self) if self or self.text_limit is None else ""
 
     def refusal(self, action: str, seat: str) -> str | None:
         """Why the seat may not do this, as one sentence, or None when it may."""
+        if action in self:
+            return None
         if self.text_limit is not None:
             if len(action) > self.text_limit:
                 return f"the text has {len(action)} characters; at most {self.text_limit} are allowed."
-            return None
-        if action in self:
             return None
         shown = action if len(action) <= 60 else action[:57] + "..."
         some = ", ".join(self[:40]) + (", ..." if len(self) > 40 else "")

@@ -62,6 +62,10 @@ class State(ABC):
         """Why the seat may not do this now, as one sentence, or None when it may."""
         return self.legal(seat).refusal(action, seat)
 
+    def solution(self, seat: str) -> str | None:
+        """A best action for the seat where the game knows one, else None: what `bot/oracle` plays."""
+        return None
+
     def forfeited(self, seat: str) -> dict[str, float]:
         """The returns when this seat loses by default; games where losing means more override it."""
         return self.returns

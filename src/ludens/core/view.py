@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
 from ludens.core.game import Game
+from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat
 from ludens.core.state import State
 from ludens.core.templates import Templates, load_templates
@@ -99,6 +100,11 @@ class View(ABC):
     def format(self, state: Any, seat: str) -> ReplyFormat:
         """How the seat must reply now, and who reads it."""
         return ActionFormat()
+
+    def guess(self, state: Any, seat: str, random: Stream) -> str:
+        """A random answer of a player that does not look; views that can name illegal ones override this."""
+        action: str = state.legal(seat).sample(random)
+        return action
 
     def values(self, seat: str) -> dict[str, object]:
         """What the words file may refer to, beside `$seat`: the options of the game."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
@@ -29,15 +29,10 @@ class RuleQuestion(Game):
 
     name = "rule"
     view_class = "ludens.games.rule.view:RuleView"
+    best = "bot/oracle"
 
     board: str = option("tic_tac_toe", help="the board game whose rules are to be followed, options included")
     moves: int = option(40, low=0, high=400, help="random moves before the question, at most")
-
-    bots: ClassVar[Mapping[str, str]] = {
-        "random": "ludens.games.rule.bots:Guess",
-        "guess": "ludens.games.rule.bots:Guess",
-        "oracle": "ludens.games.rule.bots:Oracle",
-    }
 
     def __post_init__(self) -> None:
         board_game(self.board)
@@ -93,6 +88,9 @@ class Question(State):
 
     def legal(self, seat: str) -> Legal:
         return Legal.text(200) if seat in self.to_act else Legal()
+
+    def solution(self, seat: str) -> str | None:
+        return valid_moves(self.position).first
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ludens.core.errors import Illegal
+from ludens.core.random import Stream
 from ludens.core.reply import ReplyFormat, labelled, without_reasoning
 from ludens.core.state import Legal
 from ludens.core.view import Picture, RenderOptions, View
@@ -54,6 +55,9 @@ class RuleView(View):
 
     def values(self, seat: str) -> dict[str, object]:
         return {"game": self._board.game.name}
+
+    def guess(self, state: Question, seat: str, random: Stream) -> str:
+        return self._board.guess(state.position, state.position.to_act[0], random)
 
     def format(self, state: Question, seat: str) -> ReplyFormat:
         mover = state.position.to_act[0]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
-from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream
@@ -38,8 +37,6 @@ class Predict(Game):
 
     game: str = option("coin_dilemma", choices=tuple(RECIPES), help="the game that is watched")
 
-    bots: ClassVar[Mapping[str, str]] = {"oracle": "ludens.suites.vs_bench.predict:Oracle"}
-
     @property
     def seats(self) -> tuple[str, ...]:
         return (SEAT,)
@@ -61,6 +58,9 @@ class Prediction(State):
 
     def legal(self, seat: str) -> Legal:
         return self.sample.options if seat in self.to_act else Legal()
+
+    def solution(self, seat: str) -> str | None:
+        return self.sample.done
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]
@@ -133,15 +133,3 @@ class PredictView(View):
 
     def values(self, seat: str) -> dict[str, object]:
         return {"game": self._watched.game.name}
-
-
-@dataclass
-class Oracle(Agent):
-    """What was really done."""
-
-    kind = "bot/oracle"
-    sees = "state"
-
-    async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, Prediction)
-        return Reply(ask.state.sample.done, ask.state.sample.done)
