@@ -11,7 +11,6 @@ from mkdocs.structure.files import File, Files
 import ludens
 from ludens.core.errors import MissingExtra
 from ludens.core.options import options_of
-from ludens.core.state import FreeText
 from ludens.core.view import RenderOptions
 from ludens.draw import THEMES
 
@@ -125,7 +124,7 @@ def _played(game: ludens.Game) -> ludens.State:
     state, choose = game.start(7), ludens.stream(7, "docs")
     for _ in range(MOVES):
         legal = {seat: state.legal(seat) for seat in state.to_act}
-        if not legal or any(isinstance(names, FreeText) for names in legal.values()):
+        if not legal or any(each.is_text for each in legal.values()):
             break
-        state.apply({seat: choose.choice(list(names)) for seat, names in legal.items()})  # type: ignore[arg-type]
+        state.apply({seat: each.sample(choose) for seat, each in legal.items()})
     return state

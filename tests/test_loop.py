@@ -64,7 +64,7 @@ async def test_the_ask_holds_what_an_agent_may_know() -> None:
     await play(GAME, bots(left=left), 3)
     ask = left.asks[1]
     assert (ask.seat, ask.move, ask.state, ask.refused) == ("left", 1, None, ())
-    assert ask.legal == ["take 1", "take 2", "take 3"]
+    assert ask.legal == ("take 1", "take 2", "take 3")
     assert ask.rules.startswith("You sit at left.")
     assert len(ask.observation.images) == 1
     assert ask.observation.text == ""

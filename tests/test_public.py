@@ -10,7 +10,7 @@ import pytest
 import ludens
 
 PUBLIC = {
-    "ActionFormat", "Agent", "Ask", "Episode", "FreeText", "GAMES", "Game", "RenderOptions", "LudensError",
+    "ActionFormat", "Agent", "Ask", "Episode", "GAMES", "Game", "Legal", "RenderOptions", "LudensError",
     "MessageFormat", "Observation", "Reply", "ReplyFormat", "State", "Stream", "PlayConfig", "View",
     "Observer", "Sample", "__version__", "agent", "make", "option", "play", "play_sync", "replay", "rollouts",
     "samples", "stream", "verify",

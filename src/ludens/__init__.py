@@ -32,7 +32,7 @@ _PUBLIC = {
     "ActionFormat": "ludens.core.reply",
     "MessageFormat": "ludens.core.reply",
     "ReplyFormat": "ludens.core.reply",
-    "FreeText": "ludens.core.state",
+    "Legal": "ludens.core.legal",
     "State": "ludens.core.state",
     "PlayConfig": "ludens.core.config",
     "RenderOptions": "ludens.core.view",
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from ludens.core.episode import Episode as Episode
     from ludens.core.errors import LudensError as LudensError
     from ludens.core.game import Game as Game
+    from ludens.core.legal import Legal as Legal
     from ludens.core.observer import Observer as Observer
     from ludens.core.options import option as option
     from ludens.core.random import Stream as Stream
@@ -70,7 +71,6 @@ if TYPE_CHECKING:
     from ludens.core.reply import ActionFormat as ActionFormat
     from ludens.core.reply import MessageFormat as MessageFormat
     from ludens.core.reply import ReplyFormat as ReplyFormat
-    from ludens.core.state import FreeText as FreeText
     from ludens.core.state import State as State
     from ludens.core.view import Observation as Observation
     from ludens.core.view import RenderOptions as RenderOptions

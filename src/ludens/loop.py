@@ -23,7 +23,7 @@ from ludens.core.errors import UsageError
 from ludens.core.game import Game
 from ludens.core.observer import Observer, StepEvent
 from ludens.core.random import Stream, stream
-from ludens.core.state import FreeText, State
+from ludens.core.state import State
 from ludens.core.view import RenderOptions, view_of
 
 
@@ -182,11 +182,11 @@ class _Table:
     def _fallback(self, ask: Ask) -> str:
         if (own := self.state.fallback(ask.seat)) is not None:
             return own
-        if self.config.fallback == "forfeit" or isinstance(ask.legal, FreeText):
+        if self.config.fallback == "forfeit":
             return ""
         if self.config.fallback == "first":
-            return ask.legal[0]
-        return self._stream("fallback", self.step, ask.seat).choice(ask.legal)
+            return ask.legal.first
+        return ask.legal.sample(self._stream("fallback", self.step, ask.seat))
 
     def _stream(self, *names: str | int) -> Stream:
         sample = self.episode.sample

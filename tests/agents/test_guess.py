@@ -36,7 +36,16 @@ async def test_it_loses_by_its_third_invalid_answer_in_a_row() -> None:
     assert endings["done"] > 5
 
 
-async def test_it_needs_a_board() -> None:
+async def test_without_a_board_it_draws_from_the_legal_actions() -> None:
+    game = ludens.make("coin_dilemma?horizon=5")
+    episodes = [
+        await play(game, dict.fromkeys(game.seats, ludens.agent(bot, game)), 0)
+        for bot in ("bot/guess", "bot/random")
+    ]
+    assert len({tuple(move.action for move in episode.moves) for episode in episodes}) == 1
+
+
+async def test_the_oracle_needs_a_game_that_knows_the_answer() -> None:
     game = ludens.make("coin_dilemma")
-    with pytest.raises(BadOption, match="a board of cells"):
-        await play(game, dict.fromkeys(game.seats, ludens.agent("bot/guess", game)), 0)
+    with pytest.raises(BadOption, match="bot/oracle cannot play coin_dilemma"):
+        await play(game, dict.fromkeys(game.seats, ludens.agent("bot/oracle", game)), 0)

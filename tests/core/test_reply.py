@@ -7,10 +7,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ludens.core.errors import Ambiguous, Illegal, MoveError, Unreadable
+from ludens.core.legal import Legal
 from ludens.core.reply import ActionFormat, MessageFormat, fold, labelled, unwrap, without_reasoning
-from ludens.core.state import FreeText
 
-LEGAL = ["A1", "B2", "C3", "take 2", "a2-a3*"]
+LEGAL = Legal(["A1", "B2", "C3", "take 2", "a2-a3*"])
 FORMAT = ActionFormat()
 
 MEGABYTE = [
@@ -152,7 +152,7 @@ def test_everything_else_is_refused_with_a_reason(reply: str, error: type[MoveEr
 @pytest.mark.parametrize("reply", MEGABYTE, ids=lambda reply: reply[:12].strip() or repr(reply[:1]))
 def test_a_megabyte_is_no_burden(reply: str) -> None:
     """Quadratic readers would need hours for these, so that no clock is needed to notice."""
-    for legal in (LEGAL, FreeText()):
+    for legal in (LEGAL, Legal.text()):
         for reader in (FORMAT, MessageFormat()):
             try:
                 assert isinstance(reader.read(reply, legal), str)
@@ -199,7 +199,8 @@ ACTION = st.lists(WORD, min_size=1, max_size=3).map(" ".join) | st.builds("{}-{}
 
 
 @given(st.lists(ACTION, min_size=1, max_size=6, unique=True), st.data())
-def test_every_written_action_is_read(legal: list[str], data: st.DataObject) -> None:
+def test_every_written_action_is_read(names: list[str], data: st.DataObject) -> None:
+    legal = Legal(names)
     action = data.draw(st.sampled_from(legal))
     assert FORMAT.read(FORMAT.write(action), legal) == action
     assert FORMAT.read(f"Some prose.\n{FORMAT.write(action)}\n", legal) == action
@@ -213,45 +214,45 @@ def test_dashes_that_look_alike_mean_the_same(dash: str) -> None:
 
 def test_brackets_in_a_message_are_no_reasoning() -> None:
     said = "[thinking aloud] Cut the red one."
-    assert MessageFormat().read(said, FreeText()) == said
+    assert MessageFormat().read(said, Legal.text()) == said
 
 
 def test_actions_that_differ_in_case_alone_need_their_exact_spelling() -> None:
-    assert FORMAT.read("Action: nf3", ["Nf3", "nf3"]) == "nf3"
+    assert FORMAT.read("Action: nf3", Legal(["Nf3", "nf3"])) == "nf3"
     with pytest.raises(Illegal):
-        FORMAT.read("Action: NF3", ["Nf3", "nf3"])
+        FORMAT.read("Action: NF3", Legal(["Nf3", "nf3"]))
 
 
 def test_aliases_stand_for_legal_actions_only() -> None:
     reader = ActionFormat("Move", {"up": "north", "down": "south"})
-    assert reader.read("Move: UP", ["north"]) == "north"
+    assert reader.read("Move: UP", Legal(["north"])) == "north"
     assert reader.write("north") == "Move: north"
     with pytest.raises(Illegal):
-        reader.read("Move: down", ["north"])
+        reader.read("Move: down", Legal(["north"]))
     with pytest.raises(Unreadable, match=r"has no line 'Move: \.\.\.'"):
-        reader.read("Action: up and away", ["north"])
+        reader.read("Action: up and away", Legal(["north"]))
 
 
 def test_an_action_format_reads_words_too() -> None:
-    assert FORMAT.read("Action: anything at all", FreeText()) == "anything at all"
+    assert FORMAT.read("Action: anything at all", Legal.text()) == "anything at all"
 
 
 def test_the_instruction_is_what_the_reader_wants() -> None:
     assert "Action: <" in FORMAT.ask(LEGAL)
-    assert MessageFormat("Say it.").ask(FreeText()) == "Say it."
+    assert MessageFormat("Say it.").ask(Legal.text()) == "Say it."
 
 
 def test_a_message_is_the_whole_reply_without_its_reasoning() -> None:
     reader = MessageFormat()
-    assert reader.read("<think>hm</think>\n Cut the red one.\nThen wait. ", FreeText()) == (
+    assert reader.read("<think>hm</think>\n Cut the red one.\nThen wait. ", Legal.text()) == (
         "Cut the red one.\nThen wait."
     )
-    assert reader.read(reader.write("🙂"), FreeText()) == "🙂"
+    assert reader.read(reader.write("🙂"), Legal.text()) == "🙂"
     for empty in ("", " \n ", "<think>never closed"):
         with pytest.raises(Unreadable, match="has no message"):
-            reader.read(empty, FreeText())
+            reader.read(empty, Legal.text())
     with pytest.raises(Illegal, match="has 6 characters; at most 5 are allowed"):
-        reader.read("123456", FreeText(limit=5))
+        reader.read("123456", Legal.text(5))
 
 
 def test_labels_are_found_line_by_line() -> None:

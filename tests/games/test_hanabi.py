@@ -88,7 +88,7 @@ def test_play_and_sights_agree_with_open_spiel(game: HanabiGame, strong: bool) -
                 assert game.seats[player] == seat
                 assert state.table.mover == player
                 names = [state.spiel.action_to_string(player, a) for a in state.spiel.legal_actions()]
-                assert state.legal(seat) == names
+                assert list(state.legal(seat)) == names
             for player, seat in enumerate(game.seats):
                 assert ours(state, seat) == theirs(state.spiel, player)
         assert list(state.returns.values()) == state.spiel.returns()

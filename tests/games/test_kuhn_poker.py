@@ -46,7 +46,7 @@ def test_every_line_of_play_agrees_with_open_spiel() -> None:
         assert state.game.seats.index(seat) == theirs.current_player()
         card, *history = theirs.information_state_string()
         assert state.infoset(seat) == CARDS[int(card)] + "".join(history)
-        assert state.legal(seat) == ["PASS", "BET"]
+        assert state.legal(seat) == ("PASS", "BET")
         ends = 0
         for number, action in enumerate(("PASS", "BET")):
             ours, copy = state.clone(), theirs.clone()
@@ -102,7 +102,7 @@ def test_the_twelve_information_sets_as_questions() -> None:
             [seat] = state.to_act
             assert (seat,) == game.seats == (("second",) if len(name) == 2 else ("first",))
             assert state.hand.infoset(seat) == name
-            assert state.legal(seat) == ["PASS", "BET"]
+            assert state.legal(seat) == ("PASS", "BET")
             others |= set(state.hand.cards)
             state.apply({seat: "BET"})
             assert state.over

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import ludens
 from ludens.core.errors import Ambiguous, BadOption, MoveError, Unreadable
-from ludens.core.state import FreeText
+from ludens.core.legal import Legal
 from ludens.games.perceive.matrix import MatrixFormat
 from ludens.loop import play
 
@@ -18,7 +18,7 @@ matrices = st.lists(st.lists(st.integers(-6, 9), min_size=3, max_size=3), min_si
 
 
 def read(text: str, rows: int = 2, columns: int = 2) -> list[list[int]]:
-    result: list[list[int]] = json.loads(MatrixFormat(rows, columns).read(text, FreeText()))
+    result: list[list[int]] = json.loads(MatrixFormat(rows, columns).read(text, Legal.text()))
     return result
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import ludens
 from ludens.core.errors import BadOption, Unreadable
-from ludens.core.state import FreeText
+from ludens.core.legal import Legal
 from ludens.core.view import RenderOptions
 from ludens.loop import play
 
@@ -34,12 +34,12 @@ def test_a_wrong_move_is_an_answer_and_earns_nothing() -> None:
     game = ludens.make("rule", board="chess")
     state = game.start(1)
     reader = game.view(RenderOptions()).format(state, "player")
-    action = reader.read("I think so.\nAction: a1h8", FreeText())
+    action = reader.read("I think so.\nAction: a1h8", Legal.text())
     state.apply({"player": action})
     assert state.returns == {"player": 0.0}
     assert state.facts["readable"]
     with pytest.raises(Unreadable):
-        reader.read("e2e4 is what I would play", FreeText())
+        reader.read("e2e4 is what I would play", Legal.text())
 
 
 def test_both_notations_of_chess_count() -> None:
@@ -47,7 +47,7 @@ def test_both_notations_of_chess_count() -> None:
     seed = next(s for s in range(500) if "g1f3" in game.start(s).position.legal("white"))  # type: ignore[attr-defined]
     state = game.start(seed)
     reader = game.view(RenderOptions()).format(state, "player")
-    assert reader.read("Action: Nf3", FreeText()) == "g1f3"
+    assert reader.read("Action: Nf3", Legal.text()) == "g1f3"
 
 
 def test_positions_differ_in_depth_and_mover() -> None:
@@ -69,7 +69,7 @@ def test_boards_fill_up_when_more_moves_are_made() -> None:
 def test_the_answer_is_not_given_away() -> None:
     game = ludens.make("rule", board="reversi")
     state, view = game.start(5), game.view(RenderOptions())
-    told = view.rules("player") + view.notes(state, "player") + view.format(state, "player").ask(FreeText())
+    told = view.rules("player") + view.notes(state, "player") + view.format(state, "player").ask(Legal.text())
     assert not any(move in told.split() for move in state.position.legal(state.facts["mover"]))  # type: ignore[attr-defined]
 
 

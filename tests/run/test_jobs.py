@@ -71,7 +71,7 @@ def test_everybody_is_seated_before_the_first_episode(monkeypatch: pytest.Monkey
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(MissingKey):
         JobRunner(plan_of("openai/gpt-4.1")).check()
-    with pytest.raises(BadOption, match="bot/mcts plays games whose rules come from OpenSpiel"):
+    with pytest.raises(BadOption, match="bot/mcts plays OpenSpiel games only"):
         JobRunner(plan_of("bot/mcts")).check()
     JobRunner(plan_of("bot/mcts", suite=TURNS)).check()
 

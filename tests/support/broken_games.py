@@ -18,7 +18,7 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat
-from ludens.core.state import FreeText, Legal, State
+from ludens.core.state import Legal, State
 from ludens.core.view import Picture, RenderOptions, View
 from tests.support.pebbles import FlatPicture, Pebbles, PebblesState, PebblesView, Talk, TalkState
 
@@ -83,7 +83,14 @@ class RemembersEarlierEpisodes(Pebbles):
 class MayMoveOutOfTurn(Other):
     class state(PebblesState):
         def legal(self, seat: str) -> Legal:
-            return ["take 1"] if self.to_act else []
+            return Legal(["take 1"] if self.to_act else [])
+
+
+@breaks("turn and legal fit")
+class LegalIsAList(Other):
+    class state(PebblesState):
+        def legal(self, seat: str) -> Legal:
+            return cast(Legal, list(super().legal(seat)))
 
 
 @breaks("turn and legal fit")
@@ -154,7 +161,7 @@ class SharedWind(Other):
 class PromisesTooMuch(Other):
     class state(PebblesState):
         def legal(self, seat: str) -> Legal:
-            return [*legal, "take 9"] if (legal := cast(list[str], super().legal(seat))) else legal
+            return Legal([*legal, "take 9"]) if (legal := super().legal(seat)) else legal
 
         def refusal(self, seat: str, action: str) -> str | None:
             return "nobody can carry nine." if action == "take 9" else super().refusal(seat, action)
@@ -164,7 +171,7 @@ class PromisesTooMuch(Other):
 class LooseSpaces(Other):
     class state(PebblesState):
         def legal(self, seat: str) -> Legal:
-            return [f"{action} " for action in cast(list[str], super().legal(seat))]
+            return Legal(f"{action} " for action in super().legal(seat))
 
 
 @breaks("illegal actions are refused")
@@ -297,8 +304,8 @@ class CardsInNotes(Leaky):
 class CardsInLegalActions(Leaky):
     class state(PebblesState):
         def legal(self, seat: str) -> Legal:
-            legal = list(cast(list[str], super().legal(seat)))
-            return legal[::-1] if self.cards["left"] > self.cards["right"] else legal
+            legal = super().legal(seat)
+            return Legal(legal[::-1]) if self.cards["left"] > self.cards["right"] else legal
 
 
 @breaks("secrets stay hidden")
@@ -332,7 +339,7 @@ class ReaderOfMentions(Other):
         def format(self, state: PebblesState, seat: str) -> ReplyFormat:
             class Anywhere(ActionFormat):
                 def read(self, text: str, legal: Legal) -> str:
-                    if isinstance(legal, FreeText):
+                    if legal.is_text:
                         return text
                     places = {text.rfind(action): action for action in legal if action in text}
                     if not places:

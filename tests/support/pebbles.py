@@ -17,7 +17,7 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import MessageFormat, ReplyFormat
-from ludens.core.state import FreeText, Legal, State
+from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions, View
 
 
@@ -70,8 +70,8 @@ class PebblesState(State):
 
     def legal(self, seat: str) -> Legal:
         if seat not in self.to_act:
-            return ()
-        return [f"take {count}" for count in range(1, min(3, self.heap) + 1)]
+            return Legal()
+        return Legal(f"take {count}" for count in range(1, min(3, self.heap) + 1))
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         [(seat, action)] = actions.items()
@@ -154,7 +154,7 @@ class TalkState(State):
         return self.game.seats if len(self.said) < self.game.rounds else ()
 
     def legal(self, seat: str) -> Legal:
-        return FreeText(limit=300) if seat in self.to_act else ()
+        return Legal.text(300) if seat in self.to_act else Legal()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.said.append([actions[seat] for seat in self.game.seats])

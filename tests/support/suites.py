@@ -11,7 +11,6 @@ from ludens.agents import AGENTS
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import AgentFailure, BadOption
 from ludens.core.options import option
-from ludens.core.state import FreeText
 from ludens.run.task import MODEL, WON, Suite, Task
 
 _SWAPPED = ({"x": MODEL, "o": "bot/random"}, {"x": "bot/random", "o": MODEL})
@@ -35,7 +34,7 @@ NOT_A_SUITE = 42
 
 
 def _first(ask: Ask) -> Reply:
-    action = "" if isinstance(ask.legal, FreeText) else ask.legal[0]
+    action = ask.legal.first
     return Reply(action, action)
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 CATALOGUE = {
     "bot/random": "ludens.agents.simple:Random",
     "bot/first": "ludens.agents.simple:First",
-    "bot/guess": "ludens.agents.guess:Guess",
+    "bot/guess": "ludens.agents.simple:Guess",
+    "bot/oracle": "ludens.agents.simple:Oracle",
     "bot/alphabeta": "ludens.agents.alphabeta:AlphaBeta",
     "bot/mcts": "ludens.agents.mcts:Mcts",
     "human": "ludens.agents.human:Human",

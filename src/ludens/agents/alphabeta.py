@@ -8,7 +8,7 @@ from math import inf
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
 from ludens.core.options import option
-from ludens.core.state import FreeText, State
+from ludens.core.state import State
 
 
 @dataclass
@@ -29,7 +29,7 @@ class AlphaBeta(Agent):
     async def act(self, ask: Ask) -> Reply:
         state = ask.state
         assert state is not None
-        if len(state.to_act) != 1 or isinstance(ask.legal, FreeText):
+        if len(state.to_act) != 1 or ask.legal.is_text:
             raise BadOption(
                 f"bot/alphabeta needs one seat to act at a time with named actions, unlike {self.game.name}."
             )
@@ -50,7 +50,6 @@ class AlphaBeta(Agent):
             return value * (1 + 1e-6 * depth) if state.over else value
         [seat] = state.to_act
         legal = state.legal(seat)
-        assert not isinstance(legal, FreeText)
         if seat == self.seat:
             for action in legal:
                 alpha = max(alpha, self._value(_after(state, action), depth - 1, alpha, beta))

@@ -12,7 +12,6 @@ from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import AgentFailure, BadFile
 from ludens.core.options import option
 from ludens.core.reply import fold
-from ludens.core.state import FreeText
 
 
 @dataclass
@@ -52,9 +51,9 @@ class Human(Agent):
             file.write_bytes(picture.png())
             parts.append(f"picture: {file}")
         parts += [ask.observation.text, ask.observation.notes]
-        if ask.move == 0 and isinstance(ask.legal, FreeText):
+        if ask.move == 0 and ask.legal.is_text:
             parts.append("(end a line with \\ to continue on the next line; Enter alone sends the message)")
-        if ask.listed and not isinstance(ask.legal, FreeText):
+        if ask.listed and not ask.legal.is_text:
             apart = ", " if any(" " in action for action in ask.legal) else " "
             parts.append("legal actions: " + apart.join(ask.legal))
         return "\n".join(filter(None, parts))
@@ -65,7 +64,7 @@ class Human(Agent):
 
 def _canonical(typed: str, ask: Ask) -> str | None:
     """The typed action in canonical spelling; None leaves reading to the reply format."""
-    if isinstance(ask.legal, FreeText):
+    if ask.legal.is_text:
         return None
     same = [action for action in ask.legal if fold(action) == fold(typed)]
     return same[0] if len(same) == 1 else typed
@@ -78,6 +77,6 @@ def _say(text: str) -> None:
 async def _read(ask: Ask) -> str:
     """One line; messages continue after lines that end with a backslash."""
     typed = await terminal.line(f"{ask.seat}> ")
-    while isinstance(ask.legal, FreeText) and typed.endswith("\\"):
+    while ask.legal.is_text and typed.endswith("\\"):
         typed = typed[:-1] + "\n" + await terminal.line("... ")
     return typed

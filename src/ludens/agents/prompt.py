@@ -13,7 +13,6 @@ from pathlib import Path
 from ludens.core.ask import Ask, Exchange, History
 from ludens.core.errors import BadOption
 from ludens.core.options import option
-from ludens.core.state import FreeText
 from ludens.core.templates import Sections, TemplateOverrides, Templates, load_templates
 from ludens.core.view import Observation, Picture, Sees
 from ludens.models.chat import Message
@@ -99,7 +98,7 @@ def _frames(ask: Ask, options: PromptOptions) -> list[tuple[Picture, ...]]:
 
 def _question(ask: Ask, options: PromptOptions, templates: Templates, frames: int) -> str:
     text = _twin(ask.observation, bool(ask.observation.images), options)
-    legal = "" if isinstance(ask.legal, FreeText) or not ask.listed else ", ".join(ask.legal)
+    legal = ", ".join(ask.legal) if ask.listed else ""
     return _joined(
         templates.fill("frames", count=frames) if frames > 1 else "",
         templates.fill("text", text=text) if text else "",

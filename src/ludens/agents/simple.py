@@ -1,32 +1,61 @@
-"""Bots that need only the legal actions."""
+"""Baselines for any game: random, first, guess (does not look) and oracle (knows the answer)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.state import FreeText
+from ludens.core.errors import BadOption
+from ludens.core.view import RenderOptions, view_of
 
 
 @dataclass
-class Random(Agent):
-    """A uniformly random legal action; the empty text where text is expected."""
+class Guess(Agent):
+    """A random answer, legal now or not: any that the game's view can name (`View.guess`)."""
 
-    kind = "bot/random"
-    sees = "nothing"
+    kind = "bot/guess"
+    sees = "state"
 
     async def act(self, ask: Ask) -> Reply:
-        action = "" if isinstance(ask.legal, FreeText) else self.random.choice(ask.legal)
+        assert ask.state is not None
+        action = view_of(self.game, RenderOptions(), 0).guess(ask.state, ask.seat, self.random)
+        return Reply(action, action)
+
+
+@dataclass
+class Random(Guess):
+    """A random legal action, each equally likely; a guess where the action is a text."""
+
+    kind = "bot/random"
+
+    async def act(self, ask: Ask) -> Reply:
+        if ask.legal.is_text:
+            return await super().act(ask)
+        action = ask.legal.sample(self.random)
         return Reply(action, action)
 
 
 @dataclass
 class First(Agent):
-    """The first legal action; the empty text where text is expected."""
+    """Always the first legal action; the empty text where the action is a text."""
 
     kind = "bot/first"
     sees = "nothing"
 
     async def act(self, ask: Ask) -> Reply:
-        action = "" if isinstance(ask.legal, FreeText) else ask.legal[0]
+        return Reply(ask.legal.first, ask.legal.first)
+
+
+@dataclass
+class Oracle(Agent):
+    """The best action, in games that know it (`State.solution`)."""
+
+    kind = "bot/oracle"
+    sees = "state"
+
+    async def act(self, ask: Ask) -> Reply:
+        assert ask.state is not None
+        action = ask.state.solution(ask.seat)
+        if action is None:
+            raise BadOption(f"bot/oracle cannot play {self.game.name}: the game does not know a best action.")
         return Reply(action, action)

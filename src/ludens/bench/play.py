@@ -11,7 +11,6 @@ from ludens.bench.others import OTHERS, installed
 from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.registry import make
-from ludens.core.state import FreeText
 
 
 def rows(seconds: float) -> Iterator[Row]:
@@ -40,11 +39,7 @@ def through_state(game: Game, games: bool) -> Callable[[int], int]:
     def work(seed: int) -> int:
         state, random, steps = game.start(seed), stream(seed, "bench"), 0
         while turn := state.to_act:
-            actions = {}
-            for seat in turn:
-                legal = state.legal(seat)
-                actions[seat] = "" if isinstance(legal, FreeText) else random.choice(legal)
-            state.apply(actions)
+            state.apply({seat: state.legal(seat).sample(random) for seat in turn})
             steps += 1
         return 1 if games else steps
 

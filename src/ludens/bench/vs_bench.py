@@ -13,7 +13,6 @@ from ludens.core.errors import MissingExtra
 from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.registry import make
-from ludens.core.state import FreeText
 from ludens.core.view import RenderOptions, view_of
 
 PICTURES, PONG = 400.0, 200.0
@@ -82,8 +81,7 @@ def pictures(game: Game) -> Callable[[int], int]:
             for seat in turn:
                 view.image(state, seat).data_uri()
                 looks += 1
-                legal = state.legal(seat)
-                actions[seat] = "" if isinstance(legal, FreeText) else random.choice(legal)
+                actions[seat] = state.legal(seat).sample(random)
             state.apply(actions)
         return looks
 
@@ -108,7 +106,7 @@ def thinking(game: Game, bot: str, seconds: float) -> float:
             for seat in turn:
                 legal = state.legal(seat)
                 if step < seed % _OPENINGS:
-                    actions[seat] = "" if isinstance(legal, FreeText) else random.choice(legal)
+                    actions[seat] = legal.sample(random)
                     continue
                 begun = process_time()
                 reply = run_sync(players[seat].act(Ask(seat, legal, view.format(state, seat), state=state)))

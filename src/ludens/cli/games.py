@@ -69,13 +69,11 @@ def about(game: Game) -> dict[str, Any]:
 
 def kind_of_play(game: Game) -> str:
     """How seats act: `question` (one move), `talk` (messages), `together`, `turns`, or `alone`."""
-    from ludens.core.state import FreeText
-
     state = game.start(0)
     said = [state.legal(seat) for seat in state.to_act]
     if len(said) == 1 and all(_ends(state, action) for action in _some(said[0])):
         return "question"
-    if any(isinstance(legal, FreeText) for legal in said):
+    if any(legal.is_text for legal in said):
         return "talk"
     if len(said) > 1:
         return "together"
@@ -84,9 +82,7 @@ def kind_of_play(game: Game) -> str:
 
 def _some(legal: Legal) -> Sequence[str]:
     """What to try: the game of one move is over whatever is done, others only after a blunder."""
-    from ludens.core.state import FreeText
-
-    return ("",) if isinstance(legal, FreeText) else legal
+    return ("",) if legal.is_text else legal
 
 
 def _ends(state: State, action: str) -> bool:

@@ -95,26 +95,20 @@ def show(
 def wander(game: Game, seed: int, moves: int) -> tuple[State, list[dict[str, str]]]:
     """Make random legal moves from the start, fewer when the game ends before; free texts stay empty."""
     from ludens.core.random import stream
-    from ludens.core.state import FreeText
 
     state, random = game.start(seed), stream(seed, "show")
     made: list[dict[str, str]] = []
     while state.to_act and len(made) < moves:
-        actions = {}
-        for seat in state.to_act:
-            legal = state.legal(seat)
-            actions[seat] = "" if isinstance(legal, FreeText) else random.choice(legal)
+        actions = {seat: state.legal(seat).sample(random) for seat in state.to_act}
         state.apply(actions)
         made.append(actions)
     return state, made
 
 
 def _reply(ask: Ask, acts: bool) -> dict[str, Any]:
-    from ludens.core.state import FreeText
-
     if not acts:
         return {"legal": [], "reply": ""}
-    legal = {"text_up_to": ask.legal.limit} if isinstance(ask.legal, FreeText) else list(ask.legal)
+    legal = {"text_up_to": ask.legal.text_limit} if ask.legal.is_text else list(ask.legal)
     return {"legal": legal, "reply": ask.format.ask(ask.legal)}
 
 

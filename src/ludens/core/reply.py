@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ludens.core.errors import Ambiguous, Illegal, Unreadable
-from ludens.core.state import FreeText, Legal
+from ludens.core.legal import Legal
 
 _WRAPPERS = " \t\r\n\"'`*_.,;:!<>[](){}“”‘’"
 _TAG = re.compile(r"<(/?)(?ai:think|thinking|thought|reasoning)>|◁(/?)(?ai:think)▷|\[(/?)THINK\]")
@@ -75,7 +75,7 @@ class ActionFormat(ReplyFormat):
 
     def _matches(self, names: Sequence[str], legal: Legal) -> Sequence[str | None]:
         """The legal action for each name; None where there is none or more than one."""
-        if isinstance(legal, FreeText):
+        if legal.is_text:
             return names
         exact = frozenset(legal)
         meant = [self.aliases.get(name, name) for name in names]
@@ -105,8 +105,8 @@ class MessageFormat(ReplyFormat):
         said = without_reasoning(text).strip()
         if not said:
             raise Unreadable("the reply has no message.")
-        if isinstance(legal, FreeText) and len(said) > legal.limit:
-            raise Illegal(f"the message has {len(said)} characters; at most {legal.limit} are allowed.")
+        if legal.text_limit is not None and len(said) > legal.text_limit:
+            raise Illegal(f"the message has {len(said)} characters; at most {legal.text_limit} are allowed.")
         return said
 
 

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, Self
 
 from ludens.core.errors import Illegal
+from ludens.core.legal import Legal as Legal
 from ludens.core.random import Stream
-
-
-@dataclass(frozen=True)
-class FreeText:
-    """What `legal` returns where the action is a text. The empty text is always allowed: saying nothing."""
-
-    limit: int = 4000
-
-
-Legal = Sequence[str] | FreeText
 
 
 class State(ABC):
@@ -31,7 +21,7 @@ class State(ABC):
 
     @abstractmethod
     def legal(self, seat: str) -> Legal:
-        """The canonical names of what the seat may do now, or `FreeText`; empty when it is not its turn."""
+        """What the seat may do now: `Legal(names)`, `Legal.text()`, or `Legal()` when it is not to act."""
 
     @abstractmethod
     def _advance(self, actions: Mapping[str, str]) -> None:
@@ -84,16 +74,11 @@ class State(ABC):
 
     def refusal(self, seat: str, action: str) -> str | None:
         """Why the seat may not do this now, as one sentence, or None when it may."""
-        legal = self.legal(seat)
-        if isinstance(legal, FreeText):
-            if len(action) > legal.limit:
-                return f"the text has {len(action)} characters; at most {legal.limit} are allowed."
-            return None
-        if action in legal:
-            return None
-        shown = action if len(action) <= 60 else action[:57] + "..."
-        some = ", ".join(legal[:40]) + (", ..." if len(legal) > 40 else "")
-        return f"{shown!r} is not a legal action for {seat} now; legal: {some or 'none'}."
+        return self.legal(seat).refusal(action, seat)
+
+    def solution(self, seat: str) -> str | None:
+        """A best action for the seat where the game knows one, else None: what `bot/oracle` plays."""
+        return None
 
     def forfeited(self, seat: str) -> dict[str, float]:
         """The returns when this seat loses by default; games where losing means more override it."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
+from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat
 from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides, Templates, load_templates
@@ -107,6 +108,11 @@ class View(ABC):
     def format(self, state: Any, seat: str) -> ReplyFormat:
         """How the seat must reply now, and how the reply is read."""
         return ActionFormat()
+
+    def guess(self, state: Any, seat: str, random: Stream) -> str:
+        """A random answer of a player that does not look; views that can name illegal ones override this."""
+        action: str = state.legal(seat).sample(random)
+        return action
 
     def values(self, seat: str) -> dict[str, object]:
         """Values for `$words` in templates, besides `$seat`: by default the options of the game."""

@@ -67,8 +67,15 @@ class BoardView(View):
         return [cells[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
 
     def answers(self) -> Sequence[str]:
-        """Every move there could be, valid now or not: what a blind guess draws from."""
+        """Every move that can be named on this board, valid now or not."""
         return self.cells()
+
+    def guess(self, state: Any, seat: str, random: Stream) -> str:
+        return random.choice(self._answers)
+
+    @cached_property
+    def _answers(self) -> Sequence[str]:
+        return self.answers()
 
     def cells(self) -> Sequence[str]:
         """The name of every cell, row by row from the top."""

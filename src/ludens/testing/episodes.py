@@ -10,7 +10,6 @@ from ludens.core.episode import Episode
 from ludens.core.options import configure
 from ludens.core.registry import GAMES, make
 from ludens.core.replay import verify
-from ludens.core.state import FreeText
 from ludens.core.sync import run_sync
 from ludens.core.view import RenderOptions
 from ludens.loop import play
@@ -25,7 +24,7 @@ class Looker(Agent):
     sees = "both"
 
     async def act(self, ask: Ask) -> Reply:
-        if isinstance(ask.legal, FreeText):
+        if ask.legal.is_text:
             return Reply(self.random.choice(MESSAGES))
         if not ask.refused and self.random.below(4) == 0:
             return Reply("I am not sure yet.")

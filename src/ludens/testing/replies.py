@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ludens.core.errors import MoveError
 from ludens.core.reply import ReplyFormat
-from ludens.core.state import FreeText, State
+from ludens.core.state import State
 from ludens.testing.trial import MESSAGES, Trial, rule
 
 _JUNK = (
@@ -28,7 +28,7 @@ def reader_takes_legal_actions(trial: Trial) -> None:
         for seat in state.to_act:
             legal, asked = state.legal(seat), trial.view.format(state, seat)
             trial.need(asked.ask(legal).strip(), f"{seat} is not told how to reply")
-            if isinstance(legal, FreeText):
+            if legal.is_text:
                 continue
             for action in legal:
                 reply = asked.write(action)
@@ -45,7 +45,7 @@ def reader_rejects_the_rest(trial: Trial) -> None:
     for state in trial.states(8):
         for seat in state.to_act:
             legal, asked = state.legal(seat), trial.view.format(state, seat)
-            if isinstance(legal, FreeText):
+            if legal.is_text:
                 for text in (*_JUNK, *MESSAGES):
                     _read(trial, asked, text, state, seat)
                 continue

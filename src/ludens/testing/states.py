@@ -10,8 +10,8 @@ import orjson
 
 from ludens.core.errors import Illegal
 from ludens.core.random import stream
-from ludens.core.state import FreeText, State
-from ludens.testing.trial import MESSAGES, Trial, is_text, is_tuple, options, rule, sight, snapshot
+from ludens.core.state import State
+from ludens.testing.trial import MESSAGES, Trial, is_text, is_tuple, rule, sight, snapshot
 
 _AHEAD = 25
 
@@ -54,11 +54,11 @@ def turn_and_legal_fit(trial: Trial) -> None:
         trial.need(len(set(to_act)) == len(to_act), f"turn names a seat twice: {to_act}")
         trial.need(state.over == (not to_act), f"over is {state.over} while turn is {to_act}")
         for seat in seats:
-            legal = state.legal(seat)
+            legal = trial.legal(state, seat)
             if seat in to_act:
-                trial.need(isinstance(legal, FreeText) or legal, f"{seat} must act and has no legal action")
+                trial.need(legal.is_text or legal, f"{seat} must act and has no legal action")
             else:
-                idle = not isinstance(legal, FreeText) and not legal
+                idle = not legal.is_text and not legal
                 trial.need(idle, f"{seat} is not in turn and has legal actions")
 
 
@@ -88,7 +88,7 @@ def legal_actions_apply(trial: Trial) -> None:
     for state in trial.states(8):
         others = trial.choose(state, stream(trial.seed or 0, "others"))
         for seat in state.to_act:
-            legal = options(state, seat)
+            legal = state.legal(seat)
             trial.need(len(set(legal)) == len(legal), f"{seat} has a legal action twice: {legal}")
             for action in legal:
                 canonical = is_text(action) and action == " ".join(action.split())
@@ -121,8 +121,8 @@ def illegal_actions_are_refused(trial: Trial) -> None:
 
 def _wrong(trial: Trial, state: State, seat: str) -> list[str]:
     legal = state.legal(seat)
-    if isinstance(legal, FreeText):
-        return ["x" * (legal.limit + 1)]
+    if legal.text_limit is not None:
+        return ["x" * (legal.text_limit + 1)]
     near = [legal[0] + " ", legal[0].swapcase(), legal[0] + legal[0]]
     wrong = ["", "no such action", "🙂" * 1000, *near, *trial.strangers(state, seat)[:5]]
     return [action for action in wrong if action not in legal]
@@ -145,10 +145,10 @@ def words_cannot_break_it(trial: Trial) -> None:
         due = trial.choose(state, stream(trial.seed or 0, "due"))
         for seat in state.to_act:
             legal = state.legal(seat)
-            if not isinstance(legal, FreeText):
+            if (limit := legal.text_limit) is None:
                 continue
             trial.need(state.refusal(seat, "") is None, f"{seat} may say anything but not nothing")
-            for text in (*MESSAGES, "(" * legal.limit, "a1 " * (legal.limit // 3)):
+            for text in (*MESSAGES, "(" * limit, "a1 " * (limit // 3)):
                 clone = state.clone()
                 if state.refusal(seat, text) is None:
                     clone.apply({**due, seat: text})

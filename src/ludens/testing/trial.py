@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from ludens.core.game import Game
+from ludens.core.legal import Legal
 from ludens.core.random import Stream, stream
-from ludens.core.state import FreeText, State
+from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
 
 VIEWS = (
@@ -90,7 +91,7 @@ class Trial:
 
     def _try(self, state: State, actions: dict[str, str]) -> None:
         """Apply what should apply: a game that cannot bear it breaks another rule than the one at hand."""
-        in_words = any(isinstance(state.legal(seat), FreeText) for seat in actions)
+        in_words = any(state.legal(seat).is_text for seat in actions)
         try:
             state.apply(actions)
         except Exception:
@@ -125,9 +126,8 @@ class Trial:
             action for seed in self.seeds for actions in self.course(seed) for action in actions.values()
         }
         for other in state.to_act:
-            legal = state.legal(other)
-            known |= set() if isinstance(legal, FreeText) else set(legal)
-        return sorted(action for action in known if action and action not in options(state, seat))
+            known |= set(state.legal(other))
+        return sorted(action for action in known if action and action not in state.legal(seat))
 
     def choose(self, state: State, dice: Stream) -> dict[str, str]:
         """One random action for every seat in turn; in words where words are asked for."""
@@ -136,9 +136,17 @@ class Trial:
     def _can_go_on(self, state: State) -> bool:
         return all(self._choices(state, seat) for seat in state.to_act)
 
-    def _choices(self, state: State, seat: str) -> Sequence[str]:
+    def legal(self, state: State, seat: str) -> Legal:
+        """The seat's legal actions; anything but a `Legal` breaks a rule, whichever one is checked now."""
         legal = state.legal(seat)
-        if not isinstance(legal, FreeText):
+        if type(legal) is not Legal:
+            self.rule = "turn and legal fit"
+            self.fail(f"legal({seat!r}) is a {type(legal).__name__}, not a Legal")
+        return legal
+
+    def _choices(self, state: State, seat: str) -> Sequence[str]:
+        legal = self.legal(state, seat)
+        if not legal.is_text:
             return legal
         return [text for text in self.messages(seat) if state.refusal(seat, text) is None]
 
@@ -156,12 +164,6 @@ def is_text(value: object) -> bool:
 def is_tuple(value: object) -> bool:
     """Whether this is a tuple: asked of values whose type is only promised."""
     return isinstance(value, tuple)
-
-
-def options(state: State, seat: str) -> tuple[str, ...]:
-    """The legal actions as a tuple, empty for free text."""
-    legal = state.legal(seat)
-    return () if isinstance(legal, FreeText) else tuple(legal)
 
 
 def text_of(view: View, state: State, seat: str) -> str:
@@ -185,7 +187,7 @@ def sight(view: View, state: State, seat: str) -> Mapping[str, object]:
         "text": text_of(view, state, seat),
         "notes": view.notes(state, seat),
         "rules": view.rules(seat),
-        "legal actions": legal if isinstance(legal, FreeText) else tuple(legal),
+        "legal actions": legal,
         "turn": seat in state.to_act,
         "instruction": view.format(state, seat).ask(legal) if seat in state.to_act else "",
     }

@@ -94,8 +94,7 @@ def showing_changes_nothing(trial: Trial) -> None:
 
 @rule
 def picture_and_text_tell_the_same(trial: Trial) -> None:
-    """States with the same picture have the same text twin, and the other way round; games without a text
-    twin are exempt."""
+    """States with the same picture have the same text twin, and the other way round."""
     if not trial.view.has_text:
         return
     render = next((render for render in trial.views if render.theme != "random"), trial.views[0])

@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.core.state import FreeText, Legal, State
+from ludens.core.state import Legal, State
 from ludens.games.comma.lines import read_actions, withhold
+from ludens.games.comma.oracle import advise, solve
 from ludens.games.comma.puzzle import Manual, Outcome, Puzzle, Setting
 
 SEATS = ("solver", "expert")
@@ -64,7 +65,6 @@ class Comma(Game, Generic[M]):
     )
 
     imperfect_information = True
-    bots = {"oracle": "ludens.games.comma.bots:Oracle", "random": "ludens.games.comma.bots:Random"}
     best = "bot/oracle"
 
     skills: ClassVar[tuple[Skill, ...]]
@@ -144,9 +144,15 @@ class Dialogue(State):
 
     def legal(self, seat: str) -> Legal:
         if seat not in self.turn_of:
-            return ()
+            return Legal()
         # Released runs act on reasoning too, so there the message is the whole reply.
-        return FreeText(100_000) if self.game.released else FreeText()
+        return Legal.text(100_000) if self.game.released else Legal.text()
+
+    def solution(self, seat: str) -> str | None:
+        if seat == "expert":
+            return advise(self.manual, [said.heard for said in self.said if said.seat == "solver"])
+        advice = [said.text for said in self.said if said.seat == "expert"]
+        return solve(self.puzzle.clone(), advice[-1] if advice else "")
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         [(seat, text)] = actions.items()

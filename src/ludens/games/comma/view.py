@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ludens.core.errors import Unreadable
+from ludens.core.random import Stream
 from ludens.core.reply import MessageFormat, ReplyFormat
 from ludens.core.state import Legal
 from ludens.core.view import Picture, RenderOptions, View
@@ -71,6 +72,9 @@ class CommaView(View):
 
     def format(self, state: Dialogue, seat: str) -> ReplyFormat:
         return self._formats[seat]
+
+    def guess(self, state: Dialogue, seat: str, random: Stream) -> str:
+        return random.choice(state.puzzle.actions) if seat == "solver" else ""
 
     def image(self, state: Dialogue, seat: str) -> Picture:
         return self.images(state, seat)[0]

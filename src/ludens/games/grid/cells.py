@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ludens.core.legal import Legal
+
 SIDE = 5
 CELLS = SIDE * SIDE
 MIDDLE = CELLS // 2
 
-ACTIONS = ("STAY", "RIGHT", "LEFT", "UP", "DOWN")
+ACTIONS = Legal(("STAY", "RIGHT", "LEFT", "UP", "DOWN"))
 
 _MOVES = {"STAY": (0, 0), "RIGHT": (0, 1), "LEFT": (0, -1), "UP": (-1, 0), "DOWN": (1, 0)}
 

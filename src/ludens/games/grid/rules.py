@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.core.state import State
+from ludens.core.state import Legal, State
 from ludens.games.grid.cells import ACTIONS, AFTER, CELLS
 
 SEATS = ("red", "blue")
@@ -46,8 +46,8 @@ class GridState(State):
     def to_act(self) -> tuple[str, ...]:
         return SEATS if self.step < self._horizon else ()
 
-    def legal(self, seat: str) -> Sequence[str]:
-        return ACTIONS if self.step < self._horizon and seat in SEATS else ()
+    def legal(self, seat: str) -> Legal:
+        return ACTIONS if self.step < self._horizon and seat in SEATS else Legal()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         red, blue = self.last = actions["red"], actions["blue"]

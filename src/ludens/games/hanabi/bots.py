@@ -42,7 +42,6 @@ class Literal(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, HanabiState)
-        assert isinstance(ask.legal, Sequence)
         action = literal(ask.state.sight(self.seat), ask.legal, self.random)
         return Reply(action, action)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.core.state import State
+from ludens.core.state import Legal, State
 from ludens.games.open_spiel.adapter import SpielGame, SpielState
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ class KuhnQuestion(State):
     def to_act(self) -> tuple[str, ...]:
         return () if self.action else (self.player,)
 
-    def legal(self, seat: str) -> Sequence[str]:
-        return [] if self.action else self.hand.legal(seat)
+    def legal(self, seat: str) -> Legal:
+        return Legal() if self.action else self.hand.legal(seat)
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.action = actions[self.player]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -10,7 +10,7 @@ from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.core.state import State
+from ludens.core.state import Legal, State
 from ludens.games.minesweeper.field import HIDDEN, MINE, Seen, names, neighbours, spread
 from ludens.games.minesweeper.oracle import know
 
@@ -86,11 +86,11 @@ class MinesweeperState(State):
     def to_act(self) -> tuple[str, ...]:
         return () if self.hit is not None or self.won else (SEAT,)
 
-    def legal(self, seat: str) -> Sequence[str]:
+    def legal(self, seat: str) -> Legal:
         if seat not in self.to_act:
-            return ()
+            return Legal()
         called = names(self.game.rows, self.game.columns)
-        return [called[cell] for cell, code in enumerate(self.seen) if code == HIDDEN]
+        return Legal([called[cell] for cell, code in enumerate(self.seen) if code == HIDDEN])
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         cell = names(self.game.rows, self.game.columns).index(actions[SEAT])

@@ -7,13 +7,13 @@ names the game chooses; seats that move together are supported.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ludens.core.game import Game
 from ludens.core.random import Stream, stream
-from ludens.core.state import State
+from ludens.core.state import Legal, State
 
 if TYPE_CHECKING:
     import pyspiel
@@ -110,8 +110,8 @@ class SpielState(State):
     def to_act(self) -> tuple[str, ...]:
         return self._turn
 
-    def legal(self, seat: str) -> Sequence[str]:
-        return list(self._named(seat))
+    def legal(self, seat: str) -> Legal:
+        return Legal(self._named(seat))
 
     def _named(self, seat: str) -> dict[str, int]:
         if seat not in self._turn:

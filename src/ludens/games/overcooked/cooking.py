@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ludens.core.legal import Legal
 from ludens.games.overcooked.kitchens import COUNTER, DISHES, FLOOR, HATCH, ONIONS, POT, Kitchen
 
-ACTIONS = ("UP", "DOWN", "RIGHT", "LEFT", "STAY", "INTERACT")
+ACTIONS = Legal(("UP", "DOWN", "RIGHT", "LEFT", "STAY", "INTERACT"))
 POT_HOLDS, COOK_STEPS = 3, 5
 
 NOTHING, ONION, DISH = "", "onion", "dish"

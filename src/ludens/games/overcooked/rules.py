@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from ludens.core.game import Game
 from ludens.core.options import option
-from ludens.core.state import State
+from ludens.core.state import Legal, State
 from ludens.games.overcooked.cooking import ACTIONS, EVENTS, Moment, after, opening
 from ludens.games.overcooked.kitchens import LAYOUTS, kitchen
 
@@ -60,8 +60,8 @@ class OvercookedState(State):
     def to_act(self) -> tuple[str, ...]:
         return SEATS if self.step < self.game.horizon else ()
 
-    def legal(self, seat: str) -> Sequence[str]:
-        return ACTIONS if seat in self.to_act else ()
+    def legal(self, seat: str) -> Legal:
+        return ACTIONS if seat in self.to_act else Legal()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         both = tuple(actions[seat] for seat in SEATS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from ludens.core.errors import Ambiguous, Unreadable
 from ludens.core.reply import ReplyFormat, without_reasoning
@@ -93,8 +92,3 @@ def _plain(text: str) -> list[Rows]:
         else:
             inside = False
     return blocks
-
-
-def canonical(matrix: Any) -> str:
-    """A matrix as the action that states it."""
-    return json.dumps([list(row) for row in matrix])

@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import stream
 from ludens.core.registry import make
-from ludens.core.state import FreeText, State
+from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.perceive.sweep import bounds, codes_of, scattered
@@ -38,12 +38,6 @@ class Perceive(Game):
     board: str = option("tic_tac_toe", help="the board game whose positions are shown, options included")
     pieces: str = option("", help="how many pieces are shown, as in 46-90; any number when empty")
     kinds: str = option("", help="the kinds of pieces shown, by letter, as in KQ; all when empty")
-
-    bots: ClassVar[Mapping[str, str]] = {
-        "random": "ludens.games.perceive.bots:Guess",
-        "guess": "ludens.games.perceive.bots:Guess",
-        "oracle": "ludens.games.perceive.bots:Oracle",
-    }
 
     def __post_init__(self) -> None:
         board = board_of(self.board, RenderOptions())
@@ -83,8 +77,8 @@ class Position(State):
     def to_act(self) -> tuple[str, ...]:
         return () if self.answer is not None else (SEAT,)
 
-    def legal(self, seat: str) -> FreeText | tuple[str, ...]:
-        return FreeText() if seat in self.to_act else ()
+    def legal(self, seat: str) -> Legal:
+        return Legal.text() if seat in self.to_act else Legal()
 
     def refusal(self, seat: str, action: str) -> str | None:
         if not action:
@@ -97,6 +91,9 @@ class Position(State):
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]
+
+    def solution(self, seat: str) -> str | None:
+        return canonical(self.matrix)
 
     def _right(self) -> int:
         if not self.answer:
@@ -119,6 +116,11 @@ class Position(State):
 
     def clone(self) -> Self:
         return type(self)(self.board, self.matrix, self.answer)
+
+
+def canonical(matrix: Matrix) -> str:
+    """A matrix as the action that states it."""
+    return json.dumps([list(row) for row in matrix])
 
 
 def shape_trouble(matrix: Any, rows: int, columns: int) -> str | None:

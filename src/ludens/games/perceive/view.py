@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ludens.core.random import Stream
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.perceive.matrix import MatrixFormat
-from ludens.games.perceive.rules import Perceive, Position, board_of
+from ludens.games.perceive.rules import Perceive, Position, board_of, canonical
 
 
 class PerceiveView(View):
@@ -23,6 +24,10 @@ class PerceiveView(View):
 
     def format(self, state: Position, seat: str) -> MatrixFormat:
         return self._format
+
+    def guess(self, state: Position, seat: str, random: Stream) -> str:
+        rows, columns, codes = self._board.rows, self._board.columns, list(self._board.codes)
+        return canonical([[random.choice(codes) for _ in range(columns)] for _ in range(rows)])
 
     def values(self, seat: str) -> dict[str, object]:
         board = self._board

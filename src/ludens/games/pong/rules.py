@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.core.state import State
+from ludens.core.state import Legal, State
 from ludens.games.pong.console import Frame, Snapshot, console
 
-ACTIONS = ("STAY", "UP", "DOWN")
+ACTIONS = Legal(("STAY", "UP", "DOWN"))
 FRAMES = 4
 """Frames a decision lasts, and frames shown."""
 NO_OPS = 30
@@ -63,8 +63,8 @@ class PongState(State):
         done = max(self.points) >= self.game.points or self.decisions >= self.game.decisions
         return () if done else self.game.seats
 
-    def legal(self, seat: str) -> Sequence[str]:
-        return ACTIONS if seat in self.to_act else ()
+    def legal(self, seat: str) -> Legal:
+        return ACTIONS if seat in self.to_act else Legal()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.decisions += 1

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from ludens.core.legal import Legal
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView, Matrix
 
@@ -30,9 +31,9 @@ class Asked:
     matrix: Matrix
 
     @property
-    def letters(self) -> tuple[str, ...]:
+    def letters(self) -> Legal:
         """What the options are called."""
-        return tuple(LETTERS[: len(self.options)])
+        return Legal(LETTERS[: len(self.options)])
 
     @property
     def answer(self) -> str:

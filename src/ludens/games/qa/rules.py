@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import stream
 from ludens.core.registry import make
-from ludens.core.state import State
+from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView
 from ludens.games.qa.asked import Asked
@@ -39,12 +39,6 @@ class Qa(Game):
     board: str = option("tic_tac_toe", help="the board game whose positions are asked about")
     kind: str = option("", help="the type of question; any when empty")
     examples: int = option(3, low=0, high=6, help="answered questions about other positions in the prompt")
-
-    bots: ClassVar[Mapping[str, str]] = {
-        "random": "ludens.games.qa.bots:Guess",
-        "guess": "ludens.games.qa.bots:Guess",
-        "oracle": "ludens.games.qa.bots:Oracle",
-    }
 
     def __post_init__(self) -> None:
         board = board_of(self.board, RenderOptions())
@@ -106,8 +100,11 @@ class Question(State):
     def to_act(self) -> tuple[str, ...]:
         return () if self.answer else (SEAT,)
 
-    def legal(self, seat: str) -> tuple[str, ...]:
-        return self.asked.letters if seat in self.to_act else ()
+    def legal(self, seat: str) -> Legal:
+        return self.asked.letters if seat in self.to_act else Legal()
+
+    def solution(self, seat: str) -> str | None:
+        return self.asked.answer
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]

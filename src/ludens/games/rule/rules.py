@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
-from ludens.core.state import FreeText, State
+from ludens.core.state import Legal, State
 
 SEAT = "player"
 
@@ -29,15 +29,10 @@ class RuleQuestion(Game):
 
     name = "rule"
     view_class = "ludens.games.rule.view:RuleView"
+    best = "bot/oracle"
 
     board: str = option("tic_tac_toe", help="the board game whose rules are to be followed, options included")
     moves: int = option(40, low=0, high=400, help="random moves before the question, at most")
-
-    bots: ClassVar[Mapping[str, str]] = {
-        "random": "ludens.games.rule.bots:Guess",
-        "guess": "ludens.games.rule.bots:Guess",
-        "oracle": "ludens.games.rule.bots:Oracle",
-    }
 
     def __post_init__(self) -> None:
         board_game(self.board)
@@ -57,7 +52,7 @@ def board_game(board: str) -> Game:
         raise BadOption(f"rule needs a board game to ask about, not the question {board.split('?')[0]}.")
     game = make(board)
     state = game.start(0)
-    if len(state.to_act) != 1 or isinstance(state.legal(state.to_act[0]), FreeText):
+    if len(state.to_act) != 1 or state.legal(state.to_act[0]).is_text:
         raise BadOption(f"rule needs a game of turns with named moves; {board} is not one.")
     return game
 
@@ -68,17 +63,16 @@ def reached(game: Game, seed: int, moves: int) -> State:
     state, passed = game.start(seed), list[State]()
     for _ in range(choose.between(0, moves)):
         passed.append(state.clone())
-        state.apply({state.to_act[0]: choose.choice(list(_names(state)))})
+        state.apply({state.to_act[0]: valid_moves(state).sample(choose)})
         if state.over:
             # A game that ended before the drawn length gives any of the positions it went through.
             return choose.choice(passed)
     return state
 
 
-def _names(state: State) -> list[str]:
-    legal = state.legal(state.to_act[0])
-    assert not isinstance(legal, FreeText)
-    return list(legal)
+def valid_moves(position: State) -> Legal:
+    """The moves of the seat to act."""
+    return position.legal(position.to_act[0])
 
 
 class Question(State):
@@ -92,15 +86,18 @@ class Question(State):
     def to_act(self) -> tuple[str, ...]:
         return () if self.answer is not None else (SEAT,)
 
-    def legal(self, seat: str) -> FreeText | tuple[str, ...]:
-        return FreeText(limit=200) if seat in self.to_act else ()
+    def legal(self, seat: str) -> Legal:
+        return Legal.text(200) if seat in self.to_act else Legal()
+
+    def solution(self, seat: str) -> str | None:
+        return valid_moves(self.position).first
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]
 
     @property
     def returns(self) -> dict[str, float]:
-        return {SEAT: float(self.answer in _names(self.position)) if self.answer else 0.0}
+        return {SEAT: float(self.answer in valid_moves(self.position)) if self.answer else 0.0}
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -108,7 +105,7 @@ class Question(State):
             "valid": bool(self.returns[SEAT]),
             "readable": bool(self.answer),
             "mover": self.position.to_act[0],
-            "choices": len(_names(self.position)),
+            "choices": len(valid_moves(self.position)),
         }
 
     def clone(self) -> Self:

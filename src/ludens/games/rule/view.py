@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ludens.core.errors import Illegal
+from ludens.core.random import Stream
 from ludens.core.reply import ReplyFormat, labelled, without_reasoning
-from ludens.core.state import FreeText, Legal
+from ludens.core.state import Legal
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.rule.rules import Question, RuleQuestion, board_game
 
@@ -16,7 +17,7 @@ class MoveFormat(ReplyFormat):
     """The board game's own format; a move that is not valid is an answer all the same, and a wrong one."""
 
     own: ReplyFormat
-    moves: tuple[str, ...]
+    moves: Legal
 
     def ask(self, legal: Legal) -> str:
         return "End your reply with one line: Action: <your move>"
@@ -29,8 +30,7 @@ class MoveFormat(ReplyFormat):
             return self.own.read(text, self.moves)
         except Illegal:
             named = [name for name in labelled(without_reasoning(text), "Action") if name]
-            limit = legal.limit if isinstance(legal, FreeText) else 200
-            return named[-1][:limit]
+            return named[-1][: legal.text_limit]
 
 
 class RuleView(View):
@@ -56,8 +56,9 @@ class RuleView(View):
     def values(self, seat: str) -> dict[str, object]:
         return {"game": self._board.game.name}
 
+    def guess(self, state: Question, seat: str, random: Stream) -> str:
+        return self._board.guess(state.position, state.position.to_act[0], random)
+
     def format(self, state: Question, seat: str) -> ReplyFormat:
         mover = state.position.to_act[0]
-        legal = state.position.legal(mover)
-        assert not isinstance(legal, FreeText)
-        return MoveFormat(self._board.format(state.position, mover), tuple(legal))
+        return MoveFormat(self._board.format(state.position, mover), state.position.legal(mover))

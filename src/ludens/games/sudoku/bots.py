@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.state import FreeText
 from ludens.games.sudoku.grid import NAMES
 from ludens.games.sudoku.rules import SudokuState
 from ludens.games.sudoku.solver import solve
@@ -23,9 +23,8 @@ class Solver(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, SudokuState)
-        assert not isinstance(ask.legal, FreeText)
         solution = solve(ask.state.grid)
-        choices = ask.legal
+        choices: Sequence[str] = ask.legal
         if solution is not None:
             empty = [cell for cell, digit in enumerate(ask.state.grid) if not digit]
             choices = [f"{NAMES[cell]}={solution[cell]}" for cell in empty]

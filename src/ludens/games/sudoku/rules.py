@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.options import option
-from ludens.core.state import State
+from ludens.core.state import Legal, State
 from ludens.games.sudoku.generator import EASY, FEWEST, HARD, MOST, Puzzle, puzzle
 from ludens.games.sudoku.grid import BOX, COLUMN, DIGITS, NAMES, NUMBER, PEERS, ROW, candidates
 
@@ -78,16 +78,16 @@ class SudokuState(State):
     def to_act(self) -> tuple[str, ...]:
         return () if self.dead_cell is not None or self.solved else (SEAT,)
 
-    def legal(self, seat: str) -> Sequence[str]:
+    def legal(self, seat: str) -> Legal:
         if seat not in self.to_act:
-            return ()
+            return Legal()
         grid = self.grid
-        return [
+        return Legal(
             f"{NAMES[cell]}={digit}"
             for cell, filled in enumerate(grid)
             if not filled
             for digit in DIGITS[candidates(grid, cell)]
-        ]
+        )
 
     def refusal(self, seat: str, action: str) -> str | None:
         written = _ACTION.fullmatch(action)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ludens.core.game import Game
 from ludens.core.reply import ActionFormat
-from ludens.core.state import FreeText, Legal
+from ludens.core.state import Legal
 from ludens.core.view import RenderOptions
 from ludens.draw import Canvas, Picture, board, kit, theme
 from ludens.draw.colour import mix
@@ -91,6 +91,5 @@ class PlaceFormat(ActionFormat):
         return f"End your reply with one line: {self.label}: <cell>=<digit>, as in {self.label}: A1=5"
 
     def _matches(self, names: Sequence[str], legal: Legal) -> Sequence[str | None]:
-        assert not isinstance(legal, FreeText)
         spelt = (_SPELT.fullmatch(name) for name in names)
         return [f"{found[1].upper()}{found[2]}={found[3]}" if found else None for found in spelt]

@@ -62,7 +62,7 @@ class Question(State):
         return (SEAT,) if self.asked.to_act else ()
 
     def legal(self, seat: str) -> Legal:
-        return self.asked.legal(self.seat) if seat in self.to_act else ()
+        return self.asked.legal(self.seat) if seat in self.to_act else Legal()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.asked.apply({self.seat: actions[SEAT]})

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
-from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.core.registry import make
 from ludens.core.reply import ActionFormat
-from ludens.core.state import State
+from ludens.core.state import Legal, State
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.suites.vs_bench.recipes import RECIPES
 from ludens.suites.vs_bench.samples import Sample, game_of, options_of, sample
@@ -38,8 +37,6 @@ class Predict(Game):
 
     game: str = option("coin_dilemma", choices=tuple(RECIPES), help="the game that is watched")
 
-    bots: ClassVar[Mapping[str, str]] = {"oracle": "ludens.suites.vs_bench.predict:Oracle"}
-
     @property
     def seats(self) -> tuple[str, ...]:
         return (SEAT,)
@@ -59,8 +56,11 @@ class Prediction(State):
     def to_act(self) -> tuple[str, ...]:
         return () if self.answer is not None else (SEAT,)
 
-    def legal(self, seat: str) -> tuple[str, ...]:
-        return self.sample.options if seat in self.to_act else ()
+    def legal(self, seat: str) -> Legal:
+        return self.sample.options if seat in self.to_act else Legal()
+
+    def solution(self, seat: str) -> str | None:
+        return self.sample.done
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]
@@ -133,15 +133,3 @@ class PredictView(View):
 
     def values(self, seat: str) -> dict[str, object]:
         return {"game": self._watched.game.name}
-
-
-@dataclass
-class Oracle(Agent):
-    """What was really done."""
-
-    kind = "bot/oracle"
-    sees = "state"
-
-    async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, Prediction)
-        return Reply(ask.state.sample.done, ask.state.sample.done)

@@ -18,7 +18,7 @@ from ludens.core.game import Game
 from ludens.core.observer import OnStep, StepEvent
 from ludens.core.random import stream
 from ludens.core.registry import make
-from ludens.core.state import FreeText, State
+from ludens.core.state import Legal, State
 from ludens.core.sync import run_sync
 from ludens.games.grid.rules import GridGame, GridState
 from ludens.games.hanabi.rules import HanabiGame, HanabiState
@@ -47,7 +47,7 @@ class Sample:
     """Every answer that counts as right."""
     done: str
     """What was really done."""
-    options: tuple[str, ...]
+    options: Legal
     """The answers to choose from; they tell the observer nothing that it may not know."""
     match: str
     step: int
@@ -149,17 +149,15 @@ def spread(shares: Mapping[T, int]) -> list[T]:
     return [key for _, _, key in sorted(places, key=lambda place: place[:2])]
 
 
-def options_of(game: Game, state: State, target: str) -> tuple[str, ...]:
+def options_of(game: Game, state: State, target: str) -> Legal:
     """What the target might do, as far as the observer may know it.
 
     In Hanabi the target's legal hints would tell the observer its own cards; offered are those that fit what
     the observer knows of them.
     """
     if isinstance(game, HanabiGame) and isinstance(state, HanabiState):
-        return tuple(_hanabi_options(game, state, target))
-    legal = state.legal(target)
-    assert not isinstance(legal, FreeText)
-    return tuple(legal)
+        return Legal(_hanabi_options(game, state, target))
+    return state.legal(target)
 
 
 def _hanabi_options(game: HanabiGame, state: HanabiState, target: str) -> Sequence[str]:

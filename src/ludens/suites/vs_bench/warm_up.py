@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.state import FreeText
 
 
 @dataclass
@@ -25,6 +24,5 @@ class WarmedUp(Agent):
     async def act(self, ask: Ask) -> Reply:
         if ask.move >= self.moves:
             return await self._seated.act(ask)
-        assert not isinstance(ask.legal, FreeText)
-        action = self.random.choice(ask.legal)
+        action = ask.legal.sample(self.random)
         return Reply(action, action)

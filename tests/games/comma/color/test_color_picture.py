@@ -9,12 +9,12 @@ import pytest
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES
-from ludens.games.comma.bots import advise
 from ludens.games.comma.color.manual import COLOURS, SIDE, squares, whiten
 from ludens.games.comma.color.rules import Color
 from ludens.games.comma.color.view import LEFT, STEP, TOP, ColorView
 from ludens.games.comma.dialogue import Dialogue
 from ludens.games.comma.language import read, write
+from ludens.games.comma.oracle import advise
 from tests.games.comma.reading import best, pixels
 
 

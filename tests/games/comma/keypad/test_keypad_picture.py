@@ -10,12 +10,12 @@ from PIL import Image
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit, kit
-from ludens.games.comma.bots import advise
 from ludens.games.comma.keypad.manual import PUBLISHED
 from ludens.games.comma.keypad.rules import Keypad, KeypadPanel
 from ludens.games.comma.keypad.symbols import SYMBOLS, sprite
 from ludens.games.comma.keypad.view import GAP, KEY, LAMP, SYMBOL, KeypadView
 from ludens.games.comma.language import read, write
+from ludens.games.comma.oracle import advise
 from tests.games.comma.reading import Known, Pixels, pixels
 
 

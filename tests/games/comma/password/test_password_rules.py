@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ludens.core.random import stream
 from ludens.games.comma.blocks import write
-from ludens.games.comma.bots import advise
+from ludens.games.comma.oracle import advise
 from ludens.games.comma.password.lexicon import STOCK
 from ludens.games.comma.password.manual import PUBLISHED, PasswordManual, draw_manual
 from ludens.games.comma.password.rules import Password, PasswordPanel
