@@ -38,6 +38,8 @@ lint: $(VENV)/.ready-dev ## Style (ruff) and types (mypy), changing nothing
 	@$(BIN)/ruff format --check .
 	@$(SAY) "types"
 	@$(BIN)/mypy
+	@$(SAY) "layers"
+	@$(BIN)/lint-imports --no-logo --no-cache
 
 format: $(VENV)/.ready-dev ## Put style right where it can be done safely
 	@$(BIN)/ruff check --fix .
