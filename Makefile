@@ -1,9 +1,9 @@
-# Every target works in a virtual environment that it makes itself, and installs only what it needs.
+# Every target creates a virtual environment and installs only what it needs.
 #
-#   make test                       everything CI runs
-#   make test ARGS="-k breakthrough"  some of it
-#   PYTHON=python3.12 make test     with another Python
-#   VENV=.venv-3.12 make test       beside the environment that is there
+#   make test                       lint, type checks and tests, as in CI
+#   make test ARGS="-k breakthrough"  some of the tests
+#   PYTHON=python3.12 make test     another Python version
+#   VENV=.venv-3.12 make test       another environment
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -18,48 +18,50 @@ SAY := printf '==> %s\n'
 .NOTPARALLEL:
 .PHONY: help demo test slow lint format bench docs hooks clean distclean same-python
 
-help: ## Say what there is
+help: ## List targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.ready-demo ## Let bots play real games with no key, print a table, leave a page to open
+demo: $(VENV)/.ready-demo ## Run the demo suite with bots; needs no API key
 	@$(BIN)/ludens demo $(ARGS)
 
-test: lint ## Lint, types and tests: what CI runs (ARGS goes to pytest)
+test: lint ## Lint, type checks and tests, as in CI (ARGS goes to pytest)
 	@$(SAY) "tests"
 	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
-slow: $(VENV)/.ready-slow ## All tests, the slow ones too
-	@$(SAY) "tests, the slow ones too"
+slow: $(VENV)/.ready-slow ## All tests, including slow ones
+	@$(SAY) "tests, including slow ones"
 	@$(BIN)/python -m pytest -n $(JOBS) --slow $(ARGS)
 
-lint: $(VENV)/.ready-dev ## Style (ruff) and types (mypy), changing nothing
+lint: $(VENV)/.ready-dev ## Style (ruff), types (mypy) and layers (import-linter)
 	@$(SAY) "style"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(SAY) "types"
 	@$(BIN)/mypy
+	@$(SAY) "layers"
+	@$(BIN)/lint-imports --no-logo --no-cache
 
-format: $(VENV)/.ready-dev ## Put style right where it can be done safely
+format: $(VENV)/.ready-dev ## Format the code and apply safe fixes
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: $(VENV)/.ready-demo ## Measure drawing and playing on this machine
+bench: $(VENV)/.ready-demo ## Run benchmarks
 	@$(BIN)/ludens bench $(ARGS)
 
 docs: $(VENV)/.ready-docs ## Build the documentation into site/
 	@$(BIN)/mkdocs build --strict $(ARGS)
 
-hooks: $(VENV)/.ready-dev ## Check every commit before it is made
+hooks: $(VENV)/.ready-dev ## Install pre-commit hooks
 	@$(BIN)/pre-commit install
 
-clean: ## Remove what was made, keep the environment
+clean: ## Remove build output and caches
 	@rm -rf build dist site demo-output .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## Remove the environment too
 	@rm -rf .venv
 
-# A stamp a purpose: made again only when what is to be installed changes.
+# One stamp file per environment: reinstalls only when the requirements change.
 
 $(VENV)/.ready-demo: pyproject.toml constraints.txt $(BIN)/python | same-python
 	@$(SAY) "installing Ludens into $(VENV)"
@@ -67,33 +69,33 @@ $(VENV)/.ready-demo: pyproject.toml constraints.txt $(BIN)/python | same-python
 	@touch $@
 
 $(VENV)/.ready-dev: pyproject.toml constraints.txt $(BIN)/python | same-python
-	@$(SAY) "installing Ludens and its workshop into $(VENV)"
+	@$(SAY) "installing Ludens and development tools into $(VENV)"
 	@$(PIP) --editable '.[fast,data,dev]'
 	@touch $@ $(VENV)/.ready-demo
 
-# Ray is large, and only slow tests use it.
+# Ray is large and only used by slow tests.
 $(VENV)/.ready-slow: pyproject.toml constraints.txt $(BIN)/python | same-python
-	@$(SAY) "installing Ludens, its workshop and Ray into $(VENV)"
+	@$(SAY) "installing Ludens, development tools and Ray into $(VENV)"
 	@$(PIP) --editable '.[fast,data,dev,ray]'
 	@touch $@ $(VENV)/.ready-dev $(VENV)/.ready-demo
 
 $(VENV)/.ready-docs: pyproject.toml constraints.txt $(BIN)/python | same-python
-	@$(SAY) "installing Ludens and what its documentation needs into $(VENV)"
+	@$(SAY) "installing Ludens and documentation tools into $(VENV)"
 	@$(PIP) --editable '.[fast,docs,atari]'
 	@touch $@ $(VENV)/.ready-demo
 
 $(BIN)/python:
 	@command -v "$(PYTHON)" >/dev/null || \
-		{ echo "Ludens needs Python 3.11 or newer, and there is no command '$(PYTHON)': name one, as in PYTHON=python3.12 make ..." >&2; exit 1; }
+		{ echo "Ludens needs Python 3.11 or newer; command '$(PYTHON)' not found. Set PYTHON, for example: PYTHON=python3.12 make ..." >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "Ludens needs Python 3.11 or newer, and '$(PYTHON)' is $$("$(PYTHON)" --version 2>&1): name another, as in PYTHON=python3.12 make ..." >&2; exit 1; }
-	@$(SAY) "making $(VENV) with $$("$(PYTHON)" --version)"
+		{ echo "Ludens needs Python 3.11 or newer; '$(PYTHON)' is $$("$(PYTHON)" --version 2>&1). Set PYTHON, for example: PYTHON=python3.12 make ..." >&2; exit 1; }
+	@$(SAY) "creating $(VENV) with $$("$(PYTHON)" --version)"
 	@"$(PYTHON)" -m venv "$(VENV)" || { rm -f $@; exit 1; }
 
-# An environment made by one Python must not quietly serve a run that asked for another.
+# Do not silently use an environment created with another Python version.
 same-python: $(BIN)/python
 ifneq ($(origin PYTHON),file)
 	@asked=$$("$(PYTHON)" --version) && there=$$($(BIN)/python --version) && \
 		{ [ "$$asked" = "$$there" ] || \
-		{ echo "$(VENV) holds $$there, and you asked for $$asked: add VENV=another-folder, or run make distclean first." >&2; exit 1; }; }
+		{ echo "$(VENV) was created with $$there, not $$asked: set VENV to another folder, or run make distclean first." >&2; exit 1; }; }
 endif

@@ -1,4 +1,4 @@
-"""What the documentation takes from the code when built: a page a game, and the rules of conformance."""
+"""mkdocs hooks: generate one page per game and the list of conformance rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOVES = 6
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages and pictures of every game."""
+    """Add the page and pictures of every game."""
     listed = []
     for name in ludens.GAMES.names():
         try:
@@ -37,7 +37,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Lead from a table's row about a game to its page, and fill in the rules that every game must keep."""
+    """Link table rows about games to their pages, and insert the conformance rules."""
     for name in ludens.GAMES.names():
         page = f"games/{name.replace('/', '-')}.md"
         markdown = markdown.replace(f"\n| `{name}` |", f"\n| [{name}]({page}) |")
@@ -57,7 +57,7 @@ def _page(name: str) -> tuple[str, dict[str, bytes]]:
     pictures: dict[str, bytes] = {}
     shown = []
     for theme in THEMES:
-        for seat in _seats_that_look_different(game):
+        for seat in _distinct_seats(game):
             file = f"{stem}-{theme}-{seat}.png"
             pictures[file] = _picture(game, theme, seat)
             shown.append(f"![{name} as {seat} sees it, theme {theme}]({file}){{ width=240 }}")
@@ -65,39 +65,39 @@ def _page(name: str) -> tuple[str, dict[str, bytes]]:
     rows = [f"| `{o.name}` | `{o.default!r}` | {o.metadata['help']} |" for o in options.values()]
     table = ["## Options", "", "| option | default | |", "| --- | --- | --- |", *rows] if rows else []
     view = game.view(RenderOptions())
-    told = [f"### {seat}\n\n> " + _lists(view.rules(seat)).replace("\n", "\n> ") for seat in game.seats]
+    rules = [f"### {seat}\n\n> " + _lists(view.rules(seat)).replace("\n", "\n> ") for seat in game.seats]
     bots = [f"- `bot/{bot}`" for bot in game.bots]
     parts = [
         f"# {name}",
         summary,
         "\n".join(shown),
         _paragraphs(body),
-        f"Version {game.version}. Look at it with `ludens show {name} --moves {MOVES} --out look.png`, "
-        f"play it with `ludens play {name}`.",
+        f"Version {game.version}. Show it: `ludens show {name} --moves {MOVES} --out board.png`. "
+        f"Play it: `ludens play {name}`.",
         "\n".join(table),
-        "## Its own players\n\n" + "\n".join(bots) if bots else "",
-        "## What a player is told",
-        *told,
+        "## Bots\n\n" + "\n".join(bots) if bots else "",
+        "## Rules shown to players",
+        *rules,
     ]
     return "\n\n".join(filter(None, parts)) + "\n", pictures
 
 
 def _lists(text: str) -> str:
-    """The text with an empty line before and after every list: without it Markdown sees no list."""
+    """Add the empty lines around lists that Markdown needs."""
     lines = text.splitlines()
-    parted: list[str] = []
+    result: list[str] = []
     for before, line in zip(["", *lines], lines, strict=False):
         if before and line and bool(_ITEM.match(before)) != bool(_ITEM.match(line)):
-            parted.append("")
-        parted.append(line)
-    return "\n".join(parted)
+            result.append("")
+        result.append(line)
+    return "\n".join(result)
 
 
 _ITEM = re.compile(r"- |\d+\. ")
 
 
 def _paragraphs(body: str) -> str:
-    """The labelled lines of a docstring as a list: `Seats: ...` becomes an item of its own."""
+    """Turn labelled lines of a docstring (`Seats: ...`) into a list."""
     items: list[str] = []
     for line in body.strip().splitlines():
         head, colon, _ = line.partition(":")
@@ -108,7 +108,7 @@ def _paragraphs(body: str) -> str:
     return "\n".join(items)
 
 
-def _seats_that_look_different(game: ludens.Game) -> tuple[str, ...]:
+def _distinct_seats(game: ludens.Game) -> tuple[str, ...]:
     state, view = _played(game), game.view(RenderOptions())
     seen: dict[str, str] = {}
     for seat in game.seats:

@@ -15,7 +15,7 @@ from ludens.core.errors import AgentFailure, Illegal, MoveError, Unreadable, Usa
 from ludens.core.state import State
 from ludens.core.sync import in_thread
 
-log = logging.getLogger("ludens.loop")
+log = logging.getLogger("ludens.attempts")
 
 
 class SeatFailed(Exception):

@@ -61,5 +61,13 @@ async def run_many(
 
 
 def play_sync(game: Game, agents: Mapping[str, Agent], seed: int, **options: Any) -> Episode:
-    """`play` for code without an event loop."""
-    return asyncio.run(play(game, agents, seed, **options))
+    """`play` for code without an event loop; connections of models are closed afterwards."""
+
+    async def play_and_close() -> Episode:
+        try:
+            return await play(game, agents, seed, **options)
+        finally:
+            for agent in agents.values():
+                await agent.close()
+
+    return asyncio.run(play_and_close())

@@ -1,4 +1,4 @@
-"""Driving the command line: in this process for most tests, as a real process where that is the point."""
+"""Fixtures that run the command line, in this process or in a new one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ludens.cli import main
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended and what it said."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -27,7 +27,7 @@ Run = Callable[..., Ran]
 
 @pytest.fixture(autouse=True)
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables as a pipe gets them: the workers of pytest-xdist believe that they write to a narrow screen."""
+    """Tables as wide as in a pipe: pytest-xdist sets COLUMNS."""
     monkeypatch.delenv("COLUMNS", raising=False)
 
 
@@ -37,15 +37,15 @@ def ludens(capsys: pytest.CaptureFixture[str]) -> Run:
 
     def run(*argv: str) -> Ran:
         code = main(argv)
-        said = capsys.readouterr()
-        return Ran(code, said.out, said.err)
+        captured = capsys.readouterr()
+        return Ran(code, captured.out, captured.err)
 
     return run
 
 
 @pytest.fixture
 def process() -> Run:
-    """Run a command as a process of its own, with this text typed into it."""
+    """Run a command in a new process, with this text on stdin."""
 
     def run(*argv: str, typed: str = "") -> Ran:
         ended = subprocess.run(

@@ -1,4 +1,4 @@
-"""`ludens data`: prints what a set holds, writes it, and says in a sentence what is wrong."""
+"""`ludens data` writes datasets and prints their distribution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.cli.conftest import Run
 pytest.importorskip("pyarrow")
 
 
-def test_a_set_is_written_and_its_distribution_printed(ludens: Run, tmp_path: Path) -> None:
+def test_a_dataset_is_written_and_its_distribution_printed(ludens: Run, tmp_path: Path) -> None:
     out = tmp_path / "set"
     ran = ludens(
         "data", "vs-bench/coin_dilemma", "-n", "16", "--seed", "1", "--size", "256", "--out", str(out)
@@ -29,7 +29,7 @@ def test_a_set_is_written_and_its_distribution_printed(ludens: Run, tmp_path: Pa
     assert len(list((out / "images").iterdir())) == 16
 
 
-def test_programs_get_the_manifest(ludens: Run, tmp_path: Path) -> None:
+def test_json_is_the_manifest(ludens: Run, tmp_path: Path) -> None:
     ran = ludens("data", "vs-bench/kuhn", "-n", "4", "--json", "--out", str(tmp_path / "set"))
     assert json.loads(ran.out)["samples"] == 4
 
@@ -37,14 +37,14 @@ def test_programs_get_the_manifest(ludens: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["data", "vs-bench", "--out", "x"], "a set is named SUITE/GAME"),
+        (["data", "vs-bench", "--out", "x"], "a dataset is named SUITE/GAME"),
         (["data", "vs-bench/hanaby", "--out", "x"], "did you mean 'hanabi'"),
-        (["data", "vs-bench/hanabi"], "--out is missing"),
+        (["data", "vs-bench/hanabi"], "missing option --out"),
         (["data", "vs-bench/hanabi", "--out", "x", "-n", "0"], "-n must be at least 1"),
         (["data", "vs-bench/hanabi", "--out", "x", "--from", "nowhere"], "is not a run"),
     ],
 )
-def test_wrong_words_get_a_sentence(
+def test_usage_errors(
     ludens: Run, words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""`ludens demo` plays the suite `demo` with bots and leaves what it says it leaves."""
+"""`ludens demo` runs the suite `demo` with bots and writes a report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ludens.run.task import suite
 from tests.cli.conftest import Run
 
 
-def test_the_table_the_episodes_and_the_page(ludens: Run, tmp_path: Path) -> None:
+def test_it_writes_table_episodes_and_report(ludens: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
     ran = ludens("demo", "--out", str(out), "--limit", "2")
     assert ran.code == 0
@@ -31,7 +31,7 @@ def test_every_kind_of_game_is_in_the_demo() -> None:
     }  # fmt: skip
 
 
-def test_it_is_the_evaluation_it_says_it_is(ludens: Run, tmp_path: Path) -> None:
+def test_it_equals_the_documented_evaluation(ludens: Run, tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     ludens("demo", "--out", str(one), "--limit", "2", "--seed", "5")
     words = ["eval", "demo", "--model", "bot/random", "--model", "bot/best", "--limit", "2", "--seed", "5"]

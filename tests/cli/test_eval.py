@@ -96,7 +96,7 @@ def test_a_suite_of_ones_own_beside_which_the_command_is_called(
 WRONG = {
     "nobody": (["eval", "demo"], "name at least one --model"),
     "suite": (["eval", "dmo", "-m", "bot/random"], "did you mean 'demo'?"),
-    "suite missing": (["eval"], "SUITE is missing"),
+    "suite missing": (["eval"], "missing argument SUITE"),
     "module": (["eval", "no.such:SUITE", "-m", "bot/random"], "cannot be loaded"),
     "task": (["eval", "demo", "-m", "bot/random", "--tasks", "wir"], "did you mean 'wire'?"),
     "model": (["eval", "demo", "-m", "opnai/x"], "did you mean 'openai/...'"),
@@ -111,7 +111,7 @@ WRONG = {
     "frames": (["eval", "demo", "-m", TINY, "--frames", "0"], "must be at least 1"),
     "words": (["eval", "demo", "-m", TINY, "--templates", "no-such-folder"], "does not exist"),
     "theme": (["eval", "demo", "-m", "bot/random", "--theme", "plane"], "did you mean 'plain'?"),
-    "size": (["eval", "demo", "-m", "bot/random", "--size", "9"], "the nearest is 256"),
+    "size": (["eval", "demo", "-m", "bot/random", "--size", "9"], "256 to 1024"),
     "limit": (["eval", "demo", "-m", "bot/random", "--limit", "-1"], "at least 0, not -1"),
     "concurrency": (["eval", "demo", "-m", "bot/random", "--concurrency", "0"], "at least 1, not 0"),
     "workers": (["eval", "demo", "-m", "bot/random", "--workers", "-2"], "at least 0, not -2"),

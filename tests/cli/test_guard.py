@@ -1,4 +1,4 @@
-"""Endings that are nobody's request: bugs, interruptions, readers who leave."""
+"""Exit codes and messages for bugs, interruptions, closed pipes and full disks."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ def _raising(error: BaseException) -> object:
 
 
 def test_a_bug_shows_its_traceback_and_exits_1(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ludens.cli.check.report", _raising(ZeroDivisionError("by nought")))
+    monkeypatch.setattr("ludens.cli.check.report", _raising(ZeroDivisionError("by zero")))
     ran = ludens("check")
     assert (ran.code, ran.out) == (1, "")
     assert "Traceback" in ran.err
-    assert "ZeroDivisionError: by nought" in ran.err
+    assert "ZeroDivisionError: by zero" in ran.err
 
 
-def test_a_usage_error_from_the_depths_has_no_traceback(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_usage_error_has_no_traceback(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ludens.cli.check.report", _raising(UsageError("not like this.")))
     ran = ludens("check")
     assert (ran.code, ran.out, ran.err) == (2, "", "ludens: not like this.\n")
 
 
-def test_an_interruption_is_one_line_and_130(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_exits_with_130(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ludens.cli.check.report", _raising(KeyboardInterrupt()))
     ran = ludens("check")
     assert (ran.code, ran.out, ran.err.strip()) == (130, "", "ludens: stopped.")
 
 
-def test_a_reader_who_leaves_is_not_an_error() -> None:
+def test_a_closed_pipe_is_not_an_error() -> None:
     pipe = f"{sys.executable} -m ludens games --json | true; echo ${{PIPESTATUS[0]}}"
     ran = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stderr == ""
@@ -54,19 +54,9 @@ def test_a_full_disk_is_one_sentence(argv: str) -> None:
     assert (ran.returncode, ran.stderr) == (1, "ludens: cannot write: no space left on device.\n")
 
 
-def test_characters_that_a_screen_does_not_have_are_question_marks(tmp_path: Path) -> None:
-    argv = [
-        "eval",
-        "demo",
-        "-m",
-        "bot/random",
-        "--tasks",
-        "perceive",
-        "--limit",
-        "1",
-        "--out",
-        str(tmp_path / "run"),
-    ]
+def test_characters_missing_in_the_encoding_become_question_marks(tmp_path: Path) -> None:
+    argv = ["eval", "demo", "-m", "bot/random", "--tasks", "perceive", "--limit", "1"]
+    argv += ["--out", str(tmp_path / "run")]
     ran = subprocess.run(
         [sys.executable, "-m", "ludens", *argv],
         capture_output=True,
@@ -78,7 +68,7 @@ def test_characters_that_a_screen_does_not_have_are_question_marks(tmp_path: Pat
     assert "????" in ran.stdout
 
 
-def test_nobody_needs_to_listen() -> None:
+def test_stdout_can_be_closed() -> None:
     closed = f"{sys.executable} -m ludens games >&-"
     ran = subprocess.run(["bash", "-c", closed], capture_output=True, text=True, timeout=60)
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""Help is there for every command, and asking for it loads nothing heavy."""
+"""Help of every command, shown without importing heavy packages."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ HEAVY = {"numpy", "pyspiel", "PIL", "pydantic", "aiohttp", "scipy", "ludens.draw
 def test_help_names_every_command_in_order(argv: tuple[str, ...], ludens: Run) -> None:
     ran = ludens(*argv)
     assert (ran.code, ran.err) == (0, "")
-    listed = ran.out.partition("Commands")[2]
-    places = [listed.index(f" {name} ") for name in COMMANDS]
-    assert places == sorted(places)
+    first_words = [line.strip("│ ").split(" ")[0] for line in ran.out.partition("Commands")[2].splitlines()]
+    assert [word for word in first_words if word in COMMANDS] == list(COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -52,7 +51,7 @@ def test_version(ludens: Run) -> None:
     assert ludens("--version").out.strip() == __version__
 
 
-def test_help_loads_nothing_heavy() -> None:
+def test_help_imports_nothing_heavy() -> None:
     code = "import sys\nfrom ludens.cli import main\nmain(['--help'])\nprint(*sys.modules, file=sys.stderr)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert HEAVY & set(ran.stderr.split()) == set()

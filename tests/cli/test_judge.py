@@ -1,4 +1,4 @@
-"""`ludens judge`: runs are labelled by rules or by a model at a real server, and judges are calibrated."""
+"""`ludens judge`: labels from rules or from a model server, and calibration."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def test_rules_label_a_run(run: Path, ludens: Run) -> None:
 
 def test_json_and_out_and_limit(run: Path, tmp_path: Path, ludens: Run) -> None:
     ran = ludens("judge", str(run), "--out", str(tmp_path / "some.jsonl"), "--limit", "3", "--json")
-    counted = json.loads(ran.out)
-    assert sum(mine["episodes"] for mine in counted.values()) == len(labels(tmp_path / "some.jsonl")) == 3
+    counts = json.loads(ran.out)
+    assert sum(mine["episodes"] for mine in counts.values()) == len(labels(tmp_path / "some.jsonl")) == 3
 
 
 def test_rules_are_calibrated(ludens: Run, tmp_path: Path) -> None:
-    told = json.loads(ludens("judge", "--calibrate", "--json", "--out", str(tmp_path / "all.jsonl")).out)
-    assert told["labels"]["repetition loop"]["accuracy"]["mean"] == 1
-    assert told["exact"]["mean"] == 0.6
+    result = json.loads(ludens("judge", "--calibrate", "--json", "--out", str(tmp_path / "all.jsonl")).out)
+    assert result["labels"]["repetition loop"]["accuracy"]["mean"] == 1
+    assert result["exact"]["mean"] == 0.6
     assert len(labels(tmp_path / "all.jsonl")) == 50
     assert "Main label found: 70%" in ludens("judge", "--calibrate").out
 
@@ -56,7 +56,7 @@ async def test_a_model_judges_a_run(run: Path) -> None:
     assert {str(line["labels"]) for line in labels(run / "judged.jsonl")} == {"['normal']"}
 
 
-async def test_what_a_judge_said_is_not_asked_for_again(run: Path) -> None:
+async def test_existing_labels_are_reused(run: Path) -> None:
     await real("judge", str(run))
     file = run / "judged.jsonl"
     async with ModelServer(player=lambda prompt, digest: "Fine.\nLabels: normal") as server:
@@ -67,14 +67,14 @@ async def test_what_a_judge_said_is_not_asked_for_again(run: Path) -> None:
             torn.write(b'{"key":"half')
         ran = await real("judge", str(run), "--judge", spec)
         assert (ran.code, len(server.requests)) == (0, 8), ran.err
-        assert "judges 5 conversations; 3 were judged before" in ran.err
+        assert "judges 5 conversations (3 already judged)" in ran.err
         again = await real("judge", str(run), "--judge", spec)
         assert (again.code, len(server.requests), again.out) == (0, 8, ran.out)
     assert [line["judge"] for line in labels(file)].count("rules") == 8
     assert len(labels(file)) == 16
 
 
-async def test_other_words_are_another_judge(run: Path, tmp_path: Path) -> None:
+async def test_other_templates_are_another_judge(run: Path, tmp_path: Path) -> None:
     (tmp_path / "judge.md").write_text("# system\nBe mild. $meanings", encoding="utf-8")
     async with ModelServer(player=lambda prompt, digest: "Labels: normal") as server:
         spec = f"compat/some@{server.url}"
@@ -95,7 +95,7 @@ async def test_a_judge_that_failed_is_asked_again(run: Path) -> None:
     assert len(labels(run / "judged.jsonl")) == 8
 
 
-def test_a_file_of_something_else_is_left_alone(run: Path, tmp_path: Path, ludens: Run) -> None:
+def test_other_files_are_not_overwritten(run: Path, tmp_path: Path, ludens: Run) -> None:
     (tmp_path / "mine.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
     ran = ludens("judge", str(run), "--out", str(tmp_path / "mine.jsonl"))
     assert ran.code == 2
@@ -107,7 +107,7 @@ async def test_a_judge_without_labels_fails_and_says_so(run: Path) -> None:
     async with ModelServer(player=lambda prompt, digest: "Hm.") as server:
         ran = await real("judge", str(run), "--judge", f"compat/some@{server.url}", "--limit", "1")
     assert ran.code == 1
-    assert "1 conversations could not be judged" in ran.err
+    assert "1 conversation could not be judged" in ran.err
     [line] = labels(run / "judged.jsonl")
     assert "named no labels" in str(line["error"])
 
@@ -122,21 +122,21 @@ async def test_a_wrong_key_is_one_sentence(run: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [
-        ((), "RUN is missing"),
+        ((), "missing argument RUN"),
         (("nowhere",), "is not a run"),
-        (("nowhere", "--calibrate"), "leave RUN out"),
-        (("--calibrate", "--limit", "5"), "leave --limit out"),
-        (("--calibrate", "--templates", "nowhere"), "the rules use none"),
+        (("nowhere", "--calibrate"), "cannot be combined with RUN"),
+        (("--calibrate", "--limit", "5"), "cannot be combined with --limit"),
+        (("--calibrate", "--templates", "nowhere"), "the rules use no templates"),
         (("--calibrate", "--judge", "nobody/x"), "unknown judge"),
     ],
 )
-def test_asked_wrongly(argv: tuple[str, ...], sentence: str, ludens: Run) -> None:
+def test_usage_errors(argv: tuple[str, ...], sentence: str, ludens: Run) -> None:
     ran = ludens("judge", *argv)
     assert ran.code == 2
     assert sentence in ran.err
 
 
-def test_a_run_without_conversations_is_refused(tmp_path: Path, ludens: Run) -> None:
+def test_a_run_without_conversations_is_a_usage_error(tmp_path: Path, ludens: Run) -> None:
     asyncio.run(played(tmp_path / "run", plan_of("bot/random", suite="tests.support.suites:TURNS", limit=2)))
     ran = ludens("judge", str(tmp_path / "run"))
     assert ran.code == 2

@@ -1,4 +1,4 @@
-"""`ludens play` with a model in one chair and a person in the other: a real server, a real process."""
+"""`ludens play` with a model and a person: a real server and a real process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from tests.support.model_server import ModelServer
 
 
-async def test_a_person_and_a_model_solve_a_maze_together() -> None:
+async def test_a_person_and_a_model_play_a_maze() -> None:
     async with ModelServer(player=lambda prompt, digest: "Which colour is the torus?") as server:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-X", "dev", "-m", "ludens", "play", "comma/maze", "--seed", "3",
@@ -21,7 +21,7 @@ async def test_a_person_and_a_model_solve_a_maze_together() -> None:
         out, err = (said.decode() for said in await process.communicate(typed))
     assert process.returncode == 0, err
     assert "   2. expert Which colour is the torus?" in out
-    assert "Over after 7 steps" in out
+    assert "Finished after 7 steps" in out
     assert "Warning" not in err, "the connection was not closed"
     seen = "The torus is yellow"
     assert seen in err

@@ -84,7 +84,7 @@ def test_what_does_not_replay_is_refused_with_exit_code_2(folder: Path, ludens: 
         (["{run}", "1", "--out", "{}/e.mp4"], ".gif, .html or .png, not 'e.mp4'"),
         (["{run}", "seer:turns:0:1", "--out", "{}/no/e.png"], "cannot write"),
         (["{run}", "seer:turns:0:1", "--out", "{}/e.png", "--seat", "y"], "seat of tic_tac_toe"),
-        (["{run}", "seer:turns:0:1", "--size", "100"], "the nearest is 256"),
+        (["{run}", "seer:turns:0:1", "--size", "100"], "256 to 1024"),
         (["{run}", "seer:turns:0:1", "--ms", "1"], "20 to 60000"),
         (["{run}", "seer:turns:0:1", "--out", "{}/e.gif", "--ms", "99999999999"], "20 to 60000"),
         (["{}"], "holds no run.json"),

@@ -1,4 +1,4 @@
-"""Everything a person can get wrong is answered with one sentence and exit code 2."""
+"""Usage errors: one sentence on stderr and exit code 2."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from tests.cli.conftest import Run
 
 WRONG = {
     "command": (["gmes"], "did you mean 'games'?"),
-    "command that is nothing like one": (["zzz"], "known names"),
+    "command without a similar one": (["zzz"], "known names"),
     "flag": (["show", "tic_tac_toe", "--sed", "3"], "did you mean '--seed'?"),
     "flag with a value": (["show", "tic_tac_toe", "--sed=3"], "unknown flag '--sed'; did you mean '--seed'?"),
-    "flag of no command": (["--vrsion"], "did you mean '--version'?"),
-    "word too many": (["check", "twice"], "'twice'"),
-    "game missing": (["show"], "GAME is missing"),
+    "global flag": (["--vrsion"], "did you mean '--version'?"),
+    "unexpected argument": (["check", "twice"], "unexpected argument 'twice'"),
+    "game missing": (["show"], "missing argument GAME"),
     "game": (["show", "tictactoe"], "did you mean 'tic_tac_toe'?"),
     "game, empty": (["show", ""], "has no name"),
     "game with an address": (["show", "tic_tac_toe@http://x"], "has no address"),
-    "game to read about": (["games", "breakthrogh"], "did you mean 'breakthrough'?"),
+    "game to describe": (["games", "breakthrogh"], "did you mean 'breakthrough'?"),
     "option": (["show", "breakthrough", "-o", "row=6"], "did you mean 'rows'?"),
     "option in the name": (["show", "breakthrough?row=6"], "did you mean 'rows'?"),
     "option out of range": (["play", "breakthrough", "-o", "rows=60"], "at most 8, not 60"),
-    "option of another kind": (["show", "breakthrough?rows=many"], "must be a whole number, not 'many'"),
-    "option without a value": (["show", "breakthrough", "-o", "rows"], "as in rows=6, not 'rows'"),
-    "option twice": (["show", "breakthrough", "-o", "rows=6", "-o", "rows=7"], "'rows' twice"),
-    "option called like a parameter": (["show", "breakthrough", "-o", "spec=1"], "unknown option"),
-    "seat to look from": (["show", "breakthrough", "--seat", "whit"], "did you mean 'white'?"),
-    "seat without a value": (["show", "breakthrough", "--seat"], "--seat needs a value"),
+    "option of another type": (["show", "breakthrough?rows=many"], "must be a whole number, not 'many'"),
+    "option without a value": (["show", "breakthrough", "-o", "rows"], "for example rows=6, not 'rows'"),
+    "repeated option": (["show", "breakthrough", "-o", "rows=6", "-o", "rows=7"], "rows given more"),
+    "option named like a parameter": (["show", "breakthrough", "-o", "spec=1"], "unknown option"),
+    "seat to show": (["show", "breakthrough", "--seat", "whit"], "did you mean 'white'?"),
+    "seat without a value": (["show", "breakthrough", "--seat"], "missing value for --seat"),
     "seat to play": (["play", "breakthrough", "--seat", "whit=human"], "did you mean 'white'?"),
-    "seat without an agent": (["play", "breakthrough", "--seat", "white"], "as in black=human, not 'white'"),
-    "seat twice": (["play", "tic_tac_toe", "--seat", "x=bot/first", "--seat", "x=human"], "'x' twice"),
+    "seat without an agent": (["play", "breakthrough", "--seat", "white"], "black=human, not 'white'"),
+    "repeated seat": (["play", "tic_tac_toe", "--seat", "x=bot/first", "--seat", "x=human"], "x given more"),
     "agent": (["play", "tic_tac_toe", "--seat", "x=bot/randm"], "did you mean 'bot/random'?"),
     "option of an agent": (["play", "tic_tac_toe", "--seat", "x=bot/mcts?sims=9"], "option of bot/mcts"),
     "theme": (["show", "tic_tac_toe", "--theme", "clasic"], "did you mean 'classic'?"),
-    "theme to play in": (["play", "tic_tac_toe", "--theme", "dark"], "known: classic, contrast"),
-    "size too small": (["show", "tic_tac_toe", "--size", "255"], "the nearest is 256"),
-    "size too large": (["play", "tic_tac_toe", "--size", "1025"], "the nearest is 1024"),
-    "size of another kind": (["show", "tic_tac_toe", "--size", "big"], "must be a whole number, not 'big'"),
-    "seed of another kind": (["play", "tic_tac_toe", "--seed", "1.5"], "--seed must be a whole number"),
+    "theme of play": (["play", "tic_tac_toe", "--theme", "dark"], "known: classic, contrast"),
+    "size too small": (["show", "tic_tac_toe", "--size", "255"], "256 to 1024"),
+    "size too large": (["play", "tic_tac_toe", "--size", "1025"], "256 to 1024"),
+    "size of another type": (["show", "tic_tac_toe", "--size", "big"], "must be an integer, not 'big'"),
+    "seed of another type": (["play", "tic_tac_toe", "--seed", "1.5"], "--seed must be an integer"),
     "seed beyond 64 bits": (["play", "tic_tac_toe", "--seed", str(2**63)], "must fit into 64 bits"),
-    "seed beyond reading": (["show", "tic_tac_toe", "--seed", "9" * 5000], "a whole number, not '9999"),
-    "seed twice": (["show", "tic_tac_toe", "--seed", "1", "--seed", "2"], "--seed stands twice"),
-    "moves below zero": (["show", "tic_tac_toe", "--moves", "-1"], "at least 0, not -1"),
+    "seed of 5,000 digits": (["show", "tic_tac_toe", "--seed", "9" * 5000], "an integer, not '9999"),
+    "repeated seed": (["show", "tic_tac_toe", "--seed", "1", "--seed", "2"], "--seed given more than once"),
+    "negative moves": (["show", "tic_tac_toe", "--moves", "-1"], "at least 0, not -1"),
     "json neither true nor false": (["check", "--json=maybe"], "true or false, not 'maybe'"),
     "picture format": (["show", "tic_tac_toe", "--out", "board.gif"], ".png or .jpg, not 'board.gif'"),
     "benchmark": (["bench", "drw"], "did you mean 'draw'?"),
-    "seconds of none": (["bench", "play", "--seconds", "0"], "above 0"),
-    "seconds that are no number": (["bench", "play", "--seconds", "nan"], "not nan"),
+    "zero seconds": (["bench", "play", "--seconds", "0"], "above 0"),
+    "seconds not a number": (["bench", "play", "--seconds", "nan"], "not nan"),
 }  # fmt: skip
 
 
@@ -73,9 +73,7 @@ def test_one_sentence_on_stderr_and_exit_code_2(argv: list[str], hint: str, lude
         ["demo", "--out", "{}/file.png"],
     ],
 )
-def test_a_file_that_cannot_be_written_is_known_before_the_work(
-    argv: list[str], ludens: Run, tmp_path: Path
-) -> None:
+def test_an_unwritable_file_is_reported_first(argv: list[str], ludens: Run, tmp_path: Path) -> None:
     (tmp_path / "file.png").write_text("mine")
     (tmp_path / "folder.png").mkdir()
     ran = ludens(*[word.format(tmp_path) for word in argv])
@@ -85,13 +83,13 @@ def test_a_file_that_cannot_be_written_is_known_before_the_work(
     assert (tmp_path / "file.png").read_text() == "mine"
 
 
-def test_a_bot_that_cannot_play_the_game_says_so(ludens: Run) -> None:
+def test_a_bot_that_cannot_play_the_game_is_a_usage_error(ludens: Run) -> None:
     ran = ludens("play", "coin_dilemma", "--seat", "red=bot/mcts", "--json")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("ludens: bot/mcts plays OpenSpiel games only")
 
 
-def test_a_real_process_ends_with_the_code(process: Run) -> None:
+def test_the_process_exits_with_the_code(process: Run) -> None:
     ran = process("show", "tictactoe")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == "ludens: unknown game 'tictactoe'; did you mean 'tic_tac_toe'?\n"

@@ -87,12 +87,18 @@ def test_prices_make_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert guess(plan).cost is None
     assert "price not known" in guess(plan).sentence()
     assert unpriced(plan) == ["vllm/tiny"]
-    (tmp_path / "prices.toml").write_text('["vllm/tiny"]\ninput = 1000.0\noutput = 0.0\n')
     monkeypatch.setenv("LUDENS_PRICES", str(tmp_path / "prices.toml"))
-    made = guess(plan)
-    written = 4 * 30
-    assert made.cost == pytest.approx((made.tokens - written) / 1000)
-    assert made.each[MODEL, "question"].cost == pytest.approx(made.cost / 4)
+    output_tokens = 4 * 30
+    for prices, cost in (
+        ((1000.0, 0.0), lambda made: (made.tokens - output_tokens) / 1000),
+        ((0.0, 1000.0), lambda made: output_tokens / 1000),
+        ((1000.0, 2000.0), lambda made: (made.tokens + output_tokens) / 1000),
+    ):
+        text = '["vllm/tiny"]\ninput = {}\noutput = {}\n'.format(*prices)
+        (tmp_path / "prices.toml").write_text(text)
+        made = guess(plan)
+        assert made.cost == pytest.approx(cost(made))
+        assert made.each[MODEL, "question"].cost == pytest.approx(made.cost / 4)
     assert unpriced(plan) == []
 
 

@@ -1,7 +1,7 @@
-"""The terminal face: `ludens COMMAND`. Each command is a file here, imported only when it is called.
+"""The command line: `ludens COMMAND`. Each command is a module here, imported only when it is called.
 
-A command is a plain function whose signature is its flags and whose docstring is its help; one line in
-`COMMANDS` adds it. Errors, interruptions and exit codes are the business of `main` alone.
+A command is a function whose signature defines its flags and whose docstring is its help; it is registered in
+`COMMANDS`. `main` handles errors, interruptions and exit codes.
 """
 
 from __future__ import annotations
@@ -13,38 +13,41 @@ if TYPE_CHECKING:
     from cyclopts import App
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "games": ("ludens.cli.games:games", "List what can be played."),
+    "games": ("ludens.cli.games:games", "List games, or describe one."),
     "show": (
         "ludens.cli.show:show",
-        "Show a position as one seat sees it: picture, text twin, rules.",
+        "Show a position as one seat sees it: picture, text, rules.",
     ),
-    "play": ("ludens.cli.play:play", "Play one game in the terminal, against bots or with them."),
-    "demo": ("ludens.cli.demo:demo", "Let bots play a little of everything; leave a table and a page."),
-    "suites": ("ludens.cli.suites:suites", "List what can be measured."),
-    "runs": ("ludens.cli.runs:runs", "List the runs in a folder and how far they have come."),
-    "report": ("ludens.cli.report:report", "Say what runs found: a table, a page or data."),
-    "replay": ("ludens.cli.replay:replay", "Play an episode again, prove it is the same, and show it."),
+    "play": ("ludens.cli.play:play", "Play one game in the terminal: people, bots and models."),
+    "demo": ("ludens.cli.demo:demo", "Run the demo suite with bots; print a table and write a report."),
+    "suites": ("ludens.cli.suites:suites", "List suites, or describe one."),
+    "runs": ("ludens.cli.runs:runs", "List the runs in a folder and their progress."),
+    "report": ("ludens.cli.report:report", "Report the results of runs as a table, a web page or data."),
+    "replay": ("ludens.cli.replay:replay", "Replay an episode, verify it and show it."),
     "eval": (
         "ludens.cli.eval:eval_",
-        "Measure models, bots or both on a suite; leave a table and a page.",
+        "Evaluate models or bots on a suite; print a table and write a report.",
     ),
-    "resume": ("ludens.cli.resume:resume", "Go on with a run that was stopped."),
-    "judge": ("ludens.cli.judge:judge", "Say what went wrong in the conversations of a run."),
-    "data": ("ludens.cli.data:data", "Build an offline set of questions: Parquet, PNG files, a manifest."),
-    "models": ("ludens.cli.models:models", "List kinds of model; `models test SPEC` asks one a question."),
-    "bench": ("ludens.cli.bench:bench", "Measure how fast Ludens is on this machine."),
-    "check": ("ludens.cli.check:check", "Say what is installed, what is missing and how to get it."),
+    "resume": ("ludens.cli.resume:resume", "Resume a run that was stopped."),
+    "judge": ("ludens.cli.judge:judge", "Label communication errors in the conversations of a run."),
+    "data": ("ludens.cli.data:data", "Build a dataset of questions: Parquet, PNG files, a manifest."),
+    "models": (
+        "ludens.cli.models:models",
+        "List model providers; `models test SPEC` tests one.",
+    ),
+    "bench": ("ludens.cli.bench:bench", "Run benchmarks on this machine."),
+    "check": ("ludens.cli.check:check", "Show installed packages and how to install missing ones."),
 }
-"""Name to where the command is, and its line in `ludens --help`."""
+"""Name to import path and line in `ludens --help`."""
 
 
 def app() -> App:
-    """The command line as cyclopts sees it; no command is imported yet."""
+    """The cyclopts application; commands are imported when called."""
     from cyclopts import App
 
     from ludens import __version__
 
-    made = App(
+    application = App(
         name="ludens",
         help="Vision-language models, bots and people play multi-agent visual games.",
         version=__version__,
@@ -54,14 +57,14 @@ def app() -> App:
         suppress_keyboard_interrupt=False,
         result_action="return_value",
     )
-    made.help_flags = ("--help", "-h")
-    for place, (name, (path, line)) in enumerate(COMMANDS.items()):
-        made.command(path, name=name, help=line, sort_key=place)
-    return made
+    application.help_flags = ("--help", "-h")
+    for position, (name, (path, line)) in enumerate(COMMANDS.items()):
+        application.command(path, name=name, help=line, sort_key=position)
+    return application
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns its exit code: 0 done, 1 failed, 2 asked wrongly, 130 interrupted."""
+    """Run one command and return its exit code: 0 success, 1 failure, 2 usage error, 130 interrupted."""
     from ludens.cli.guard import guarded
 
     return guarded(app(), argv)

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Json
-from ludens.cli.out import aside, json_out, table
+from ludens.cli.arguments import Json
+from ludens.cli.output import aside, json_out, table
 from ludens.core.errors import BadOption
 
 

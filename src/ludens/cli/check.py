@@ -1,4 +1,4 @@
-"""`ludens check`: what is installed, what is missing, and the command that gets it."""
+"""`ludens check`: installed packages, missing ones, and how to install them."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from importlib import metadata
 from typing import Any
 
 from ludens import __version__
-from ludens.cli.given import Json
+from ludens.cli.arguments import Json
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.out import json_out, table
+from ludens.cli.output import json_out, table
 
 CORE = ("aiohttp", "cyclopts", "numpy", "open_spiel", "orjson", "Pillow", "pydantic", "rich", "scipy")
-"""What every install brings; a test compares this and `EXTRAS` with pyproject.toml."""
+"""Required packages; a test compares this and `EXTRAS` with pyproject.toml."""
 
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "fast": ("PNGs written two to three times as fast", ("isal",)),
-    "data": ("results and sets as Parquet", ("pyarrow",)),
+    "fast": ("PNG encoding two to three times as fast", ("isal",)),
+    "data": ("results and datasets as Parquet", ("pyarrow",)),
     "atari": ("Pong (GPL)", ("ale-py",)),
     "anthropic": ("Anthropic's own API format", ("anthropic",)),
     "google": ("Google's own API format", ("google-genai",)),
     "train": (
-        "models on this machine (hf/...)",
+        "local models (hf/...)",
         ("accelerate", "datasets", "peft", "torch", "transformers", "trl"),
     ),
-    "scenes": ("rendered scenes, to come", ("mitsuba",)),
-    "robots": ("robots, to come", ("mujoco",)),
+    "scenes": ("rendered scenes (planned)", ("mitsuba",)),
+    "robots": ("robots (planned)", ("mujoco",)),
     "ray": ("clusters", ("ray",)),
 }
-"""Name to what it is for, and the packages that make it."""
+"""Name to purpose and packages."""
 
 
 def check(*, json: Json = False) -> int:
-    """Say what is installed, which extras are missing and how to get them."""
+    """Show installed packages and extras, and how to install missing ones."""
     found = report()
     if json:
         json_out(found)
@@ -44,14 +44,14 @@ def check(*, json: Json = False) -> int:
 
 
 def report() -> dict[str, Any]:
-    """Versions of everything; None stands for what is not installed."""
+    """Versions of all packages; None if not installed."""
     extras = {
         name: {"for": purpose, "packages": {package: _version(package) for package in packages}}
         for name, (purpose, packages) in EXTRAS.items()
     }
     for name, extra in extras.items():
         missing = [package for package, version in extra["packages"].items() if version is None]  # type: ignore[attr-defined]
-        extra["get"] = f"pip install 'ludens[{name}]'" if missing else ""
+        extra["install"] = f"pip install 'ludens[{name}]'" if missing else ""
     return {
         "ludens": __version__,
         "python": platform.python_version(),
@@ -73,9 +73,9 @@ def _version(package: str) -> str | None:
 def _print(found: dict[str, Any]) -> None:
     print(f"Ludens {found['ludens']}, Python {found['python']}, {found['platform']}, {found['cores']} cores")
     core = [(package, version or "missing: pip install ludens") for package, version in found["core"].items()]
-    table("\nNeeded", ("package", "version"), core)
+    table("\nRequired", ("package", "version"), core)
     rows = []
     for name, extra in found["extras"].items():
         packages = ", ".join(f"{package} {version or '-'}" for package, version in extra["packages"].items())
-        rows.append((name, extra["for"], packages, extra["get"] or "installed"))
-    table("Extras", ("extra", "for", "packages", "get it"), rows, spare=("packages", "for"))
+        rows.append((name, extra["for"], packages, extra["install"] or "installed"))
+    table("Extras", ("extra", "for", "packages", "install with"), rows, spare=("packages", "for"))

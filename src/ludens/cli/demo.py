@@ -1,4 +1,4 @@
-"""`ludens demo`: the suite `demo` with bots in every chair; a table and a page stay behind."""
+"""`ludens demo`: the suite `demo` with bots in every seat; prints a table and writes a report."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ludens.cli.arguments import Whole, at_least
 from ludens.cli.eval import usual_folder
-from ludens.cli.given import Whole, at_least
 from ludens.cli.go import Pace, go
 
 ENTRANTS = ("bot/random", "bot/best")
@@ -17,14 +17,14 @@ ENTRANTS = ("bot/random", "bot/best")
 def demo(
     *,
     out: Annotated[
-        Path | None, Parameter(help="Folder for episodes and the page; runs/demo-...-TIME by default.")
+        Path | None, Parameter(help="Folder for episodes and report; runs/demo-...-TIME by default.")
     ] = None,
-    seed: Annotated[Whole, Parameter(help="Added to the seed of every game.")] = 0,
-    limit: Annotated[Whole, Parameter(help="At most so many games a task; 0 is the suite's number.")] = 0,
+    seed: Annotated[Whole, Parameter(help="Added to the seed of every episode.")] = 0,
+    limit: Annotated[Whole, Parameter(help="Maximum episodes per task; 0 for the suite's number.")] = 0,
 ) -> int:
-    """Let bots play a little of everything, with no key; leave a table and a page to open.
+    """Run the demo suite with bots; print a table and write a report. Needs no API key.
 
-    The same as `ludens eval demo --model bot/random --model bot/best`.
+    Equivalent to `ludens eval demo --model bot/random --model bot/best`.
     """
     from ludens.run.entrants import field_of
     from ludens.run.plan import make_plan

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Size, Theme, Whole, at_least, render_options
+from ludens.cli.arguments import Size, Theme, Whole, at_least, render_options
 from ludens.cli.go import (
     CONCURRENCY,
     Concurrency,

@@ -1,4 +1,4 @@
-"""`ludens games`: what can be played, as a table; with a name, everything about one game."""
+"""`ludens games`: a table of all games, or the description of one."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Json, game_of
-from ludens.cli.out import json_out, table
+from ludens.cli.arguments import Json, game_of
+from ludens.cli.output import json_out, table
 from ludens.core.plain import harmless
 
 if TYPE_CHECKING:
     from ludens.core.game import Game
     from ludens.core.state import Legal, State
 
-_TOLD = ("help", "low", "high", "choices")
+_OPTION_FIELDS = ("help", "low", "high", "choices")
 
 
 def games(
-    name: Annotated[str | None, Parameter(help="One game, to read everything about it.")] = None,
+    name: Annotated[str | None, Parameter(help="Game to describe.")] = None,
     /,
     *,
     json: Json = False,
 ) -> None:
-    """List what can be played; with a name, say everything about one game."""
+    """List games, or describe one."""
     from ludens.core.registry import GAMES
 
     if name is not None:
-        told = about(game_of(name))
-        return json_out(told) if json else _page(told)
+        info = about(game_of(name))
+        return json_out(info) if json else _print_game(info)
     listed = [_about(known) for known in GAMES.names()]
     if json:
         return json_out(listed)
@@ -40,18 +40,22 @@ def games(
         [(g["name"], ", ".join(g["seats"]), g["play"], _options(g), g["summary"]) for g in listed],
         spare=("options", "seats", "play"),
     )
-    print("`ludens games NAME` tells more about one, `ludens show NAME` draws it.")
+    print("Run `ludens games NAME` for details, `ludens show NAME` to see a position.")
     return None
 
 
 def about(game: Game) -> dict[str, Any]:
-    """What there is to know about a game before playing it."""
+    """Description of a game: seats, options, bots, documentation."""
     from ludens.core.options import options_of
 
     options = {
         key: {
             "value": getattr(game, key),
-            **{word: declared.metadata[word] for word in _TOLD if declared.metadata[word] is not None},
+            **{
+                field: declared.metadata[field]
+                for field in _OPTION_FIELDS
+                if declared.metadata[field] is not None
+            },
         }
         for key, declared in options_of(type(game)).items()
     }
@@ -68,20 +72,20 @@ def about(game: Game) -> dict[str, Any]:
 
 
 def kind_of_play(game: Game) -> str:
-    """How seats act: `question` (one move), `talk` (messages), `together`, `turns`, or `alone`."""
+    """How seats act: `question` (one move), `talk` (messages), `together`, `turns` or `alone`."""
     state = game.start(0)
-    said = [state.legal(seat) for seat in state.to_act]
-    if len(said) == 1 and all(_ends(state, action) for action in _some(said[0])):
+    legal_actions = [state.legal(seat) for seat in state.to_act]
+    if len(legal_actions) == 1 and all(_ends(state, action) for action in _candidates(legal_actions[0])):
         return "question"
-    if any(legal.is_text for legal in said):
+    if any(legal.is_text for legal in legal_actions):
         return "talk"
-    if len(said) > 1:
+    if len(legal_actions) > 1:
         return "together"
     return "turns" if len(game.seats) > 1 else "alone"
 
 
-def _some(legal: Legal) -> Sequence[str]:
-    """What to try: the game of one move is over whatever is done, others only after a blunder."""
+def _candidates(legal: Legal) -> Sequence[str]:
+    """Actions to try: a question ends after any of them."""
     return ("",) if legal.is_text else legal
 
 
@@ -92,7 +96,7 @@ def _ends(state: State, action: str) -> bool:
 
 
 def _about(name: str) -> dict[str, Any]:
-    """A game that cannot be loaded (an extra is missing, a plugin is broken) is listed with the reason."""
+    """Like `about`; a game that fails to load (missing extra, broken plugin) is listed with the error."""
     try:
         return about(game_of(name))
     except Exception as error:
@@ -100,21 +104,21 @@ def _about(name: str) -> dict[str, Any]:
         return {"name": name, "seats": [], "play": "", "options": {}, "summary": reason, "error": reason}
 
 
-def _options(told: dict[str, Any]) -> str:
-    return ", ".join(f"{key}={option['value']}" for key, option in told["options"].items())
+def _options(info: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={option['value']}" for key, option in info["options"].items())
 
 
-def _page(told: dict[str, Any]) -> None:
-    print(f"{told['name']} (version {told['version']}, {told['play']})\n")
-    print(harmless(told["page"]))
-    if told["options"]:
+def _print_game(info: dict[str, Any]) -> None:
+    print(f"{info['name']} (version {info['version']}, {info['play']})\n")
+    print(harmless(info["page"]))
+    if info["options"]:
         rows = [
             (key, str(option["value"]), _bounds(option), option["help"])
-            for key, option in told["options"].items()
+            for key, option in info["options"].items()
         ]
-        table("\nOptions", ("option", "value", "allowed", "what it is"), rows)
-    if told["bots"]:
-        print("Bots of its own: " + ", ".join(told["bots"]))
+        table("\nOptions", ("option", "value", "allowed", "description"), rows)
+    if info["bots"]:
+        print("Bots: " + ", ".join(info["bots"]))
 
 
 def _bounds(option: dict[str, Any]) -> str:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Whole, at_least
-from ludens.cli.guard import DONE, INTERRUPTED, refuse
-from ludens.cli.out import aside, console
+from ludens.cli.arguments import Whole, at_least
+from ludens.cli.guard import DONE, INTERRUPTED, usage_error
+from ludens.cli.output import aside, console
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def go(plan: Plan, folder: Path, opened: Callable[[], Store], pace: Pace) -> int
             aside(f"\nludens: stopped at once. {_how_to_resume(folder, pace, plan.suite)}")
             return INTERRUPTED
         except UsageError as error:
-            code = refuse(str(error))
+            code = usage_error(str(error))
             aside(_how_to_resume(folder, pace, plan.suite))
             return code
     show_results(folder)

@@ -1,9 +1,10 @@
-"""What stands between a command and the shell: every ending becomes an exit code and at most one sentence.
+"""Runs a command and turns its outcome into an exit code and an error message.
 
-0    done
-1    the command says so (its message is on stderr), or a bug: then with its traceback
-2    asked wrongly: one sentence with the nearest right word, no traceback
+0    success
+1    failure reported by the command on stderr, or a bug (with traceback)
+2    usage error: one sentence, with a suggestion where there is one
 130  interrupted
+141  standard output was closed by its reader
 """
 
 from __future__ import annotations
@@ -21,48 +22,48 @@ if TYPE_CHECKING:
     from cyclopts import App
     from cyclopts.exceptions import CycloptsError
 
-DONE, FAILED, ASKED_WRONGLY, READER_LEFT, INTERRUPTED = 0, 1, 2, 141, 130
+DONE, FAILED, USAGE_ERROR, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 
 def guarded(app: App, argv: Sequence[str] | None = None) -> int:
-    """Run the command that `argv` names and return the exit code."""
+    """Run the command in `argv` and return the exit code."""
     from cyclopts.exceptions import CycloptsError
 
     tokens = list(sys.argv[1:] if argv is None else argv)
-    if sys.stdout is None:  # closed by the shell, as in `>&-`: nobody listens, and that is no error
+    if sys.stdout is None:  # closed by the shell: `ludens games >&-`
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
-            stream.reconfigure(errors="replace")  # a screen without some character shows a question mark
+            stream.reconfigure(errors="replace")  # characters that the encoding lacks become "?"
     try:
         code = app(tokens)
         sys.stdout.flush()
         return code if isinstance(code, int) else DONE
     except CycloptsError as error:
-        return refuse(_sentence(error))
+        return usage_error(_message(error))
     except UsageError as error:
-        return refuse(str(error))
+        return usage_error(str(error))
     except KeyboardInterrupt:
         print("\nludens: stopped.", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        _drop_what_is_buffered()  # the reader (`head`, a pager) has seen enough
-        return READER_LEFT
+        _discard_output()  # the reader (`head`, a pager) has exited
+        return BROKEN_PIPE
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno not in _DISK_FULL:
             return _bug()
-        _drop_what_is_buffered()
+        _discard_output()
         print(f"ludens: cannot write: {(error.strerror or str(error)).lower()}.", file=sys.stderr)
         return FAILED
     except Exception:
         return _bug()
 
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def _drop_what_is_buffered() -> None:
-    """What standard output does not take must not be tried again at exit."""
+def _discard_output() -> None:
+    """Drop buffered output, so that Python does not try to flush it again at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -73,42 +74,44 @@ def _bug() -> int:
     import traceback
 
     traceback.print_exc()
-    print("ludens: this is a bug in Ludens or in a plugin; please report it.", file=sys.stderr)
+    print("ludens: this is a bug in Ludens or a plugin; please report it.", file=sys.stderr)
     return FAILED
 
 
-def refuse(sentence: str) -> int:
-    """Say on stderr what is wrong with the request."""
-    print(f"ludens: {sentence}", file=sys.stderr)
-    return ASKED_WRONGLY
+def usage_error(message: str) -> int:
+    """Print the message on stderr and return the exit code of usage errors."""
+    print(f"ludens: {message}", file=sys.stderr)
+    return USAGE_ERROR
 
 
-_KINDS: dict[type, str] = {float: "a number", bool: "true or false"}
+_TYPE_NAMES: dict[type, str] = {float: "a number", bool: "true or false"}
 
 
-def _sentence(error: CycloptsError) -> str:
-    """What the parser found wrong, in one sentence with the nearest right word."""
-    from cyclopts import exceptions as wrong
+def _message(error: CycloptsError) -> str:
+    """The parser's error in one sentence, with a suggestion where there is one."""
+    from cyclopts import exceptions
 
-    if isinstance(error, wrong.UnknownCommandError) and error.app is not None and error.unused_tokens:
+    if isinstance(error, exceptions.UnknownCommandError) and error.app is not None and error.unused_tokens:
         word = error.unused_tokens[0]
         dashed = word.startswith("-")
         known = [name for name in error.app if name.startswith("-") == dashed]
         return str(UnknownName("flag" if dashed else "command", word, known))
-    if isinstance(error, wrong.UnknownOptionError):
+    if isinstance(error, exceptions.UnknownOptionError):
         flags = [name for argument in error.argument_collection for name in argument.names]
         asked = (error.token.keyword or error.token.value or "").split("=")[0]
         return str(UnknownName("flag", asked, ["--help", *flags]))
-    if isinstance(error, wrong.UnusedCliTokensError) and error.unused_tokens:
-        return f"nothing takes the word {error.unused_tokens[0]!r}; see --help."
-    if isinstance(error, wrong.MissingArgumentError) and error.argument is not None:
-        name = error.keyword or error.argument.name
-        return f"{name} is missing; see --help." if error.keyword is None else f"{name} needs a value."
-    if isinstance(error, wrong.RepeatArgumentError):
-        return f"{error.token.keyword} stands twice."
-    if isinstance(error, wrong.CoercionError) and error.token is not None:
+    if isinstance(error, exceptions.UnusedCliTokensError) and error.unused_tokens:
+        return f"unexpected argument {error.unused_tokens[0]!r}; see --help."
+    if isinstance(error, exceptions.MissingArgumentError) and error.argument is not None:
+        if error.keyword is not None:
+            return f"missing value for {error.keyword}."
+        name = error.argument.name
+        return f"missing {'option' if name.startswith('-') else 'argument'} {name}; see --help."
+    if isinstance(error, exceptions.RepeatArgumentError):
+        return f"{error.token.keyword} given more than once."
+    if isinstance(error, exceptions.CoercionError) and error.token is not None:
         name = error.token.keyword or (error.argument.name if error.argument else "")
-        if kind := _KINDS.get(error.target_type or object):
+        if kind := _TYPE_NAMES.get(error.target_type or object):
             return f"{name} must be {kind}, not {error.token.value!r}."
         if get_origin(error.target_type) is Literal:
             return str(UnknownName(f"value of {name}", error.token.value, get_args(error.target_type)))

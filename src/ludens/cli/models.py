@@ -7,9 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Json
+from ludens.cli.arguments import Json
 from ludens.cli.guard import FAILED
-from ludens.cli.out import aside, json_out, table
+from ludens.cli.output import aside, json_out, table
 from ludens.core.errors import AgentFailure, BadOption, UnknownName
 from ludens.core.plain import harmless
 

@@ -1,4 +1,4 @@
-"""`ludens play GAME`: one game in the terminal, with people, bots or both at the table."""
+"""`ludens play GAME`: one game in the terminal between people, bots and models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.given import (
+from ludens.cli.arguments import (
     DEFAULT_AGENT,
     GameName,
     Json,
@@ -21,7 +21,7 @@ from ludens.cli.given import (
     render_options,
 )
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.out import aside, counted, indented, json_out, writable
+from ludens.cli.output import aside, counted, indented, json_out, writable
 
 if TYPE_CHECKING:
     from ludens.core.episode import Episode
@@ -38,20 +38,19 @@ def play(
         Parameter(
             negative="",
             show_default=False,
-            help="Who sits where, SEAT=AGENT; may be repeated. AGENT is human, bot/random, bot/first, "
-            "bot/alphabeta?depth=3, bot/mcts?simulations=100, a bot of the game's own (`ludens games "
-            "NAME` lists them), or a model such as openai/gpt-4.1. Seats that are not named get "
-            f"{DEFAULT_AGENT}.",
+            help="SEAT=AGENT; can be repeated. AGENT is human, bot/random, bot/first, "
+            "bot/alphabeta?depth=3, bot/mcts?simulations=100, one of the game's bots (listed by `ludens "
+            f"games NAME`), or a model such as openai/gpt-4.1. Other seats are played by {DEFAULT_AGENT}.",
         ),
     ] = (),
     option: Options = (),
-    seed: Annotated[Whole, Parameter(help="Fixes everything random: deals, bots, fallbacks.")] = 0,
+    seed: Annotated[Whole, Parameter(help="Random seed of the game, bots and fallbacks.")] = 0,
     theme: Theme = "classic",
     size: Size = 512,
-    out: Annotated[Path | None, Parameter(help="File for the episode, which can be replayed.")] = None,
+    out: Annotated[Path | None, Parameter(help="File for the episode, readable by `ludens replay`.")] = None,
     json: Json = False,
 ) -> int:
-    """Play one game in the terminal, against bots or with them."""
+    """Play one game in the terminal: people, bots and models."""
     made = game_of(game, option)
     agents = agents_of(made, seat)
     render = render_options(theme, size)
@@ -62,24 +61,24 @@ def play(
     from ludens.loop import play as play_one
 
     if not json:
-        sitting = ", ".join(f"{s} is {agents[s].spec}" for s in made.seats)
-        print(f"{made.name}, seed {seed}: {sitting}", flush=True)
+        players = ", ".join(f"{s} is {agents[s].spec}" for s in made.seats)
+        print(f"{made.name}, seed {seed}: {players}", flush=True)
     people = [s for s in made.seats if agents[s].kind == "human"]
     last: list[State] = []
 
-    def hook(played: StepEvent) -> None:
-        last[:] = [played.state]
+    def hook(event: StepEvent) -> None:
+        last[:] = [event.state]
         if not json:
-            _tell(played)
+            _print_step(event)
 
-    async def at_the_table() -> Episode:
+    async def play_and_close() -> Episode:
         try:
             return await play_one(made, agents, seed, render=render, observer=OnStep(hook))
         finally:
             for player in agents.values():
                 await player.close()
 
-    episode = asyncio.run(at_the_table())
+    episode = asyncio.run(play_and_close())
     for person in people if last else ():
         aside(f"\n{view_of(made, render, seed).text(last[0], person)}\n")
     if out is not None:
@@ -89,25 +88,25 @@ def play(
     else:
         print(_result(episode))
         if out is not None:
-            print(f"The episode is in {out}.")
+            print(f"Episode written to {out}.")
     if episode.status == "void":
-        aside(f"ludens: the game was broken off by {episode.culprit}: {episode.error}")
+        aside(f"ludens: game aborted by {episode.culprit}: {episode.error}")
         return FAILED
     return DONE
 
 
-def _tell(played: StepEvent) -> None:
-    said = []
-    for move in played.moves:
+def _print_step(event: StepEvent) -> None:
+    moves = []
+    for move in event.moves:
         mark = "" if move.verdict == "ok" else f" ({move.verdict})"
-        said.append(f"{move.seat} {indented(move.action, 6) or '(nothing)'}{mark}")
-    print(f"{played.step + 1:4}. " + ", ".join(said), flush=True)
+        moves.append(f"{move.seat} {indented(move.action, 6) or '(nothing)'}{mark}")
+    print(f"{event.step + 1:4}. " + ", ".join(moves), flush=True)
 
 
 def _result(episode: Episode) -> str:
     scores = ", ".join(f"{seat} {value:g}" for seat, value in episode.returns.items())
     ends = {
-        "done": "Over",
+        "done": "Finished",
         "horizon": "Stopped at the horizon",
         "forfeit": f"Forfeited by {episode.culprit}",
         "void": "Void",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Json, Size, Whole, render_options
-from ludens.cli.out import json_out, table, writable
+from ludens.cli.arguments import Json, Size, Whole, render_options
+from ludens.cli.output import json_out, table, writable
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.plain import harmless
 
@@ -88,7 +88,7 @@ def _list(run: Path, json: bool) -> None:
     if json:
         return json_out([{"number": n, "key": e.key, "void": e.void} for n, e in enumerate(found, 1)])
     rows = [(str(n), e.key, "void" if e.void else "") for n, e in enumerate(found[:_LISTED], 1)]
-    table(f"{len(found):,} episodes in {run}", ("number", "key", ""), rows, ("number",))
+    table(f"{len(found):,} episodes in {run}", ("number", "key", "status"), rows, ("number",))
     more = len(found) - _LISTED
     print((f"... and {more:,} more. " if more > 0 else "") + "Add a key or a number to see one.")
     return None

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.given import SuiteName, Whole, at_least
-from ludens.cli.out import aside, console, writable
+from ludens.cli.arguments import SuiteName, Whole, at_least
+from ludens.cli.output import aside, console, writable
 from ludens.core.errors import BadFile, BadOption, UnknownName
 
 _INTO_THE_RUN = {"html": "report.html", "parquet": "report.parquet"}

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.given import SuiteName
+from ludens.cli.arguments import SuiteName
 from ludens.cli.go import (
     CONCURRENCY,
     Concurrency,

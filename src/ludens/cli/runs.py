@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Json, SuiteName
-from ludens.cli.out import json_out, table
+from ludens.cli.arguments import Json, SuiteName
+from ludens.cli.output import json_out, table
 from ludens.core.errors import BadFile, UsageError
 
 

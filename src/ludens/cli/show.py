@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ludens.cli.given import (
+from ludens.cli.arguments import (
     GameName,
     Json,
     Options,
@@ -20,7 +20,7 @@ from ludens.cli.given import (
     render_options,
     seat_of,
 )
-from ludens.cli.out import counted, indented, json_out, writable
+from ludens.cli.output import counted, indented, json_out, writable
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.plain import harmless
 

@@ -1,4 +1,4 @@
-"""`ludens suites`: what can be measured, as a table; with a name, the tasks of one suite."""
+"""`ludens suites`: a table of all suites, or the tasks of one."""
 
 from __future__ import annotations
 
@@ -6,39 +6,39 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ludens.cli.given import Json
-from ludens.cli.out import json_out, table
+from ludens.cli.arguments import Json
+from ludens.cli.output import json_out, table
 
 
 def suites(
-    name: Annotated[str | None, Parameter(help="One suite, to read everything about it.")] = None,
+    name: Annotated[str | None, Parameter(help="Suite to describe.")] = None,
     /,
     *,
     json: Json = False,
 ) -> None:
-    """List suites: tasks, episodes, games; with a name, say everything about one."""
+    """List suites, or describe one."""
     from ludens.run.task import SUITES, import_suite
 
     if name is not None:
         import_suite(name)
-        told = about(name)
-        return json_out(told) if json else _page(told)
+        info = about(name)
+        return json_out(info) if json else _print_suite(info)
     listed = [_about(known) for known in SUITES.names()]
     if json:
         return json_out(listed)
     table(
         "Suites",
         ("suite", "tasks", "episodes", "games", "about"),
-        [_line(told) for told in listed],
+        [_row(info) for info in listed],
         ("tasks", "episodes"),
         spare=("games", "tasks", "episodes"),
     )
-    print("`ludens suites NAME` lists the tasks of one, `ludens eval NAME --model SPEC` measures a model.")
+    print("Run `ludens suites NAME` for details, `ludens eval NAME --model SPEC` to evaluate a model.")
     return None
 
 
 def about(name: str) -> dict[str, Any]:
-    """What there is to know about a suite before running it."""
+    """Description of a suite: tasks, games, published results, deviations."""
     from ludens.run.task import suite
 
     found = suite(name)
@@ -68,7 +68,7 @@ def about(name: str) -> dict[str, Any]:
 
 
 def _about(name: str) -> dict[str, Any]:
-    """A suite that cannot be loaded is listed with the reason."""
+    """Like `about`; a suite that fails to load is listed with the error."""
     try:
         return about(name)
     except Exception as error:
@@ -76,16 +76,16 @@ def _about(name: str) -> dict[str, Any]:
         return {"name": name, "about": reason, "episodes": 0, "games": [], "tasks": [], "error": reason}
 
 
-def _line(told: dict[str, Any]) -> tuple[str, ...]:
-    counts = str(len(told["tasks"])), f"{told['episodes']:,}"
-    return told["name"], *counts, ", ".join(told["games"]), told["about"]
+def _row(info: dict[str, Any]) -> tuple[str, ...]:
+    counts = str(len(info["tasks"])), f"{info['episodes']:,}"
+    return info["name"], *counts, ", ".join(info["games"]), info["about"]
 
 
-def _page(told: dict[str, Any]) -> None:
-    print(f"{told['name']}: {told['about']}\n")
+def _print_suite(info: dict[str, Any]) -> None:
+    print(f"{info['name']}: {info['about']}\n")
     table(
         "Tasks",
-        ("task", "game", "episodes", "who sits where", "metrics", "retries", "fallback"),
+        ("task", "game", "episodes", "seats", "metrics", "retries", "fallback"),
         [
             (
                 task["name"],
@@ -96,14 +96,14 @@ def _page(told: dict[str, Any]) -> None:
                 str(task["retries"]),
                 task["fallback"],
             )
-            for task in told["tasks"]
+            for task in info["tasks"]
         ],
         ("episodes", "retries"),
     )
-    if told["published"]:
-        models = ", ".join(f"{row['model']} ({row['source']})" for row in told["published"])
-        print(f"Published rows beside ours: {models}")
-    if told["deviations"]:
+    if info["published"]:
+        models = ", ".join(f"{row['model']} ({row['source']})" for row in info["published"])
+        print(f"Published results: {models}")
+    if info["deviations"]:
         print("Deliberate deviations:")
-        for line in told["deviations"]:
+        for line in info["deviations"]:
             print(f"  - {line}")

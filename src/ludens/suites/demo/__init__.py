@@ -1,11 +1,11 @@
-"""Five small tasks, one for each kind of game: what a newcomer sees first, and the shortest evaluation."""
+"""The suite `demo`: five small tasks, one for each kind of game."""
 
 from __future__ import annotations
 
 from ludens.run.task import MODEL, RETURN, WON, EpisodeResult, Suite, Task, mean_of, rate_of
 
 
-def _swapped(first: str, second: str, opponent: str) -> tuple[dict[str, str], dict[str, str]]:
+def _both_sides(first: str, second: str, opponent: str) -> tuple[dict[str, str], dict[str, str]]:
     return {first: MODEL, second: opponent}, {first: opponent, second: MODEL}
 
 
@@ -16,19 +16,19 @@ def _unbeaten(played: EpisodeResult) -> bool:
 
 SUITE = Suite(
     name="demo",
-    about="One small task of each kind: perfect play, search, a dilemma, seeing, and talking.",
+    about="Five small tasks: perfect play, search, social dilemma, perception, conversation.",
     tasks=(
         Task(
             name="tic_tac_toe",
             game="tic_tac_toe",
-            seatings=_swapped("x", "o", "bot/random"),
+            seatings=_both_sides("x", "o", "bot/random"),
             episodes=20,
             metrics=(WON, rate_of("unbeaten", _unbeaten)),
         ),
         Task(
             name="breakthrough",
             game="breakthrough?rows=6&columns=5",
-            seatings=_swapped("black", "white", "bot/mcts?simulations=20&rollouts=1"),
+            seatings=_both_sides("black", "white", "bot/mcts?simulations=20&rollouts=1"),
             episodes=10,
             metrics=(WON,),
         ),
@@ -59,5 +59,5 @@ SUITE = Suite(
             ),
         ),
     ),
-    deviations=("Sizes and opponents are chosen to be quick; the paper suites have the papers' own.",),
+    deviations=("Sizes and opponents are chosen for speed; the suites of papers use the papers' own.",),
 )

@@ -1,4 +1,4 @@
-"""Reading what several commands are given: a game with its options, a look, who sits where."""
+"""Arguments shared by several commands: game, options, seats, theme and size."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from ludens.models.chat import Model
 
 
-def whole(kind: object, tokens: Sequence[Token]) -> int:
-    """A whole number that fits into 64 bits, as episodes are stored; the parser's own would round 1.5."""
+def _integer(kind: object, tokens: Sequence[Token]) -> int:
+    """Convert to a 64-bit integer, the range that episodes can store; cyclopts would round 1.5."""
     [token] = tokens
     shown = token.value if len(token.value) <= 40 else token.value[:37] + "..."
     try:
         value = int(token.value)
     except ValueError:
-        raise BadOption(f"{token.keyword} must be a whole number, not {shown!r}.") from None
+        raise BadOption(f"{token.keyword} must be an integer, not {shown!r}.") from None
     if not -(2**63) <= value < 2**63:
-        raise BadOption(f"{token.keyword} must fit into 64 bits, and {shown} does not.")
+        raise BadOption(f"{token.keyword} must fit into 64 bits; {shown} does not.")
     return value
 
 
-Whole = Annotated[int, Parameter(converter=whole)]
-GameName = Annotated[str, Parameter(help="Its name, as in 'breakthrough' or 'breakthrough?rows=6'.")]
+Whole = Annotated[int, Parameter(converter=_integer)]
+GameName = Annotated[str, Parameter(help="Game, for example 'breakthrough' or 'breakthrough?rows=6'.")]
 Options = Annotated[
     tuple[str, ...],
     Parameter(
         name=["--option", "-o"],
         negative="",
         show_default=False,
-        help="An option of the game, KEY=VALUE; may be repeated.",
+        help="Game option KEY=VALUE; can be repeated.",
     ),
 ]
 Json = Annotated[
@@ -45,56 +45,55 @@ Json = Annotated[
 ]
 SuiteName = Annotated[
     str | None,
-    Parameter(help="The run's suite, module:attribute, where it is not a registered one."),
+    Parameter(help="Suite of the run as module:attribute, if it is not a registered one."),
 ]
-Theme = Annotated[str, Parameter(help="Look of the pictures: classic, contrast, plain or random.")]
-Size = Annotated[Whole, Parameter(help="Side of the pictures in pixels, 256 to 1024.")]
+Theme = Annotated[str, Parameter(help="Theme of the pictures: classic, contrast, plain or random.")]
+Size = Annotated[Whole, Parameter(help="Picture size in pixels, 256 to 1024.")]
 
 DEFAULT_AGENT = "bot/random"
 
 
-def pairs(given: Sequence[str], flag: str, example: str) -> dict[str, str]:
-    """`KEY=VALUE` words as a mapping."""
+def pairs(words: Sequence[str], flag: str, example: str) -> dict[str, str]:
+    """Parse `KEY=VALUE` words."""
     found: dict[str, str] = {}
-    for word in given:
+    for word in words:
         key, equals, value = word.partition("=")
         if not (key and equals and value):
-            raise BadOption(f"{flag} takes KEY=VALUE, as in {example}, not {word!r}.")
+            raise BadOption(f"{flag} expects KEY=VALUE, for example {example}, not {word!r}.")
         if key in found:
-            raise BadOption(f"{flag} names {key!r} twice.")
+            raise BadOption(f"{flag} {key} given more than once.")
         found[key] = value
     return found
 
 
 def game_of(name: str, options: Sequence[str] = ()) -> Game:
-    """The game with its options, from its spec and from `--option`."""
+    """Make the game from its spec and `--option` words."""
     from ludens.core.registry import make
 
     return make(name, **pairs(options, "--option", "rows=6"))
 
 
 def render_options(theme: str, size: int) -> RenderOptions:
-    """The look, checked before anything is drawn."""
+    """Validated render options."""
     from ludens.core.view import RenderOptions
     from ludens.draw import THEMES
 
     if theme not in THEMES:
         raise UnknownName("theme", theme, THEMES)
     if not 256 <= size <= 1024:
-        near = min(max(size, 256), 1024)
-        raise BadOption(f"--size must be 256 to 1024 pixels, not {size}; the nearest is {near}.")
+        raise BadOption(f"--size must be 256 to 1024 pixels, not {size}.")
     return RenderOptions(theme, size)
 
 
 def seat_of(game: Game, seat: str) -> str:
-    """The seat, which the game must have."""
+    """Check that the game has this seat."""
     if seat not in game.seats:
         raise UnknownName(f"seat of {game.name}", seat, game.seats)
     return seat
 
 
 def agents_of(game: Game, seats: Sequence[str]) -> dict[str, Agent]:
-    """Who sits where, in playing order; a seat that is not named gets the default agent."""
+    """Make the agent of every seat from `--seat` words; other seats get the default agent."""
     from ludens.agents import agent
 
     named = {
@@ -105,7 +104,7 @@ def agents_of(game: Game, seats: Sequence[str]) -> dict[str, Agent]:
 
 
 def at_least(flag: str, value: int, low: int) -> int:
-    """The value, which must not be smaller."""
+    """Check that the value is not below `low`."""
     if value < low:
         raise BadOption(f"{flag} must be at least {low}, not {value}.")
     return value

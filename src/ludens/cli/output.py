@@ -1,4 +1,4 @@
-"""How commands speak: tables for people, JSON for programs, files checked before the work begins."""
+"""Output of commands: tables, JSON, messages on stderr, checks of output files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PIPED_WIDTH = 160
 
 
 def console() -> Console:
-    """Standard output through rich: colours only at a terminal, wide lines in a pipe, no markup read."""
+    """A rich console on stdout: colours only in a terminal, wide lines in a pipe, no markup."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPED_WIDTH
@@ -32,48 +32,48 @@ def table(
     right: Sequence[str] = (),
     spare: Sequence[str] = (),
 ) -> None:
-    """Print a table; the columns named in `right` hold numbers.
+    """Print a table; columns in `right` are right-aligned.
 
-    Where the screen is too narrow, the columns named in `spare` are left out, the first first; where that
-    does not help, each row becomes a paragraph.
+    If the terminal is too narrow, columns in `spare` are dropped in that order; if that is not enough,
+    each row is printed as a paragraph.
     """
     from rich import box
     from rich.table import Table
 
     screen, cells = console(), [[harmless(cell) for cell in row] for row in rows]
-    room = _room(columns, cells)
-    shown, left_out = list(columns), list(spare)
-    while sum(room[column] + _GAP for column in shown) > screen.width and left_out:
-        shown.remove(left_out.pop(0))
-    if sum(room[column] + _GAP for column in shown) > screen.width:
+    widths = _min_widths(columns, cells)
+    shown, droppable = list(columns), list(spare)
+    while sum(widths[column] + _GAP for column in shown) > screen.width and droppable:
+        shown.remove(droppable.pop(0))
+    if sum(widths[column] + _GAP for column in shown) > screen.width:
         return _paragraphs(title, columns, cells, screen.width)
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in shown:
         side: Literal["left", "right"] = "right" if column in right else "left"
-        made.add_column(column, justify=side, overflow="fold", min_width=room[column])
+        grid.add_column(column, justify=side, overflow="fold", min_width=widths[column])
     for row in cells:
-        made.add_row(*(cell for column, cell in zip(columns, row, strict=True) if column in shown))
+        grid.add_row(*(cell for column, cell in zip(columns, row, strict=True) if column in shown))
     with screen.capture() as printed:
-        screen.print(made)
+        screen.print(grid)
     print(title + "\n".join(line.rstrip() for line in ["", *printed.get().splitlines()]))
     if missing := [column for column in columns if column not in shown]:
-        print(f"(no room here for: {', '.join(missing)})")
+        print(f"(terminal too narrow for: {', '.join(missing)})")
     return None
 
 
 _GAP = 3
-_LEGIBLE = 20
-"""Characters that a column of text needs to be read with ease; a column of names is never cut."""
+_TEXT_WIDTH = 20
+"""Minimum width of a column of text; the first column is never wrapped."""
 
 
-def _room(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> dict[str, int]:
-    """How many characters each column needs at least."""
+def _min_widths(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> dict[str, int]:
+    """Minimum width of each column in characters."""
     widest = [
         max(len(line) for cell in column for line in cell.split("\n") or [""])
         for column in zip(columns, *cells, strict=True)
     ]
     return {
-        column: wide if place == 0 else min(wide, _LEGIBLE)
+        column: wide if place == 0 else min(wide, _TEXT_WIDTH)
         for place, (column, wide) in enumerate(zip(columns, widest, strict=True))
     }
 
@@ -86,13 +86,13 @@ def _paragraphs(title: str, columns: Sequence[str], cells: Sequence[Sequence[str
         print(f"\n{first}")
         for column, cell in zip(columns[1:], rest, strict=True):
             if cell:
-                said = f"{column}: {'; '.join(cell.splitlines())}"
-                print(fill(said, max(width, _LEGIBLE), initial_indent="  ", subsequent_indent="    "))
+                text = f"{column}: {'; '.join(cell.splitlines())}"
+                print(fill(text, max(width, _TEXT_WIDTH), initial_indent="  ", subsequent_indent="    "))
     print()
 
 
 def json_out(value: Any) -> None:
-    """Print one JSON document and nothing else."""
+    """Print one JSON document."""
     import orjson
 
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -100,22 +100,22 @@ def json_out(value: Any) -> None:
 
 
 def indented(text: str, by: int) -> str:
-    """The text, every line after its first so many places to the right: messages may have several."""
+    """Indent every line of the text except the first."""
     return harmless(text).replace("\n", "\n" + " " * by)
 
 
 def counted(number: int, thing: str) -> str:
-    """So many things: `1 step`, `2 steps`."""
+    """Number and noun: `1 step`, `2 steps`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def aside(text: str) -> None:
-    """Something for the person watching, not for the pipe."""
+    """Print a message on stderr."""
     print(harmless(text), file=sys.stderr, flush=True)
 
 
 def writable(path: Path) -> Path:
-    """The path, once it is certain that a file can be written there."""
+    """Check that a file can be written at this path."""
     existed = path.exists()
     try:
         with path.open("ab"):
