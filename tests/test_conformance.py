@@ -94,7 +94,7 @@ def test_an_unknown_theme_is_reported() -> None:
 def test_pictures_that_differ_by_the_call_do_not_replay() -> None:
     [counting] = [game for _, game in BROKEN if type(game).__name__ == "CountsLooks"]
     with pytest.raises(ConformanceError, match="differ"):
-        episodes.replay_shows_the_same_frames(Trial(counting))
+        episodes.replay_renders_the_same_pictures(Trial(counting))
 
 
 class Alone(Pebbles):
@@ -125,7 +125,7 @@ def alone(reimagines: bool) -> Game:
 
 def test_a_seat_alone_is_kept_from_its_future() -> None:
     check_game(alone(reimagines=True))
-    with pytest.raises(ConformanceError, match="changes nothing that another seat could notice"):
+    with pytest.raises(ConformanceError, match="changes nothing"):
         check_game(alone(reimagines=False))
 
 

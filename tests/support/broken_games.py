@@ -6,13 +6,14 @@ Every class below is the sound `Pebbles` or `Talk` with one thing wrong.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, ClassVar, Self, cast
 
 import numpy
 
+from ludens.core.episode import Move
 from ludens.core.errors import Unreadable
 from ludens.core.game import Game
 from ludens.core.options import option
@@ -52,19 +53,19 @@ class Other(Pebbles):
         return self.render(self, render, seed)
 
 
-@breaks("game introduces itself")
+@breaks("game is described")
 class VersionInWords(Pebbles):
     version = cast(int, "1.0")
 
 
-@breaks("game introduces itself")
+@breaks("game is described")
 class OneSeatTwice(Pebbles):
     @property
     def seats(self) -> tuple[str, ...]:
         return ("left", "left")
 
 
-@breaks("rules are told")
+@breaks("rules are complete")
 class UnfilledRules(Other):
     class render(PebblesView):
         def rules(self, seat: str) -> str:
@@ -79,21 +80,21 @@ class RemembersEarlierEpisodes(Pebbles):
         return super().start(seed + next(self.episodes))
 
 
-@breaks("turn and legal fit")
+@breaks("to act and legal agree")
 class MayMoveOutOfTurn(Other):
     class state(PebblesState):
         def legal(self, seat: str) -> Legal:
             return Legal(["take 1"] if self.to_act else [])
 
 
-@breaks("turn and legal fit")
+@breaks("to act and legal agree")
 class LegalIsAList(Other):
     class state(PebblesState):
         def legal(self, seat: str) -> Legal:
             return cast(Legal, list(super().legal(seat)))
 
 
-@breaks("turn and legal fit")
+@breaks("to act and legal agree")
 class StuckInTurn(Other):
     class state(PebblesState):
         @property
@@ -194,7 +195,7 @@ class ActsBeforeItChecks(Other):
             self.taken["left"] -= 1
 
 
-@breaks("words cannot break it")
+@breaks("any text is handled")
 class CannotBearNumbers(Talk):
     class state(TalkState):
         def _advance(self, actions: Mapping[str, str]) -> None:
@@ -205,7 +206,7 @@ class CannotBearNumbers(Talk):
         return self.state(self, [])
 
 
-@breaks("words cannot break it")
+@breaks("any text is handled")
 class NoSilence(Talk):
     class state(TalkState):
         def refusal(self, seat: str, action: str) -> str | None:
@@ -215,14 +216,14 @@ class NoSilence(Talk):
         return self.state(self, [])
 
 
-@breaks("global randomness is untouched")
+@breaks("global randomness is not used")
 class SeedsTheWorld(Pebbles):
     def start(self, seed: int) -> State:
         random.seed(0)
         return super().start(seed)
 
 
-@breaks("global randomness is untouched")
+@breaks("global randomness is not used")
 class DrawsForThePicture(Other):
     class render(PebblesView):
         def image(self, state: PebblesState, seat: str) -> FlatPicture:
@@ -230,28 +231,28 @@ class DrawsForThePicture(Other):
             return super().image(state, seat)
 
 
-@breaks("every seat sees at every turn")
+@breaks("every seat has a view")
 class NothingToSeeWhenOver(Other):
     class render(PebblesView):
         def text(self, state: PebblesState, seat: str) -> str:
             return "" if state.over else super().text(state, seat)
 
 
-@breaks("every seat sees at every turn")
+@breaks("every seat has a view")
 class BlindOutOfTurn(Other):
     class render(PebblesView):
         def images(self, state: PebblesState, seat: str) -> tuple[Picture, ...]:
             return super().images(state, seat) if seat in state.to_act else ()
 
 
-@breaks("pictures have the asked size")
+@breaks("pictures have the requested size")
 class OneSizeForAll(Other):
     class render(PebblesView):
         def image(self, state: PebblesState, seat: str) -> FlatPicture:
             return FlatPicture(self.shown(state, seat), 512)
 
 
-@breaks("showing changes nothing")
+@breaks("rendering has no side effects")
 class CountsLooks(Other):
     class render(PebblesView):
         looks: ClassVar = count()
@@ -260,7 +261,7 @@ class CountsLooks(Other):
             return FlatPicture(f"{self.shown(state, seat)} {next(self.looks)}", self.render.size)
 
 
-@breaks("showing changes nothing")
+@breaks("rendering has no side effects")
 class TouchesWhatItShows(Other):
     class render(PebblesView):
         def image(self, state: PebblesState, seat: str) -> FlatPicture:
@@ -268,14 +269,14 @@ class TouchesWhatItShows(Other):
             return FlatPicture(f"{state.heap}", self.render.size)
 
 
-@breaks("picture and text tell the same")
+@breaks("picture and text agree")
 class TerseTwin(Other):
     class render(PebblesView):
         def text(self, state: PebblesState, seat: str) -> str:
             return f"{state.heap} pebbles"
 
 
-@breaks("picture and text tell the same")
+@breaks("picture and text agree")
 class TalkativeTwin(Other):
     class render(PebblesView):
         def image(self, state: PebblesState, seat: str) -> FlatPicture:
@@ -286,21 +287,21 @@ class Leaky(Other):
     """A view through which the other seat's card can be seen."""
 
 
-@breaks("secrets stay hidden")
+@breaks("hidden information stays hidden")
 class CardsInText(Leaky):
     class render(PebblesView):
         def shown(self, state: PebblesState, seat: str) -> str:
             return f"{super().shown(state, seat)} {state.cards}"
 
 
-@breaks("secrets stay hidden")
+@breaks("hidden information stays hidden")
 class CardsInNotes(Leaky):
     class render(PebblesView):
         def notes(self, state: PebblesState, seat: str) -> str:
             return f"the highest card is {max(state.cards.values())}"
 
 
-@breaks("secrets stay hidden")
+@breaks("hidden information stays hidden")
 class CardsInLegalActions(Leaky):
     class state(PebblesState):
         def legal(self, seat: str) -> Legal:
@@ -308,21 +309,21 @@ class CardsInLegalActions(Leaky):
             return Legal(legal[::-1]) if self.cards["left"] > self.cards["right"] else legal
 
 
-@breaks("secrets stay hidden")
+@breaks("hidden information stays hidden")
 class CardsInTheInstruction(Leaky):
     class render(PebblesView):
         def format(self, state: PebblesState, seat: str) -> ReplyFormat:
             return ActionFormat("Action" if state.cards["left"] > 4 else "Move")
 
 
-@breaks("secrets stay hidden")
+@breaks("hidden information stays hidden")
 class NothingReimagined(Other):
     class state(PebblesState):
         def resample_hidden(self, seat: str, random: Stream) -> Self:
             return self.clone()
 
 
-@breaks("reader takes legal actions")
+@breaks("reader accepts legal actions")
 class ReaderOfAnotherGame(Other):
     class render(PebblesView):
         def format(self, state: PebblesState, seat: str) -> ReplyFormat:
@@ -333,7 +334,7 @@ class ReaderOfAnotherGame(Other):
             return Shouted()
 
 
-@breaks("reader rejects the rest")
+@breaks("reader rejects everything else")
 class ReaderOfMentions(Other):
     class render(PebblesView):
         def format(self, state: PebblesState, seat: str) -> ReplyFormat:
@@ -362,7 +363,7 @@ class UndeclaredOption(Pebbles):
         object.__setattr__(self, "luck", id(self))
 
 
-@breaks("replay shows the same frames")
+@breaks("replay renders the same pictures")
 class CountsQuestions(Other):
     class state(PebblesState):
         asked = 0
@@ -380,3 +381,16 @@ class CountsQuestions(Other):
             copy = super().clone()
             copy.asked = self.asked
             return copy
+
+
+@breaks("roles fallbacks and rewards are valid")
+class ForgetsARewardForTheLastMove(Other):
+    def rewards(self, state: State, moves: Sequence[Move]) -> list[float]:
+        return super().rewards(state, moves)[:-1]
+
+
+@breaks("roles fallbacks and rewards are valid")
+class FallsBackToAnIllegalAction(Other):
+    class state(PebblesState):
+        def fallback(self, seat: str) -> str | None:
+            return "take 99"

@@ -1,4 +1,4 @@
-"""The contract as a test: `check_game` tries a game against every rule of the house.
+"""Conformance checks: `check_game` tests a game against every rule of the contract.
 
     from ludens.testing import check_game
 
@@ -6,7 +6,7 @@
         check_game(MyGame())
 
 A broken rule raises a `ConformanceError` that names rule, seed and step. Each rule in `RULES` has a name and
-a sentence, and can be checked alone: `secrets_stay_hidden(Trial(MyGame()))`.
+a sentence, and can be checked alone: `hidden_information_stays_hidden(Trial(MyGame()))`.
 """
 
 from __future__ import annotations
@@ -18,57 +18,59 @@ from ludens.core.view import RenderOptions
 from ludens.testing.episodes import (
     episode_survives_json,
     options_rebuild_the_game,
-    replay_shows_the_same_frames,
+    replay_renders_the_same_pictures,
+    roles_fallbacks_and_rewards_are_valid,
 )
-from ludens.testing.replies import reader_rejects_the_rest, reader_takes_legal_actions
+from ludens.testing.replies import reader_accepts_legal_actions, reader_rejects_everything_else
 from ludens.testing.states import (
+    any_text_is_handled,
     clones_are_independent,
     facts_are_plain_json,
-    game_introduces_itself,
+    game_is_described,
     games_end,
-    global_randomness_is_untouched,
+    global_randomness_is_not_used,
     illegal_actions_are_refused,
     legal_actions_apply,
     returns_are_finite,
     same_seed_same_episode,
-    turn_and_legal_fit,
-    words_cannot_break_it,
+    to_act_and_legal_agree,
 )
 from ludens.testing.trial import VIEWS, ConformanceError, Rule, Trial
 from ludens.testing.views import (
-    every_seat_sees_at_every_turn,
-    picture_and_text_tell_the_same,
-    pictures_have_the_asked_size,
-    rules_are_told,
-    secrets_stay_hidden,
-    showing_changes_nothing,
+    every_seat_has_a_view,
+    hidden_information_stays_hidden,
+    picture_and_text_agree,
+    pictures_have_the_requested_size,
+    rendering_has_no_side_effects,
+    rules_are_complete,
 )
 
 RULES: tuple[Rule, ...] = (
-    game_introduces_itself,
-    rules_are_told,
+    game_is_described,
+    rules_are_complete,
     same_seed_same_episode,
-    turn_and_legal_fit,
+    to_act_and_legal_agree,
     games_end,
     facts_are_plain_json,
     returns_are_finite,
     clones_are_independent,
     legal_actions_apply,
     illegal_actions_are_refused,
-    words_cannot_break_it,
-    global_randomness_is_untouched,
-    every_seat_sees_at_every_turn,
-    pictures_have_the_asked_size,
-    showing_changes_nothing,
-    picture_and_text_tell_the_same,
-    secrets_stay_hidden,
-    reader_takes_legal_actions,
-    reader_rejects_the_rest,
+    any_text_is_handled,
+    global_randomness_is_not_used,
+    every_seat_has_a_view,
+    pictures_have_the_requested_size,
+    rendering_has_no_side_effects,
+    picture_and_text_agree,
+    hidden_information_stays_hidden,
+    reader_accepts_legal_actions,
+    reader_rejects_everything_else,
     episode_survives_json,
-    replay_shows_the_same_frames,
+    replay_renders_the_same_pictures,
     options_rebuild_the_game,
+    roles_fallbacks_and_rewards_are_valid,
 )
-"""Every rule, in the order in which they are checked: later ones lean on earlier ones."""
+"""All rules in the order in which they are checked: later ones rely on earlier ones."""
 
 __all__ = ["RULES", "VIEWS", "ConformanceError", "Rule", "Trial", "check_game"]
 
@@ -76,13 +78,13 @@ __all__ = ["RULES", "VIEWS", "ConformanceError", "Rule", "Trial", "check_game"]
 def check_game(
     game: Game, *, seeds: Sequence[int] = (0, 1, 2), views: Sequence[RenderOptions] = VIEWS, steps: int = 1000
 ) -> None:
-    """Try a game against every rule; the first broken one raises a `ConformanceError`.
+    """Test a game against every rule; the first broken one raises a `ConformanceError`.
 
     Args:
         game: The game with its options; it need not be registered.
-        seeds: Which episodes are tried.
-        views: Which looks are tried; the first one the most.
-        steps: Within how many steps random play must end.
+        seeds: Which episodes are played.
+        views: Render options to test; the first one is tested most.
+        steps: Steps within which random play must end.
     """
     trial = Trial(game, tuple(seeds), tuple(views), steps)
     for each in RULES:

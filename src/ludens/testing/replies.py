@@ -1,4 +1,4 @@
-"""Rules about replies: what the reader takes, and what it must not take."""
+"""Conformance rules for reply formats: what the reader accepts and rejects."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _JUNK = (
 
 
 @rule
-def reader_takes_legal_actions(trial: Trial) -> None:
-    """Every legal action written in the asked format is read, alone, after prose and after reasoning."""
+def reader_accepts_legal_actions(trial: Trial) -> None:
+    """Every legal action in the reply format is read: alone, after prose and after reasoning."""
     for state in trial.states(8):
         for seat in state.to_act:
             legal, asked = state.legal(seat), trial.view.format(state, seat)
-            trial.need(asked.ask(legal).strip(), f"{seat} is not told how to reply")
+            trial.need(asked.ask(legal).strip(), f"{seat} has no reply instruction")
             if legal.is_text:
                 continue
             for action in legal:
@@ -40,8 +40,8 @@ def reader_takes_legal_actions(trial: Trial) -> None:
 
 
 @rule
-def reader_rejects_the_rest(trial: Trial) -> None:
-    """Junk, silence, actions of other moments and seats, and prose that mentions an action are no moves."""
+def reader_rejects_everything_else(trial: Trial) -> None:
+    """Junk, empty replies, actions that are not legal now and prose that mentions an action are rejected."""
     for state in trial.states(8):
         for seat in state.to_act:
             legal, asked = state.legal(seat), trial.view.format(state, seat)
@@ -63,10 +63,10 @@ def reader_rejects_the_rest(trial: Trial) -> None:
 
 
 def _read(trial: Trial, asked: ReplyFormat, text: str, state: State, seat: str) -> str | None:
-    """What the loop would make of a reply: an action, or None where it is refused."""
+    """The legal action in a reply, or None."""
     try:
         action = asked.read(text, state.legal(seat))
     except MoveError as error:
-        trial.need(str(error), f"the reply {text[:100]!r} of {seat} was refused without a reason")
+        trial.need(str(error), f"the reply {text[:100]!r} of {seat} was rejected without a reason")
         return None
     return action if state.refusal(seat, action) is None else None

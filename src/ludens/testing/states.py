@@ -1,4 +1,4 @@
-"""Rules about games and states: seeds, clones, turns, legal actions, endings, returns, randomness."""
+"""Conformance rules for games and states: seeds, clones, legal actions, endings, returns, randomness."""
 
 from __future__ import annotations
 
@@ -17,26 +17,24 @@ _AHEAD = 25
 
 
 @rule
-def game_introduces_itself(trial: Trial) -> None:
-    """A game is a frozen dataclass with a name, a whole version number, distinct seats and a summary."""
+def game_is_described(trial: Trial) -> None:
+    """A game is a frozen dataclass with a name, an integer version, distinct seats and a summary."""
     game = trial.game
     frozen = getattr(getattr(type(game), "__dataclass_params__", None), "frozen", False)
-    trial.need(frozen, "it is no frozen dataclass")
+    trial.need(frozen, "it is not a frozen dataclass")
     name, version = getattr(game, "name", None), getattr(game, "version", None)
     trial.need(isinstance(name, str) and re.fullmatch(r"[\w./-]+", name), f"its name is {name!r}")
-    trial.need(
-        type(version) is int and version >= 1, f"its version is {version!r}, not a whole number from 1"
-    )
+    trial.need(type(version) is int and version >= 1, f"its version is {version!r}, not an integer from 1")
     seats = game.seats
     trial.need(is_tuple(seats) and all(map(is_text, seats)), f"its seats are {seats!r}")
     trial.need(len(set(seats)) == len(seats) > 0, f"its seats are {seats!r}")
-    trial.need(game.summary.strip(), "its docstring has no first line to serve as summary")
+    trial.need(game.summary.strip(), "its docstring has no first line")
     hash(game)
 
 
 @rule
 def same_seed_same_episode(trial: Trial) -> None:
-    """The same seed and actions lead to the same states, whatever was played in between."""
+    """The same seed and actions lead to the same states, whatever else was played in between."""
     before = {seed: [snapshot(trial, state) for state in trial.walk(seed)] for seed in trial.seeds}
     for seed in reversed(trial.seeds):
         for state, earlier in zip(trial.walk(seed), before[seed], strict=True):
@@ -44,27 +42,27 @@ def same_seed_same_episode(trial: Trial) -> None:
 
 
 @rule
-def turn_and_legal_fit(trial: Trial) -> None:
-    """Seats in turn have something to do, other seats have nothing; nobody is in turn once it is over."""
+def to_act_and_legal_agree(trial: Trial) -> None:
+    """Seats that must act have legal actions, other seats have none, and nobody must act when it is over."""
     for state in trial.states():
         to_act, seats = state.to_act, trial.game.seats
         trial.need(
-            is_tuple(to_act) and set(to_act) <= set(seats), f"turn is {to_act!r}; the seats are {seats}"
+            is_tuple(to_act) and set(to_act) <= set(seats), f"to_act is {to_act!r}; the seats are {seats}"
         )
-        trial.need(len(set(to_act)) == len(to_act), f"turn names a seat twice: {to_act}")
-        trial.need(state.over == (not to_act), f"over is {state.over} while turn is {to_act}")
+        trial.need(len(set(to_act)) == len(to_act), f"to_act has a seat twice: {to_act}")
+        trial.need(state.over == (not to_act), f"over is {state.over} while to_act is {to_act}")
         for seat in seats:
             legal = trial.legal(state, seat)
             if seat in to_act:
-                trial.need(legal.is_text or legal, f"{seat} must act and has no legal action")
+                trial.need(legal.is_text or legal, f"{seat} must act but has no legal action")
             else:
                 idle = not legal.is_text and not legal
-                trial.need(idle, f"{seat} is not in turn and has legal actions")
+                trial.need(idle, f"{seat} must not act but has legal actions")
 
 
 @rule
 def clones_are_independent(trial: Trial) -> None:
-    """What happens to a clone does not reach the original, and equal clones have equal futures."""
+    """Changing a clone does not change the original, and equal clones have equal futures."""
     for state in trial.states(6):
         before = snapshot(trial, state)
         first, second = state.clone(), state.clone()
@@ -78,7 +76,7 @@ def clones_are_independent(trial: Trial) -> None:
             trial.need(snapshot(trial, second) == still, "a clone changed when another clone moved")
             second.apply(trial.choose(second, same_dice))
             same = snapshot(trial, second) == snapshot(trial, first)
-            trial.need(same, "two clones that did the same came to different states")
+            trial.need(same, "two clones with the same actions reached different states")
         trial.need(snapshot(trial, state) == before, "a state changed when its clone moved")
 
 
@@ -92,26 +90,24 @@ def legal_actions_apply(trial: Trial) -> None:
             trial.need(len(set(legal)) == len(legal), f"{seat} has a legal action twice: {legal}")
             for action in legal:
                 canonical = is_text(action) and action == " ".join(action.split())
-                trial.need(
-                    canonical, f"{action!r} is not a canonical action: a line of text without loose spaces"
-                )
+                trial.need(canonical, f"{action!r} is not canonical: one line without extra spaces")
                 try:
                     state.clone().apply({**others, seat: action})
                 except Illegal as error:
-                    trial.fail(f"{action!r} is legal for {seat} and refused by apply: {error}")
+                    trial.fail(f"{action!r} is legal for {seat} but rejected by apply: {error}")
 
 
 @rule
 def illegal_actions_are_refused(trial: Trial) -> None:
-    """What is not legal, comes from the wrong seat or lacks a seat raises Illegal and changes nothing."""
+    """Illegal actions, actions of the wrong seat and missing actions raise Illegal and change nothing."""
     for state in trial.states(5):
         due = trial.choose(state, stream(trial.seed or 0, "due"))
         _refuses(trial, state, {}, "no action at all")
         _refuses(trial, state, {**due, "nobody's seat": "x"}, "an action of a seat that does not exist")
         for seat in trial.game.seats:
             if seat not in state.to_act:
-                _refuses(trial, state, {**due, seat: "x"}, f"an action of {seat}, who is not in turn")
-                _refuses(trial, state, {seat: "x"}, f"an action of {seat} alone, who is not in turn")
+                _refuses(trial, state, {**due, seat: "x"}, f"an action of {seat}, who must not act")
+                _refuses(trial, state, {seat: "x"}, f"an action of {seat} alone, who must not act")
                 continue
             missing = {other: action for other, action in due.items() if other != seat}
             _refuses(trial, state, missing, f"a step without {seat}")
@@ -133,21 +129,21 @@ def _refuses(trial: Trial, state: State, actions: dict[str, str], what: str) -> 
     try:
         clone.apply(actions)
     except Illegal:
-        trial.need(snapshot(trial, clone) == before, f"{what} was refused and changed the state all the same")
+        trial.need(snapshot(trial, clone) == before, f"{what} was rejected but changed the state")
         return
     trial.fail(f"{what} was applied instead of raising Illegal")
 
 
 @rule
-def words_cannot_break_it(trial: Trial) -> None:
-    """Where words are asked for, silence is always taken and junk is taken or refused, never a crash."""
+def any_text_is_handled(trial: Trial) -> None:
+    """Where text is expected, the empty text is accepted and any other is accepted or rejected."""
     for state in trial.states(5):
         due = trial.choose(state, stream(trial.seed or 0, "due"))
         for seat in state.to_act:
             legal = state.legal(seat)
             if (limit := legal.text_limit) is None:
                 continue
-            trial.need(state.refusal(seat, "") is None, f"{seat} may say anything but not nothing")
+            trial.need(state.refusal(seat, "") is None, f"{seat} may not send the empty text")
             for text in (*MESSAGES, "(" * limit, "a1 " * (limit // 3)):
                 clone = state.clone()
                 if state.refusal(seat, text) is None:
@@ -166,20 +162,18 @@ def games_end(trial: Trial) -> None:
 
 @rule
 def returns_are_finite(trial: Trial) -> None:
-    """Returns hold a finite number for every seat at every moment, also when somebody forfeits."""
+    """Returns have a finite number for every seat in every state, also after a forfeit."""
     for state in trial.states():
         seats = trial.game.seats
         for returns in (state.returns, *(state.forfeited(seat) for seat in seats)):
-            trial.need(
-                set(returns) == set(seats), f"returns are given for {sorted(returns)}, not for {seats}"
-            )
+            trial.need(set(returns) == set(seats), f"returns has {sorted(returns)}, not {seats}")
             numbers = all(_is_number(value) and isfinite(value) for value in returns.values())
             trial.need(numbers, f"returns are not finite numbers: {returns}")
 
 
 @rule
 def facts_are_plain_json(trial: Trial) -> None:
-    """Facts are a dict of plain JSON values: written and read again they are the same."""
+    """Facts are a dict of plain JSON values that survive writing and reading."""
     for state in trial.states():
         facts = state.facts
         try:
@@ -194,7 +188,7 @@ def _is_number(value: object) -> bool:
 
 
 def _same(ours: object, read: object) -> bool:
-    """Equal and of the same types, so that no tuple passes for a list."""
+    """Equal and of the same types: a tuple is not a list."""
     if isinstance(ours, dict) and isinstance(read, dict):
         return ours.keys() == read.keys() and all(_same(ours[key], read[key]) for key in ours)
     if isinstance(ours, list) and isinstance(read, list):
@@ -203,12 +197,12 @@ def _same(ours: object, read: object) -> bool:
 
 
 @rule
-def global_randomness_is_untouched(trial: Trial) -> None:
+def global_randomness_is_not_used(trial: Trial) -> None:
     """Playing and showing a game neither draws from nor seeds a global random generator."""
     import numpy
 
     ours, theirs = random.getstate(), numpy.random.get_state(legacy=False)
-    # A state that no seeding leaves behind: a game that seeds is found out as surely as one that draws.
+    # A state that no seeding produces, so that seeding is detected as well as drawing.
     random.setstate(random.Random("conformance").getstate())
     numpy.random.set_state(dict(numpy.random.MT19937([4, 8, 15, 16, 23, 42]).state))
     before = random.getstate(), repr(numpy.random.get_state(legacy=False))
@@ -216,7 +210,7 @@ def global_randomness_is_untouched(trial: Trial) -> None:
         for state in trial.states(6):
             for seat in trial.game.seats:
                 sight(trial.game.view(trial.views[0], trial.seed or 0), state, seat)
-                state.clone().resample_hidden(seat, stream(trial.seed or 0, "reimagined"))
+                state.clone().resample_hidden(seat, stream(trial.seed or 0, "resampled"))
             after = random.getstate(), repr(numpy.random.get_state(legacy=False))
             trial.need(after == before, "a global random generator was used")
     finally:

@@ -1,4 +1,4 @@
-"""A game on trial: random walks through it, what seats see on the way, and how a broken rule is reported."""
+"""A game under test: random episodes, what seats see in them, and how a broken rule is reported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MESSAGES = (
     "🙂 \u202eevil\u202c \x00 ﷽ Ⅷ ½ ß İ",
     "0 1 2 -3 4.5e300 nan",
 )
-"""What is said where a game asks for words: silence, talk and junk."""
+"""Messages where text is expected: empty, ordinary and junk."""
 
 _HINTS = re.compile(r"`([^`\n]{1,80})`|\b(\w+_\w+)\b")
 
@@ -38,7 +38,7 @@ Sight = tuple[object, ...]
 
 
 class ConformanceError(AssertionError):
-    """A game that breaks a rule of the contract, told in one sentence."""
+    """A game breaks a conformance rule."""
 
     def __init__(
         self, game: str, rule: str, what: str, seed: int | None = None, step: int | None = None
@@ -51,7 +51,7 @@ class ConformanceError(AssertionError):
 
 @dataclass
 class Trial:
-    """One game, the seeds and looks it is tried with, and where the check stands at the moment."""
+    """The game, the seeds and render options it is tested with, and the current position of the check."""
 
     game: Game
     seeds: Sequence[int] = (0, 1, 2)
@@ -95,7 +95,7 @@ class Trial:
         try:
             state.apply(actions)
         except Exception:
-            self.rule = "words cannot break it" if in_words else "legal actions apply"
+            self.rule = "any text is handled" if in_words else "legal actions apply"
             raise
 
     def walk(self, seed: int) -> Iterator[State]:
@@ -140,7 +140,7 @@ class Trial:
         """The seat's legal actions; anything but a `Legal` breaks a rule, whichever one is checked now."""
         legal = state.legal(seat)
         if type(legal) is not Legal:
-            self.rule = "turn and legal fit"
+            self.rule = "to act and legal agree"
             self.fail(f"legal({seat!r}) is a {type(legal).__name__}, not a Legal")
         return legal
 

@@ -1,4 +1,4 @@
-"""Rules about what seats see: rules, pictures, text twins, and what stays hidden."""
+"""Conformance rules for views: rules, pictures, text twins, hidden information."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _UNFILLED = re.compile(r"\$\{?[A-Za-z_]\w*")
 
 
 @rule
-def rules_are_told(trial: Trial) -> None:
-    """Every seat is told the rules, with nothing left to fill in, and is offered something to look at."""
+def rules_are_complete(trial: Trial) -> None:
+    """Every seat has rules without unfilled words, and is offered an image, text or both."""
     for seat in trial.game.seats:
         rules = trial.view.rules(seat)
-        trial.need(is_text(rules), f"{seat} is told no rules")
+        trial.need(is_text(rules), f"{seat} has no rules")
         left = _UNFILLED.search(rules)
-        trial.need(left is None, f"the rules told to {seat} hold an unfilled {left and left.group()!r}")
+        trial.need(left is None, f"the rules of {seat} have an unfilled {left and left.group()!r}")
         offers = trial.view.offers(seat)
         trial.need(offers in ("image", "text", "both"), f"{seat} is offered {offers!r}")
 
 
 @rule
-def every_seat_sees_at_every_turn(trial: Trial) -> None:
-    """Every seat, in turn or not, has a picture and its text twin in every state, the last one included."""
+def every_seat_has_a_view(trial: Trial) -> None:
+    """Every seat has a picture and its text twin in every state, whether it must act or not."""
     for state in trial.states():
         for seat in trial.game.seats:
             notes = trial.view.notes(state, seat)
@@ -42,8 +42,8 @@ def every_seat_sees_at_every_turn(trial: Trial) -> None:
 
 
 @rule
-def pictures_have_the_asked_size(trial: Trial) -> None:
-    """In every look, the longer side of a picture is as long as asked, and its files and blank agree."""
+def pictures_have_the_requested_size(trial: Trial) -> None:
+    """The longer side of a picture has the requested length, and its PNG and blank have the same size."""
     for render in trial.views:
         for state in trial.states(3, trial.seeds[:2]):
             view = view_of(trial.game, render, trial.seed or 0)
@@ -67,15 +67,15 @@ def _sized(trial: Trial, render: RenderOptions, picture: Picture) -> None:
 def _encoded(trial: Trial, picture: Picture) -> None:
     size = picture.width, picture.height
     png, blank = picture.png(), picture.blank()
-    trial.need(png[:8] == b"\x89PNG\r\n\x1a\n", "png() does not give a PNG file")
+    trial.need(png[:8] == b"\x89PNG\r\n\x1a\n", "png() does not return a PNG file")
     trial.need(struct.unpack(">II", png[16:24]) == size, "the PNG file has another size than its picture")
-    trial.need(picture.data_uri().startswith("data:image/"), "data_uri() does not give a data URI")
+    trial.need(picture.data_uri().startswith("data:image/"), "data_uri() does not return a data URI")
     trial.need((blank.width, blank.height) == size, "blank() has another size than its picture")
 
 
 @rule
-def showing_changes_nothing(trial: Trial) -> None:
-    """Looking does not change a state, and a picture depends on state, seat and look alone."""
+def rendering_has_no_side_effects(trial: Trial) -> None:
+    """Rendering does not change a state, and depends on state, seat and render options only."""
     for render in trial.views[:2]:
         for state in trial.states(4, trial.seeds[:2]):
             before = snapshot(trial, state)
@@ -83,17 +83,13 @@ def showing_changes_nothing(trial: Trial) -> None:
             used = view_of(trial.game, render, trial.seed or 0)
             for seat in trial.game.seats:
                 once = sight(used, state, seat)
-                trial.need(
-                    sight(used, state, seat) == once, f"{seat} sees a state differently the second time"
-                )
-                trial.need(
-                    sight(fresh, state, seat) == once, f"a new view shows {seat} the same state differently"
-                )
-            trial.need(snapshot(trial, state) == before, "a state changed by being shown")
+                trial.need(sight(used, state, seat) == once, f"{seat} is shown another view the second time")
+                trial.need(sight(fresh, state, seat) == once, f"a new view shows {seat} something else")
+            trial.need(snapshot(trial, state) == before, "rendering changed a state")
 
 
 @rule
-def picture_and_text_tell_the_same(trial: Trial) -> None:
+def picture_and_text_agree(trial: Trial) -> None:
     """States with the same picture have the same text twin, and the other way round."""
     if not trial.view.has_text:
         return
@@ -106,32 +102,32 @@ def picture_and_text_tell_the_same(trial: Trial) -> None:
             shown = tuple(picture.hash for picture in view.images(state, seat))
             text = view.text(state, seat)
             more = texts.setdefault(shown, text) == text
-            trial.need(more, f"the text twin tells {seat} what the picture does not show")
+            trial.need(more, f"the text twin tells {seat} more than the picture")
             less = pictures.setdefault(text, shown) == shown
-            trial.need(less, f"the picture shows {seat} what the text twin does not tell")
+            trial.need(less, f"the picture shows {seat} more than the text twin")
 
 
 @rule
-def secrets_stay_hidden(trial: Trial) -> None:
-    """What a seat may not know, drawn anew, changes nothing that the seat is shown, told or allowed."""
+def hidden_information_stays_hidden(trial: Trial) -> None:
+    """Resampling what is hidden from a seat changes nothing in its view, rules and legal actions."""
     changed = not trial.game.imperfect_information
     for state in trial.states(6):
         for seat in trial.game.seats:
             before, seen = snapshot(trial, state), sight(trial.view, state, seat)
             for number in range(2):
-                dice = stream(trial.seed or 0, "reimagined", trial.step or 0, seat, number)
+                dice = stream(trial.seed or 0, "resampled", trial.step or 0, seat, number)
                 other = state.resample_hidden(seat, dice)
                 trial.need(
-                    snapshot(trial, state) == before, "reimagined() changed the state it was called on"
+                    snapshot(trial, state) == before, "resample_hidden() changed the state it was called on"
                 )
                 for what, shown in sight(trial.view, other, seat).items():
-                    trial.need(shown == seen[what], f"the {what} of {seat} depend on what it may not know")
+                    trial.need(shown == seen[what], f"the {what} of {seat} depend on hidden information")
                 changed = changed or _differ(trial, state, other, seat)
-    trial.need(changed, "the game is secret, but reimagined() changes nothing that another seat could notice")
+    trial.need(changed, "imperfect_information is set, but resample_hidden() changes nothing")
 
 
 def _differ(trial: Trial, state: State, other: State, seat: str) -> bool:
-    """Whether somebody else notices the difference; alone at the table, whether the same course shows it."""
+    """Whether another seat sees a difference; with one seat, whether the same actions show one."""
     rest = [each for each in trial.game.seats if each != seat]
     if rest:
         return any(sight(trial.view, state, each) != sight(trial.view, other, each) for each in rest)
