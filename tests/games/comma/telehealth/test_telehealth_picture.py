@@ -119,16 +119,16 @@ def test_cases_are_solved_from_the_picture(theme: str, size: int) -> None:
             for name in LOOKS
         }
         look, card = Known(kit, drawn).at(seen, left + rim, top + rim), chart(seen, kit)
-        told = write(
+        report = write(
             {
                 "looks": LOOKS[look].phrase,
                 "widest": card["size"].split()[0],
                 "irritated": "yes" if "yes" in (card["itches"], card["bleeds"]) else "no",
             }
         )
-        answer = read(advise(state.manual, [told]))
+        answer = read(advise(state.manual, [report]))
         state.apply({"solver": f"diagnose_{answer['diagnosis']}\ntreat_{answer['treatment']}"})
-        assert (state.solved, state.mistakes) == (True, 0), f"{theme} {size} seed {seed}: {told}"
+        assert (state.solved, state.mistakes) == (True, 0), f"{theme} {size} seed {seed}: {report}"
 
 
 def test_the_diagnosis_is_highlighted() -> None:

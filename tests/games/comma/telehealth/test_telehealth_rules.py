@@ -142,7 +142,7 @@ def test_the_manual_states_its_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "answer"),
+    ("report", "answer"),
     [
         ("looks = Pearly bump\nwidest = 5\nirritated = no", "diagnosis = BCC\ntreatment = surgery"),
         ("looks = pearly bump\nwidest = 4\nirritated = yes", "treatment = cryotherapy"),
@@ -153,8 +153,8 @@ def test_the_manual_states_its_rules() -> None:
         ("looks = even mole", "widest = <"),
     ],
 )
-def test_oracle_expert_answers_or_explains(told: str, answer: str) -> None:
-    assert answer in advise(PUBLISHED, [told])
+def test_oracle_expert_answers_or_explains(report: str, answer: str) -> None:
+    assert answer in advise(PUBLISHED, [report])
 
 
 @pytest.mark.parametrize("said", ["", "diagnosis = BCC", "diagnosis = FLU\ntreatment = surgery"])
