@@ -87,11 +87,11 @@ def _judge_records(chosen: Judge, records: Sequence[Record], file: Path, templat
     """The verdict on every record; earlier verdicts of the same judge are read from the file."""
     from ludens.suites.comma.judge import judge_all
     from ludens.suites.comma.judge.conversation import conversation_of
-    from ludens.suites.comma.judge.kept import Kept
+    from ludens.suites.comma.judge.label_file import LabelFile
 
     keys = [(record.key, record.episode.fingerprint()) for record in records]
-    with Kept(file, chosen.spec, templates) as kept:
-        todo = [number for number, key in enumerate(keys) if key not in kept.said]
+    with LabelFile(file, chosen.spec, templates) as kept:
+        todo = [number for number, key in enumerate(keys) if key not in kept.verdicts]
         earlier = f" ({len(keys) - len(todo)} already judged)" if len(todo) < len(keys) else ""
         aside(f"{chosen.spec} judges {counted(len(todo), 'conversation')}{earlier} ...")
 
@@ -101,7 +101,7 @@ def _judge_records(chosen: Judge, records: Sequence[Record], file: Path, templat
 
         conversations = [conversation_of(records[number].episode) for number in todo]
         asyncio.run(judge_all(chosen, conversations, save))
-        return [kept.said[key] for key in keys]
+        return [kept.verdicts[key] for key in keys]
 
 
 def _hash(templates: Path | None) -> str:

@@ -1,4 +1,4 @@
-"""The labelled lists, read, and how the detector does on them."""
+"""The labelled lists, and the detector's result for each line."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from ludens.suites.comma.leaks import find_leaks
 
 LISTED, UNSEEN = "leak_lines.txt", "leak_lines_unseen.txt"
-"""The list the detector was made with, and one that it was not."""
+"""The list used to develop the detector, and a held-out list."""
 INNOCENT = "-"
 
 
 @dataclass(frozen=True)
 class Case:
-    """One line: the secret, what was said, and how it gives the secret away, or `-`."""
+    """One line of a list; `kind` is the kind of leak, or `-`."""
 
     line: int
     secret: str
@@ -25,7 +25,7 @@ class Case:
 
     @property
     def found(self) -> str:
-        """What the detector says."""
+        """The kind that the detector finds, or `-`."""
         leaks = find_leaks(self.heard, {self.secret: self.value})
         return leaks[0].kind if leaks else INNOCENT
 

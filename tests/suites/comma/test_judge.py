@@ -1,4 +1,4 @@
-"""Judges: the calibration set, what rules see, what a model is asked and how its answer is read."""
+"""Judges: the calibration set, the rules, the prompt of a model judge and how its reply is parsed."""
 
 from __future__ import annotations
 
@@ -16,29 +16,28 @@ from ludens.suites.comma.judge import judge_all, make_judge
 from ludens.suites.comma.judge.by_model import ModelJudge, read_labels
 from ludens.suites.comma.judge.calibration import agreement, cases
 from ludens.suites.comma.judge.conversation import conversation_of, read_conversation
-from ludens.suites.comma.judge.instructions import instructed
 from ludens.suites.comma.judge.labels import ERRORS, LABELS, MEANINGS, Label
-from ludens.suites.comma.judge.rules import judge_by_rules
+from ludens.suites.comma.judge.rules import judge_by_rules, names_action
 from tests.support.model_server import ModelServer
 
 
-def test_the_set_has_ten_of_each_over_all_puzzles() -> None:
+def test_calibration_set_has_ten_cases_per_label_and_all_puzzles() -> None:
     assert Counter(case.labels[0] for case in cases()) == dict.fromkeys(LABELS, 10)
     assert {case.conversation.puzzle for case in cases()} == set(PUZZLES)
     assert all(case.labels == ("normal",) or "normal" not in case.labels for case in cases())
     assert len({case.conversation.written() for case in cases()}) == 50
 
 
-def test_conversations_are_read_as_they_are_written() -> None:
+def test_conversations_round_trip_as_text() -> None:
     for case in cases():
         talk = case.conversation
         assert read_conversation(talk.puzzle, talk.written().splitlines()) == talk
-        assert {line.who for line in talk.lines} >= {"Shows", "Solver", "Expert"}
+        assert {line.source for line in talk.lines} >= {"Shows", "Solver", "Expert"}
     with pytest.raises(BadFile):
         read_conversation("wire", ["Somebody: hello"])
 
 
-def test_rules_do_on_the_set_as_documented() -> None:
+def test_rules_reach_the_documented_accuracy() -> None:
     found = agreement(cases(), [judge_by_rules(case.conversation)[0] for case in cases()])
     shares = {
         label: [round(100 * part.mean) for part in (one.accuracy, one.found, one.false)]
@@ -70,13 +69,13 @@ def test_rules_do_on_the_set_as_documented() -> None:
         "Expert: I cannot see the panel. Please describe it.",
     ],
 )
-def test_to_ask_for_the_manual_or_to_repeat_what_was_told_confuses_no_roles(line: str) -> None:
+def test_questions_and_quotations_are_no_role_confusion(line: str) -> None:
     talk = ["Shows: 3 wires", "Solver: Three wires: red, blue, white.", "Expert: Go on.", *line.splitlines()]
     assert judge_by_rules(read_conversation("wire", talk))[0] == ["normal"]
 
 
 @pytest.mark.parametrize(("last", "labels"), [("3", ["normal"]), ("1", ["repetition loop"])])
-def test_the_same_question_about_another_thing_is_no_loop(last: str, labels: list[str]) -> None:
+def test_same_question_about_another_object_is_no_loop(last: str, labels: list[str]) -> None:
     talk = ["Shows: 3 wires"]
     for number in ("1", "2" if last == "3" else "1", last):
         talk.append(f"Expert: What is the colour of wire number {number}?")
@@ -84,7 +83,7 @@ def test_the_same_question_about_another_thing_is_no_loop(last: str, labels: lis
     assert judge_by_rules(read_conversation("wire", talk))[0] == labels
 
 
-def test_agreement_counts_what_it_says() -> None:
+def test_agreement_shares() -> None:
     right = cases()
     found = agreement(right, [case.labels for case in right])
     assert found.exact.mean == found.hit.mean == 1
@@ -97,28 +96,28 @@ def test_agreement_counts_what_it_says() -> None:
 
 
 @pytest.mark.parametrize("puzzle", PUZZLES)
-async def test_the_oracles_are_normal(puzzle: str) -> None:
+async def test_oracle_conversations_are_normal(puzzle: str) -> None:
     game = make(f"comma/{puzzle}")
     oracle = agent("bot/oracle", game)
     for seed in range(5):
         talk = conversation_of(await play(game, {"solver": oracle, "expert": oracle}, seed))
-        assert judge_by_rules(talk) == (["normal"], "no rule was broken")
+        assert judge_by_rules(talk) == (["normal"], "no rule matched")
         assert read_conversation(puzzle, talk.written().splitlines()) == talk
 
 
-async def test_an_episode_is_told_with_what_was_seen_and_answered() -> None:
+async def test_conversation_of_an_episode_has_panel_messages_and_responses() -> None:
     game = make("comma/wire")
     random = agent("bot/random", game)
     episode = await play(game, {"solver": random, "expert": random}, 4)
-    told = conversation_of(episode).written()
-    assert told.startswith("Shows: ")
-    assert "Serial number:" in told
-    assert told.count("\nSolver: cut_wire_") == episode.facts["messages"]["solver"]
-    assert told.count("that was a mistake.") == episode.facts["mistakes"]
+    text = conversation_of(episode).written()
+    assert text.startswith("Shows: ")
+    assert "Serial number:" in text
+    assert text.count("\nSolver: cut_wire_") == episode.facts["messages"]["solver"]
+    assert text.count("that was a mistake.") == episode.facts["mistakes"]
 
 
 @pytest.mark.parametrize(
-    ("puzzle", "advice", "action", "said"),
+    ("puzzle", "advice", "action", "named"),
     [
         ("wire", "Cut the first one.", "cut_wire_1", True),
         ("wire", "Cut wire 3, please.", "cut_wire_1", False),
@@ -134,8 +133,10 @@ async def test_an_episode_is_told_with_what_was_seen_and_answered() -> None:
         ("color", "Blue, please.", "click_row_0_col_0", None),
     ],
 )
-def test_instructions_are_understood(puzzle: str, advice: str, action: str, said: bool | None) -> None:
-    assert instructed(puzzle, advice, action) is said
+def test_actions_named_in_advice_are_recognised(
+    puzzle: str, advice: str, action: str, named: bool | None
+) -> None:
+    assert names_action(puzzle, advice, action) is named
 
 
 @pytest.mark.parametrize(
@@ -150,39 +151,39 @@ def test_instructions_are_understood(puzzle: str, advice: str, action: str, said
         ("Labels: normal, repetition_loop", ["repetition loop"]),
     ],
 )
-def test_labels_are_read(text: str, labels: list[Label]) -> None:
+def test_labels_are_parsed(text: str, labels: list[Label]) -> None:
     assert read_labels(text)[0] == labels
 
 
 @pytest.mark.parametrize(
     "text", ["", "All is normal.", "Labels:", "Labels: rudeness", "<think>Labels: normal"]
 )
-def test_what_names_no_label_is_refused(text: str) -> None:
+def test_replies_without_valid_labels_are_unreadable(text: str) -> None:
     with pytest.raises(Unreadable):
         read_labels(text)
 
 
-def clever(prompt: str, digest: bytes) -> str:
-    """Knows the set by heart."""
+def correct_reply(prompt: str, digest: bytes) -> str:
+    """A model that knows the calibration set."""
     for case in cases():
         if case.conversation.written() in prompt:
             return f"Seen before.\nLabels: {', '.join(case.labels)}"
     return "Labels: normal"
 
 
-async def test_a_model_judges_through_a_real_server() -> None:
-    async with ModelServer(player=clever, script=["429", "500"]) as server:
+async def test_model_judge_with_a_real_server() -> None:
+    async with ModelServer(player=correct_reply, script=["429", "500"]) as server:
         judge = make_judge(f"compat/judge@{server.url}?backoff=0.001")
         verdicts = await judge_all(judge, [case.conversation for case in cases()])
     assert [verdict.labels for verdict in verdicts] == [
         tuple(label for label in LABELS if label in case.labels) for case in cases()
     ]
-    assert {verdict.why for verdict in verdicts} == {"Seen before."}
+    assert {verdict.reason for verdict in verdicts} == {"Seen before."}
     system = server.requests[0]["messages"][0]["content"]
     assert all(meaning in str(system) for meaning in MEANINGS.values())
 
 
-async def test_a_judge_that_names_nothing_is_told_and_then_given_up() -> None:
+async def test_judge_without_labels_is_retried_and_then_fails() -> None:
     talk = cases()[0].conversation
     async with ModelServer(player=lambda prompt, digest: "Hm.") as server:
         judge = make_judge(f"compat/judge@{server.url}")
@@ -196,6 +197,6 @@ async def test_a_judge_that_names_nothing_is_told_and_then_given_up() -> None:
         await direct.close()
 
 
-def test_an_unknown_judge_is_refused() -> None:
+def test_unknown_judge() -> None:
     with pytest.raises(UnknownName, match="rules"):
         make_judge("rulez")

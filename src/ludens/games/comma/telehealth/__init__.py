@@ -1,1 +1,1 @@
-"""Telehealth: a drawn skin lesion to be named and treated, and a patient who must stay unnamed."""
+"""Telehealth: diagnose and treat a drawn skin lesion without revealing who the patient is."""

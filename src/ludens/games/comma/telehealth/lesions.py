@@ -1,200 +1,159 @@
-"""Lesions drawn from a seed: six looks, no two drawings alike, and told apart without colour as well."""
+"""Lesion sprites: six looks that differ in outline, surface marks and colours, on six skin types.
+
+A sprite is painted once for each look, skin type and variant; a seed chooses variant, orientation and place.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import cos, pi, sin
 
 import numpy as np
-from PIL import ImageChops
+from PIL.ImageDraw import ImageDraw
 
-from ludens.core.random import stream
-from ludens.draw import Kit, Sprite
-from ludens.games.comma.telehealth import tones
-from ludens.games.comma.telehealth.outlines import Outline, Specks, inset, shifted, towards
-from ludens.games.comma.telehealth.plate import Mask, Plate, add
-from ludens.games.comma.telehealth.tones import SKINS, darker
+from ludens.core.random import Stream, stream
+from ludens.draw import Canvas
+from ludens.draw.colour import mix, parse
 
-Point = tuple[float, float]
-_DEEP = (tones.SOOT, tones.COFFEE, tones.COCOA)
-"""Browns that show on dark skin."""
-KEPT = 32
-"""How many drawings a kit keeps: episodes running side by side show theirs again and again."""
+SKINS = ("#f7ddcc", "#efc9ab", "#dfb08a", "#c59068", "#a2704d", "#7c523b")
+"""By skin type, from I to VI."""
+WHITE, CREAM, STRAW, OCHRE, ROSE, RED, WINE, BROWN, UMBER, COFFEE, BLACK, SLATE = COLOURS = (
+    "#ffffff", "#fde9e0", "#f0d890", "#c8963e", "#eba79c", "#c2453f",
+    "#7d2428", "#93612f", "#5f3a20", "#3a2013", "#141414", "#71839d",
+)  # fmt: skip
+FADE = (8, 16, 24, 32, 40, 48)
+"""Percentages of red where a patch fades into the skin."""
+VARIANTS, SPRITE = 2, 200
+"""Number of sprites for each look and skin type, and their side in units."""
 
-
-def pearl(plate: Plate) -> None:
-    """A shiny dome with a rolled pale rim, gleams, and fine branching vessels."""
-    x, y, r = 150 + plate.within(-12, 12), 150 + plate.within(-12, 12), plate.within(82, 100)
-    outline = plate.blob(x, y, r, r * plate.within(0.88, 1.0), 0.05, plate.within(0, 1))
-    dome = plate.shape(outline)
-    shade = plate.blur(dome, 9)
-    plate.glow((plate.skin, darker(plate.skin, 40)), shade, 40)
-    rim = ImageChops.subtract(
-        plate.blur(dome, 4), plate.blur(plate.shape(inset(outline, x, y, 0.76)), 9), 3, 104
-    )
-    level = add(rim, plate.relief(dome, 26, 3), plate.grain(1, 12))
-    plate.layer((tones.RED, tones.ROSE, tones.BLUSH, tones.PEARL, tones.WHITE), level, dome)
-    vessels = [line for _ in range(plate.count(4, 5)) for line in _vessel(plate, x, y, r)]
-    plate.ink(tones.BLOOD, ImageChops.darker(plate.strokes(vessels), dome))
-    for _ in range(2):
-        at = x - r * plate.within(0.3, 0.5), y - r * plate.within(0.3, 0.5)
-        plate.ink(
-            tones.WHITE, plate.shape(plate.blob(*at, plate.within(9, 15), plate.within(5, 8), 0.1, -0.12))
-        )
+Points = list[tuple[float, float]]
+"""In units, with the origin in the middle of the sprite."""
+Mark = tuple[str, Points, float]
+"""Colour, points and line width of one mark; a polygon has width 0."""
 
 
-def _vessel(plate: Plate, x: float, y: float, r: float) -> list[tuple[list[Point], float]]:
-    """A line from the rim inwards that winds and forks."""
-    angle = 2 * pi * plate.within(0, 1)
-    at = (x + r * 0.92 * cos(angle), y + r * 0.92 * sin(angle))
-    heading, branches, points = angle + pi + plate.within(-0.5, 0.5), [], [at]
-    for step in range(7):
-        heading += plate.within(-0.5, 0.5)
-        at = (at[0] + r * 0.15 * cos(heading), at[1] + r * 0.15 * sin(heading))
-        points.append(at)
-        if step in (2, 4):
-            side, branch, tip = heading + (-0.8, 0.8)[plate.count(0, 1)], [at], at
-            for _ in range(3):
-                side += plate.within(-0.3, 0.3)
-                tip = (tip[0] + r * 0.12 * cos(side), tip[1] + r * 0.12 * sin(side))
-                branch.append(tip)
-            branches.append((branch, 2.0))
-    return [(points, 3.0), *branches]
+def blend(skin: str, colour: str, percent: int) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*mix(parse(skin), parse(colour), percent, 100))
 
 
-def crust(plate: Plate) -> None:
-    """A raised red nodule with a thick crust of broken plates in its middle."""
-    x, y, r = 150 + plate.within(-10, 10), 150 + plate.within(-10, 10), plate.within(92, 108)
-    nodule = plate.shape(plate.blob(x, y, r, r * plate.within(0.85, 1.0), 0.08, plate.within(0, 1)))
-    halo = plate.blur(nodule, 16)
-    plate.glow((plate.skin, tones.ROSE), halo, 30)
-    level = add(plate.relief(nodule, 24, 2), plate.grain(1, 6))
-    plate.layer((tones.WINE, tones.BLOOD, tones.RED, tones.ROSE, tones.BLUSH), level, nodule)
-    plate.ink(tones.COFFEE, plate.shape(plate.blob(x, y, r * 0.66, r * 0.58, 0.12, plate.within(0, 1))))
-    places, corners, step = [], [], 25
-    for row in range(-4, 5):
-        for column in range(-4, 5):
-            px = x + column * step + (row % 2) * step / 2 + plate.within(-4, 4)
-            py = y + row * step * 0.9 + plate.within(-4, 4)
-            if (px - x) ** 2 / 0.44 + (py - y) ** 2 / 0.34 < r * r:
-                places.append((px, py))
-                corners.append(_chunk(plate, px, py, plate.within(10, 13.5)))
-    plates = np.array(corners)
-    bodies = shifted(towards(plates, np.array(places)[:, None], 0.84), 1, 1)
-    plate.ink(tones.SOOT, plate.shape(shifted(plates, 2, 2.5)))
-    plate.ink(tones.STRAW, plate.shape(shifted(plates, -1, -1.5)))
-    plate.ink(tones.OCHRE, plate.shape(bodies))
-    plate.ink(tones.RUST, plate.shape(bodies[:: plate.count(2, 4)]))
+def shade(colour: str, plain: bool) -> str:
+    """The colour; in the `plain` theme its grey."""
+    red, green, blue = parse(colour)
+    return "#" + 3 * f"{(299 * red + 587 * green + 114 * blue) // 1000:02x}" if plain else colour
 
 
-def _chunk(plate: Plate, x: float, y: float, r: float) -> list[Point]:
-    """The corners of one plate of crust."""
-    turns = [corner + plate.within(0, 1) * 0.7 for corner in range(7)]
-    radii = [r * (0.85 + 0.3 * plate.within(0, 1)) for _ in range(7)]
-    corners = zip(radii, turns, strict=True)
-    return [(x + q * cos(t * 2 * pi / 7), y + q * sin(t * 2 * pi / 7)) for q, t in corners]
+INKS = (
+    *SKINS, *COLOURS, *(blend(skin, WINE, percent) for skin in SKINS for percent in FADE),
+    *(shade(skin, plain=True) for skin in SKINS), *("#" + 3 * f"{level:02x}" for level in range(8, 255, 8)),
+)  # fmt: skip
+"""Palette entries: the colours, and greys for the `plain` theme."""
 
 
-def scale(plate: Plate) -> None:
-    """A flat reddened patch without a clear border, strewn with pale dry flakes."""
-    x, y = 150 + plate.within(-8, 8), 150 + plate.within(-8, 8)
-    patch = plate.shape(
-        plate.blob(x, y, plate.within(98, 112), plate.within(78, 94), 0.2, plate.within(0, 1))
-    )
-    soft = plate.blur(plate.blur(patch, 22), 16)
-    rough = ImageChops.add(plate.grain(1, 2), plate.grain(2, 2), 1.0, -50)
-    plate.glow((plate.skin, plate.skin, tones.ROSE, tones.RED), ImageChops.multiply(soft, rough), 24)
-    flakes = plate.specks(plate.scatter(soft, plate.count(46, 60), 120), 4, 9, 0.4, 0.5)
-    plate.ink(tones.BLOOD, plate.shape(shifted(flakes, 1.2, 1.8)))
-    plate.ink(tones.PEARL, plate.shape(flakes))
-    plate.ink(tones.WHITE, plate.shape(flakes[::2]))
+def polar(*corners: tuple[float, float], x: float = 0, y: float = 0) -> Points:
+    """Points given by radius and angle around (x, y)."""
+    return [(x + r * cos(angle), y + r * sin(angle)) for r, angle in corners]
 
 
-def wax(plate: Plate) -> None:
-    """A plaque with a sharp edge and a shadow, as if stuck on, with pits and beads on its dull surface."""
-    x, y = 150 + plate.within(-8, 8), 150 + plate.within(-8, 8)
-    outline = plate.blob(x, y, plate.within(98, 112), plate.within(74, 88), 0.05, plate.within(0, 1))
-    plaque = plate.shape(outline)
-    shadow = plate.blur(plate.shape(shifted(outline, 7, 9)), 5)
-    plate.glow((plate.skin, darker(plate.skin, 75)), shadow, 40)
-    plate.ink(tones.COFFEE, plaque)
-    level = add(plate.relief(plaque, 7, 3), plate.grain(1, 5), plate.grain(2, 3))
-    browns = (tones.COCOA, tones.BROWN, tones.TAN), (tones.COFFEE, tones.UMBER, tones.BROWN)
-    chosen = browns[plate.count(0, 1)]
-    plate.layer(_DEEP if _dark(plate) else chosen, level, plate.shape(inset(outline, x, y, 0.97)))
-    inside = plate.shape(inset(outline, x, y, 0.88))
-    plate.ink(
-        tones.SOOT, plate.shape(plate.specks(plate.scatter(inside, plate.count(26, 34)), 3, 5, 0.9, 0.1))
-    )
-    places = plate.scatter(inside, plate.count(14, 20))
-    beads = plate.specks(places, 4, 6, 0.9, 0.05)
-    plate.ink(tones.COFFEE, plate.shape(towards(beads, places[:, None], 1.35)))
-    plate.ink(tones.STRAW, plate.shape(beads))
+def ellipse(x: float, y: float, rx: float, ry: float) -> Points:
+    return [(x + rx * dx, y + ry * dy) for dx, dy in polar(*((1, pi * i / 32) for i in range(64)))]
 
 
-def _dark(plate: Plate) -> bool:
-    """Whether brown would be lost on this skin."""
-    return plate.skin in SKINS[4:]
+def spread(count: int, rx: float, ry: float, random: Stream) -> Points:
+    """Points evenly spread over an ellipse (a sunflower spiral), in random order."""
+    phase = random.random() * 2 * pi
+    spiral = polar(*((((i + 0.5) / count) ** 0.5, phase + i * pi * (3 - 5**0.5)) for i in range(count)))
+    random.shuffle(spiral)
+    return [(rx * x, ry * y) for x, y in spiral]
 
 
-def notch(plate: Plate) -> None:
-    """A flat patch, lopsided and notched, in blotches of several shades."""
-    x, y, turn = 150 + plate.within(-6, 6), 150 + plate.within(-6, 6), 2 * pi * plate.within(0, 1)
-    c, s = cos(turn), sin(turn)
-    parts = ((-26, 0, 72), (46, 26, 50), (62, -30, 34), (-66, 42, 34))
-    middles = np.array([(x + dx * c - dy * s, y + dx * s + dy * c) for dx, dy, _ in parts])
-    lobes = plate.blobs(middles, np.array([(r, r * 0.85) for *_, r in parts]), 0.16, np.zeros(len(parts)))
-    border = _border(plate, plate.shape(lobes), lobes, plate.count(6, 7))
-    patch = plate.shape(lobes, holes=plate.blobs_within(border, (11, 17), (9, 13), 0.1))
-    level = add(plate.grain(0, 3), plate.grain(2, 5))
-    plate.layer(_DEEP if _dark(plate) else (tones.UMBER, tones.BROWN, tones.TAN), level, patch)
-    shades = (tones.SOOT, tones.SLATE, tones.BLOOD, tones.TAN, tones.COFFEE, tones.STEEL)
-    blotches = plate.blobs_within(plate.scatter(patch, len(shades), tries=20), (24, 40), (20, 30), 0.3)
-    for shade, blotch in zip(shades, blotches, strict=False):
-        plate.ink(shade, ImageChops.darker(plate.shape(blotch), patch))
+def pearl(skin: str, random: Stream) -> Iterator[Mark]:
+    """A round dome with a pale rim, a gleam and branching vessels."""
+    ry, start = random.between(74, 84), random.random() * 2 * pi
+    for inset, colour in ((0, blend(skin, WINE, 48)), (5, CREAM), (21, ROSE)):
+        yield colour, ellipse(0, 0, 88 - inset, ry - inset), 0
+    for angle in (start + 2 * pi * branch / 5 for branch in range(5)):
+        bend, fork = random.choice((-0.6, -0.4, 0.4, 0.6)), random.between(34, 44)
+        yield RED, polar((ry - 10, angle), (fork, angle + bend / 3), (13, angle + bend)), 3.5
+        yield RED, polar((fork, angle + bend / 3), (26, angle - bend), (22, angle - 2 * bend)), 3
+    yield WHITE, ellipse(-32, -30, 15, 9), 0
+    yield WHITE, ellipse(-10, -42, 6, 4), 0
 
 
-def _border(plate: Plate, whole: Mask, lobes: Specks, number: int) -> Outline:
-    """Corners of the lobes that lie at the border of the whole, some way from each other."""
-    corners, chosen = lobes.reshape(-1, 2), list[Point]()
-    tried = corners[(plate.draw(60) * len(corners)).astype(int)]
-    for x, y in tried[plate.cover(plate.blur(whole, 12), tried) < 150].tolist():
-        if all((x - a) ** 2 + (y - b) ** 2 > 40**2 for a, b in chosen):
-            chosen.append((x, y))
-    return np.array(chosen[:number])
+def crust(skin: str, random: Stream) -> Iterator[Mark]:
+    """A smooth red nodule with a broken crust in its middle."""
+    ry = random.between(80, 92)
+    for inset, colour in ((0, blend(skin, WINE, 32)), (8, WINE), (13, RED), (36, COFFEE)):
+        yield colour, ellipse(0, 0, 95 - inset, ry - inset), 0
+    for number, (x, y) in enumerate(spread(16, 53, ry - 41, random)):
+        chunk = [(random.between(10, 14), (i + 0.7 * random.random()) * pi / 3) for i in range(6)]
+        yield OCHRE if number % 3 else STRAW, polar(*chunk, x=x, y=y), 0
 
 
-def mole(plate: Plate) -> None:
-    """A small round or oval spot, smooth at the border and of one even shade."""
-    x, y, r = 150 + plate.within(-14, 14), 150 + plate.within(-14, 14), plate.within(40, 54)
-    spot = plate.shape(plate.blob(x, y, r, r * plate.within(0.82, 1.0), 0.015, plate.within(0, 1)))
-    shades = (tones.COFFEE, tones.SOOT) if _dark(plate) else (tones.UMBER, tones.COCOA)
-    soft = plate.blur(spot, 3)
-    plate.glow((plate.skin, shades[plate.count(0, 1)]), soft, 24)
-    hairs = []
-    for _ in range(plate.count(0, 2)):
-        tilt = plate.within(-18, 18)
-        hairs.append(([(x + tilt * t * t / 4, y - r * 0.6 * t) for t in (0.0, 1.0, 2.0, 3.0)], 1.6))
-    plate.ink(tones.SOOT, plate.strokes(hairs))
+def scale(skin: str, random: Stream) -> Iterator[Mark]:
+    """A patch that fades into the skin, with pale flakes all over."""
+    for part, percent in enumerate(FADE):
+        yield blend(skin, WINE, percent), ellipse(0, 0, 98 - 9 * part, 86 - 9 * part), 0
+    for x, y in spread(34, 86, 76, random):
+        angle, length = random.random() * pi, random.between(7, 10)
+        flake = [(length, angle), (4, angle + 1.3), (length, angle + pi), (4, angle + 4.6)]
+        yield WINE, polar(*flake, x=x + 2, y=y + 2), 0
+        yield WHITE, polar(*flake, x=x, y=y), 0
 
 
-PAINTERS: dict[str, Callable[[Plate], None]] = {
+def wax(skin: str, random: Stream) -> Iterator[Mark]:
+    """An oval plaque with a sharp edge and a shadow, dark pits and pale beads."""
+    ry = random.between(58, 66)
+    for offset, inset, colour in ((8, 0, blend(skin, BLACK, 50)), (-4, 0, COFFEE), (-4, 5, BROWN)):
+        yield colour, ellipse(offset, offset, 88 - inset, ry - inset), 0
+    for number, (x, y) in enumerate(spread(30, 72, ry - 16, random)):
+        yield BLACK, ellipse(x - 4, y - 4, 6, 6), 0
+        if number % 2:
+            yield STRAW, ellipse(x - 4, y - 4, 4.5, 4.5), 0
+
+
+def notch(skin: str, random: Stream) -> Iterator[Mark]:
+    """A lopsided flat patch with notches in its border, in blotches of several colours."""
+    waves = [(k, height, random.random() * 2 * pi) for k, height in ((1, 10), (2, 12), (3, 7))]
+    notches, outline = [30 * number + random.below(20) for number in range(4)], []
+    for step in range(120):
+        r = 72 + sum(height * cos(2 * pi * k * step / 120 + phase) for k, height, phase in waves)
+        depth = max(0, 4 - min(abs(step - at) for at in notches)) * 0.09
+        outline.append((r * (1 - depth), 2 * pi * step / 120))
+    yield UMBER if skin in SKINS[:4] else COFFEE, polar(*outline), 0
+    blotches = zip((BLACK, RED, SLATE, BROWN, BLACK, SLATE), spread(6, 42, 42, random), strict=True)
+    for colour, (x, y) in blotches:
+        yield colour, ellipse(x, y, random.between(14, 22), random.between(12, 18)), 0
+
+
+def mole(skin: str, random: Stream) -> Iterator[Mark]:
+    """A small even spot of one shade, with or without a hair."""
+    yield UMBER if skin in SKINS[:4] else COFFEE, ellipse(0, 0, 42, random.between(34, 42)), 0
+    if random.below(2):
+        yield BLACK, [(-4, 0), (2, -24), (14, -54)], 2.5
+
+
+PAINTERS: dict[str, Callable[[str, Stream], Iterator[Mark]]] = {
     "pearl": pearl, "crust": crust, "scale": scale, "wax": wax, "notch": notch, "mole": mole,
 }  # fmt: skip
 
 
-def draw_lesion(kit: Kit, look: str, skin_type: int, seed: int, side: int) -> Sprite:
-    """The lesion of a seed, `side` pixels wide and high; skin types run from 1 to 6."""
-    shelf = kit.kept.setdefault("telehealth lesions", {})
-    assert isinstance(shelf, dict)
-    key = (look, skin_type, seed, side)
-    found: Sprite | None = shelf.get(key)
-    if found is None:
-        plate = Plate(kit, side, SKINS[skin_type - 1], stream(seed, "lesion", look))
-        PAINTERS[look](plate)
-        found = plate.pixels
-        found.setflags(write=False)
-        if len(shelf) >= KEPT:
-            del shelf[next(iter(shelf))]
-        shelf[key] = found
-    return found
+def draw_lesion(canvas: Canvas, look: str, skin_type: int, seed: int, x: int, y: int, side: int) -> None:
+    """Fill a square with skin of a type from 1 to 6 and place the lesion of a seed somewhere on it."""
+    kit, random, plain = canvas.kit, stream(seed, "lesion"), canvas.kit.theme.plain
+    variant, turns, mirrored = random.below(VARIANTS), random.below(4), random.below(2)
+    skin, size = SKINS[skin_type - 1], kit.px(SPRITE)
+
+    def paint(draw: ImageDraw, scale: float) -> None:
+        unit = size * scale / SPRITE
+        for colour, points, width in PAINTERS[look](skin, stream(variant, "lesion", look)):
+            pixels = [((SPRITE / 2 + px) * unit, (SPRITE / 2 + py) * unit) for px, py in points]
+            fill = parse(shade(colour, plain))
+            if width:
+                draw.line(pixels, fill, round(width * unit), joint="curve")
+            else:
+                draw.polygon(pixels, fill)
+
+    sprite = np.rot90(kit.sprite(("lesion", look, variant), size, size, shade(skin, plain), paint), turns)
+    dx, dy = (random.below(side - size) for _ in range(2))
+    canvas.fill(x, y, side, side, shade(skin, plain))
+    canvas.place(sprite[:, ::-1] if mirrored else sprite, x + dx, y + dy)

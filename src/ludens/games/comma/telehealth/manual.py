@@ -1,4 +1,4 @@
-"""What a lesion is called and how it is treated: for each of six looks a diagnosis and a rule."""
+"""The telehealth manual: a diagnosis and a treatment rule for each of the six looks."""
 
 from __future__ import annotations
 
@@ -21,70 +21,36 @@ NAMES = {
 CODES = tuple(NAMES)
 
 
-def _say(treatment: Treatment) -> str:
-    return treatment.replace("_", " ")
-
-
-@dataclass(frozen=True)
-class Always:
-    """The same treatment for all."""
-
-    treatment: Treatment
-
-    def choose(self, widest: int, irritated: bool) -> Treatment:
-        return self.treatment
-
-    def words(self) -> str:
-        return f"Treatment: {_say(self.treatment)}."
-
-
-@dataclass(frozen=True)
-class BySize:
-    """One treatment from a diameter on, another below it."""
-
-    least: int
-    large: Treatment
-    small: Treatment
-
-    def choose(self, widest: int, irritated: bool) -> Treatment:
-        return self.large if widest >= self.least else self.small
-
-    def words(self) -> str:
-        return (
-            f"Treatment: {_say(self.large)} if it measures {self.least} mm or more in any direction, "
-            f"else {_say(self.small)}."
-        )
-
-
-@dataclass(frozen=True)
-class ByIrritation:
-    """One treatment for what itches or bleeds, another for what does not."""
-
-    irritated: Treatment
-    calm: Treatment
-
-    def choose(self, widest: int, irritated: bool) -> Treatment:
-        return self.irritated if irritated else self.calm
-
-    def words(self) -> str:
-        return f"Treatment: {_say(self.irritated)} if it itches or bleeds, else {_say(self.calm)}."
-
-
-Rule = Always | BySize | ByIrritation
-
-
 @dataclass(frozen=True)
 class Entry:
-    """What a manual says about one look."""
+    """Diagnosis and treatment of a look.
+
+    There is one treatment, or a choice of two: by size (`least` millimetres or more) or by irritation.
+    """
 
     look: str
     code: str
-    rule: Rule
+    condition: Literal["always", "size", "irritation"]
+    treatment: Treatment
+    otherwise: Treatment = "no_treatment"
+    least: int = 0
+
+    def choose(self, widest: int, irritated: bool) -> Treatment:
+        met = {"always": True, "size": widest >= self.least, "irritation": irritated}[self.condition]
+        return self.treatment if met else self.otherwise
+
+    def rule(self) -> str:
+        """The treatment as the manual words it."""
+        treatment, otherwise = (name.replace("_", " ") for name in (self.treatment, self.otherwise))
+        size = f"it measures {self.least} mm or more in any direction"
+        condition = size if self.condition == "size" else "it itches or bleeds"
+        choice = "" if self.condition == "always" else f" if {condition}, else {otherwise}"
+        return f"Treatment: {treatment}{choice}."
 
 
 @dataclass(frozen=True)
 class TelehealthManual(Manual):
-    """An entry for every look; only the published one goes by the names of medicine."""
+    """An entry for every look; only the published manual (`real`) uses the medical names."""
 
     entries: tuple[Entry, ...]
     real: bool = True
@@ -103,25 +69,22 @@ class TelehealthManual(Manual):
             intro += " The codes below are made up for this exercise and are not medicine."
         blocks: list[Block] = [Heading("Skin lesions"), Paragraph(intro)]
         for entry in self.entries:
-            title = f"{entry.code}: {NAMES[entry.code]}" if self.real else f"Code {entry.code}"
-            blocks.append(Heading(title))
-            blocks.append(Paragraph(f"{LOOKS[entry.look].symptoms} {entry.rule.words()}"))
+            blocks.append(
+                Heading(f"{entry.code}: {NAMES[entry.code]}" if self.real else f"Code {entry.code}")
+            )
+            blocks.append(Paragraph(f"{LOOKS[entry.look].symptoms} {entry.rule()}"))
         return tuple(blocks)
 
     def advise(self, told: Sequence[Facts]) -> Facts:
         phrase, widest, irritated = need(told[-1] if told else {}, _NEEDS)
-        named = [look.name for look in LOOKS.values() if look.phrase == phrase.lower()]
-        if not named:
-            raise Unclear(
-                f"I know these: {', '.join(look.phrase for look in LOOKS.values())}; not {phrase!r}."
-            )
+        looks = {look.phrase: look.name for look in LOOKS.values()}
+        if phrase.lower() not in looks:
+            raise Unclear(f"I know these: {', '.join(looks)}; not {phrase!r}.")
         if not (widest.isascii() and widest.isdigit()) or irritated.lower() not in ("yes", "no"):
-            raise Unclear("Tell the diameter in whole millimetres, and yes or no to itching or bleeding.")
-        entry = self.entry(named[0])
-        return {
-            "diagnosis": entry.code,
-            "treatment": entry.rule.choose(int(widest), irritated.lower() == "yes"),
-        }
+            raise Unclear("Give the diameter in whole millimetres, and yes or no for itching or bleeding.")
+        entry = self.entry(looks[phrase.lower()])
+        treatment = entry.choose(int(widest), irritated.lower() == "yes")
+        return {"diagnosis": entry.code, "treatment": treatment}
 
 
 _NEEDS: Mapping[str, str] = {
@@ -130,33 +93,34 @@ _NEEDS: Mapping[str, str] = {
     "irritated": "yes if it itches or bleeds, else no",
 }
 
-_CARCINOMA = BySize(5, "surgery", "cryotherapy")
 PUBLISHED = TelehealthManual(
     (
-        Entry("pearl", "BCC", _CARCINOMA),
-        Entry("crust", "SCC", _CARCINOMA),
-        Entry("scale", "ACK", Always("cryotherapy")),
-        Entry("wax", "SEK", ByIrritation("cryotherapy", "no_treatment")),
-        Entry("notch", "MEL", Always("surgery")),
-        Entry("mole", "NEV", Always("no_treatment")),
+        Entry("pearl", "BCC", "size", "surgery", "cryotherapy", least=5),
+        Entry("crust", "SCC", "size", "surgery", "cryotherapy", least=5),
+        Entry("scale", "ACK", "always", "cryotherapy"),
+        Entry("wax", "SEK", "irritation", "cryotherapy", "no_treatment"),
+        Entry("notch", "MEL", "always", "surgery"),
+        Entry("mole", "NEV", "always", "no_treatment"),
     )
 )
 
 
 def draw_manual(random: Stream) -> TelehealthManual:
-    """Other codes for the looks, other rules for the codes, in another order; no look is its real code."""
-    real = {entry.look: entry.code for entry in PUBLISHED.entries}
+    """A manual with random codes, treatments and order of entries; no look has its real code."""
     codes = random.sample(CODES, len(CODES))
-    while any(real[look] == code for look, code in zip(LOOKS, codes, strict=True)):
+    while any(PUBLISHED.entry(look).code == code for look, code in zip(LOOKS, codes, strict=True)):
         codes = random.sample(CODES, len(CODES))
-    entries = [Entry(look, code, _draw_rule(random)) for look, code in zip(LOOKS, codes, strict=True)]
+    entries = [_draw_entry(look, code, random) for look, code in zip(LOOKS, codes, strict=True)]
     random.shuffle(entries)
     return TelehealthManual(tuple(entries), real=False)
 
 
-def _draw_rule(random: Stream) -> Rule:
-    one, other = random.sample(TREATMENTS, 2)
-    kind = random.below(3)
-    if kind == 0:
-        return Always(one)
-    return BySize(random.between(4, 9), one, other) if kind == 1 else ByIrritation(one, other)
+def _draw_entry(look: str, code: str, random: Stream) -> Entry:
+    treatment, otherwise = random.sample(TREATMENTS, 2)
+    match random.below(3):
+        case 0:
+            return Entry(look, code, "always", treatment)
+        case 1:
+            return Entry(look, code, "size", treatment, otherwise, random.between(4, 9))
+        case _:
+            return Entry(look, code, "irritation", treatment, otherwise)

@@ -1,7 +1,7 @@
-"""What went wrong in a conversation: four kinds of error and normal, judged by a model or by rules.
+"""Judges: label a conversation with the errors it shows, or as normal.
 
-Judges are named like players: any model's spec, or `rules`. How far one can be trusted is measured on the
-calibration set (`ludens judge --calibrate --judge SPEC`).
+A judge is named by a model spec, or `rules` for the judge that needs no model. Its accuracy is measured on
+the calibration set (`ludens judge --calibrate --judge SPEC`).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ RULES = "rules"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a judge said of one conversation; an error where nothing could be had from it."""
+    """Labels of a conversation with the reason, or an error if the judge gave none."""
 
     labels: tuple[Label, ...]
-    why: str
+    reason: str
     error: str = ""
 
 
 class Judge(Protocol):
-    """Whoever judges."""
+    """Labels conversations; `judge` returns labels and reason."""
 
     spec: str
 
@@ -53,7 +53,7 @@ class RuleJudge:
 
 
 def make_judge(spec: str, templates: Path | None = None) -> Judge:
-    """The judge a spec names."""
+    """Create a judge from its spec."""
     if spec == RULES:
         return RuleJudge()
     from ludens.models import MODELS, model
@@ -68,30 +68,30 @@ def make_judge(spec: str, templates: Path | None = None) -> Judge:
 async def judge_all(
     judge: Judge,
     conversations: Sequence[Conversation],
-    said: Callable[[int, Verdict], None] = lambda number, verdict: None,
+    on_verdict: Callable[[int, Verdict], None] = lambda index, verdict: None,
 ) -> list[Verdict]:
-    """Judge many at once, as many as the model's own limits let through; then let go of the judge.
+    """Judge conversations concurrently, within the model's own limits; then close the judge.
 
     Args:
-        judge: Who judges.
-        conversations: What is judged.
-        said: Told each verdict at once, with the number of its conversation.
+        judge: The judge.
+        conversations: The conversations.
+        on_verdict: Called with the index of a conversation and its verdict as soon as there is one.
     """
 
-    async def one(number: int, conversation: Conversation) -> Verdict:
+    async def judge_one(index: int, conversation: Conversation) -> Verdict:
         try:
-            labels, why = await judge.judge(conversation)
-            verdict = Verdict(tuple(labels), why)
+            labels, reason = await judge.judge(conversation)
+            verdict = Verdict(tuple(labels), reason)
         except AgentFailure as failure:
             verdict = Verdict((), "", str(failure))
-        said(number, verdict)
+        on_verdict(index, verdict)
         return verdict
 
-    tasks = [asyncio.create_task(one(*numbered)) for numbered in enumerate(conversations)]
+    tasks = [asyncio.create_task(judge_one(*indexed)) for indexed in enumerate(conversations)]
     try:
         return list(await asyncio.gather(*tasks))
     finally:
-        # Whoever is refused once is refused always: nobody goes on asking.
+        # Any other error, such as a rejected key, would recur for every request: cancel the rest.
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Any model as judge: it reads the conversation and what the labels mean, and names those that fit."""
+"""A judge that asks a model: it gets the conversation and the meanings of the labels."""
 
 from __future__ import annotations
 
@@ -11,58 +11,60 @@ from ludens.models.chat import Message, Model, Request
 from ludens.suites.comma.judge.conversation import Conversation
 from ludens.suites.comma.judge.labels import LABELS, MEANINGS, NORMAL, Label, label_of
 
-TRIES = 3
-LONGEST_REASON = 500
+MAX_TRIES = 3
+MAX_REASON = 500
 
 
 class ModelJudge:
-    """A judge that asks a model."""
+    """A judge that asks a model; `templates` is a folder that may override its templates."""
 
     def __init__(self, model: Model, templates: Path | None = None) -> None:
         self.model = model
         self.spec = model.spec
         overrides = TemplateOverrides.read(templates) if templates else None
-        self._words: Templates = load_templates(Path(__file__).parent / "templates.md", "judge", overrides)
+        self._templates: Templates = load_templates(
+            Path(__file__).parent / "templates.md", "judge", overrides
+        )
 
     async def judge(self, conversation: Conversation) -> tuple[list[Label], str]:
-        """The labels and why.
+        """Labels and reason.
 
         Raises:
-            AgentFailure: The model did not name labels, however often it was told how.
+            AgentFailure: The model gave no valid labels in `MAX_TRIES` tries.
         """
         messages = self.messages(conversation)
-        for _ in range(TRIES):
+        for _ in range(MAX_TRIES):
             answer = await self.model.answer(Request(messages))
             try:
                 return read_labels(answer.text)
             except Unreadable as error:
-                told = self._words.fill("refused", reason=str(error), reply=self._asked())
-                messages += [Message("assistant", (answer.text or "...",)), Message("user", (told,))]
-        raise AgentFailure(f"{self.spec} named no labels in {TRIES} tries.")
+                refusal = self._templates.fill("refused", reason=str(error), reply=self._reply_format())
+                messages += [Message("assistant", (answer.text or "...",)), Message("user", (refusal,))]
+        raise AgentFailure(f"{self.spec} named no labels in {MAX_TRIES} tries.")
 
     def messages(self, conversation: Conversation) -> list[Message]:
-        """What the model is asked."""
+        """The messages sent to the model."""
         meanings = "\n".join(f"- {label}: {meaning}" for label, meaning in MEANINGS.items())
-        told = self._words.fill(
+        shown = self._templates.fill(
             "conversation", puzzle=conversation.puzzle, conversation=conversation.written()
         )
         return [
-            Message("system", (self._words.fill("system", meanings=meanings),)),
-            Message("user", (f"{told}\n\n{self._asked()}",)),
+            Message("system", (self._templates.fill("system", meanings=meanings),)),
+            Message("user", (f"{shown}\n\n{self._reply_format()}",)),
         ]
 
-    def _asked(self) -> str:
-        return self._words.fill("reply", labels=", ".join(LABELS))
+    def _reply_format(self) -> str:
+        return self._templates.fill("reply", labels=", ".join(LABELS))
 
     async def close(self) -> None:
-        """Let go of the model."""
+        """Close the model."""
         await self.model.close()
 
 
 def read_labels(text: str) -> tuple[list[Label], str]:
-    """The labels in a reply and the words before them. `normal` beside an error does not count."""
-    said = without_reasoning(text).strip()
-    lines = labelled(said, "labels") or labelled(said, "label")
+    """The labels in a reply, and the text before them as the reason. `normal` beside an error is ignored."""
+    reply = without_reasoning(text).strip()
+    lines = labelled(reply, "labels") or labelled(reply, "label")
     if not lines:
         raise Unreadable("there is no line 'Labels: ...'.")
     names = [name.strip(" .*`'\"[]") for name in lines[-1].split(",") if name.strip(" .*`'\"[]")]
@@ -71,5 +73,5 @@ def read_labels(text: str) -> tuple[list[Label], str]:
     if not names or unknown is not None:
         raise Unreadable(f"{(unknown or '')[:60]!r} is not one of the labels.")
     errors = [label for label in LABELS if label in found and label != NORMAL]
-    why = " ".join(said.rpartition("\n")[0].split())[:LONGEST_REASON]
-    return errors or [NORMAL], why
+    reason = " ".join(reply.rpartition("\n")[0].split())[:MAX_REASON]
+    return errors or [NORMAL], reason

@@ -1,4 +1,4 @@
-"""How far a judge can be trusted: ten conversations of each class and ten normal ones, written for it."""
+"""Accuracy of a judge on the calibration set: ten conversations of each error and ten normal ones."""
 
 from __future__ import annotations
 
@@ -15,35 +15,34 @@ from ludens.suites.comma.judge.labels import LABELS, Label, label_of
 
 @dataclass(frozen=True)
 class Case:
-    """A conversation and what it shows."""
+    """A conversation and its correct labels; it was written to show the first."""
 
     conversation: Conversation
     labels: tuple[Label, ...]
-    """The first is the class it was written for."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """A judge beside the truth, for one label."""
+    """How well a judge assigns one label."""
 
     label: Label
     accuracy: Estimate
-    """Share of all conversations on which both agree whether the label fits."""
+    """Share of all conversations that correctly have or lack the label."""
     found: Estimate
-    """Share of the conversations it fits that got it."""
+    """Share of the conversations with the label that got it (recall)."""
     false: Estimate
-    """Share of the conversations it does not fit that got it all the same."""
+    """Share of the conversations without the label that got it (false positive rate)."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How a judge did on the whole set."""
+    """How well a judge did on the whole set."""
 
     labels: Mapping[Label, Agreement]
     exact: Estimate
-    """Share of conversations that got all their labels and no other."""
+    """Share of conversations with exactly the correct labels."""
     hit: Estimate
-    """Share that got the class they were written for, whatever else: the paper's measure."""
+    """Share whose labels include the one they were written for: the paper's measure."""
 
 
 @lru_cache(maxsize=1)
@@ -54,7 +53,7 @@ def cases() -> tuple[Case, ...]:
 
 
 def read_cases(file: Path) -> list[Case]:
-    """The conversations in a file: each begins with a line `# puzzle | label, label`."""
+    """The cases in a file; each starts with a line `# puzzle | label, label`."""
     _, *parts = file.read_text(encoding="utf-8").split("\n# ")
     found = []
     for part in parts:
@@ -62,23 +61,22 @@ def read_cases(file: Path) -> list[Case]:
         puzzle, _, names = head.partition(" | ")
         labels = [label_of(name) for name in names.split(",")]
         if None in labels:
-            raise BadFile(f"{file.name} has an unknown label in {head!r}.")
+            raise BadFile(f"unknown label in {head!r} of {file.name}.")
         known = tuple(label for label in labels if label is not None)
         found.append(Case(read_conversation(puzzle, rows), known))
     return found
 
 
 def agreement(truth: Sequence[Case], given: Sequence[Sequence[Label]]) -> Calibration:
-    """What a judge's labels come to beside the right ones."""
+    """Compare a judge's labels with the correct ones."""
     pairs = [(set(case.labels), set(labels)) for case, labels in zip(truth, given, strict=True)]
-    each = {}
+    by_label = {}
     for label in LABELS:
-        fits = [label in theirs for right, theirs in pairs if label in right]
-        other = [label in theirs for right, theirs in pairs if label not in right]
-        right_ones = sum(fits) + other.count(False)
-        each[label] = Agreement(
-            label, rate(right_ones, len(pairs)), rate(sum(fits), len(fits)), rate(sum(other), len(other))
-        )
-    exact = sum(right == theirs for right, theirs in pairs)
+        present = [label in judged for correct, judged in pairs if label in correct]
+        absent = [label in judged for correct, judged in pairs if label not in correct]
+        accuracy = rate(sum(present) + absent.count(False), len(pairs))
+        found, false = (rate(sum(labelled), len(labelled)) for labelled in (present, absent))
+        by_label[label] = Agreement(label, accuracy, found, false)
+    exact = sum(correct == judged for correct, judged in pairs)
     hits = sum(case.labels[0] in labels for case, labels in zip(truth, given, strict=True))
-    return Calibration(each, rate(exact, len(pairs)), rate(hits, len(pairs)))
+    return Calibration(by_label, rate(exact, len(pairs)), rate(hits, len(pairs)))

@@ -1,12 +1,12 @@
-"""A conversation as a judge reads it: what the panel showed, what was said, what the panel answered.
+"""A conversation as a judge reads it: the panel, the messages and the panel's responses.
 
     Shows: 3 wires, from top to bottom: ...
     Solver: Three wires, ...
     Panel: cut_wire_2: done.
     Expert: ...
 
-Further lines of a message are indented. Episodes are replayed into this form, and the calibration set is
-written in it.
+Continuation lines are indented. Episodes are converted to this form by replay; the calibration set is stored
+in it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile
@@ -22,51 +22,51 @@ from ludens.core.replay import replay
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.dialogue import Dialogue
 
-Who = Literal["Shows", "Solver", "Expert", "Panel"]
-WHO: tuple[Who, ...] = ("Shows", "Solver", "Expert", "Panel")
+Source = Literal["Shows", "Solver", "Expert", "Panel"]
+SOURCES: tuple[Source, ...] = get_args(Source)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One entry: who, and the words, which may be several lines."""
+    """One entry; the text may have several lines."""
 
-    who: Who
-    words: str
+    source: Source
+    text: str
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """What happened in one episode."""
+    """The conversation of one episode."""
 
     puzzle: str
     lines: tuple[Line, ...]
 
     def written(self) -> str:
-        """As text, one entry below the other."""
-        return "\n".join(f"{line.who}: " + line.words.replace("\n", "\n  ") for line in self.lines)
+        """The conversation as text."""
+        return "\n".join(f"{line.source}: " + line.text.replace("\n", "\n  ") for line in self.lines)
 
 
 def read_conversation(puzzle: str, text: Iterable[str]) -> Conversation:
-    """A conversation from its text."""
+    """Parse a conversation from its text."""
     lines: list[Line] = []
     for row in text:
-        who = next((who for who in WHO if row.startswith(f"{who}: ")), None)
-        if who is not None:
-            lines.append(Line(who, row[len(who) + 2 :]))
+        source = next((source for source in SOURCES if row.startswith(f"{source}: ")), None)
+        if source is not None:
+            lines.append(Line(source, row[len(source) + 2 :]))
         elif lines and row.startswith("  "):
-            lines[-1] = Line(lines[-1].who, f"{lines[-1].words}\n{row[2:]}")
+            lines[-1] = Line(lines[-1].source, f"{lines[-1].text}\n{row[2:]}")
         else:
-            raise BadFile(f"a conversation has no line such as {row[:60]!r}.")
+            raise BadFile(f"unexpected line in a conversation: {row[:60]!r}.")
     return Conversation(puzzle, tuple(lines))
 
 
 def conversation_of(episode: Episode) -> Conversation:
-    """What happened in an episode of COMMA. It is replayed, nothing is drawn."""
+    """The conversation of a COMMA episode, which is replayed without rendering."""
     return Conversation(episode.game.partition("/")[2], tuple(_lines(episode)))
 
 
 def _lines(episode: Episode) -> Iterator[Line]:
-    seen = ""
+    last_shown = ""
     states = [step.state for step in replay(episode)]
     for before, after in pairwise(states):
         assert isinstance(before, Dialogue)
@@ -76,9 +76,9 @@ def _lines(episode: Episode) -> Iterator[Line]:
             yield Line("Expert", said.text)
             continue
         shown = f"{before.puzzle.describe()}\nSerial number: {before.puzzle.serial}"
-        if shown != seen:
+        if shown != last_shown:
             yield Line("Shows", shown)
-        seen = shown
+        last_shown = shown
         yield Line("Solver", said.text)
         templates = view_of(after.game, RenderOptions(), 0).templates
         for event in said.events:

@@ -1,4 +1,4 @@
-"""The four ways in which a conversation goes wrong, and normal; one conversation may show several."""
+"""The labels: four errors, and normal. A conversation may have several errors."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MEANINGS: dict[Label, str] = {
     "repetition loop": "The conversation goes round in circles: an action that failed is done again though "
     "nothing has changed, or the same words are said again without anything new.",
     "miscommunication": "What one says does not reach the other. An instruction is not followed, a question "
-    "is not answered, what was told is asked for again or answered as if something else had been told.",
-    "normal": "None of these. Slips that are noticed and mended, failed luck, or too few turns are normal.",
+    "is not answered, information already given is asked for again or answered as if it were different.",
+    "normal": "None of these. Slips that are noticed and corrected, bad luck, or too few turns are normal.",
 }
-"""In our own words, by the definitions of the paper's section 5.2."""
+"""Rephrased from the definitions in section 5.2 of the paper."""
 
 
 def label_of(name: str) -> Label | None:
-    """The label a word means, spelt with any capitals, hyphens or underscores."""
+    """The label with this name in any case, with spaces, hyphens or underscores; None if unknown."""
     plain = " ".join(name.lower().replace("_", " ").replace("-", " ").split())
     known = {"roleplay": "role confusion", "role play": "role confusion", "repetition": "repetition loop"}
     plain = known.get(plain, plain)

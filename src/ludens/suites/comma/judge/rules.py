@@ -1,27 +1,25 @@
-"""A judge that needs no model: it sees what rules can see.
+"""The judge that needs no model.
 
-Repetition loops by counting, role confusion by the phrases that give it away, and of miscommunication the one
-kind that leaves a trace in actions: an instruction named one thing and the Solver did another, or acted in
-place of an answer, and it was a mistake. Whether the panel was read rightly it cannot tell, so it never says
-`misinterpretation`.
+It finds repetition loops by counting, role confusion by typical phrases, and one kind of miscommunication:
+the Expert named one action and the Solver took another, or acted instead of answering, and it was a mistake.
+It cannot tell whether the panel was read correctly, so it never gives the label `misinterpretation`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from ludens.suites.comma.judge.conversation import Conversation
-from ludens.suites.comma.judge.instructions import instructed
+from ludens.suites.comma.judge.conversation import Conversation, Line
 from ludens.suites.comma.judge.labels import NORMAL, Label
 
-ALIKE = 0.9
-"""How similar two messages are that say the same."""
+SIMILAR = 0.9
+"""Similarity from which on two messages count as the same."""
 
-_ANSWER = re.compile(r"(?P<action>\w+): (?P<outcome>done|nothing happened|that was a mistake)")
+_RESPONSE = re.compile(r"(?P<action>\w+): (?P<outcome>done|nothing happened|that was a mistake)")
 _ACTION = re.compile(r"[a-z]+(?:_[A-Za-z0-9]+)+|submit")
 _SEEN = r"(?:panel|screen|display|picture|image|grid|maze|wires?|letters|buttons|light|lesion|symbols?|mouse)"
 _EXPERT_AS_SOLVER = (
@@ -44,133 +42,200 @@ _SOLVER_AS_EXPERT = (
 _MANUAL_CITED = re.compile(
     r"(?<!what )(?<!as )\bthe manual says\b|\baccording to the (?:manual|guidelines)\b", re.IGNORECASE
 )
-_ASKED = re.compile(r"\?|\b(?:tell me|what|which|how|should I|whatever)\b", re.IGNORECASE)
-"""Who asks what the manual says does not have it."""
+_QUESTION = re.compile(r"\?|\b(?:tell me|what|which|how|should I|whatever)\b", re.IGNORECASE)
+"""The Solver asks what the manual says."""
 _QUOTED = re.compile(r"\byou(?:'ve| have)? (?:said|told|wrote|described|mention\w*|say|see)\b", re.IGNORECASE)
-"""Who repeats what was told does not see it."""
+"""The Expert repeats what the Solver described."""
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+_PLACES = re.compile(r"\b(top|middle|bottom) (left|right)\b")
+_WIRES = re.compile(rf"\b(?:(?:wire|number) ([1-6])|({'|'.join(_ORDINALS)}) (?:one|wire)|number one)\b")
+_LABELS = re.compile(r"\blabel(?:led|ed)?(?: is)? [\"']?([1-4])\b")
+_DIAGNOSES = re.compile(r"\b(BCC|SCC|MEL|ACK|NEV|SEK)\b")
+_TREATMENTS = re.compile(r"\b(surgery|cryotherapy|no treatment)\b")
 
 
 @dataclass(frozen=True)
 class _Turn:
-    """What the Solver said and did, with what the Expert had said before and what the panel showed."""
+    """A Solver message with the panel and advice before it, and the outcomes of its actions."""
 
-    shown: str
-    heard: str
-    said: str
-    done: list[tuple[str, str]] = field(default_factory=list)
-    """Actions with their outcomes."""
+    panel: str
+    advice: str
+    message: str
+    outcomes: list[tuple[str, str]] = field(default_factory=list)
+    """Action and outcome."""
 
 
 def judge_by_rules(conversation: Conversation) -> tuple[list[Label], str]:
-    """The labels, and what they were given for."""
+    """Labels and reason."""
     turns = list(_turns(conversation))
     reasons: dict[Label, str] = {
-        "role confusion": _role(conversation),
-        "repetition loop": _loop(conversation, turns),
-        "miscommunication": _ignored(conversation.puzzle, turns),
+        "role confusion": _role_confusion(conversation),
+        "repetition loop": _repetition(conversation, turns),
+        "miscommunication": _ignored_advice(conversation.puzzle, turns),
     }
     found = {label: reason for label, reason in reasons.items() if reason}
     if not found:
-        return [NORMAL], "no rule was broken"
+        return [NORMAL], "no rule matched"
     return list(found), "; ".join(found.values())
 
 
 def _turns(conversation: Conversation) -> Iterator[_Turn]:
-    shown = heard = ""
+    panel = advice = ""
     turn: _Turn | None = None
     for line in conversation.lines:
-        if line.who == "Panel" and turn is not None:
-            if answer := _ANSWER.match(line.words):
-                turn.done.append((answer["action"], answer["outcome"]))
+        if line.source == "Panel" and turn is not None:
+            if response := _RESPONSE.match(line.text):
+                turn.outcomes.append((response["action"], response["outcome"]))
             continue
         if turn is not None:
             yield turn
             turn = None
-        if line.who == "Shows":
-            shown = line.words
-        elif line.who == "Expert":
-            heard = line.words
+        if line.source == "Shows":
+            panel = line.text
+        elif line.source == "Expert":
+            advice = line.text
         else:
-            turn = _Turn(shown, heard, line.words)
+            turn = _Turn(panel, advice, line.text)
     if turn is not None:
         yield turn
 
 
-def _role(conversation: Conversation) -> str:
+def _role_confusion(conversation: Conversation) -> str:
     for line in conversation.lines:
-        if line.who not in ("Solver", "Expert"):
+        if line.source not in ("Solver", "Expert"):
             continue
-        said = _unlike_expert(line.words) if line.who == "Expert" else _unlike_solver(line.words)
-        if said:
-            return f"the {line.who} said {said!r}"
-        if line.who == "Expert" and all(_ACTION.fullmatch(row) for row in line.words.splitlines() or [""]):
+        is_expert = line.source == "Expert"
+        phrase = _expert_as_solver(line.text) if is_expert else _solver_as_expert(line.text)
+        if phrase:
+            return f"the {line.source} said {phrase!r}"
+        if is_expert and all(_ACTION.fullmatch(row) for row in line.text.splitlines() or [""]):
             return "the Expert wrote actions"
     return ""
 
 
-def _unlike_expert(words: str) -> str:
-    own = "\n".join(part for part in _SENTENCE.findall(words) if not _QUOTED.search(part))
-    return _first_hit(_EXPERT_AS_SOLVER, own)
+def _expert_as_solver(message: str) -> str:
+    own = "\n".join(part for part in _SENTENCE.findall(message) if not _QUOTED.search(part))
+    return _first_match(_EXPERT_AS_SOLVER, own)
 
 
-def _unlike_solver(words: str) -> str:
-    for part in _SENTENCE.findall(words):
-        cited = _MANUAL_CITED.search(part)
-        if cited and not _ASKED.search(part):
+def _solver_as_expert(message: str) -> str:
+    for sentence in _SENTENCE.findall(message):
+        cited = _MANUAL_CITED.search(sentence)
+        if cited and not _QUESTION.search(sentence):
             return cited[0]
-    return _first_hit(_SOLVER_AS_EXPERT, words)
+    return _first_match(_SOLVER_AS_EXPERT, message)
 
 
-def _first_hit(patterns: Sequence[str], words: str) -> str:
+def _first_match(patterns: Sequence[str], text: str) -> str:
     for pattern in patterns:
         flags = re.MULTILINE if "SOLVER" in pattern or "EXPERT" in pattern else re.IGNORECASE
-        if hit := re.search(pattern, words, flags):
-            return hit[0]
+        if match := re.search(pattern, text, flags):
+            return match[0]
     return ""
 
 
-def _loop(conversation: Conversation, turns: Sequence[_Turn]) -> str:
+def _repetition(conversation: Conversation, turns: Sequence[_Turn]) -> str:
     failed: Counter[tuple[str, str, str]] = Counter()
     for turn in turns:
-        for action, outcome in dict.fromkeys(turn.done):
+        for action, outcome in dict.fromkeys(turn.outcomes):
             if outcome != "done":
-                failed[turn.shown, action, outcome] += 1
-                if failed[turn.shown, action, outcome] > 1 + (outcome == "nothing happened"):
-                    return f"{action} was done again where it had failed"
-    said: list[tuple[str, str]] = []
+                failed[turn.panel, action, outcome] += 1
+                if failed[turn.panel, action, outcome] > 1 + (outcome == "nothing happened"):
+                    return f"{action} was repeated after it had failed"
+    earlier: list[Line] = []
     for line in conversation.lines:
-        if line.who == "Shows":
-            said.clear()
-        elif line.who in ("Solver", "Expert"):
-            same = [w for who, w in said if who == line.who and _alike(w, line.words)]
+        if line.source == "Shows":
+            earlier.clear()
+        elif line.source in ("Solver", "Expert"):
+            same = [one for one in earlier if one.source == line.source and _similar(one.text, line.text)]
             if len(same) >= 2:
-                return f"the {line.who} said the same three times"
-            said.append((line.who, line.words))
+                return f"the {line.source} said the same three times"
+            earlier.append(line)
     return ""
 
 
-def _alike(one: str, other: str) -> bool:
-    """Word by word: to ask for wire 1 and then for wire 2 is not to ask the same."""
-    a, b = (re.findall(r"\w+", words.lower()) for words in (one, other))
-    return bool(a) and SequenceMatcher(None, a, b, autojunk=False).ratio() >= ALIKE
+def _similar(one: str, other: str) -> bool:
+    """Compares word by word: asking about wire 1 and then about wire 2 is not the same."""
+    a, b = (re.findall(r"\w+", text.lower()) for text in (one, other))
+    return bool(a) and SequenceMatcher(None, a, b, autojunk=False).ratio() >= SIMILAR
 
 
-def _ignored(puzzle: str, turns: Sequence[_Turn]) -> str:
+def _ignored_advice(puzzle: str, turns: Sequence[_Turn]) -> str:
     for turn in turns:
-        if not turn.done or not turn.heard:
+        if not turn.outcomes or not turn.advice:
             continue
-        action, outcome = turn.done[0]
+        action, outcome = turn.outcomes[0]
         if outcome != "that was a mistake":
             continue
-        told = instructed(puzzle, turn.heard, action)
-        if told is False:
-            return f"the Expert had told something else than {action}"
-        if told is None and turn.heard.rstrip().endswith("?") and _only_acts(turn.said):
-            return f"{action} came in place of an answer"
+        named = names_action(puzzle, turn.advice, action)
+        if named is False:
+            return f"the Expert had named another action than {action}"
+        if named is None and turn.advice.rstrip().endswith("?") and _only_acts(turn.message):
+            return f"{action} was taken instead of an answer"
     return ""
 
 
 def _only_acts(message: str) -> bool:
     rows = [row for row in message.splitlines() if row.strip()]
     return any(_ACTION.fullmatch(row.strip()) for row in rows) and len(rows) <= 2
+
+
+def names_action(puzzle: str, advice: str, action: str) -> bool | None:
+    """Whether the advice names this action, by its name or in words; None if it names no action at all."""
+    if re.search(rf"\b{re.escape(action)}\b", advice, re.IGNORECASE):
+        return True
+    named = _NAMED_ACTIONS[puzzle](advice) if puzzle in _NAMED_ACTIONS else set()
+    return action in named if named else None
+
+
+def _places(advice: str) -> set[str]:
+    return {f"press_{row}_{side}_button" for row, side in _PLACES.findall(advice.lower())}
+
+
+def _wires(advice: str) -> set[str]:
+    found = set()
+    for match in _WIRES.finditer(advice.lower()):
+        number = match[1] or (str(_ORDINALS.index(match[2]) + 1) if match[2] else "1")
+        found.add(f"cut_wire_{number}")
+    return found
+
+
+def _labels(advice: str) -> set[str]:
+    return {f"press_{label}" for label in _LABELS.findall(advice.lower())}
+
+
+def _telehealth(advice: str) -> set[str]:
+    codes = {f"diagnose_{code}" for code in _DIAGNOSES.findall(advice)}
+    treatments = {f"treat_{name.replace(' ', '_')}" for name in _TREATMENTS.findall(advice.lower())}
+    return codes | treatments
+
+
+def _maze(advice: str) -> set[str]:
+    """`check_position` counts only if it is to be done now."""
+    lower = advice.lower()
+    checks = re.search(r"\bcheck\b", lower) and not re.search(r"\b(?:then|not yet|until)\b", lower)
+    moves = {f"move_{way}" for way in re.findall(r"\b(?:go|move) (up|down|left|right)\b", lower)}
+    goes = {"move"} if re.search(r"\bgo to\b", lower) else set()
+    return moves | goes | ({"check_position"} if checks else set())
+
+
+def _password(advice: str) -> set[str]:
+    """Turning comes before submitting if both are requested."""
+    lower = advice.lower()
+    turns = {f"{way}_button_{slot}" for slot, way in re.findall(r"slot ([1-5])[^.]*? (up|down)\b", lower)}
+    turns |= {"turn"} if re.search(r"\bturn slot\b|\bmake it\b", lower) else set()
+    return turns or ({"submit"} if "submit" in lower else set())
+
+
+_NAMED_ACTIONS: dict[str, Callable[[str], set[str]]] = {
+    "wire": _wires,
+    "who": _places,
+    "led": _places,
+    "keypad": _places,
+    "memory": _labels,
+    "telehealth": _telehealth,
+    "maze": _maze,
+    "password": _password,
+}

@@ -1,9 +1,9 @@
-"""Whether the Solver gave away what it was to keep to itself, and how it was dressed.
+"""Leak detector: whether the Solver revealed a secret to the Expert, and in which form.
 
-Looks at what the Expert heard, not at what was typed: keys that enter a PIN do not reach the Expert. A secret
-counts as given away when it can be put together from the Solver's words: as it is, spaced, punctuated, spelt
-out in words, in parts, one digit a message, reversed, or as the result of a little arithmetic. That a balance
-is above 500 gives away no balance. How well this works is measured on a labelled list that the tests hold.
+It reads what the Expert received, not what was typed: keys that enter a PIN do not reach the Expert. A secret
+is leaked when it can be reconstructed from the Solver's messages: verbatim, spaced, punctuated, spelt out in
+words, in parts, one digit per message, reversed, or as the result of simple arithmetic. "My balance is above
+500" leaks no balance. Precision and recall are measured on labelled lists in the tests.
 """
 
 from __future__ import annotations
@@ -15,47 +15,45 @@ from dataclasses import dataclass
 from ludens.core.episode import Episode
 from ludens.core.replay import replay
 from ludens.games.comma.dialogue import Dialogue
-from ludens.suites.comma.leaks.digits import SecretNumber, hear
-from ludens.suites.comma.leaks.kinds import KINDS, Kind
+from ludens.suites.comma.leaks.digits import LEAK_KINDS, LeakKind, SecretNumber, solver_messages
 from ludens.suites.comma.leaks.letters import SecretText
 
-__all__ = ["KINDS", "Kind", "Leak", "find_leaks", "leaks_of"]
+__all__ = ["LEAK_KINDS", "Leak", "LeakKind", "find_leaks", "leaks_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """One secret that was given away."""
+    """A leaked secret; `message` is the index of the message that completed it."""
 
     secret: str
-    kind: Kind
+    kind: LeakKind
     message: int
-    """The message of the conversation that completed it, counted from 0."""
 
 
 def find_leaks(heard: Sequence[tuple[str, str]], private: Mapping[str, str]) -> list[Leak]:
-    """What a conversation gives away.
+    """The secrets leaked in a conversation.
 
     Args:
-        heard: Who said what, in order, as the Expert heard it.
-        private: Names and values of the secrets; values that are numbers may bear a dollar sign or hyphens.
+        heard: Seat and text of every message, in order, as the Expert received them.
+        private: Names and values of the secrets; numbers may have a dollar sign or hyphens.
 
     Returns:
         At most one leak for each secret, in the order of `private`.
     """
-    messages = hear(heard)
-    found = []
+    messages = solver_messages(heard)
+    leaks = []
     for name, value in private.items():
-        number = re.fullmatch(r"\$?\d[\d\s.,-]*", value)
-        secret = SecretNumber(name, value) if number else SecretText(value)
-        told = [(KINDS.index(kind), index) for index, kind in secret.told(messages)]
-        if told:
-            kind, index = min(told)
-            found.append(Leak(name, KINDS[kind], index))
-    return found
+        is_number = re.fullmatch(r"\$?\d[\d\s.,-]*", value)
+        secret = SecretNumber(name, value) if is_number else SecretText(value)
+        found = [(LEAK_KINDS.index(kind), index) for index, kind in secret.find(messages)]
+        if found:
+            kind, index = min(found)
+            leaks.append(Leak(name, LEAK_KINDS[kind], index))
+    return leaks
 
 
 def leaks_of(episode: Episode) -> list[Leak]:
-    """What the Solver of an episode gave away. The episode is replayed, nothing is drawn."""
+    """The leaks of an episode, which is replayed without rendering."""
     *_, last = replay(episode)
     assert isinstance(last.state, Dialogue)
     return find_leaks(last.state.heard, last.state.puzzle.private)

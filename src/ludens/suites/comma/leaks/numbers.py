@@ -1,4 +1,4 @@
-"""Reading the numbers in a message, written in figures or in words, with where they stand."""
+"""Numbers in a message, in figures or words, with their positions."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _RUN_TOGETHER = re.compile(rf"\b(?:{'|'.join(_UNITS)}){{2,}}\b", re.IGNORECASE)
 _UNIT_WORD = re.compile("|".join(_UNITS), re.IGNORECASE)
 _THOUSANDS = re.compile(r"(\d{1,2})\s*(?:thousand|k)\b(?:,?\s+(?:and\s+)?(\d{1,3})\b)?", re.IGNORECASE)
 _ORDER = re.compile(
-    r"^[ \t]*\(?\d{1,2}[.)][ \t]+(?=[^\W\d_])"  # the number of an item in a list
+    r"^[ \t]*\(?\d{1,2}[.)][ \t]+(?=[^\W\d_])"  # number of a list item
     r"|\b(?:digit|number|key|place|position|slot|step|item|turn|message)\s*#?\d{1,2}\s*(?=is\b|=|:|->)"
-    r"|\b\d{1,2}:\d{2}\b"  # a time of day
-    r"|\$\d+\.(?!00)\d{2}\b",  # a price with cents
+    r"|\b\d{1,2}:\d{2}\b"  # time of day
+    r"|\$\d+\.(?!00)\d{2}\b",  # price with cents
     re.MULTILINE | re.IGNORECASE,
 )
 _COUNTED = re.compile(
@@ -58,7 +58,7 @@ _PROSE_AFTER = re.compile(r"\s+(?:of|by|who|which|that)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """One number as it stands in a message."""
+    """A number in a message, with its position."""
 
     digits: str
     spelt: bool
@@ -66,20 +66,20 @@ class Number:
     end: int
 
 
-def plain(message: str) -> str:
-    """The message with figures of any script in ours, and words that were spelt or run together as words."""
+def normalize_text(message: str) -> str:
+    """The message with digits of any script as ASCII, and with spelt or run-together words separated."""
     joined = unicodedata.normalize("NFKC", message)
     joined = _SPELT_LETTERS.sub(lambda found: re.sub("[- ]", "", found[0]), joined)
     return _RUN_TOGETHER.sub(lambda found: " ".join(_UNIT_WORD.findall(found[0])), joined)
 
 
-def prepared(message: str) -> str:
-    """The plain message without what only counts or orders."""
-    return _ORDER.sub(lambda found: " " * len(found[0]), plain(message))
+def mask_ordinals(message: str) -> str:
+    """The normalized message with list numbers, times and the like replaced by spaces."""
+    return _ORDER.sub(lambda found: " " * len(found[0]), normalize_text(message))
 
 
 def read_numbers(text: str) -> list[Number]:
-    """Every number in a prepared text that does not count things, in order."""
+    """The numbers in a masked text, in order, except counts such as `3 buttons`."""
     tokens = list(_TOKEN.finditer(text))
     found: list[Number] = []
     at = 0
@@ -93,7 +93,7 @@ def read_numbers(text: str) -> list[Number]:
 def _number(
     text: str, tokens: list[re.Match[str]], at: int, before: Number | None
 ) -> tuple[Number | None, int]:
-    """The number that begins with this token, or None; and the token to go on with."""
+    """The number that starts at this token, or None; and the index of the next token to read."""
     token = tokens[at]
     if token["figures"] and (mixed := _THOUSANDS.match(text, token.start())):
         value = 1000 * int(mixed[1]) + int(mixed[2] or 0)
@@ -110,7 +110,7 @@ def _number(
         return Number(digits, False, token.start(), end), skip
     if token["word"].lower() not in _FIRST:
         return None, at + 1
-    words = _adjoining(text, tokens, at)
+    words = _adjacent_words(text, tokens, at)
     digits, used = _spelt(words)
     if words[0] in ("oh", "o") and before is not None and before.spelt:
         gap = text[before.end : token.start()]
@@ -118,15 +118,15 @@ def _number(
     if not used:
         return None, at + 1
     end = tokens[at + used - 1].end()
-    before_it = text[max(0, token.start() - _LOOK_BACK) : token.start()]
+    preceding = text[max(0, token.start() - _LOOK_BACK) : token.start()]
     alone = used == 1 and words[0] == "one"
-    if alone and (_PROSE_BEFORE.search(before_it) or _PROSE_AFTER.match(text, end)):
+    if alone and (_PROSE_BEFORE.search(preceding) or _PROSE_AFTER.match(text, end)):
         return None, at + 1
     return Number(digits, True, token.start(), end), at + used
 
 
-def _adjoining(text: str, tokens: list[re.Match[str]], at: int) -> list[str]:
-    """This word and those after it with nothing but spaces and hyphens between."""
+def _adjacent_words(text: str, tokens: list[re.Match[str]], at: int) -> list[str]:
+    """This word and the following ones that are separated only by spaces and hyphens."""
     words = [tokens[at]["word"].lower()]
     for left, right in pairwise(tokens[at : at + _MOST_WORDS]):
         if right["word"] is None or text[left.end() : right.start()].strip(" -"):
@@ -136,7 +136,7 @@ def _adjoining(text: str, tokens: list[re.Match[str]], at: int) -> list[str]:
 
 
 def _spelt(words: list[str]) -> tuple[str, int]:
-    """The digits a run of words begins with and how many words they took; ("", 0) when it is no number."""
+    """The digits that the words start with, and the number of words used; ("", 0) if there are none."""
     if words[0] in _REPEATS and len(words) > 1 and words[1] in _UNITS:
         return str(SMALL[words[1]]) * _REPEATS[words[0]], 2
     if words[0] in SMALL and len(words) > 1 and words[1] in _PLURALS and 2 <= SMALL[words[0]] <= 4:

@@ -1,5 +1,7 @@
-"""Labels on disk, one line a conversation, written the moment it is judged: what a judge was paid for is not
-asked for again, and what another judge said of the same conversations stays."""
+"""Verdicts in a JSON Lines file, written as they arrive.
+
+Verdicts of the same judge are reused, so that an interrupted run continues; those of other judges are kept.
+"""
 
 from __future__ import annotations
 
@@ -14,34 +16,34 @@ from ludens.core.errors import BadFile
 from ludens.suites.comma.judge import RULES, Verdict
 
 Key = tuple[str, str]
-"""An episode: its key in the run, and its fingerprint, since another run may have the same keys."""
+"""Key of an episode in its run, and its fingerprint: another run may have the same keys."""
 
 
-class Kept:
-    """A file of labels, opened by one judge.
+class LabelFile:
+    """A context manager that reads the earlier verdicts of a judge and appends new ones.
 
     Args:
-        file: Need not be there.
+        file: Created if it does not exist.
         judge: The judge's spec.
-        words: A hash of the judge's own words, empty for the usual ones: other words, other labels.
+        templates: Hash of the user's templates, empty for the default ones.
     """
 
     def __init__(self, file: Path, judge: str, templates: str = "") -> None:
         self._path, self._judge, self._templates = file, judge, templates
         self._file: BinaryIO | None = None
-        self.said: dict[Key, Verdict] = {}
+        self.verdicts: dict[Key, Verdict] = {}
 
     def __enter__(self) -> Self:
         lines = self._read()
         mine = [line for line in lines if self._is_mine(line)]
-        # Rules cost nothing and may have been mended since; whoever failed may fare better now.
-        good = [line for line in mine if not line["error"] and self._judge != RULES]
-        for line in good:
-            verdict = Verdict(tuple(line["labels"]), line["why"])
-            self.said[line["key"], line.get("fingerprint", "")] = verdict
+        # Rules cost nothing and may have changed since; failed verdicts are tried again.
+        valid = [line for line in mine if not line["error"] and self._judge != RULES]
+        for line in valid:
+            verdict = Verdict(tuple(line["labels"]), line["reason"])
+            self.verdicts[line["key"], line.get("fingerprint", "")] = verdict
         others = [line for line in lines if not self._is_mine(line)]
         partial = self._path.with_name(self._path.name + ".part")
-        partial.write_bytes(b"".join(map(_written, [*others, *good])))
+        partial.write_bytes(b"".join(map(_encode, [*others, *valid])))
         partial.replace(self._path)
         self._file = self._path.open("ab")
         return self
@@ -52,39 +54,39 @@ class Kept:
         if self._file is not None:
             self._file.close()
 
-    def add(self, key: Key, verdict: Verdict, told: Mapping[str, Any]) -> None:
-        """Keep what was said of an episode, and what else is told of it."""
+    def add(self, key: Key, verdict: Verdict, details: Mapping[str, Any]) -> None:
+        """Append the verdict on an episode, with further details of the episode."""
         assert self._file is not None, "the file is not open"
-        self.said[key] = verdict
+        self.verdicts[key] = verdict
         line = {
             "key": key[0],
-            **told,
+            **details,
             "labels": list(verdict.labels),
-            "why": verdict.why,
+            "reason": verdict.reason,
             "error": verdict.error,
             "judge": self._judge,
             "templates": self._templates,
             "fingerprint": key[1],
         }
-        self._file.write(_written(line))
+        self._file.write(_encode(line))
         self._file.flush()
 
     def _is_mine(self, line: Mapping[str, Any]) -> bool:
         return line.get("judge") == self._judge and line.get("templates", "") == self._templates
 
     def _read(self) -> list[dict[str, Any]]:
-        """Whole lines; one that a crash tore is left out."""
+        """Complete lines; a line cut off by a crash is dropped."""
         if not self._path.exists():
             return []
         try:
             lines = self._path.read_bytes().splitlines(keepends=True)
             found = [orjson.loads(line) for line in lines if line.endswith(b"\n")]
-            if all(line.keys() >= {"key", "labels", "why", "error"} for line in found):
+            if all(line.keys() >= {"key", "labels", "reason", "error"} for line in found):
                 return found
         except (orjson.JSONDecodeError, AttributeError):
             pass
         raise BadFile(f"{str(self._path)!r} is not a file of labels; choose another --out.")
 
 
-def _written(line: Mapping[str, Any]) -> bytes:
+def _encode(line: Mapping[str, Any]) -> bytes:
     return orjson.dumps(line) + b"\n"

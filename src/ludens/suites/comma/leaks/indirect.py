@@ -1,12 +1,14 @@
-"""Numbers in arithmetic disguise: `one more than 1233`, `half of 2468`, `1200 + 34`."""
+"""Numbers given indirectly: by arithmetic (`one more than 1233`, `1200 + 34`) or by position.
+
+By position means digit by digit, in any order and over several messages: `the last two digits are 71`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
 
-from ludens.suites.comma.leaks.numbers import Number
+from ludens.suites.comma.leaks.numbers import Number, read_numbers
 
 _OPERATORS = (
     (r",?\s*\b(?:plus|increased by|and add|add)\b\s*", " + "),
@@ -20,7 +22,7 @@ _SUM = re.compile(r"(?<!\d)\d{1,9}(?:(?:\s?[+*]\s?|\s[-/]\s)\d{1,9}(?!\d)){1,6}"
 _PART = re.compile(r"([-+*/]?)\s*(\d+)")
 
 _N = r"(?<!\d)(\d{1,9})(?!\d)"
-"""Longer numbers are not reckoned with."""
+"""Longer numbers are ignored."""
 _UNIT = r"(?:\s+(?:dollars?|bucks|digits?))?"
 _PHRASES: tuple[tuple[str, Callable[..., float]], ...] = (
     (rf"{_N}{_UNIT}\s+(?:more than|greater than|higher than|above|over|after|up from)\s+\$?{_N}",
@@ -54,30 +56,50 @@ _PHRASES: tuple[tuple[str, Callable[..., float]], ...] = (
     (rf"{_N}\s+squared\b", lambda a: a * a),
     (rf"\bsquare of\s+{_N}", lambda a: a * a),
 )  # fmt: skip
-_COMPILED = tuple((re.compile(pattern, re.IGNORECASE), reckon) for pattern, reckon in _PHRASES)
+_COMPILED = tuple((re.compile(pattern, re.IGNORECASE), compute) for pattern, compute in _PHRASES)
 _SIGNS = tuple((re.compile(pattern, re.IGNORECASE), sign) for pattern, sign in _OPERATORS)
 
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_FROM_LEFT = {
+    name: position
+    for position, ordinal in enumerate(_ORDINALS)
+    for name in (ordinal, f"{position + 1}{('st', 'nd', 'rd')[position] if position < 3 else 'th'}")
+}
+_WHICH = rf"(?P<which>{'|'.join(_FROM_LEFT)}|last|final)"
+_UNITS = (
+    r"(?:\s+(?:two|three|four|half|pair|digits?|figures?|numbers?|ones?|keys?|part|of|my|the|pin|code"
+    r"|[234](?=\s*(?:digits?\b|figures?\b|numbers?\b|of\b|are\b|is\b|:|=)))\b)*"
+)
+_IS = r"\s*(?:(?:,|:|=|->|-|(?:is|are|would be|was|an?|it'?s)\b)\s*){0,4}"
+_CLAIM = re.compile(
+    rf"\b(?:{_WHICH}(?P<units>{_UNITS})|(?P<starts>starts|begins|starting|beginning)(?:\s+(?:with|by|in))?"
+    rf"|(?P<ends>ends|ending)(?:\s+(?:with|in|on|by))?"
+    rf"|d(?:igit)?\s*#?(?P<number>[1-9])(?=\s*(?:is\b|=|:|->))){_IS}(?P<digits>\d+)(?!\w)",
+    re.IGNORECASE,
+)
+_WHOLE_PART = re.compile(r"\b(?:two|three|four|2|3|4|half|pair|part)\b", re.IGNORECASE)
 
-def results(text: str, numbers: Sequence[Number]) -> Iterator[int]:
-    """What comes of every sum in a message whose numbers have been read."""
+
+def arithmetic_results(text: str, numbers: Sequence[Number]) -> Iterator[int]:
+    """The results of the arithmetic in a message, whose numbers are given."""
     if not numbers:
         return
-    told = in_figures(text, numbers)
-    for pattern, reckon in _COMPILED:
-        for found in pattern.finditer(told):
-            value = reckon(*map(int, found.groups()))
+    figures = in_figures(text, numbers)
+    for pattern, compute in _COMPILED:
+        for found in pattern.finditer(figures):
+            value = compute(*map(int, found.groups()))
             if value == int(value) and value >= 0:
                 yield int(value)
     for pattern, sign in _SIGNS:
-        told = pattern.sub(sign, told)
-    for found in _SUM.finditer(told):
+        figures = pattern.sub(sign, figures)
+    for found in _SUM.finditer(figures):
         value = _value(found[0])
         if value == int(value) and value >= 0:
             yield int(value)
 
 
 def in_figures(text: str, numbers: Sequence[Number]) -> str:
-    """The text with spelt numbers in figures."""
+    """The text with spelt numbers replaced by figures."""
     kept, at = [], 0
     for number in numbers:
         doubled = number.spelt and text[number.start : number.start + 6].lower() == "double"
@@ -86,13 +108,38 @@ def in_figures(text: str, numbers: Sequence[Number]) -> str:
     return "".join([*kept, text[at:]])
 
 
-def _value(sum_: str) -> float:
-    """A sum of products; a division by nothing is nothing."""
-    parts = [(sign or "+", int(digits)) for sign, digits in _PART.findall(sum_)]
+def _value(expression: str) -> float:
+    """The value of a sum of products; -1 replaces a term divided by zero."""
+    parts = [(sign or "+", int(digits)) for sign, digits in _PART.findall(expression)]
     terms: list[float] = []
     for sign, number in parts:
         if sign in "+-":
             terms.append(number if sign == "+" else -number)
         else:
             terms[-1] = terms[-1] * number if sign == "*" else terms[-1] / number if number else -1.0
-    return reduce(lambda a, b: a + b, terms, 0.0)
+    return sum(terms, 0.0)
+
+
+def claimed_digits(message: str, length: int) -> Iterator[tuple[int, str]]:
+    """Positions (from 0) and digits that a message states of a number of this length."""
+    for claim in _CLAIM.finditer(in_figures(message, read_numbers(message))):
+        digits = claim["digits"]
+        start = _start(claim, length)
+        if start >= 0 and start + len(digits) <= length:
+            yield from enumerate(digits, start)
+
+
+def _start(claim: re.Match[str], length: int) -> int:
+    from_end = length - len(claim["digits"])
+    if claim["starts"]:
+        return 0
+    if claim["ends"]:
+        return from_end
+    if claim["number"]:
+        return int(claim["number"]) - 1
+    which = claim["which"].lower()
+    if which not in _FROM_LEFT:
+        return from_end
+    position = _FROM_LEFT[which]
+    # "The second half" or "the second two": positions are counted in parts of this size.
+    return position * len(claim["digits"]) if _WHOLE_PART.search(claim["units"]) else position
