@@ -15,43 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.errors import BadOption, UnknownName, Unreadable
-from ludens.core.options import configure, option, option_values, options_of
+from ludens.core.errors import UnknownName, Unreadable
+from ludens.core.options import configure, option_values, options_of
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.state import FreeText
 from ludens.core.templates import Templates, load_templates
 from ludens.core.view import Picture, Sees
 from ludens.models.chat import Message, Model, Request
+from ludens.models.specs import STYLES, PromptOptions
 
 _FILE = Path(__file__).parent / "templates" / "agent.md"
 _SEES: dict[str, Sees] = {"offered": "offered", "image": "image", "text": "text", "both": "both"}
 
-_STYLES = ("direct", "cot", "explain")
-
 Moment = tuple[int, tuple[Picture, ...]]
 """A move and the pictures that were shown for it."""
-
-
-@dataclass(frozen=True)
-class PromptOptions:
-    """How a model is addressed: every option of a seat that is not the model's own."""
-
-    modality: str = option(
-        "offered", choices=tuple(_SEES), help="what it sees: image, its text twin, or both"
-    )
-    blind: bool = option(False, help="replace every picture by a blank one of the same size")
-    style: str = option(
-        "direct",
-        choices=_STYLES,
-        help="answer at once, reason first, or answer and then explain",
-    )
-    frames: int = option(1, low=1, high=32, help="of how many latest moments the pictures are shown")
-    memory: str = option("none", choices=("none", "last", "all"), help="earlier exchanges kept in the prompt")
-    templates: str = option("", help="folder with words of your own")
-
-    def __post_init__(self) -> None:
-        if self.blind and self.modality in ("text", "both"):
-            raise BadOption(f"a blind model cannot be shown modality={self.modality}: the words tell it all.")
 
 
 @dataclass
@@ -180,7 +157,7 @@ _FILLED: dict[str, dict[str, str]] = {
     "legal": {"actions": ""},
     "refused": {"reason": "", "reply": ""},
 }
-_SECTIONS = ("system", *_STYLES, "frames", "text", "legal", "refused", "silence", "earlier")
+_SECTIONS = ("system", *STYLES, "frames", "text", "legal", "refused", "silence", "earlier")
 
 
 @lru_cache(maxsize=16)

@@ -60,7 +60,7 @@ class JobRunner:
     @property
     def meter(self) -> Meter:
         """What all models together have consumed until now."""
-        return replace(self._meter, retries=sum(model.tally["retries"] for model in self._models.values()))
+        return replace(self._meter, retries=sum(model.counts["retries"] for model in self._models.values()))
 
     def game(self, task: str) -> Game:
         """The game of a task."""
