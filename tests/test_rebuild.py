@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import ludens
-from ludens.agents.prompt import PromptOptions
 from ludens.agents.vlm import Vlm
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Usage
@@ -22,6 +21,7 @@ from ludens.core.templates import TemplateOverrides
 from ludens.core.view import RenderOptions
 from ludens.models import MODELS
 from ludens.models.chat import Answer, Message, Model, Request
+from ludens.models.specs import PromptOptions
 from ludens.rebuild import Sample, samples
 from ludens.run.task import MODEL, SUITES, Task, suite
 from tests.support.pebbles import Pebbles, Talk

@@ -7,6 +7,7 @@ import logging
 from contextlib import nullcontext
 from time import perf_counter
 
+from ludens.core.activity import current_activity
 from ludens.core.agent import Agent, Reply
 from ludens.core.ask import Ask
 from ludens.core.config import PlayConfig
@@ -46,7 +47,8 @@ async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> t
 
 async def _reply(agent: Agent, ask: Ask) -> Reply:
     try:
-        reply = await (in_thread(agent.act(ask)) if agent.computes else agent.act(ask))
+        with current_activity().waiting() if agent.waits else nullcontext():
+            reply = await (in_thread(agent.act(ask)) if agent.computes else agent.act(ask))
         if not isinstance(reply, Reply):
             raise TypeError(f"act must return a Reply, not {reply!r}")
         return reply

@@ -6,7 +6,6 @@ everything; return an `Episode`. Nothing here knows which game is played or who 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
@@ -15,6 +14,7 @@ from time import perf_counter
 import orjson
 
 from ludens.attempts import SeatFailed, attempt
+from ludens.core.activity import current_activity
 from ludens.core.agent import Agent
 from ludens.core.ask import Ask, Exchange, build_ask
 from ludens.core.config import PlayConfig, check_seats
@@ -71,12 +71,13 @@ async def play(
     )
     table = _Table(game, episode, agents, observer)
     try:
-        table.start(render, state)
-        while table.state.to_act and table.step < config.horizon:
-            moves = await table.ask(table.state.to_act)
-            if not table.apply(moves):
-                break
-        table.finish()
+        with current_activity().running():
+            table.start(render, state)
+            while table.state.to_act and table.step < config.horizon:
+                moves = await table.ask(table.state.to_act)
+                if not table.apply(moves):
+                    break
+            table.finish()
     except (UsageError, _ObserverFailed) as error:
         raise error.__cause__ or error from None
     except Exception as error:
@@ -107,14 +108,14 @@ class _Table:
         """Set up the first state: the given one, or the start with the opening applied."""
         self.view = view_of(self.game, render, self.episode.seed)
         self.state = state.clone() if state is not None else self.game.start(self.episode.seed)
-        for actions in self.episode.opening if state is None else ():
+        for actions in () if state else self.episode.opening:
             self.state.apply(actions)
 
     async def ask(self, seats: tuple[str, ...]) -> tuple[Move, ...]:
         """One move of every seat, asked at the same time when there is something to wait for."""
         if sum(self.agents[seat].waits for seat in seats) < 2:
             return tuple([await self._move(seat) for seat in seats])
-        results = await asyncio.gather(*map(self._move, seats), return_exceptions=True)
+        results = await current_activity().gather(*map(self._move, seats))
         for result in results:
             if isinstance(result, BaseException):
                 raise result

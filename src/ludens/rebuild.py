@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ludens.agents.prompt import PromptOptions, prompt
+from ludens.agents.prompt import prompt
 from ludens.core.ask import Ask, Exchange, History, build_ask
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move, Try, TryVerdict
@@ -20,8 +20,8 @@ from ludens.core.spec import parse_spec
 from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides
 from ludens.core.view import Picture, View, view_of
-from ludens.models import MODELS
 from ludens.models.chat import Message
+from ludens.models.specs import PromptOptions, is_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class _Rebuilt:
 
 def is_model_seat(episode: Episode, seat: str) -> bool:
     """Whether a model played the seat."""
-    return parse_spec(episode.seats[seat]).kind in MODELS.names()
+    return is_model(episode.seats[seat])
 
 
 def prompt_options_of(episode: Episode, seat: str, default: PromptOptions | None = None) -> PromptOptions:

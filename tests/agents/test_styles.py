@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 import ludens
-from ludens.agents.prompt import PromptOptions, prompt
+from ludens.agents.prompt import prompt
 from ludens.core.ask import build_ask
 from ludens.core.config import PlayConfig
 from ludens.core.errors import UsageError
 from ludens.core.options import configure
 from ludens.core.view import RenderOptions
+from ludens.models.specs import PromptOptions
 
 WORDS = {"direct": "without explaining", "cot": "step by step", "explain": '"Explanation:"'}
 

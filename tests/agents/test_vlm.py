@@ -13,7 +13,6 @@ import pytest
 
 import ludens
 from ludens import PlayConfig
-from ludens.agents.prompt import PromptOptions
 from ludens.agents.vlm import Vlm
 from ludens.core.episode import Episode, Usage
 from ludens.core.errors import BadFile, BadOption, UnknownName
@@ -22,6 +21,7 @@ from ludens.core.view import RenderOptions, View
 from ludens.draw import Picture
 from ludens.loop import play
 from ludens.models.chat import Answer, Message, Model, Request
+from ludens.models.specs import PromptOptions
 from tests.support.model_server import ModelServer
 from tests.support.pebbles import FlatPicture, Pebbles, Talk, TalkView
 

@@ -1,4 +1,4 @@
-"""`ludens bench` measures and prints; it never judges a time."""
+"""`ludens bench` measures and prints; it does not fail because something is slow."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from typing import Any
 
 import pytest
 
-from ludens.bench import BENCHES, USUAL, Row, bench, others
-from ludens.bench.clock import rate
-from ludens.bench.play import through_state
+from ludens.bench import BENCHES, DEFAULT, Row, bench, rate
+from ludens.bench.play import Other, through_state
 from ludens.core.registry import make
 from tests.cli.conftest import Run
 
 
-def test_the_usual_ones_are_there() -> None:
-    assert set(USUAL) <= set(BENCHES)
+def test_every_benchmark_can_be_loaded() -> None:
+    assert set(DEFAULT) <= set(BENCHES)
     assert all(callable(bench(name)) and bench(name).__doc__ for name in BENCHES)
 
 
-def test_figures_stand_beside_targets(ludens: Run) -> None:
+def test_rows_have_targets(ludens: Run) -> None:
     measured = json.loads(ludens("bench", "play", "--seconds", "0.03", "--json").out)
     rows = {row["what"]: row for row in measured["play"]}
     targets = {what: row["target"] for what, row in rows.items() if row["target"]}
@@ -35,29 +34,29 @@ def test_figures_stand_beside_targets(ludens: Run) -> None:
     assert all(rows[what]["value"] > 0 for what in targets)
 
 
-def test_the_table_of_pictures(ludens: Run) -> None:
+def test_table_of_draw(ludens: Run) -> None:
     ran = ludens("bench", "draw", "--seconds", "0.01")
     assert ran.code == 0
     assert "Ludens, zlib" in ran.out
     assert "plain Pillow RGB" in ran.out
 
 
-def test_a_registered_benchmark_is_run(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registered_benchmark(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BENCHES, "mine", "tests.cli.test_bench:_mine")
     ran = ludens("bench", "mine")
     assert ran.code == 0
-    assert "mine: Sheep." in ran.out
+    assert "mine: Counting." in ran.out
     assert "1,234" in ran.out
     assert ran.err == "measuring mine ...\n"
 
 
 def _mine(seconds: float) -> Iterator[Row]:
-    """Sheep."""
-    yield Row("counting", 1234.4, "sheep/s")
-    yield Row("counting in the dark", None, "sheep/s", note="no lamp")
+    """Counting."""
+    yield Row("counting", 1234.4, "things/s")
+    yield Row("counting without light", None, "things/s", note="no light")
 
 
-def test_rate_counts_what_the_work_says() -> None:
+def test_rate_uses_each_seed_once() -> None:
     seen: list[int] = []
 
     def work(seed: int) -> int:
@@ -68,14 +67,14 @@ def test_rate_counts_what_the_work_says() -> None:
     assert len(seen) == len(set(seen))
 
 
-def test_games_and_steps_are_counted() -> None:
+def test_games_or_steps_are_counted() -> None:
     game = make("coin_dilemma?horizon=7")
     assert (through_state(game, games=True)(1), through_state(game, games=False)(1)) == (1, 7)
 
 
 @pytest.mark.parametrize("module", ["no_such_module_here", "no_such_module_here.inside"])
-def test_libraries_that_are_not_there_are_told(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ludens.bench.play.OTHERS", {"Other": others.Other(module, "other[x]", _never)})
+def test_missing_libraries_are_reported(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ludens.bench.play.OTHERS", {"Other": Other(module, "other[x]", _never)})
     [row] = [row for row in bench("play")(0.003) if row.what == "Other"]
     assert (row.value, row.ratio, row.note) == (None, None, "not installed: pip install 'other[x]'")
 
@@ -84,7 +83,7 @@ def _never() -> Callable[[int], int]:
     raise AssertionError("it is not installed")
 
 
-def test_libraries_that_are_there_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installed_libraries_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "textarena", _arena())
     monkeypatch.setattr("ludens.bench.play.installed", lambda module: module == "textarena")
     [row] = [row for row in bench("play")(0.003) if row.what.startswith("TextArena")]
@@ -95,7 +94,7 @@ def test_libraries_that_are_there_are_compared(monkeypatch: pytest.MonkeyPatch) 
 
 
 class _Arena:
-    """Speaks TextArena's protocol, and refuses a cell that is taken."""
+    """Has TextArena's interface; fails when a cell is taken twice."""
 
     def reset(self, num_players: int, seed: int) -> None:
         self.taken: set[str] = set()

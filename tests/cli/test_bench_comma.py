@@ -1,4 +1,4 @@
-"""`ludens bench comma` measures every puzzle beside its target and the released code."""
+"""`ludens bench comma` measures every puzzle, with targets and the released code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ludens.suites.comma import PUZZLES
 from tests.cli.conftest import Run
 
 
-def test_every_puzzle_is_measured_twice(ludens: Run) -> None:
+def test_every_puzzle_has_both_figures(ludens: Run) -> None:
     measured = json.loads(ludens("bench", "comma", "--seconds", "0.003", "--json").out)["comma"]
     rows = {row["what"]: row for row in measured}
     assert set(rows) == {

@@ -1,4 +1,4 @@
-"""`ludens bench playground` has a figure for every game, beside our targets and the released code."""
+"""`ludens bench playground` has figures for every game, with targets and the released code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ludens.bench.playground import RELEASED, rows
 from ludens.suites.playground import GAMES, OPPONENTS
 
 
-def test_every_game_is_measured() -> None:
+def test_every_game_has_its_figures() -> None:
     found = {row.what: row for row in rows(0.003)}
     assert all(row.value is not None and row.value > 0 for row in found.values())
     for game in GAMES:

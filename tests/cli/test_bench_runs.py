@@ -1,16 +1,15 @@
-"""`ludens bench runs`: its server speaks, and what it measures was really played."""
+"""`ludens bench runs`: its server answers, and the runs it measures are really played."""
 
 from __future__ import annotations
 
 import pytest
 
-from ludens.bench.run_child import played
-from ludens.bench.runs import LATENCY, rows
-from ludens.models.bench import serving
-from ludens.models.bench_server import first_legal
+from ludens.bench.client import serving
+from ludens.bench.runs import LATENCY, measure, rows
+from ludens.bench.server import first_legal
 
 
-def test_the_server_reads_the_last_list_of_actions() -> None:
+def test_server_reads_last_list_of_actions() -> None:
     request = bytearray(
         b'{"a":"Your legal actions: A1, B2\\n\\n"},{"b":"Your legal actions: c3d4, e5\\n\\nMore"} trailing'
     )
@@ -20,17 +19,22 @@ def test_the_server_reads_the_last_list_of_actions() -> None:
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_small_run_against_the_server_is_played_without_fallbacks(workers: int) -> None:
+def test_small_run_against_the_server_has_no_fallbacks(workers: int) -> None:
     suite = "game=tic_tac_toe&first=x&second=o&episodes=3&horizon=4"
     with serving(LATENCY) as url:
-        taken = played(suite, f"vllm/bench@{url}", 3, workers)
-    assert (taken["complete"], taken["episodes"], taken["calls"], taken["fallbacks"]) == (True, 3, 6, 0)
-    assert taken["megabytes"] > 10 * (1 + workers)
-    assert taken["wall"] > 0.4
+        figures = measure(suite, f"vllm/bench@{url}", 3, workers)
+    assert (figures["complete"], figures["episodes"], figures["calls"], figures["fallbacks"]) == (
+        True,
+        3,
+        6,
+        0,
+    )
+    assert figures["megabytes"] > 10 * (1 + workers)
+    assert figures["wall"] > 0.4
 
 
 @pytest.mark.slow
-def test_the_figures() -> None:
+def test_rows() -> None:
     bots, *models = rows(0.05)
     assert bots.unit == "episodes/s"
     assert {row.what.split(",")[1].strip() for row in models} == {"image", "text"}

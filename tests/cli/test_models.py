@@ -1,4 +1,4 @@
-"""`ludens models`: the kinds, and one question to one model."""
+"""`ludens models`: the list of kinds, and the test of one model."""
 
 import json
 import subprocess
@@ -16,13 +16,13 @@ def ludens(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_kinds_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_of_kinds(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "--json"]) == 0
     kinds = {row["kind"] for row in json.loads(capsys.readouterr().out)}
     assert {"openai", "vllm", "compat", "anthropic", "google", "hf"} <= kinds
 
 
-async def test_a_model_that_answers() -> None:
+async def test_model_that_answers() -> None:
     import asyncio
 
     async with ModelServer() as server:
@@ -32,26 +32,36 @@ async def test_a_model_that_answers() -> None:
     assert "ms" in done.stdout
 
 
-async def test_the_spec_of_a_chair_will_do_and_what_it_says_cannot_move_the_cursor() -> None:
+async def test_spec_of_a_seat_and_control_characters_in_the_answer() -> None:
     import asyncio
 
     async with ModelServer(player=lambda prompt, digest: "It is \x1b[2J c2.") as server:
         spec = f"compat/tiny@{server.url}?temperature=0&style=cot&memory=all"
         done = await asyncio.to_thread(ludens, "models", "test", spec)
     assert done.returncode == 0, done.stderr
-    assert "(right)" in done.stdout
+    assert "(correct)" in done.stdout
     assert "\x1b" not in done.stdout
 
 
-def test_options_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_of_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models"]) == 0
     said = capsys.readouterr().out
-    for name in ("temperature", "max_tokens", "reasoning_effort", "detail", "seed", "rpm", "modality"):
+    for name in (
+        "temperature",
+        "max_tokens",
+        "reasoning_effort",
+        "detail",
+        "seed",
+        "rpm",
+        "extend",
+        "pixel_cache",
+        "modality",
+    ):
         assert f"\n {name} " in said
 
 
-def test_a_server_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["models", "test", "compat/tiny@http://127.0.0.1:9/v1?retries=0&patience=0.1"]) == 1
+def test_missing_server(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "test", "compat/tiny@http://127.0.0.1:9/v1?retries=0&deadline=0.1"]) == 1
     said = capsys.readouterr()
     assert said.out == ""
     assert "gave no answer" in said.err
@@ -61,6 +71,6 @@ def test_a_server_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     "words",
     [["models", "tset"], ["models", "test"], ["models", "test", "opnai/x"], ["models", "list", "openai/x"]],
 )
-def test_wrong_words(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_arguments(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1

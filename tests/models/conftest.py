@@ -1,4 +1,4 @@
-"""What tests of models share: a picture, a question, and models that do not wait long."""
+"""Shared by the tests of models: a picture, a question, and models that retry without delay."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ KEYS = ("OPENAI", "OPENROUTER", "VLLM", "COMPAT", "ANTHROPIC", "GEMINI", "GOOGLE
 
 
 @pytest.fixture(autouse=True)
-def _nothing_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Keys, prices, caches and proxies of the machine stay out of the tests."""
+def _isolated_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Remove keys, prices, caches and proxies of the machine."""
     for name in (*(f"{k}_API_KEY" for k in KEYS), "OPENAI_BASE_URL", "LUDENS_PRICES", "LUDENS_CACHE"):
         monkeypatch.delenv(name, raising=False)
     for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
@@ -42,12 +42,12 @@ def question(text: str = "Your legal actions: a1, b2, c3", **sampling: object) -
 
 @pytest.fixture
 async def reach() -> AsyncIterator[Reach]:
-    """Makes models at a server that try again almost at once, and closes them."""
+    """Makes models of a server that retry almost at once, and closes them."""
     async with AsyncExitStack() as stack:
 
         def make(server: ModelServer, options: str = "", name: str = "vllm/tiny") -> Model:
-            brisk = "" if "backoff=" in options else "backoff=0.001"
-            made = model(f"{name}@{server.url}?{'&'.join(filter(None, (options, brisk)))}")
+            quick = "" if "backoff=" in options else "backoff=0.001"
+            made = model(f"{name}@{server.url}?{'&'.join(filter(None, (options, quick)))}")
             stack.push_async_callback(made.close)
             return made
 

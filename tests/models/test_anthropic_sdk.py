@@ -1,4 +1,4 @@
-"""Anthropic's own format, through their SDK, against a server on loopback."""
+"""Anthropic's format, through the vendor's SDK, against a server on loopback."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
 
 
-async def test_a_conversation_travels_whole() -> None:
+async def test_whole_conversation_is_sent() -> None:
     shown = picture()
     messages = (
         Message("system", ("Play.",)),
@@ -80,7 +80,7 @@ async def test_a_conversation_travels_whole() -> None:
             {"role": "user", "content": [{"type": "text", "text": "Again!"}]},
         ],
         "output_config": {"effort": "low"},
-        "thinking": {"type": "adaptive"},
+        "thinking": {"type": "adaptive", "display": "summarized"},
         "temperature": 0.5,
         "top_p": 0.5,
     }
@@ -94,26 +94,26 @@ async def test_a_conversation_travels_whole() -> None:
     ("effort", "thinking"),
     [("9000", {"type": "enabled", "budget_tokens": 9000}), ("none", {"type": "disabled"})],
 )
-async def test_thinking_can_be_counted_or_switched_off(effort: str, thinking: dict[str, Any]) -> None:
+async def test_thinking_budget_and_no_thinking(effort: str, thinking: dict[str, Any]) -> None:
     server = NativeServer([message()])
     async with reached(server, f"effort={effort}") as asked:
         await asked.answer(question())
     assert server.requests[0]["thinking"] == thinking
-    # What is thought is part of what is written: there must be room for both.
+    # Thinking counts towards max_tokens.
     assert server.requests[0]["max_tokens"] == thinking.get("budget_tokens", 0) + 8192
 
 
-async def test_a_model_that_cannot_think_as_it_sees_fit_is_asked_without_and_that_is_told() -> None:
-    refusal = error(400, "invalid_request_error", "adaptive thinking is not supported on this model")
-    server = NativeServer([refusal, message()])
+async def test_model_without_adaptive_thinking() -> None:
+    rejection = error(400, "invalid_request_error", "adaptive thinking is not supported on this model")
+    server = NativeServer([rejection, message()])
     async with reached(server, "effort=high") as asked:
         await asked.answer(question())
         await asked.answer(question())
     assert ["thinking" in sent for sent in server.requests] == [True, False, False]
     assert all(sent["output_config"] == {"effort": "high"} for sent in server.requests)
-    note, version = asked.remarks
+    remark, version = asked.remarks
     assert version == "anthropic/claude-x was answered by claude-x-2025."
-    assert "anthropic/claude-x does not think unless reasoning_effort is a number" in note
+    assert "thinks only when reasoning_effort is a number of tokens" in remark
 
 
 @pytest.mark.parametrize(
@@ -128,34 +128,36 @@ async def test_a_model_that_cannot_think_as_it_sees_fit_is_asked_without_and_tha
         (Scene({"type": "message"}), "broken"),
     ],
 )
-async def test_passing_trouble_is_waited_out(scene: Scene, kind: str) -> None:
+async def test_transient_errors_are_retried(scene: Scene, kind: str) -> None:
     server = NativeServer([scene, message()])
     async with reached(server) as asked:
         assert (await asked.answer(question())).text == "Action: a1"
     assert len(server.requests) == 2
-    assert asked.tally == {"calls": 1, "retries": 1, kind: 1}
+    assert asked.counts == {"calls": 1, "retries": 1, kind: 1}
 
 
-async def test_a_hanging_server_is_left_after_the_timeout() -> None:
+async def test_timeout() -> None:
     server = NativeServer([Scene(fault="hang"), message()])
     async with reached(server, "timeout=0.2") as asked:
         assert (await asked.answer(question())).text == "Action: a1"
-    assert asked.tally["timeout"] == 1
+    assert asked.counts["timeout"] == 1
 
 
 @pytest.mark.parametrize(
     ("scene", "failure", "words"),
     [
-        (error(401, "authentication_error", "bad sk-very-secret"), ModelRejected, "key is not accepted"),
+        (
+            error(401, "authentication_error", "bad sk-very-secret"),
+            ModelRejected,
+            "does not accept",
+        ),
         (error(404, "not_found_error", "model: claude-x"), ModelRejected, "no such model"),
         (error(400, "invalid_request_error", "Your credit balance is too low"), ModelRejected, "no credit"),
         (error(400, "invalid_request_error", "prompt is too long: 9 tokens"), AgentFailure, "too long"),
-        (error(413, "request_too_large", "Request exceeds the size"), AgentFailure, "does not take"),
+        (error(413, "request_too_large", "Request exceeds the size"), AgentFailure, "rejects this request"),
     ],
 )
-async def test_what_asking_again_cannot_mend_stops_at_once(
-    scene: Scene, failure: type[Exception], words: str
-) -> None:
+async def test_permanent_errors_are_not_retried(scene: Scene, failure: type[Exception], words: str) -> None:
     server = NativeServer([scene])
     async with reached(server) as asked:
         with pytest.raises(failure, match=words) as caught:
@@ -167,13 +169,13 @@ async def test_what_asking_again_cannot_mend_stops_at_once(
 @pytest.mark.parametrize(
     ("stop", "finish"), [("refusal", "refused"), ("model_context_window_exceeded", "length")]
 )
-async def test_how_an_answer_ended_is_data(stop: str, finish: str) -> None:
+async def test_finish_reasons(stop: str, finish: str) -> None:
     async with reached(NativeServer([message("No.", stop)])) as asked:
         answer = await asked.answer(question())
     assert (answer.text, answer.finish) == ("No.", finish)
 
 
-async def test_a_cut_off_answer_gets_twice_the_room_once() -> None:
+async def test_cut_off_answer_is_extended_once() -> None:
     server = NativeServer([message("I thi", "max_tokens"), message()])
     async with reached(server, "max_tokens=10") as asked:
         answer = await asked.answer(question())
@@ -181,26 +183,26 @@ async def test_a_cut_off_answer_gets_twice_the_room_once() -> None:
     assert (answer.text, answer.usage.calls, answer.usage.output_tokens) == ("Action: a1", 2, 18)
 
 
-async def test_options_a_model_does_not_take_are_left_out_and_told() -> None:
-    refusal = error(400, "invalid_request_error", "`temperature` is deprecated for this model.")
-    server = NativeServer([refusal, message()])
+async def test_unsupported_options_are_dropped_with_a_remark() -> None:
+    rejection = error(400, "invalid_request_error", "`temperature` is deprecated for this model.")
+    server = NativeServer([rejection, message()])
     async with reached(server, "temperature=0") as asked:
         await asked.answer(question(seed=3))
         await asked.answer(question())
     assert ["temperature" in sent for sent in server.requests] == [True, False, False]
     assert asked.remarks[:-1] == [
-        f"anthropic/claude-x does not take the option {name!r}; it is left out."
+        f"anthropic/claude-x does not support the option {name!r}; it is not sent."
         for name in ("seed", "temperature")
     ]
 
 
 @pytest.mark.parametrize("option", ["seed=1", "detail=low"])
-def test_options_the_vendor_does_not_have_are_refused(option: str) -> None:
+def test_options_the_vendor_does_not_have(option: str) -> None:
     with pytest.raises(BadOption, match="has no option"):
         model(f"anthropic/claude-x?{option}")
 
 
-def test_a_missing_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     with pytest.raises(MissingKey, match="ANTHROPIC_API_KEY"):
         model("anthropic/claude-x")

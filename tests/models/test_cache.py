@@ -1,4 +1,4 @@
-"""The same request is never paid for twice: not by two calls, not by two processes, not tomorrow."""
+"""The same request is never paid for twice, by calls or by processes; different samples are."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ludens.core.errors import AgentFailure, BadFile
 from ludens.models import Answer, model
-from ludens.models.cache import Store
+from ludens.models.cache import AnswerFile
 from tests.models.conftest import Reach, question
 from tests.support.model_server import ModelServer
 
 
-async def test_an_answer_is_kept_and_costs_nothing_again(tmp_path: Path, reach: Reach) -> None:
+async def test_cached_answer_costs_nothing(tmp_path: Path, reach: Reach) -> None:
     path = tmp_path / "deep" / "answers.db"
     async with ModelServer(script=["reasoning"]) as server:
         first = await reach(server, f"cache={path}").answer(question())
@@ -33,10 +34,10 @@ async def test_an_answer_is_kept_and_costs_nothing_again(tmp_path: Path, reach: 
     )
     assert (again.cached, again.usage.calls, again.usage.input_tokens, again.usage.cost) == (True, 0, 0, None)
     assert (first.cached, other.cached, other.text) == (False, False, "Action: z")
-    assert model.tally["cached"] == 1
+    assert model.counts["cached"] == 1
 
 
-async def test_the_environment_names_a_cache(
+async def test_cache_of_the_environment(
     tmp_path: Path, reach: Reach, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LUDENS_CACHE", str(tmp_path / "answers.db"))
@@ -46,7 +47,7 @@ async def test_the_environment_names_a_cache(
         assert len(server.requests) == 1
 
 
-async def test_calls_that_ask_the_same_at_once_share_one_answer(tmp_path: Path, reach: Reach) -> None:
+async def test_concurrent_equal_requests_share_one_answer(tmp_path: Path, reach: Reach) -> None:
     async with ModelServer(latency=0.02) as server:
         model = reach(server, f"cache={tmp_path / 'a.db'}")
         answers = await asyncio.gather(*(model.answer(question()) for _ in range(20)))
@@ -55,7 +56,16 @@ async def test_calls_that_ask_the_same_at_once_share_one_answer(tmp_path: Path, 
     assert sum(answer.usage.calls for answer in answers) == 1
 
 
-async def test_failures_are_not_kept(tmp_path: Path, reach: Reach) -> None:
+async def test_samples_are_distinct_requests(tmp_path: Path, reach: Reach) -> None:
+    async with ModelServer() as server:
+        model = reach(server, f"seed=5&cache={tmp_path / 'a.db'}")
+        samples = [replace(question(), sample=number) for number in range(8)]
+        for _ in range(2):
+            await asyncio.gather(*map(model.answer, samples))
+    assert sorted(sent["seed"] for sent in server.requests) == list(range(5, 13))
+
+
+async def test_failures_are_not_cached(tmp_path: Path, reach: Reach) -> None:
     async with ModelServer(script=["500"]) as server:
         model = reach(server, f"retries=0&cache={tmp_path / 'a.db'}")
         with pytest.raises(AgentFailure):
@@ -63,7 +73,7 @@ async def test_failures_are_not_kept(tmp_path: Path, reach: Reach) -> None:
         assert (await model.answer(question())).text.startswith("Action: ")
 
 
-async def test_one_who_is_cancelled_leaves_the_question_to_the_next(tmp_path: Path, reach: Reach) -> None:
+async def test_cancelled_request_does_not_block_the_next(tmp_path: Path, reach: Reach) -> None:
     async with ModelServer(latency=0.1) as server:
         model = reach(server, f"cache={tmp_path / 'a.db'}")
         first, second = (asyncio.create_task(model.answer(question())) for _ in range(2))
@@ -72,8 +82,8 @@ async def test_one_who_is_cancelled_leaves_the_question_to_the_next(tmp_path: Pa
         assert (await second).text.startswith("Action: ")
 
 
-async def test_whoever_answers_first_is_the_one_everybody_reads(tmp_path: Path) -> None:
-    ours, theirs = Store(tmp_path / "a.db"), Store(tmp_path / "a.db")
+async def test_first_stored_answer_wins(tmp_path: Path) -> None:
+    ours, theirs = AnswerFile(tmp_path / "a.db"), AnswerFile(tmp_path / "a.db")
     assert (await ours.get("k")) is None
     assert (await theirs.get("k")) is None
     assert (await ours.put("k", Answer("ours"))).text == "ours"
@@ -87,10 +97,10 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from ludens.models import Answer
-from ludens.models.cache import Store
+from ludens.models.cache import AnswerFile
 
 async def main():
-    store = Store(Path(sys.argv[1]))
+    store = AnswerFile(Path(sys.argv[1]))
     texts = [(await store.put(str(n), Answer(sys.argv[2]))).text for n in range(200)]
     store.close()
     print(",".join(texts))
@@ -99,7 +109,7 @@ asyncio.run(main())
 """
 
 
-def test_processes_that_write_at_once_agree(tmp_path: Path) -> None:
+def test_concurrent_processes_agree(tmp_path: Path) -> None:
     path = tmp_path / "shared.db"
     command = [sys.executable, "-c", WRITER, str(path)]
     writers = [subprocess.Popen([*command, name], stdout=subprocess.PIPE, text=True) for name in "abc"]
@@ -112,23 +122,23 @@ def test_processes_that_write_at_once_agree(tmp_path: Path) -> None:
     db.close()
 
 
-async def test_a_file_that_is_no_cache_is_told(tmp_path: Path) -> None:
+async def test_file_that_is_no_cache(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("no database at all, but long enough to be looked at" * 40)
     async with ModelServer() as server, model(f"vllm/tiny@{server.url}?cache={path}") as asked:
-        with pytest.raises(BadFile, match="answers cannot be kept in"):
+        with pytest.raises(BadFile, match="as a cache of answers"):
             await asked.answer(question())
         assert server.requests == []
 
 
 @pytest.mark.parametrize("kept", [b"{", b"[]", b'{"txt": "a"}', b'{"text": 7}', b'{"text": null}'])
-async def test_a_row_that_is_no_answer_is_told(kept: bytes, tmp_path: Path) -> None:
+async def test_invalid_entry(kept: bytes, tmp_path: Path) -> None:
     path = tmp_path / "a.db"
-    store = Store(path)
+    store = AnswerFile(path)
     await store.put("k", Answer("ours"))
     with sqlite3.connect(path) as db:
         db.execute("UPDATE answers SET answer = ?", (kept,))
     db.close()
-    with pytest.raises(BadFile, match="the cache holds something that is no answer"):
+    with pytest.raises(BadFile, match="invalid entry"):
         await store.get("k")
     store.close()

@@ -1,4 +1,4 @@
-"""Google's own format, through their SDK, against a server on loopback."""
+"""Google's format, through the vendor's SDK, against a server on loopback."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.native_server import NativeServer, Scene
 
 pytest.importorskip("google.genai", reason="the extra 'google' is not installed")
 
-# Of the SDK's own making: it subclasses the session of aiohttp.
+# Raised by the SDK: it subclasses the session of aiohttp.
 pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
 
 
@@ -49,7 +49,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GOOGLE_GEMINI_BASE_URL", raising=False)
 
 
-async def test_a_conversation_travels_whole() -> None:
+async def test_whole_conversation_is_sent() -> None:
     shown = picture()
     messages = (
         Message("system", ("Play.",)),
@@ -95,30 +95,30 @@ async def test_a_conversation_travels_whole() -> None:
         (content("", "MALFORMED_RESPONSE"), "broken"),
     ],
 )
-async def test_passing_trouble_is_waited_out(scene: Scene, kind: str) -> None:
+async def test_transient_errors_are_retried(scene: Scene, kind: str) -> None:
     server = NativeServer([scene, content()])
     async with reached(server) as asked:
         assert (await asked.answer(question())).text == "Action: a1"
     assert len(server.requests) == 2
-    assert asked.tally == {"calls": 1, "retries": 1, kind: 1}
+    assert asked.counts == {"calls": 1, "retries": 1, kind: 1}
 
 
-async def test_the_wait_that_the_body_asks_for_is_kept() -> None:
+async def test_retry_delay_in_the_body() -> None:
     asked_for = [
         {"@type": "type.googleapis.com/google.rpc.Help", "links": []},
         {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "3600s"},
     ]
     body = {"error": {"code": 429, "message": "Quota", "status": "RESOURCE_EXHAUSTED", "details": asked_for}}
     async with reached(NativeServer([Scene(body, 429), content()])) as asked:
-        with pytest.raises(AgentFailure, match="left alone for 3600 s"):
+        with pytest.raises(AgentFailure, match="asks to wait 3600 s"):
             await asked.answer(question())
 
 
-async def test_a_hanging_server_is_left_after_the_timeout() -> None:
+async def test_timeout() -> None:
     server = NativeServer([Scene(fault="hang"), content()])
     async with reached(server, "timeout=0.2") as asked:
         assert (await asked.answer(question())).text == "Action: a1"
-    assert asked.tally["timeout"] == 1
+    assert asked.counts["timeout"] == 1
 
 
 @pytest.mark.parametrize(
@@ -127,16 +127,18 @@ async def test_a_hanging_server_is_left_after_the_timeout() -> None:
         (
             error(400, "INVALID_ARGUMENT", "API key not valid: very-secret"),
             ModelRejected,
-            "key is not accepted",
+            "does not accept",
         ),
-        (error(403, "PERMISSION_DENIED", "very-secret is blocked"), ModelRejected, "key is not accepted"),
+        (
+            error(403, "PERMISSION_DENIED", "very-secret is blocked"),
+            ModelRejected,
+            "does not accept",
+        ),
         (error(404, "NOT_FOUND", "models/gemini-x is not found"), ModelRejected, "no such model"),
         (error(400, "INVALID_ARGUMENT", "exceeds the maximum input token count"), AgentFailure, "maximum"),
     ],
 )
-async def test_what_asking_again_cannot_mend_stops_at_once(
-    scene: Scene, failure: type[Exception], words: str
-) -> None:
+async def test_permanent_errors_are_not_retried(scene: Scene, failure: type[Exception], words: str) -> None:
     server = NativeServer([scene])
     async with reached(server) as asked:
         with pytest.raises(failure, match=words) as caught:
@@ -153,7 +155,7 @@ async def test_what_asking_again_cannot_mend_stops_at_once(
         (content("I thi", "MAX_TOKENS"), "length", "I thi"),
     ],
 )
-async def test_how_an_answer_ended_is_data(scene: Scene, finish: str, text: str) -> None:
+async def test_finish_reasons(scene: Scene, finish: str, text: str) -> None:
     server = NativeServer([scene])
     async with reached(server) as asked:
         answer = await asked.answer(question())
@@ -161,7 +163,7 @@ async def test_how_an_answer_ended_is_data(scene: Scene, finish: str, text: str)
     assert (answer.finish, answer.text, len(server.requests)) == (finish, text, asked_for)
 
 
-async def test_a_cut_off_answer_gets_twice_the_room_once() -> None:
+async def test_cut_off_answer_is_extended_once() -> None:
     server = NativeServer([content("I thi", "MAX_TOKENS"), content()])
     async with reached(server, "max_tokens=10") as asked:
         answer = await asked.answer(question())
@@ -171,12 +173,12 @@ async def test_a_cut_off_answer_gets_twice_the_room_once() -> None:
 
 
 @pytest.mark.parametrize("option", ["detail=original", "effort=gigantic"])
-def test_values_the_vendor_does_not_have_are_refused(option: str) -> None:
-    with pytest.raises(BadOption, match="google/gemini-x is"):
+def test_invalid_values(option: str) -> None:
+    with pytest.raises(BadOption, match="google/gemini-x must be"):
         model(f"google/gemini-x?{option}")
 
 
-def test_a_missing_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GEMINI_API_KEY")
     with pytest.raises(MissingKey, match="GEMINI_API_KEY or GOOGLE_API_KEY"):
         model("google/gemini-x")

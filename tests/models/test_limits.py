@@ -1,4 +1,4 @@
-"""Limits hold in every window, to the letter, and let as much through as they allow."""
+"""Rate limits hold in every period, and allow as much as they say."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludens.models.limits import Gate, Window, estimate
+from ludens.models.limits import RateLimiter, SlidingWindow, estimate_tokens
 from tests.models.conftest import Reach, question
 from tests.support.model_server import ModelServer
 
 
 class Clock:
-    """A clock that only sleeping moves."""
+    """A clock that advances only by sleeping."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -23,57 +23,57 @@ class Clock:
         self.now += seconds
 
 
-def through(window: Window, amounts: list[int], clock: Clock) -> list[float]:
-    """When each amount gets through, all asking at once."""
+def acquired(window: SlidingWindow, amounts: list[int], clock: Clock) -> list[float]:
+    """When each amount is acquired, all requested at once."""
 
-    async def enter_all() -> list[float]:
-        return [(await window.enter(amount))[0] for amount in amounts]
+    async def acquire_all() -> list[float]:
+        return [(await window.acquire(amount))[0] for amount in amounts]
 
     original, asyncio.sleep = asyncio.sleep, clock.sleep  # type: ignore[assignment]
     try:
-        return asyncio.run(enter_all())
+        return asyncio.run(acquire_all())
     finally:
         asyncio.sleep = original
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=30), st.integers(5, 60))
-def test_no_stretch_of_a_minute_holds_more_than_the_limit(amounts: list[int], limit: int) -> None:
+def test_no_minute_exceeds_the_limit(amounts: list[int], limit: int) -> None:
     clock = Clock()
-    times = through(Window(limit, clock=lambda: clock.now), amounts, clock)
+    times = acquired(SlidingWindow(limit, clock=lambda: clock.now), amounts, clock)
     for start in times:
         inside = [a for a, t in zip(amounts, times, strict=True) if start <= t < start + 60]
         assert sum(inside) <= limit or len(inside) == 1
 
 
-def test_as_much_passes_as_is_allowed() -> None:
+def test_the_limit_is_used_fully() -> None:
     clock = Clock()
-    assert through(Window(3, clock=lambda: clock.now), [1] * 7, clock) == pytest.approx(
+    assert acquired(SlidingWindow(3, clock=lambda: clock.now), [1] * 7, clock) == pytest.approx(
         [0, 0, 0, 60, 60, 60, 120], abs=0.01
     )
 
 
-async def test_what_was_really_consumed_counts() -> None:
+async def test_actual_consumption_replaces_the_estimate() -> None:
     now = [0.0]
-    window = Window(100, clock=lambda: now[0])
-    entry = await window.enter(90)
-    window.settle(entry, 10)
-    await asyncio.wait_for(window.enter(90), 1)
+    window = SlidingWindow(100, clock=lambda: now[0])
+    entry = await window.acquire(90)
+    window.adjust(entry, 10)
+    await asyncio.wait_for(window.acquire(90), 1)
     now[0] = 61.0
-    window.settle(entry, 1000)
-    await asyncio.wait_for(window.enter(100), 1)
+    window.adjust(entry, 1000)
+    await asyncio.wait_for(window.acquire(100), 1)
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(window.enter(1), 0.01)
+        await asyncio.wait_for(window.acquire(1), 0.01)
 
 
-async def test_a_cancelled_call_does_not_block_the_queue() -> None:
-    gate = Gate(4, rpm=1)
-    await gate.enter(lambda: 0)
+async def test_cancelled_call_does_not_block_others() -> None:
+    limiter = RateLimiter(4, rpm=1)
+    await limiter.acquire(lambda: 0)
     for _ in range(2):
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(gate.enter(lambda: 0), 0.01)
+            await asyncio.wait_for(limiter.acquire(lambda: 0), 0.01)
 
 
-async def test_requests_a_minute_hold_at_the_server(reach: Reach) -> None:
+async def test_requests_per_minute(reach: Reach) -> None:
     async with ModelServer() as server:
         model = reach(server, "rpm=3")
         calls = [asyncio.create_task(model.answer(question())) for _ in range(5)]
@@ -84,7 +84,7 @@ async def test_requests_a_minute_hold_at_the_server(reach: Reach) -> None:
         await asyncio.wait(waiting)
 
 
-async def test_limits_hold_for_a_model_however_it_is_asked_to_draw(reach: Reach) -> None:
+async def test_limits_are_shared_whatever_the_sampling_parameters(reach: Reach) -> None:
     async with ModelServer(latency=0.01) as server:
         cold, warm = reach(server, "rpm=3"), reach(server, "rpm=3&temperature=1")
         calls = [asyncio.create_task(m.answer(question())) for _ in range(3) for m in (cold, warm)]
@@ -97,7 +97,7 @@ async def test_limits_hold_for_a_model_however_it_is_asked_to_draw(reach: Reach)
         await asyncio.wait_for(other.answer(question()), 5)
 
 
-async def test_tokens_a_minute_hold_at_the_server(reach: Reach) -> None:
+async def test_tokens_per_minute(reach: Reach) -> None:
     # Every answer consumes 102 tokens, whatever was estimated.
     async with ModelServer() as server:
         model = reach(server, "tpm=250&max_tokens=40")
@@ -108,7 +108,7 @@ async def test_tokens_a_minute_hold_at_the_server(reach: Reach) -> None:
         assert len(server.requests) == 2
 
 
-async def test_the_estimate_counts_where_a_server_does_not(reach: Reach) -> None:
+async def test_estimate_counts_without_reported_usage(reach: Reach) -> None:
     async with ModelServer(script=["parts", "parts"]) as server:
         model = reach(server, "tpm=250&max_tokens=200")
         await asyncio.wait_for(model.answer(question()), 5)
@@ -117,19 +117,19 @@ async def test_the_estimate_counts_where_a_server_does_not(reach: Reach) -> None
         assert len(server.requests) == 1
 
 
-async def test_what_reached_nobody_consumed_nothing(reach: Reach) -> None:
+async def test_failed_connections_consume_nothing(reach: Reach) -> None:
     async with ModelServer(script=["reset"] * 4) as server:
         model = reach(server, "tpm=1000&max_tokens=400")
         await asyncio.wait_for(model.answer(question()), 5)
         assert len(server.requests) == 5
 
 
-async def test_no_more_calls_are_in_flight_than_allowed(reach: Reach) -> None:
+async def test_concurrency(reach: Reach) -> None:
     async with ModelServer(latency=0.01) as server:
         model = reach(server, "concurrency=5")
         await asyncio.gather(*(model.answer(question()) for _ in range(40)))
         assert server.busiest == 5
 
 
-def test_an_estimate_grows_with_words_pictures_and_room() -> None:
-    assert estimate(question("x" * 400), 10) == (400 + len("Play.")) // 4 + 32 * 48 // 750 + 10
+def test_estimate_includes_text_pictures_and_output() -> None:
+    assert estimate_tokens(question("x" * 400), 10) == (400 + len("Play.")) // 4 + 32 * 48 // 750 + 10

@@ -1,17 +1,19 @@
-"""What is sent in the OpenAI chat format, and what is read out of it."""
+"""The OpenAI chat format: what is sent and how answers are read."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from ludens.core.errors import BadOption
 from ludens.models import Answer, Message, Request, model
 from tests.models.conftest import Reach, picture, question
 from tests.support.model_server import ModelServer
 
 
-async def test_pictures_travel_as_data_uris_in_their_place(reach: Reach) -> None:
+async def test_pictures_are_sent_as_data_uris_in_order(reach: Reach) -> None:
     shown = picture()
     messages = (Message("system", ("Play.",)), Message("user", ("Look:", shown, "What now?")))
     async with ModelServer(script=["reasoning"]) as server:
@@ -35,7 +37,7 @@ async def test_pictures_travel_as_data_uris_in_their_place(reach: Reach) -> None
     assert answer.ms > 0
 
 
-async def test_what_the_spec_says_goes_before_what_the_task_suggests(reach: Reach) -> None:
+async def test_spec_overrides_sampling_of_the_request(reach: Reach) -> None:
     async with ModelServer() as server:
         asked = reach(server, 'temperature=0.5&effort=low&seed=3&extra={"top_k":5}')
         await asked.answer(question(temperature=0.0, top_p=0.9, max_tokens=64))
@@ -52,7 +54,7 @@ async def test_what_the_spec_says_goes_before_what_the_task_suggests(reach: Reac
     }
 
 
-async def test_large_bodies_are_sent_whole(reach: Reach) -> None:
+async def test_large_bodies(reach: Reach) -> None:
     text = "x" * 3_000_000
     async with ModelServer() as server:
         await reach(server).answer(question(text))
@@ -67,14 +69,14 @@ async def test_large_bodies_are_sent_whole(reach: Reach) -> None:
         ("parts", "stop", "Hello there"),
     ],
 )
-async def test_what_the_model_did_is_data(met: str, finish: str, text: str, reach: Reach) -> None:
+async def test_filtered_and_refused_answers_are_data(met: str, finish: str, text: str, reach: Reach) -> None:
     async with ModelServer(script=[met]) as server:
         answer = await reach(server).answer(question())
         assert (answer.finish, answer.text) == (finish, text)
         assert len(server.requests) == 1
 
 
-async def test_a_request_held_back_by_a_filter_is_data(reach: Reach) -> None:
+async def test_filtered_request_is_data(reach: Reach) -> None:
     async with ModelServer(script=["filtered_400"]) as server:
         answer = await reach(server).answer(question())
         assert answer.finish == "filtered"
@@ -82,42 +84,56 @@ async def test_a_request_held_back_by_a_filter_is_data(reach: Reach) -> None:
         assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(("met", "thought"), [("reasoning", "Let me see."), ("priced", "Hm."), ("ok", "")])
-async def test_reasoning_is_kept_apart(met: str, thought: str, reach: Reach) -> None:
+@pytest.mark.parametrize(("met", "reasoning"), [("reasoning", "Let me see."), ("priced", "Hm."), ("ok", "")])
+async def test_reasoning_fields(met: str, reasoning: str, reach: Reach) -> None:
     async with ModelServer(script=[met]) as server:
         answer = await reach(server).answer(question())
-    assert answer.reasoning == thought
+    assert answer.reasoning == reasoning
     assert answer.text.startswith("Action: ")
     assert answer.usage.cost == (0.25 if met == "priced" else None)
 
 
-async def test_a_cut_off_answer_gets_twice_the_room_once(reach: Reach) -> None:
+async def test_cut_off_answer_is_extended_once(reach: Reach) -> None:
     async with ModelServer(script=["length"]) as server:
         asked = reach(server, "max_tokens=10")
         answer = await asked.answer(question())
     assert [sent["max_tokens"] for sent in server.requests] == [10, 20]
     assert answer.finish == "stop"
     assert (answer.usage.calls, answer.usage.input_tokens, answer.usage.images) == (2, 200, 2)
-    assert asked.tally["extended"] == 1
+    assert asked.counts["extended"] == 1
 
 
-async def test_an_answer_cut_off_twice_is_recorded_as_such(reach: Reach) -> None:
+async def test_cut_off_answer_is_not_extended_when_switched_off(reach: Reach) -> None:
+    async with ModelServer(script=["length"]) as server:
+        asked = reach(server, "max_tokens=10&extend=false")
+        answer = await asked.answer(question())
+    assert (answer.finish, len(server.requests), asked.counts["extended"]) == ("length", 1, 0)
+    assert asked.spec.endswith("?max_tokens=10&extend=false")
+
+
+async def test_tokens_cannot_be_requested(reach: Reach) -> None:
+    async with ModelServer() as server:
+        with pytest.raises(BadOption, match="cannot return tokens"):
+            await reach(server).answer(replace(question(), want_tokens=True))
+
+
+async def test_answer_cut_off_twice(reach: Reach) -> None:
     async with ModelServer(script=["length", "length"]) as server:
         answer = await reach(server, "max_tokens=10").answer(question())
         assert len(server.requests) == 2
     assert (answer.finish, answer.text) == ("length", "I think that")
 
 
-async def test_a_cut_off_answer_stays_when_there_is_no_more_room(reach: Reach) -> None:
+async def test_cut_off_answer_stays_when_the_context_is_full(reach: Reach) -> None:
     async with ModelServer(script=["length", "too_long"]) as server:
         answer = await reach(server, "max_tokens=10").answer(question())
     assert (answer.finish, answer.usage.calls) == ("length", 1)
 
 
-async def test_an_answer_cut_off_by_the_servers_own_limit_gets_twice_of_that(reach: Reach) -> None:
+async def test_answer_cut_off_by_the_servers_limit(reach: Reach) -> None:
     async with ModelServer(script=["length"]) as server:
         assert (await reach(server).answer(question())).finish == "stop"
-    # It let three words through.
+    # The server's limit was three tokens.
     assert [sent.get("max_tokens") for sent in server.requests] == [None, 6]
 
 
@@ -128,7 +144,7 @@ async def test_an_answer_cut_off_by_the_servers_own_limit_gets_twice_of_that(rea
         ("openai/tiny", "max_completion_tokens", "max_tokens"),
     ],
 )
-async def test_the_name_of_the_length_is_learnt_once(
+async def test_name_of_max_tokens_is_learnt_once(
     name: str, unwanted: str, other: str, reach: Reach, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
@@ -141,7 +157,7 @@ async def test_the_name_of_the_length_is_learnt_once(
     assert asked.remarks == [f"{name} was answered by tiny-2025."]
 
 
-async def test_options_a_model_does_not_take_are_left_out_and_told(reach: Reach) -> None:
+async def test_unsupported_options_are_dropped_with_a_remark(reach: Reach) -> None:
     async with ModelServer(unwanted=["max_tokens", "temperature", "top_p"], latency=0.01) as server:
         asked = reach(server, "max_tokens=9&temperature=0&top_p=0.5")
         await asyncio.gather(*(asked.answer(question()) for _ in range(8)))
@@ -151,13 +167,12 @@ async def test_options_a_model_does_not_take_are_left_out_and_told(reach: Reach)
         assert learning <= 8 * 4
     assert server.met["ok"] == 9
     assert asked.remarks[:-1] == [
-        f"vllm/tiny does not take the option {name!r}; it is left out." for name in ("temperature", "top_p")
+        f"vllm/tiny does not support the option {name!r}; it is not sent."
+        for name in ("temperature", "top_p")
     ]
 
 
-async def test_every_version_that_answered_is_told_once(
-    reach: Reach, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_every_version_is_remarked_once(reach: Reach, monkeypatch: pytest.MonkeyPatch) -> None:
     versions = iter(["tiny", "tiny-1", "tiny-2", "tiny-1", "tiny-\x1b3", *map(str, range(20))])
 
     async def attempt(*_: object) -> Answer:
@@ -172,14 +187,14 @@ async def test_every_version_that_answered_is_told_once(
     assert len(asked.remarks) == 7
 
 
-async def test_a_server_that_takes_neither_name_is_not_asked_for_ever(reach: Reach) -> None:
+async def test_server_that_accepts_neither_name(reach: Reach) -> None:
     async with ModelServer(unwanted=["max_tokens", "max_completion_tokens"]) as server:
-        with pytest.raises(Exception, match="does not take this request"):
+        with pytest.raises(Exception, match="rejects this request"):
             await reach(server, "max_tokens=9").answer(question())
         assert len(server.requests) < 8
 
 
-def test_one_model_serves_many_event_loops() -> None:
+def test_one_model_in_several_event_loops() -> None:
     async def ask_once() -> str:
         async with ModelServer() as server:
             reached = model(f"vllm/tiny@{server.url}")

@@ -1,4 +1,4 @@
-"""Prices come from the user's own file, and a cost is shown only where it is known."""
+"""Prices come from the user's file; without one the cost is unknown."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def prices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_million_tokens_cost_what_the_file_says(prices: Path) -> None:
+def test_cost_counts_input_and_output(prices: Path) -> None:
     price = price_of("openai/gpt-4.1")
     assert price == Price(2.0, 8.0)
-    assert price.cost(Usage(input_tokens=1_000_000, output_tokens=500_000, reasoning_tokens=9)) == 6.0
+    assert price.cost(Usage(input_tokens=1_000_000)) == 2.0
+    assert price.cost(Usage(output_tokens=500_000, reasoning_tokens=9)) == 4.0
+    assert price.cost(Usage(input_tokens=1_000_000, output_tokens=500_000)) == 6.0
     assert price_of("openai/gpt-4.2") is None
 
 
-def test_the_usual_place_is_looked_at_and_may_be_empty(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_default_file_is_optional(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert price_of("openai/gpt-4.1") is None
     (tmp_path / "ludens").mkdir()
@@ -49,14 +49,14 @@ def test_the_usual_place_is_looked_at_and_may_be_empty(
     assert price_of("openai/gpt-4.1") == Price(2.0, 8.0)
 
 
-async def test_a_call_carries_its_cost(prices: Path, reach: Reach) -> None:
+async def test_cost_of_a_call(prices: Path, reach: Reach) -> None:
     async with ModelServer(script=["length"]) as server:
         answer = await reach(server, "max_tokens=5").answer(question())
     # Two calls of 100 tokens in; three words cut off, then two words out.
     assert answer.usage.cost == pytest.approx((200 * 10 + 5 * 1000) / 1e6)
 
 
-async def test_what_is_not_counted_has_no_known_cost(prices: Path, reach: Reach) -> None:
+async def test_no_cost_without_reported_usage(prices: Path, reach: Reach) -> None:
     async with ModelServer(script=["parts"]) as server:
         assert (await reach(server).answer(question())).usage.cost is None
 
@@ -74,14 +74,14 @@ async def test_what_is_not_counted_has_no_known_cost(prices: Path, reach: Reach)
         ("a = 1", "must have two entries"),
     ],
 )
-def test_a_bad_file_is_told(tmp_path: Path, text: str, words: str) -> None:
+def test_invalid_file(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "prices.toml"
     path.write_text(text)
     with pytest.raises(BadFile, match=words):
         load_prices(path)
 
 
-def test_a_named_file_must_be_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LUDENS_PRICES", str(tmp_path / "none.toml"))
-    with pytest.raises(BadFile, match="cannot be read"):
+    with pytest.raises(BadFile, match="cannot read prices"):
         model("vllm/tiny")

@@ -100,7 +100,7 @@ async def refused(asked: Asked) -> web.StreamResponse:
     return completion(asked, {"content": None, "refusal": "I would rather not."})
 
 
-for status in (500, 501, 502, 503, 504):
+for status in (409, 500, 501, 502, 503, 504):
 
     @scenario(str(status))
     async def broken_server(asked: Asked, status: int = status) -> web.StreamResponse:

@@ -69,10 +69,11 @@ def _best(spec: Spec, game: Game) -> str:
 
 
 def _model_agent(spec: Spec, models: dict[str, Model]) -> Agent:
-    from ludens.agents.vlm import Vlm, reach, split_options
+    from ludens.agents.vlm import Vlm
+    from ludens.models.specs import ModelSpec
 
-    own, options = split_options(spec)
-    key = str(own)
+    parsed = ModelSpec.parse(spec)
+    key = str(parsed.own)
     if key not in models:
-        models[key] = reach(own)
-    return Vlm(models[key], options)
+        models[key] = parsed.make()
+    return Vlm(models[key], parsed.prompt)

@@ -6,68 +6,21 @@ notes, legal actions, and how to reply. A refused reply is answered with the rea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from ludens.core.ask import Ask, Exchange, History
-from ludens.core.errors import BadOption
-from ludens.core.options import option
-from ludens.core.templates import Sections, TemplateOverrides, Templates, load_templates
-from ludens.core.view import Observation, Picture, Sees
+from ludens.core.ask import Ask, Exchange
+from ludens.core.templates import TemplateOverrides, Templates, load_templates
+from ludens.core.view import Observation, Picture
 from ludens.models.chat import Message
+from ludens.models.specs import EXCHANGES, STYLES, PromptOptions
 
 _FILE = Path(__file__).parent / "templates" / "agent.md"
-_SEES: dict[str, Sees] = {"offered": "offered", "image": "image", "text": "text", "both": "both"}
-_STYLES = ("direct", "cot", "explain")
-_EXCHANGES = {"none": 0, "last": 1, "all": None}
-
-
-@dataclass(frozen=True)
-class PromptOptions:
-    """How a model is addressed: the options of a seat's spec that are not the model's own."""
-
-    modality: str = option(
-        "offered",
-        choices=tuple(_SEES),
-        help="what it sees: the image, its text twin, or both",
-    )
-    blind: bool = option(False, help="replace every picture by a blank one of the same size")
-    style: str = option(
-        "direct", choices=_STYLES, help="answer at once, reason first, or answer and then explain"
-    )
-    frames: int = option(1, low=1, high=32, help="show the pictures of this many latest moves")
-    memory: str = option("none", choices=tuple(_EXCHANGES), help="earlier exchanges kept in the prompt")
-    templates: str = option("", help="folder with your own prompt templates")
-    overrides: TemplateOverrides | None = field(default=None, repr=False)
-    """The contents of `templates`, read when the options are made."""
-
-    def __post_init__(self) -> None:
-        if self.blind and self.modality in ("text", "both"):
-            raise BadOption(f"blind=true cannot be combined with modality={self.modality}.")
-        if self.templates and self.overrides is None:
-            object.__setattr__(self, "overrides", TemplateOverrides.read(Path(self.templates)))
-        _checked_templates(self.overrides)
-
-    @property
-    def sees(self) -> Sees:
-        """What the agent looks at."""
-        return _SEES[self.modality]
-
-    @property
-    def sections(self) -> Sections:
-        """The user's own prompt templates."""
-        return self.overrides.sections("agent") if self.overrides else {}
-
-    def history(self) -> History:
-        """The earlier exchanges that prompts with these options need."""
-        exchanges, pictures = _EXCHANGES[self.memory], self.frames - 1
-        return History(None if exchanges is None else max(exchanges, pictures), pictures)
 
 
 def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
     """The messages sent to a model for an ask."""
-    templates = _checked_templates(options.overrides)
+    templates = prompt_templates(options.overrides)
     # What never changes comes first, so that servers can cache it.
     messages = [Message("system", (_joined(templates.fill("system"), ask.rules),))]
     for exchange in _remembered(ask, options):
@@ -85,7 +38,7 @@ def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
 
 
 def _remembered(ask: Ask, options: PromptOptions) -> tuple[Exchange, ...]:
-    kept = _EXCHANGES[options.memory]
+    kept = EXCHANGES[options.memory]
     return tuple(ask.history) if kept is None else tuple(ask.history[-kept:]) if kept else ()
 
 
@@ -129,11 +82,11 @@ _FILLED: dict[str, dict[str, str]] = {
     "legal": {"actions": ""},
     "refused": {"reason": "", "reply": ""},
 }
-_SECTIONS = ("system", *_STYLES, *_FILLED, "silence", "earlier")
+_SECTIONS = ("system", *STYLES, *_FILLED, "silence", "earlier")
 
 
 @lru_cache(maxsize=64)
-def _checked_templates(overrides: TemplateOverrides | None) -> Templates:
+def prompt_templates(overrides: TemplateOverrides | None) -> Templates:
     """The prompt templates, each filled once, so that a wrong one is found before the first move."""
     templates = load_templates(_FILE, "agent", overrides)
     for section in _SECTIONS:

@@ -1,12 +1,14 @@
-"""Benchmarks: figures of this machine, printed beside what we aim for. Nothing here asserts a time.
+"""Benchmarks: figures measured on this machine, next to their targets. No benchmark fails because it is slow.
 
-A benchmark is a function that yields rows; one line in `BENCHES` adds it to `ludens bench`.
+A benchmark is a function that yields rows; one entry in `BENCHES` adds it to `ludens bench`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from statistics import median
+from time import process_time
 from typing import Protocol
 
 from ludens.core.errors import UnknownName
@@ -23,8 +25,10 @@ BENCHES: dict[str, str] = {
 }
 """Name to "module:function"; the first line of the function's docstring says what is measured."""
 
-USUAL = ("draw", "play")
-"""What `ludens bench` runs when none is named."""
+DEFAULT = ("draw", "play")
+"""What `ludens bench` runs when no name is given."""
+
+_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +41,41 @@ class Row:
     unit: str
     target: float | None = None
     ratio: float | None = None
-    """Ours divided by this figure, where it is of another system doing the same work."""
+    """Our figure divided by this one, where this is another system doing the same work."""
     note: str = ""
 
 
 class Bench(Protocol):
-    """Measures for about `seconds` a figure."""
+    """A benchmark; spends about `seconds` on each figure."""
 
     def __call__(self, seconds: float) -> Iterable[Row]: ...
 
 
 def bench(name: str) -> Bench:
-    """The benchmark of this name."""
+    """Return the benchmark with this name."""
     if name not in BENCHES:
         raise UnknownName("benchmark", name, BENCHES)
     found: Bench = load(BENCHES[name])
     return found
+
+
+def rate(work: Callable[[int], int], seconds: float) -> float:
+    """Units of work per second of CPU time: the median of three rounds, after one warm-up call.
+
+    CPU time, so that other processes on the machine change the figure little. `work` must be
+    single-threaded and must not wait.
+
+    Args:
+        work: Takes a seed, does something and returns how many units that was.
+        seconds: Time for all rounds together.
+    """
+    work(0)
+    return median(_round(work, seconds / _ROUNDS, 1_000_000 * number) for number in range(_ROUNDS))
+
+
+def _round(work: Callable[[int], int], seconds: float, seed: int) -> float:
+    done, started = 0, process_time()
+    while (spent := process_time() - started) < seconds or not done:
+        seed += 1
+        done += work(seed)
+    return done / spent

@@ -1,25 +1,24 @@
-"""`ludens bench comma`: pictures and random episodes of every puzzle on one core, and the released code's."""
+"""`ludens bench comma`: pictures and random episodes of every puzzle on one core, next to released code."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ludens.bench import Row
-from ludens.bench.clock import rate
+from ludens.bench import Row, rate
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.dialogue import Comma, Dialogue
 
 PICTURES, EPISODES = 400.0, {"wire": 2_000.0}
-"""What we aim for: pictures a second of every puzzle, random episodes a second of wire."""
+"""Targets: pictures per second of every puzzle, random episodes per second of wire."""
 RELEASED_PICTURE, RELEASED_EPISODE = 0.061, 0.66
-"""Seconds that the released code takes for a picture, and for an episode with its random solver."""
+"""Seconds the released code needs for a picture, and for an episode of its random solver."""
 
 
 def rows(seconds: float) -> Iterator[Row]:
-    """A random Solver's pictures at 512x512, drawn, encoded, base64'd; its episodes, not rendered."""
+    """A random solver's pictures at 512x512 (drawn, encoded, base64), and its episodes without rendering."""
     from ludens.suites.comma import PUZZLES
 
     pictures = {puzzle: rate(_pictures(puzzle), seconds) for puzzle in PUZZLES}
@@ -27,18 +26,18 @@ def rows(seconds: float) -> Iterator[Row]:
         yield Row(f"{puzzle}: pictures", ours, "images/s", PICTURES)
     slowest = min(pictures.values())
     yield Row("released code: pictures", 1 / RELEASED_PICTURE, "images/s", ratio=slowest * RELEASED_PICTURE,
-              note="61 ms a picture; beside our slowest puzzle")  # fmt: skip
+              note="61 ms per picture; compared with our slowest puzzle")  # fmt: skip
     episodes = {puzzle: rate(_episodes(puzzle), seconds) for puzzle in PUZZLES}
     for puzzle, ours in episodes.items():
         yield Row(f"{puzzle}: random episodes", ours, "episodes/s", EPISODES.get(puzzle))
     slowest = min(episodes.values())
     yield Row("released code: random episodes", 1 / RELEASED_EPISODE, "episodes/s",
               ratio=slowest * RELEASED_EPISODE,
-              note="0.66 s an episode, rendered; beside our slowest puzzle")  # fmt: skip
+              note="0.66 s per episode, rendered; compared with our slowest puzzle")  # fmt: skip
 
 
 def _pictures(puzzle: str) -> Callable[[int], int]:
-    """Every picture the Solver is shown while it plays at random: new panels, and turns on the same one."""
+    """Every picture a random solver is shown: new panels, and further turns on the same one."""
     game = _game(puzzle)
     view = view_of(game, RenderOptions(), 0)
 
@@ -59,15 +58,15 @@ def _episodes(puzzle: str) -> Callable[[int], int]:
 
 
 def _play(game: Comma[Any], seed: int, look: Callable[[Dialogue], object]) -> int:
-    """An episode of a random Solver who looks before it speaks; returns how often it looked."""
+    """One episode of a random solver that looks before each message; returns the number of looks."""
     state, random, looks = game.start(seed), stream(seed, "bench"), 0
-    while turn := state.to_act:
-        said = ""
-        if turn == ("solver",):
+    while to_act := state.to_act:
+        message = ""
+        if to_act == ("solver",):
             look(state)
             looks += 1
-            said = random.choice(state.puzzle.actions)
-        state.apply({turn[0]: said})
+            message = random.choice(state.puzzle.actions)
+        state.apply({to_act[0]: message})
     return looks
 
 

@@ -1,16 +1,30 @@
-"""`ludens bench play`: random players without pictures, on one core, beside two other libraries."""
+"""`ludens bench play`: random players without pictures, on one core, next to two other libraries."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
 
-from ludens.bench import Row
-from ludens.bench.clock import rate
-from ludens.bench.others import OTHERS, installed
+from ludens.bench import Row, rate
 from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.registry import make
+
+_EPISODES_PER_LOOP = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Another library that plays tic-tac-toe, used as its documentation shows.
+
+    `play` returns a function that plays one random game through the library's public environment.
+    """
+
+    module: str
+    package: str
+    play: Callable[[], Callable[[int], int]]
 
 
 def rows(seconds: float) -> Iterator[Row]:
@@ -29,39 +43,90 @@ def rows(seconds: float) -> Iterator[Row]:
             yield Row(name, None, "games/s", note=f"not installed: pip install '{other.package}'")
             continue
         theirs = rate(other.play(), seconds)
-        note = f"beside tic_tac_toe through State; {whole / theirs:.1f} through play"
+        note = f"compared with tic_tac_toe through State; {whole / theirs:.1f} through play"
         yield Row(name, theirs, "games/s", ratio=ours / theirs, note=note)
 
 
 def through_state(game: Game, games: bool) -> Callable[[int], int]:
-    """One game played with random legal actions straight on its states; counts games or else steps."""
+    """Random legal actions directly on the states of one game; counts games or steps."""
 
     def work(seed: int) -> int:
         state, random, steps = game.start(seed), stream(seed, "bench"), 0
-        while turn := state.to_act:
-            state.apply({seat: state.legal(seat).sample(random) for seat in turn})
+        while to_act := state.to_act:
+            state.apply({seat: state.legal(seat).sample(random) for seat in to_act})
             steps += 1
         return 1 if games else steps
 
     return work
 
 
-_BATCH = 50
-
-
 def through_play(game: Game) -> Callable[[int], int]:
-    """Whole episodes, recorded; one event loop serves a batch, as it does in a run."""
+    """Whole recorded episodes, many on one event loop as in a run."""
     from ludens.agents import agent
     from ludens.loop import play
 
     agents = {seat: agent("bot/random", game) for seat in game.seats}
 
     async def batch(seed: int) -> None:
-        for number in range(_BATCH):
-            await play(game, agents, seed * _BATCH + number)
+        for number in range(_EPISODES_PER_LOOP):
+            await play(game, agents, seed * _EPISODES_PER_LOOP + number)
 
     def work(seed: int) -> int:
         asyncio.run(batch(seed))
-        return _BATCH
+        return _EPISODES_PER_LOOP
 
     return work
+
+
+def installed(module: str) -> bool:
+    """Whether the module can be imported."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _pettingzoo() -> Callable[[int], int]:
+    from pettingzoo.classic import tictactoe_v3
+
+    env = tictactoe_v3.env()
+
+    def work(seed: int) -> int:
+        random = stream(seed, "bench")
+        env.reset(seed=seed)
+        for _ in env.agent_iter():
+            observation, _, terminated, truncated, _ = env.last()
+            if terminated or truncated:
+                env.step(None)
+            else:
+                mask = observation["action_mask"]
+                env.step(random.choice([cell for cell in range(9) if mask[cell]]))
+        return 1
+
+    return work
+
+
+def _textarena() -> Callable[[int], int]:
+    import textarena
+
+    env = textarena.make("TicTacToe-v0")
+
+    def work(seed: int) -> int:
+        random = stream(seed, "bench")
+        env.reset(num_players=2, seed=seed)
+        free, done = list(range(9)), False
+        while not done:
+            env.get_observation()
+            cell = random.choice(free)
+            free.remove(cell)
+            done, _ = env.step(action=f"[{cell}]")
+        env.close()
+        return 1
+
+    return work
+
+
+OTHERS = {
+    "PettingZoo tictactoe_v3": Other("pettingzoo.classic.tictactoe_v3", "pettingzoo[classic]", _pettingzoo),
+    "TextArena TicTacToe-v0": Other("textarena", "textarena", _textarena),
+}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 
-from ludens.bench import Row
-from ludens.bench.clock import rate
+from ludens.bench import Row, rate
 from ludens.core.agent import Agent, Ask
 from ludens.core.random import stream
 from ludens.core.registry import make
@@ -14,7 +13,7 @@ from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
 
 PICTURES = 400.0
-"""Images a second that every game is to reach."""
+"""Target of every game, in images per second."""
 
 RELEASED = {
     "tic_tac_toe": 9.0,
@@ -24,18 +23,18 @@ RELEASED = {
     "gomoku": 37.0,
     "chess": 34.0,
 }
-"""Milliseconds of CPU that the paper's released code takes for a sample."""
+"""CPU milliseconds per sample of the paper's released code."""
 
 SLOWEST = {"gomoku": 100.0, "chess": 300.0}
-"""Milliseconds that an opponent's move may take at most."""
+"""Targets: milliseconds per move of an opponent."""
 
 _POSITIONS = 24
 _PICTURES = 600
-"""More than is remembered: each picture is drawn and encoded anew, as in a run of questions."""
+"""More than the picture caches hold, so that each picture is drawn and encoded again."""
 
 
 def rows(seconds: float) -> Iterator[Row]:
-    """Pictures drawn, encoded and base64'd; questions; positions with their picture; opponents' moves."""
+    """Pictures (drawn, encoded, base64); questions; positions with their picture; moves of opponents."""
     from ludens.suites.playground import GAMES, OPPONENTS
 
     for game in GAMES:
@@ -45,7 +44,7 @@ def rows(seconds: float) -> Iterator[Row]:
     for game, theirs in RELEASED.items():
         ours = rate(_samples(game), seconds)
         yield Row(f"{game}: legal positions with pictures", ours, "samples/s")
-        note = f"{theirs:g} ms of CPU a sample"
+        note = f"{theirs:g} ms of CPU per sample"
         yield Row(f"{game}: released code", 1000 / theirs, "samples/s", ratio=ours * theirs / 1000, note=note)
     for game, (seats, bot) in OPPONENTS.items():
         each = 1000 / rate(_moves(game, seats, bot), seconds)
@@ -87,7 +86,7 @@ def _samples(game: str) -> Callable[[int], int]:
 
 
 def _moves(game: str, seats: tuple[str, str], bot: str) -> Callable[[int], int]:
-    """Moves of an opponent in positions from its own games against random play."""
+    """Moves of an opponent in positions of its own games against random play."""
     from ludens.agents import agent
 
     made = make(game)

@@ -1,56 +1,154 @@
-"""`ludens bench runs`: whole runs, saved as they go: many bot games, and many models in flight at once."""
+"""`ludens bench runs`: whole runs with their store: many bot games, and many models in flight at once.
+
+Each run happens in its own process (`python -m ludens.bench.runs SUITE SPEC CONCURRENCY WORKERS`), so that
+memory is measured separately.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import resource
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from ludens.bench import Row
-from ludens.models.bench import serving
-from ludens.run.executor import processes
+from ludens.bench.client import serving
+from ludens.core.config import PlayConfig
+from ludens.run.engine import Ending, Engine
+from ludens.run.executor import Executor, executor, processes
+from ludens.run.jobs import Outcome
+from ludens.run.meter import Meter
+from ludens.run.plan import Job, Plan, make_plan
+from ludens.run.store import Store
+from ludens.run.task import MODEL, Suite, Task
 
 IN_FLIGHT, LATENCY, MEGABYTES = 256, 0.2, 500
-BOT_EPISODES_A_SECOND = 1_000
-HELD = 0.8
-"""The load is held when so much of what the latency allows is reached and no core of ours is always busy."""
+BOT_EPISODES = 1_000
+TARGET_SHARE = 0.8
+"""The share of the calls that the server's latency allows."""
 
 
 def rows(seconds: float) -> Iterator[Row]:
-    """Bots alone, and 256 models in flight at a server that takes 200 ms."""
+    """Bots alone, and 256 model calls in flight to a server that takes 200 ms."""
     bots = _child("tic_tac_toe", "x", "o", "bot/random", max(100, round(2000 * seconds)), 16, 1000)
     note = f"{bots['episodes']:,} episodes in {bots['wall']:.1f} s, {bots['megabytes']:.0f} MB at most"
-    yield Row("bots, saved", bots["episodes"] / bots["cpu"], "episodes/s", BOT_EPISODES_A_SECOND, note=note)
-    fitting = processes(IN_FLIGHT)
+    yield Row("bots", bots["episodes"] / bots["cpu"], "episodes/s", BOT_EPISODES, note=note)
+    several = processes(IN_FLIGHT)
     with serving(LATENCY) as url:
         for modality in ("image", "text"):
-            for workers in dict.fromkeys((0, fitting)):
+            for workers in dict.fromkeys((0, several)):
                 spec, horizon = f"vllm/bench@{url}?modality={modality}", max(2, round(32 * seconds))
-                taken = _child("breakthrough", "black", "white", spec, IN_FLIGHT, IN_FLIGHT, horizon, workers)
-                yield _row(modality, workers, fitting, taken)
+                figures = _child(
+                    "breakthrough", "black", "white", spec, IN_FLIGHT, IN_FLIGHT, horizon, workers
+                )
+                yield _row(modality, workers, workers == several, figures)
 
 
-def _row(modality: str, workers: int, fitting: int, taken: dict[str, Any]) -> Row:
-    """Calls a second of wall clock, with how busy our cores were."""
-    calls, count = taken["calls"], workers or 1
+def _row(modality: str, workers: int, has_target: bool, figures: dict[str, Any]) -> Row:
+    calls, count = figures["calls"], workers or 1
     return Row(
         f"{IN_FLIGHT} in flight, {modality}, {count} process{'es' * (count > 1)}",
-        calls / taken["wall"],
+        calls / figures["wall"],
         "calls/s",
-        HELD * IN_FLIGHT / LATENCY if workers == fitting else None,
-        note=f"of {IN_FLIGHT / LATENCY:,.0f}; {taken['cpu'] / taken['wall'] / count:.0%} of a core each, "
-        f"{taken['cpu'] / calls * 1000:.2f} ms a call; {taken['megabytes']:.0f} of {MEGABYTES} MB",
+        TARGET_SHARE * IN_FLIGHT / LATENCY if has_target else None,
+        note=f"of {IN_FLIGHT / LATENCY:,.0f}; {figures['cpu'] / figures['wall'] / count:.0%} of a core each, "
+        f"{figures['cpu'] / calls * 1000:.2f} ms per call; {figures['megabytes']:.0f} of {MEGABYTES} MB",
     )
 
 
 def _child(
     game: str, first: str, second: str, spec: str, episodes: int, flying: int, horizon: int, workers: int = 0
 ) -> dict[str, Any]:
-    """A run in a process of its own; what it took."""
+    """Run `measure` in a child process."""
     suite = f"game={game}&first={first}&second={second}&episodes={episodes}&horizon={horizon}"
-    command = [sys.executable, "-m", "ludens.bench.run_child", suite, spec, str(flying), str(workers)]
+    command = [sys.executable, "-m", "ludens.bench.runs", suite, spec, str(flying), str(workers)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    taken: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return taken
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def suite_of(game: str, first: str, second: str, episodes: str, horizon: str) -> Suite:
+    """A suite with one task: the entrant in one seat, random moves in the other."""
+    seating, config = {first: MODEL, second: "bot/random"}, PlayConfig(horizon=int(horizon))
+    return Suite("bench", "", (Task("bench", game, (seating,), int(episodes), config=config),))
+
+
+def measure(suite: str, spec: str, concurrency: int, workers: int = 0) -> dict[str, Any]:
+    """Play a whole run and measure it, without start-up costs: those of a run of one episode are subtracted.
+
+    Args:
+        suite: Options of `suite_of`, as in a suite's name.
+        spec: The player that is measured.
+        concurrency: Episodes in flight.
+        workers: Worker processes; 0 plays in this process.
+    """
+    name = f"ludens.bench.runs:suite_of?{suite}"
+    before = _cpu()
+    _run(make_plan(name, {"bench": spec}, limit=1), 1, workers)
+    start_up = _cpu() - before if workers else 0.0
+    before = _cpu()
+    ending, wall = _run(make_plan(name, {"bench": spec}), concurrency, workers)
+    return {
+        "complete": ending.complete,
+        "episodes": ending.tally.episodes,
+        "calls": ending.tally.meter.calls,
+        "fallbacks": ending.tally.fallbacks,
+        "wall": wall,
+        "cpu": _cpu() - before - start_up,
+        "megabytes": _megabytes(resource.RUSAGE_SELF) + workers * _megabytes(resource.RUSAGE_CHILDREN),
+    }
+
+
+def _run(plan: Plan, concurrency: int, workers: int) -> tuple[Ending, float]:
+    """How the run ended, and its seconds once every process was ready."""
+    timed = _Timed(executor(plan, concurrency=concurrency, workers=workers))
+    with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "run", plan) as store:
+        ending = asyncio.run(Engine(store, timed, concurrency=concurrency).run())
+    return ending, timed.seconds
+
+
+class _Timed(Executor):
+    """An executor that measures the time between `start` and `close`."""
+
+    def __init__(self, inner: Executor) -> None:
+        self._inner, self.seconds = inner, 0.0
+
+    async def start(self) -> None:
+        await self._inner.start()
+        self._started = perf_counter()
+
+    async def play(self, job: Job) -> Outcome:
+        return await self._inner.play(job)
+
+    @property
+    def meter(self) -> Meter:
+        return self._inner.meter
+
+    async def close(self) -> None:
+        self.seconds = perf_counter() - self._started
+        await self._inner.close()
+
+
+def _cpu() -> float:
+    both = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, both))
+
+
+def _megabytes(who: int) -> float:
+    """Peak memory of this process, or of its largest child."""
+    status = Path("/proc/self/status")
+    if who == resource.RUSAGE_SELF and status.exists():  # ru_maxrss includes the parent's memory before exec
+        [line] = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
+        return int(line.split()[1]) / 2**10
+    return resource.getrusage(who).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+if __name__ == "__main__":
+    suite, spec, *numbers = sys.argv[1:]
+    print(json.dumps(measure(suite, spec, *map(int, numbers))))

@@ -1,12 +1,11 @@
-"""`ludens bench vs-bench`: pictures, games and opponents of VS-Bench on a core, beside the released code."""
+"""`ludens bench vs-bench`: pictures, games and bots of VS-Bench on one core, next to the released code."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from time import process_time
 
-from ludens.bench import Row
-from ludens.bench.clock import rate
+from ludens.bench import Row, rate
 from ludens.bench.play import through_state
 from ludens.core.agent import Ask
 from ludens.core.errors import MissingExtra
@@ -16,7 +15,7 @@ from ludens.core.registry import make
 from ludens.core.view import RenderOptions, view_of
 
 PICTURES, PONG = 400.0, 200.0
-"""Images a second that every game is to reach, and Pong."""
+"""Targets in images per second: of every game, and of Pong."""
 
 RELEASED = {
     "overcooked": 3800.0,
@@ -29,7 +28,7 @@ RELEASED = {
     "tic_tac_toe": 142.0,
     "pong": 20.0,
 }
-"""Milliseconds of CPU that the paper's released code takes for a rendered step."""
+"""CPU milliseconds per rendered step of the paper's released code."""
 
 OPPONENTS = {
     "breakthrough": ("bot/mcts", "bot/alphabeta?depth=5"),
@@ -42,16 +41,16 @@ OPPONENTS = {
     "tic_tac_toe": ("bot/mcts",),
     "pong": ("bot/tracker",),
 }
-"""Who is met, predicted or held up as an example."""
+"""The bots that the suite uses as opponents, as prediction targets or as upper bounds."""
 
 _SPRITES = 20
-"""Games after which nearly every sprite has been drawn once: what is measured is a run, not its start."""
+"""Warm-up games, after which nearly every sprite is cached."""
 _OPENINGS = 12
-"""How long the longest random beginning is: without one, a player that draws no lots repeats one game."""
+"""Largest number of random opening moves: without them a deterministic bot repeats one game."""
 
 
 def rows(seconds: float) -> Iterator[Row]:
-    """Pictures at 512x512 in random play, drawn, encoded, base64'd; unrendered games; opponents' moves."""
+    """Pictures at 512x512 in random play (drawn, encoded, base64); unrendered games; moves of bots."""
     for name, theirs in RELEASED.items():
         game, target = make(name), PONG if name == "pong" else PICTURES
         try:
@@ -61,24 +60,24 @@ def rows(seconds: float) -> Iterator[Row]:
             continue
         ours = rate(pictures(game), seconds)
         yield Row(f"{name}: pictures", ours, "images/s", target)
-        note = f"{theirs:,.0f} ms of CPU a rendered step"
+        note = f"{theirs:,.0f} ms of CPU per rendered step"
         yield Row(f"{name}: released code", 1000 / theirs, "steps/s", ratio=ours * theirs / 1000, note=note)
         unrendered = rate(through_state(game, games=True), seconds)
         yield Row(f"{name}: random games, unrendered", unrendered, "games/s")
         for bot in OPPONENTS[name]:
             each = thinking(game, bot, seconds)
-            yield Row(f"{name}: {bot}", 1 / each, "moves/s", note=f"{1000 * each:.3g} ms a move")
+            yield Row(f"{name}: {bot}", 1 / each, "moves/s", note=f"{1000 * each:.3g} ms per move")
 
 
 def pictures(game: Game) -> Callable[[int], int]:
-    """One random game, in which every seat looks at its newest picture before it acts."""
+    """One random game in which every seat is shown its picture before it acts; counts pictures."""
     view = view_of(game, RenderOptions(), 0)
 
     def work(seed: int) -> int:
         state, random, looks = game.start(seed), stream(seed, "bench"), 0
-        while turn := state.to_act:
+        while to_act := state.to_act:
             actions = {}
-            for seat in turn:
+            for seat in to_act:
                 view.image(state, seat).data_uri()
                 looks += 1
                 actions[seat] = state.legal(seat).sample(random)
@@ -91,7 +90,7 @@ def pictures(game: Game) -> Callable[[int], int]:
 
 
 def thinking(game: Game, bot: str, seconds: float) -> float:
-    """Seconds of CPU a move of this player, in games with itself that begin with a few random moves."""
+    """CPU seconds per move of this bot, in games against itself after a few random moves."""
     from ludens.agents import agent
     from ludens.core.sync import run_sync
 
@@ -101,9 +100,9 @@ def thinking(game: Game, bot: str, seconds: float) -> float:
         state, random = game.start(seed), stream(seed, "bench")
         players = {seat: player.sit(game, seat, random.fork(seat)) for seat in game.seats}
         step = 0
-        while (turn := state.to_act) and (spent < seconds or not moves):
+        while (to_act := state.to_act) and (spent < seconds or not moves):
             actions = {}
-            for seat in turn:
+            for seat in to_act:
                 legal = state.legal(seat)
                 if step < seed % _OPENINGS:
                     actions[seat] = legal.sample(random)

@@ -1,4 +1,4 @@
-"""`ludens bench`: how fast Ludens is here, beside what it aims for."""
+"""`ludens bench`: how fast Ludens is on this machine, next to its targets."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from ludens.core.errors import BadOption
 
 
 def bench(
-    *names: Annotated[str, Parameter(help="Which, such as draw or play; the usual ones by default.")],
-    seconds: Annotated[float, Parameter(help="Time spent on each figure.")] = 1.0,
+    *names: Annotated[
+        str, Parameter(help="Benchmarks to run, such as client or runs; draw and play by default.")
+    ],
+    seconds: Annotated[float, Parameter(help="Seconds spent on each figure.")] = 1.0,
     json: Json = False,
 ) -> None:
     """Measure how fast Ludens is on this machine."""
-    from ludens.bench import USUAL
+    from ludens.bench import DEFAULT
     from ludens.bench import bench as bench_of
 
     if not 0 < seconds <= 3600:
         raise BadOption(f"--seconds must be above 0 and at most 3600, not {seconds:g}.")
     measured: dict[str, Any] = {}
-    for name, measure in {name: bench_of(name) for name in names or USUAL}.items():
+    for name, measure in {name: bench_of(name) for name in names or DEFAULT}.items():
         aside(f"measuring {name} ...")
         rows = list(measure(seconds))
         measured[name] = [asdict(row) for row in rows]

@@ -1,4 +1,4 @@
-"""`ludens models`: which kinds of model there are; `ludens models test SPEC` asks one a picture question."""
+"""`ludens models` lists the kinds of model; `ludens models test SPEC` sends one a picture question."""
 
 from __future__ import annotations
 
@@ -31,17 +31,15 @@ def models(
     *,
     json: Json = False,
 ) -> int:
-    """List the kinds of model there are, or send one of them a picture question with a known answer."""
+    """List the kinds of model, or test a model with a picture question whose answer is known."""
     if what not in ("list", "test"):
-        raise UnknownName("word after `ludens models`", what, ("list", "test"))
+        raise UnknownName("action of `ludens models`", what, ("list", "test"))
     if what == "list":
         if spec is not None:
-            raise BadOption(
-                f"`ludens models list` lists all of them; did you mean: ludens models test {spec}?"
-            )
+            raise BadOption(f"unexpected argument {spec!r}; did you mean: ludens models test {spec}?")
         return _list(json)
     if spec is None:
-        raise BadOption("say which model to test, as in: ludens models test openai/gpt-4.1.")
+        raise BadOption("missing model, as in: ludens models test openai/gpt-4.1.")
     return _test(spec, json)
 
 
@@ -52,33 +50,30 @@ def _list(json: bool) -> int:
     if json:
         json_out([dict(zip(("kind", "spec", "key"), row, strict=True)) for row in rows])
     else:
-        table("Kinds of model", ("kind", "as in", "key"), rows, ())
+        table("Kinds of model", ("kind", "example", "key"), rows, ())
         print("Options follow a question mark: openai/gpt-4.1?temperature=0&max_tokens=2000.\n")
-        table("Options of a model, where its provider has them", ("option", "what it says"), _options())
+        table("Options of a model, where its provider supports them", ("option", "meaning"), _options())
     return 0
 
 
 def _options() -> list[tuple[str, str]]:
-    from ludens.agents.prompt import PromptOptions
     from ludens.core.options import options_of
-    from ludens.models.settings import Settings
+    from ludens.models.local import LocalSettings
+    from ludens.models.settings import NetworkSettings
+    from ludens.models.specs import PromptOptions
 
-    known = {**options_of(Settings), **options_of(PromptOptions)}
+    known = {**options_of(NetworkSettings), **options_of(LocalSettings), **options_of(PromptOptions)}
     return [(name, spec.metadata["help"]) for name, spec in known.items()]
 
 
 def _test(spec: str, json: bool) -> int:
     import asyncio
 
-    from ludens.agents.vlm import split_options
-    from ludens.core.spec import parse_spec
-    from ludens.models import MODELS
     from ludens.models.probe import probe
+    from ludens.models.specs import ModelSpec
 
-    if parse_spec(spec).kind not in MODELS.names():
-        raise UnknownName("kind of model", parse_spec(spec).kind, MODELS.names())
-    # The spec of a chair will do: how the model is addressed there makes no difference to this question.
-    own, _ = split_options(parse_spec(spec))
+    # The spec of a seat is accepted; its prompt options make no difference here.
+    own = ModelSpec.parse(spec).own
     try:
         result = asyncio.run(probe(own))
     except AgentFailure as failure:

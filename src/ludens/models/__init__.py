@@ -1,15 +1,15 @@
-"""How a model is reached: `model("openai/gpt-4.1?temperature=0")` answers requests, whoever provides it.
+"""Clients of vision-language models: `model("openai/gpt-4.1?temperature=0")` answers requests.
 
     openai/NAME            key in OPENAI_API_KEY
     openrouter/NAME        key in OPENROUTER_API_KEY
     anthropic/NAME         key in ANTHROPIC_API_KEY; needs the extra `anthropic`
     google/NAME            key in GEMINI_API_KEY or GOOGLE_API_KEY; needs the extra `google`
-    vllm/NAME@URL          a server of your own
-    compat/NAME@URL        anything else that speaks the OpenAI chat format
+    vllm/NAME@URL          a vLLM server
+    compat/NAME@URL        any other server with the OpenAI chat API
     hf/PATH                transformers in this process; needs the extra `train`
 
 Other packages add kinds through the entry-point group `ludens.models` or `MODELS.register`: a function that
-takes a `Spec` and gives a `Model`.
+takes a `Spec` and returns a `Model`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,20 @@ import os
 
 from ludens.core.registry import Registry
 from ludens.core.spec import Spec, parse_spec
-from ludens.models.chat import Answer, Message, Model, Request, Sampling
+from ludens.models.chat import Answer, Message, Model, Request, Sampling, Tokens
 
-__all__ = ["CATALOGUE", "ELSEWHERE", "MODELS", "Answer", "Message", "Model", "Request", "Sampling", "model"]
+__all__ = [
+    "CATALOGUE",
+    "MODELS",
+    "NETWORK",
+    "Answer",
+    "Message",
+    "Model",
+    "Request",
+    "Sampling",
+    "Tokens",
+    "model",
+]
 
 CATALOGUE = {
     "openai": "ludens.models.openai_chat:openai_chat",
@@ -32,18 +43,18 @@ CATALOGUE = {
     "hf": "ludens.models.local:local_model",
 }
 
-ELSEWHERE = frozenset(CATALOGUE) - {"hf"}
-"""The kinds of ours that answer over a network, so that any number of processes may ask."""
+NETWORK = frozenset(CATALOGUE) - {"hf"}
+"""Kinds that answer over a network, so that any number of processes can call them."""
 
 MODELS = Registry("kind of model", "ludens.models", "ludens.models:CATALOGUE")
 
 
 def model(spec: str | Spec, *, cache: bool = True) -> Model:
-    """Make the model a spec names. Nothing is sent before it is asked.
+    """Make the model of a spec. Nothing is sent or loaded before the first request.
 
     Args:
-        spec: What stands in a chair: `openai/gpt-4.1?temperature=0`.
-        cache: Whether kept answers may be used, where the spec or LUDENS_CACHE names a file of them.
+        spec: A model's spec, such as `openai/gpt-4.1?temperature=0`.
+        cache: Whether to use the cache file of the spec or of LUDENS_CACHE.
     """
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
     maker = MODELS.get(parsed.kind)

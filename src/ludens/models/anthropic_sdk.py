@@ -1,7 +1,7 @@
-"""Models of Anthropic through their own SDK (extra `anthropic`): `anthropic/NAME`, key in ANTHROPIC_API_KEY.
+"""Anthropic models through the vendor's SDK (extra `anthropic`): `anthropic/NAME`, key in ANTHROPIC_API_KEY.
 
-`reasoning_effort` is a word (low, medium, high, ...), `none`, or the number of tokens to think with, which
-older models want. A word lets the model think as it sees fit: many do not think unless they are told so.
+`reasoning_effort` is an effort level (low, medium, high, ...), `none`, or a token budget, which older models
+need. A level switches adaptive thinking on.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from ludens.core.episode import Usage
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Finish, Message, Request, Sampling
-from ludens.models.client import UNWANTED, Client
-from ludens.models.faults import Fault, Secret, judge, trouble
-from ludens.models.settings import Settings, find_key, read_settings
+from ludens.models.client import UNSUPPORTED, Client
+from ludens.models.errors import Secret, TransientError, classify_error, classify_exception
+from ludens.models.settings import NetworkSettings, find_key, read_settings
 from ludens.models.transport import check_address
 
-_HOME = "https://api.anthropic.com"
-_ROOM = 8192
+_DEFAULT_ADDRESS = "https://api.anthropic.com"
+_MAX_TOKENS = 8192
 _FINISHES: dict[str | None, Finish] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -29,37 +29,38 @@ _FINISHES: dict[str | None, Finish] = {
 
 
 def anthropic_model(spec: Spec) -> AnthropicModel:
-    """Make the model a spec names."""
+    """Make the model of a spec."""
     try:
         import anthropic  # noqa: F401
     except ImportError:
         raise MissingExtra(spec.name, "anthropic") from None
-    settings = read_settings(Settings, spec)
+    settings = read_settings(NetworkSettings, spec)
     for name in ("seed", "detail"):
         if getattr(settings, name) is not None:
             raise BadOption(f"{spec.name} has no option {name!r}.")
-    address = check_address(spec.address or os.environ.get("ANTHROPIC_BASE_URL") or _HOME)
+    address = check_address(spec.address or os.environ.get("ANTHROPIC_BASE_URL") or _DEFAULT_ADDRESS)
     return AnthropicModel(spec, settings, find_key(spec.name, settings, "ANTHROPIC_API_KEY"), address)
 
 
 class AnthropicModel(Client):
     """A model behind `/v1/messages`."""
 
-    usual = Sampling(max_tokens=_ROOM)  # a limit must be given
+    default_sampling = Sampling(max_tokens=_MAX_TOKENS)  # required by the API
 
-    def __init__(self, spec: Spec, settings: Settings, secret: Secret, address: str) -> None:
-        super().__init__(spec, settings, secret, None if address == _HOME else address)
+    def __init__(self, spec: Spec, settings: NetworkSettings, secret: Secret, address: str) -> None:
+        super().__init__(spec, settings, secret, None if address == _DEFAULT_ADDRESS else address)
         self.address = address
         self._sdk: Any = None
         self._adaptive = True
         effort = settings.reasoning_effort
         if effort is not None and effort.isdecimal():
-            self.usual = Sampling(max_tokens=_ROOM + int(effort))  # thoughts count as part of the answer
+            # Thinking counts towards the limit.
+            self.default_sampling = Sampling(max_tokens=_MAX_TOKENS + int(effort))
 
     async def open(self) -> None:
         from anthropic import AsyncAnthropic
 
-        # Waiting and trying again is ours: one attempt, one request.
+        # `Client` does the retries.
         self._sdk = AsyncAnthropic(
             api_key=self.secret.value, base_url=self.address, timeout=self.settings.timeout, max_retries=0
         )
@@ -74,40 +75,40 @@ class AnthropicModel(Client):
         from anthropic import APIConnectionError, APIStatusError, APITimeoutError
 
         if sampling.seed is not None:
-            self.leave_out("seed")
+            self.drop_option("seed")
         try:
-            return _read(await self._sdk.messages.create(**self._body(request, sampling)))
+            return _answer(await self._sdk.messages.create(**self._body(request, sampling)))
         except APIStatusError as error:
             status, body, headers = error.status_code, error.body, error.response.headers
-            raise judge(status, body, headers, self.name, self.address, self.secret) from None
+            raise classify_error(status, body, headers, self.name, self.address, self.secret) from None
         except APITimeoutError:
-            raise Fault("timeout", f"no answer within {self.settings.timeout:g} s") from None
+            raise TransientError("timeout", f"no answer within {self.settings.timeout:g} s") from None
         except APIConnectionError as error:
-            words = self.secret.hide(repr(error.__cause__ or error))
-            raise Fault("connection", f"no connection to {self.address} ({words})") from None
+            cause = self.secret.redact(repr(error.__cause__ or error))
+            raise TransientError("connection", f"no connection to {self.address} ({cause})") from None
         except Exception as error:
-            fault = trouble(error, self.secret)
-            if fault is None:
+            transient = classify_exception(error, self.secret)
+            if transient is None:
                 raise
-            raise fault from None
+            raise transient from None
 
-    def adapt(self, complaint: str, sampling: Sampling) -> bool:
-        learnt = super().adapt(complaint, sampling)
-        if "adaptive thinking" in complaint.lower() and UNWANTED.search(complaint):
+    def adapt(self, message: str, sampling: Sampling) -> bool:
+        adapted = super().adapt(message, sampling)
+        if "adaptive thinking" in message.lower() and UNSUPPORTED.search(message):
             self._adaptive = False
-            self.note(
-                f"{self.name} does not think unless reasoning_effort is a number of tokens; "
-                f"{sampling.reasoning_effort!r} is passed on without thinking."
+            self.remark(
+                f"{self.name} thinks only when reasoning_effort is a number of tokens; "
+                f"{sampling.reasoning_effort!r} is sent without thinking."
             )
-            learnt = True
-        return learnt
+            adapted = True
+        return adapted
 
     def _body(self, request: Request, sampling: Sampling) -> dict[str, Any]:
         system = [_block(part) for m in request.messages if m.role == "system" for part in m.parts]
         body: dict[str, Any] = {
             "model": self.model_name,
             "max_tokens": sampling.max_tokens,
-            "messages": [_turn(m) for m in request.messages if m.role != "system"],
+            "messages": [_message(m) for m in request.messages if m.role != "system"],
         }
         if system:
             body["system"] = system
@@ -119,14 +120,15 @@ class AnthropicModel(Client):
         elif effort is not None:
             body["output_config"] = {"effort": effort}
             if self._adaptive:
-                body["thinking"] = {"type": "adaptive"}
-        # Not arguments of the SDK any more, while many models still take them.
-        drawn = {"temperature": sampling.temperature, "top_p": sampling.top_p}
-        body["extra_body"] = {**{k: v for k, v in drawn.items() if v is not None}, **extra}
+                # Some models leave the thinking text out by default.
+                body["thinking"] = {"type": "adaptive", "display": "summarized"}
+        # No longer arguments of the SDK, but still supported by many models.
+        optional = {"temperature": sampling.temperature, "top_p": sampling.top_p}
+        body["extra_body"] = {**{k: v for k, v in optional.items() if v is not None}, **extra}
         return body
 
 
-def _turn(message: Message) -> dict[str, Any]:
+def _message(message: Message) -> dict[str, Any]:
     return {"role": message.role, "content": [_block(part) for part in message.parts]}
 
 
@@ -137,10 +139,10 @@ def _block(part: Any) -> dict[str, Any]:
     return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
 
 
-def _read(message: Any) -> Answer:
+def _answer(message: Any) -> Answer:
     blocks = getattr(message, "content", None)
     if not isinstance(blocks, list):
-        raise Fault("broken", "the answer holds no content")
+        raise TransientError("broken", "the answer has no content")
     used = message.usage
     details = getattr(used, "output_tokens_details", None)
     return Answer(

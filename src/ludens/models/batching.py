@@ -1,4 +1,4 @@
-"""Asks that arrive together are answered together: what a model in this process needs to be fast."""
+"""Dynamic batching: requests that arrive together are answered together, in a worker thread."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
+from ludens.core.activity import current_activity
+
 A = TypeVar("A")
 B = TypeVar("B")
 
 
 class Batcher(Generic[A, B]):
-    """Collects what is asked within a moment and works on it at once, in a thread of its own.
+    """Collects items and works on them in batches.
+
+    A batch starts when it is full, when every live coroutine of the event loop waits (see
+    `ludens.core.activity`), or when its first item has waited for `seconds`.
 
     Args:
-        work: Answers a batch, one result for each item; runs in the thread, never twice at the same time.
+        work: Answers a batch, one result per item; runs in the worker thread, one batch at a time.
         size: The largest batch.
-        seconds: How long to wait for company.
-        alike: Only items with the same value share a batch.
-        splits: Whether an error means that the batch was too large: its halves are tried instead.
+        seconds: How long to wait for further items.
+        key: Only items with equal keys share a batch.
+        should_split: Whether an error means that the batch was too large; its halves are tried instead.
     """
 
     def __init__(
@@ -27,18 +32,18 @@ class Batcher(Generic[A, B]):
         work: Callable[[Sequence[A]], Sequence[B]],
         size: int,
         seconds: float,
-        alike: Callable[[A], object] = lambda item: None,
-        splits: Callable[[Exception], bool] = lambda error: False,
+        key: Callable[[A], object] = lambda item: None,
+        should_split: Callable[[Exception], bool] = lambda error: False,
     ) -> None:
         self._work, self._size, self._seconds = work, size, seconds
-        self._alike, self._splits = alike, splits
+        self._key, self._should_split = key, should_split
         self._thread = ThreadPoolExecutor(1, "ludens-batch")
         self._queue: list[tuple[A, asyncio.Future[B]]] = []
         self._full = asyncio.Event()
         self._worker: asyncio.Task[None] | None = None
 
     async def ask(self, item: A) -> B:
-        """The result for one item, whoever shares its batch."""
+        """The result for one item."""
         future: asyncio.Future[B] = asyncio.get_running_loop().create_future()
         self._queue.append((item, future))
         if len(self._queue) >= self._size:
@@ -48,24 +53,27 @@ class Batcher(Generic[A, B]):
         return await future
 
     def close(self) -> None:
-        """Let go of the thread, once what it works on is done."""
+        """Stop the worker thread after its current batch."""
         self._thread.shutdown(wait=False)
 
     async def _run(self) -> None:
         while self._queue:
             if len(self._queue) < self._size:
-                self._full.clear()
-                try:
-                    await asyncio.wait_for(self._full.wait(), self._seconds)
-                except TimeoutError:
-                    pass
+                await self._wait_for_more()
             await self._answer(self._take())
 
+    async def _wait_for_more(self) -> None:
+        self._full.clear()
+        events = [asyncio.create_task(self._full.wait()), asyncio.create_task(current_activity().wait_idle())]
+        await asyncio.wait(events, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+        for event in events:
+            event.cancel()
+
     def _take(self) -> list[tuple[A, asyncio.Future[B]]]:
-        """The oldest item and those like it; who no longer waits is forgotten."""
+        """Remove the oldest item and those with its key from the queue; cancelled ones are dropped."""
         waiting = [entry for entry in self._queue if not entry[1].done()]
-        kind = self._alike(waiting[0][0]) if waiting else None
-        batch = [entry for entry in waiting if self._alike(entry[0]) == kind][: self._size]
+        key = self._key(waiting[0][0]) if waiting else None
+        batch = [entry for entry in waiting if self._key(entry[0]) == key][: self._size]
         taken = {id(future) for _, future in batch}
         self._queue = [entry for entry in waiting if id(entry[1]) not in taken]
         return batch
@@ -77,7 +85,7 @@ class Batcher(Generic[A, B]):
         try:
             results = await loop.run_in_executor(self._thread, self._work, items)
         except Exception as error:
-            if len(batch) > 1 and self._splits(error):
+            if len(batch) > 1 and self._should_split(error):
                 half = len(batch) // 2
                 await self._answer(batch[:half])
                 await self._answer(batch[half:])

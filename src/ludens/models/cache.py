@@ -1,7 +1,7 @@
-"""Answers kept in a file, so that the same request is never paid for twice.
+"""A persistent cache of answers, so that the same request is never paid for twice.
 
-The key is a hash of the whole request: the model's spec, every word, every picture's pixels, every sampling
-choice. Many calls and many processes may share one file: whoever answers first is the one everybody reads.
+The key is a hash of the whole request: the model's spec, every text, the pixels of every picture, every
+sampling parameter, the sample index. Many processes can share one file; the first answer to a request wins.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 from weakref import WeakValueDictionary
@@ -21,41 +20,44 @@ from ludens.core.episode import Usage
 from ludens.core.errors import BadFile
 from ludens.models.chat import Answer, Model, Request
 
-_SECONDS_TO_LOCK = 60.0
+_LOCK_TIMEOUT = 60.0
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB NOT NULL) WITHOUT ROWID"
 
 T = TypeVar("T")
 
 
 class Cached(Model):
-    """A model that looks into a file before it asks."""
+    """A model whose answers are cached in a file. Requests for tokens bypass it: tokens are not stored."""
 
     def __init__(self, inner: Model, path: str | Path) -> None:
         super().__init__(inner.spec)
         self.inner = inner
-        self.tally, self.remarks = inner.tally, inner.remarks
-        self._store = Store(Path(path).expanduser())
-        self._asking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self.counts, self.remarks = inner.counts, inner.remarks
+        self._file = AnswerFile(Path(path).expanduser())
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def answer(self, request: Request) -> Answer:
+        if request.want_tokens:
+            return await self.inner.answer(request)
         key = request.digest(self.spec)
-        lock = self._asking.setdefault(key, asyncio.Lock())
-        # Calls that ask the same at the same time wait for the first of them.
-        async with lock:
-            kept = await self._store.get(key)
-            if kept is None:
-                answer = await self.inner.answer(request)
-                return await self._store.put(key, answer)
-        self.tally["cached"] += 1
-        return kept
+        # Concurrent equal requests wait for the first one.
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            stored = await self._file.get(key)
+            if stored is None:
+                return await self._file.put(key, await self.inner.answer(request))
+        self.counts["cached"] += 1
+        return stored
+
+    def share_limits(self, concurrency: int, processes: int) -> None:
+        self.inner.share_limits(concurrency, processes)
 
     async def close(self) -> None:
         await self.inner.close()
-        self._store.close()
+        self._file.close()
 
 
-class Store:
-    """The file. All of SQLite happens in one thread of its own, so that waiting for a lock stops nobody."""
+class AnswerFile:
+    """An SQLite file of answers, accessed in one thread so that its lock does not block the event loop."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -63,22 +65,22 @@ class Store:
         self._connection: sqlite3.Connection | None = None
 
     async def get(self, key: str) -> Answer | None:
-        """The answer kept under this key. It was paid for before: its usage is nothing."""
-        row = await self._run(lambda db: _one(db, key))
-        return None if row is None else _free(row)
+        """The stored answer, with empty usage: it was paid for before."""
+        row = await self._run(lambda db: _select(db, key))
+        return None if row is None else _load(row)
 
     async def put(self, key: str, answer: Answer) -> Answer:
-        """Keep an answer; when another process was faster, its answer is the one that counts."""
-        data = orjson.dumps(asdict(answer))
-        kept = await self._run(lambda db: _add(db, key, data))
-        if kept == data:
+        """Store an answer unless another process already stored one; returns the stored one."""
+        data = orjson.dumps(answer.to_dict())
+        stored = await self._run(lambda db: _insert(db, key, data))
+        if stored == data:
             return answer
-        first = _free(kept)
+        first = _load(stored)
         first.usage, first.cached = answer.usage, False
         return first
 
     def close(self) -> None:
-        """Close the file; it opens again when it is needed."""
+        """Close the file; the next access opens it again."""
         thread, self._thread = self._thread, None
         if thread:
             thread.submit(self._disconnect)
@@ -89,15 +91,15 @@ class Store:
             self._thread = ThreadPoolExecutor(1, "ludens-cache")
         try:
             return await asyncio.get_running_loop().run_in_executor(
-                self._thread, lambda: job(self._connected())
+                self._thread, lambda: job(self._connect())
             )
         except (sqlite3.Error, OSError) as error:
-            raise BadFile(f"answers cannot be kept in {self.path}: {error}.") from None
+            raise BadFile(f"cannot use {self.path} as a cache of answers: {error}.") from None
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         if self._connection is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, timeout=_SECONDS_TO_LOCK, isolation_level=None)
+            connection = sqlite3.connect(self.path, timeout=_LOCK_TIMEOUT, isolation_level=None)
             try:
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=NORMAL")
@@ -114,20 +116,20 @@ class Store:
             connection.close()
 
 
-def _one(db: sqlite3.Connection, key: str) -> bytes | None:
+def _select(db: sqlite3.Connection, key: str) -> bytes | None:
     row = db.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
     return None if row is None else bytes(row[0])
 
 
-def _add(db: sqlite3.Connection, key: str, data: bytes) -> bytes:
+def _insert(db: sqlite3.Connection, key: str, data: bytes) -> bytes:
     db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, data))
-    return _one(db, key) or data
+    return _select(db, key) or data
 
 
-def _free(data: bytes) -> Answer:
+def _load(data: bytes) -> Answer:
     try:
         answer = Answer(**orjson.loads(data))
     except (orjson.JSONDecodeError, TypeError, AttributeError) as error:
-        raise BadFile(f"the cache holds something that is no answer: {error}.") from None
+        raise BadFile(f"the cache of answers has an invalid entry: {error}.") from None
     answer.usage, answer.cached = Usage(calls=0), True
     return answer

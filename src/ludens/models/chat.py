@@ -1,4 +1,4 @@
-"""What a model is asked and what it answers, whoever provides it.
+"""Requests and answers, the same for every provider.
 
 request = Request((Message("user", (picture, "Where is the king?")),), Sampling(temperature=0.0))
 answer = await model.answer(request)
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import orjson
 
@@ -22,12 +22,12 @@ from ludens.core.view import Picture
 
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "filtered", "refused"]
-"""Why an answer ended: by itself, cut off, held back by a content filter, or declined by the model."""
+"""Why an answer ended: by itself, cut off, blocked by a content filter, or refused by the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation: texts and pictures in the order they are shown."""
+    """One message of a conversation: texts and pictures in order."""
 
     role: Role
     parts: Sequence[str | Picture]
@@ -35,16 +35,16 @@ class Message:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How an answer is drawn. What is None is left to the provider."""
+    """Sampling parameters. None leaves a parameter to the provider."""
 
-    temperature: float | None = option(None, kind=float, low=0, high=2, help="how freely answers are drawn")
-    top_p: float | None = option(None, kind=float, low=0, high=1, help="share of likely words drawn from")
-    max_tokens: int | None = option(None, kind=int, low=1, help="longest answer; doubled once when cut off")
-    reasoning_effort: str | None = option(None, kind=str, help="how long to think: low, medium, high ...")
-    seed: int | None = option(None, kind=int, help="asks the provider for repeatable draws")
+    temperature: float | None = option(None, kind=float, low=0, high=2, help="sampling temperature")
+    top_p: float | None = option(None, kind=float, low=0, high=1, help="nucleus sampling probability")
+    max_tokens: int | None = option(None, kind=int, low=1, help="most tokens in an answer")
+    reasoning_effort: str | None = option(None, kind=str, help="how much to reason: low, medium, high, ...")
+    seed: int | None = option(None, kind=int, help="sampling seed, where the provider supports one")
 
     def over(self, other: Sampling) -> Sampling:
-        """These choices, and the other's where these leave something open."""
+        """These parameters; those that are None are taken from `other`."""
         return _over(self, other)
 
 
@@ -56,71 +56,107 @@ def _over(first: Sampling, second: Sampling) -> Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A conversation that wants its next turn. What the model's own spec says about sampling goes before."""
+    """A conversation to be continued. Sampling parameters in the model's spec override those given here."""
 
     messages: Sequence[Message]
     sampling: Sampling = Sampling()
+    sample: int = 0
+    """Distinguishes several answers to the same conversation: equal requests may share a cached answer."""
+    want_tokens: bool = False
+    """Whether `Answer.tokens` is needed; only models in this process can provide it."""
 
     @property
     def pictures(self) -> list[Picture]:
-        """Every picture shown, in order."""
+        """Every picture, in order."""
         return [part for message in self.messages for part in message.parts if not isinstance(part, str)]
 
     def digest(self, spec: str) -> str:
-        """A name for this request put to this model: pictures count by their pixels, not their encoding."""
-        words = [
+        """A hash of this request to this model; pictures count by their pixels, not by their encoding."""
+        messages = [
             (m.role, [part if isinstance(part, str) else {"picture": part.hash} for part in m.parts])
             for m in self.messages
         ]
-        whole = orjson.dumps([spec, words, asdict(self.sampling)], option=orjson.OPT_SORT_KEYS)
-        return blake2b(whole, digest_size=20).hexdigest()
+        content = [spec, messages, asdict(self.sampling), self.sample]
+        return blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=20).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of an answer, as fed to the model and sampled from it. Kept in memory only."""
+
+    prompt_ids: list[int]
+    """Without padding."""
+    completion_ids: list[int]
+    """With the end-of-sequence token, where one was sampled."""
+    logprobs: list[float]
+    """Log-probability of each completion token under the distribution it was sampled from: after temperature,
+    top_p and suppressed tokens. At temperature 0, under the distribution at temperature 1."""
+    temperature: float
+    """By which the logits were divided."""
+    suppressed: tuple[int, ...]
+    """Ids whose probability was set to zero: placeholders of pictures."""
 
 
 @dataclass(slots=True)
 class Answer:
-    """What came back."""
+    """The answer to a request."""
 
     text: str
     finish: Finish = "stop"
     usage: Usage = field(default_factory=Usage)
     model: str = ""
-    """What the provider says answered; more exact than the name that was asked for."""
+    """The model's name as reported by the provider; often more specific than the requested one."""
     ms: float = 0.0
-    """From sending to the last byte of the attempt that worked; waiting for a turn is not counted."""
+    """Duration of the successful attempt, without queueing and retries."""
     reasoning: str = ""
-    """What the model thought aloud before answering, where the provider shows it."""
+    """The reasoning text before the answer, where the provider returns it."""
     cached: bool = False
+    tokens: Tokens | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Halves of characters fit into no file and no request.
+        # Lone surrogates cannot be encoded.
         self.text = self.text.encode(errors="replace").decode()
         self.reasoning = self.reasoning.encode(errors="replace").decode()
 
+    def to_dict(self) -> dict[str, Any]:
+        """All fields but the tokens."""
+        stored = asdict(replace(self, tokens=None))
+        del stored["tokens"]
+        return stored
+
 
 class Model(ABC):
-    """Something that answers. Belongs to the event loop it is first asked in, until it is closed."""
+    """Answers requests. Bound to the event loop of its first request until it is closed."""
 
     spec: str
-    """Makes this model again: name, address and every option that shapes answers. Never a key."""
+    """Makes this model again: name, address and every option that affects answers. Never contains a key."""
 
     def __init__(self, spec: str) -> None:
         self.spec = spec
-        self.tally: Counter[str] = Counter()
-        """What happened so far: `calls`, `retries`, `cached`, `extended`, and each kind of fault."""
+        self.counts: Counter[str] = Counter()
+        """Events so far: `calls`, `retries`, `cached`, `extended`, and each kind of transient error."""
         self.remarks: list[str] = []
-        """What a report must say about this model, such as options it does not take."""
+        """Notes for reports, such as options that the model does not support."""
 
     @abstractmethod
     async def answer(self, request: Request) -> Answer:
-        """Answer.
+        """Answer a request.
 
         Raises:
-            AgentFailure: No answer could be had, though another time might be better.
-            UsageError: Asking again cannot help: key, name or request are refused.
+            AgentFailure: No answer after all retries; a later call may succeed.
+            UsageError: Key, model name or request are not accepted; retrying cannot help.
+        """
+
+    def share_limits(self, concurrency: int, processes: int) -> None:
+        """Divide the model's rate limits among processes. To be called before the first request.
+
+        Args:
+            concurrency: Episodes in this process; none waits for another unless the spec limits concurrency.
+            processes: Processes that use the same limits.
         """
 
     async def close(self) -> None:
-        """Let go of connections. The model may be asked again afterwards, in any event loop."""
+        """Close connections. The model can be used again afterwards, in any event loop."""
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,7 +1,8 @@
-"""Patience: what every model reached over a network has in common, whatever it speaks.
+"""What all models behind a network have in common: rate limits, retries, costs.
 
-A call takes a slot, waits for its turn, and is tried again after passing trouble until it is answered or
-patience ends. Trouble never becomes an answer; what the model itself said, cut off or refused, always does.
+A call waits for a free slot and for the rate limits, and is retried after transient errors until it
+succeeds, the retries are used up or the deadline is over. A transient error never becomes an answer; a
+cut-off, filtered or refused answer is one.
 """
 
 from __future__ import annotations
@@ -13,191 +14,208 @@ from abc import abstractmethod
 from dataclasses import replace
 from time import monotonic, perf_counter, time_ns
 
-from ludens.core.errors import AgentFailure, ModelRejected
+from ludens.core.errors import AgentFailure, BadOption, ModelRejected
 from ludens.core.random import stream
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Model, Request, Sampling
-from ludens.models.faults import Fault, Filtered, Refused, Secret
-from ludens.models.limits import Gate, estimate, shared_gate
+from ludens.models.errors import ContentFiltered, RequestRejected, Secret, TransientError
+from ludens.models.limits import RateLimiter, estimate_tokens, shared_limiter
 from ludens.models.prices import price_of
-from ludens.models.settings import Settings, identity
+from ludens.models.settings import NetworkSettings
 
 log = logging.getLogger("ludens.models")
 
 LONGEST_PAUSE = 30.0
-MAY_BE_LEFT_OUT = ("temperature", "top_p", "seed")
-UNWANTED = re.compile(
+OPTIONAL = ("temperature", "top_p", "seed")
+"""Sampling parameters that are dropped when a model does not support them."""
+UNSUPPORTED = re.compile(
     r"unsupported|not support|unrecognized|unknown|unexpected|not permitted|not allowed|forbidden|deprecated"
     r"|cannot both|use '?max_",
     re.IGNORECASE,
 )
-# One for each option and one for the length: a server that takes nothing must not send us round in circles.
-_MOST_ADAPTIONS = 1 + len(MAY_BE_LEFT_OUT)
+# One for each optional parameter and one for the name of max_tokens.
+_MOST_ADAPTIONS = 1 + len(OPTIONAL)
 _SECONDS_BETWEEN_WARNINGS = 30.0
 _MOST_VERSIONS = 8
 
 
 class Client(Model):
-    """A model at the other end of a network. Subclasses say how one attempt is made."""
+    """A model behind a network. Subclasses implement one attempt."""
 
-    usual = Sampling()
-    """What is asked for where neither spec nor task say anything."""
+    default_sampling = Sampling()
+    """Used where neither spec nor request set a parameter."""
 
-    def __init__(self, spec: Spec, settings: Settings, secret: Secret, address: str | None) -> None:
-        super().__init__(identity(spec, settings, address))
+    def __init__(self, spec: Spec, settings: NetworkSettings, secret: Secret, address: str | None) -> None:
+        super().__init__(settings.identity(spec.name, address))
         self.name, self.model_name = spec.name, spec.rest
-        self._place = f"{spec.name}@{address or ''}"
         self.settings, self.secret = settings, secret
+        self._limiter_name = f"{spec.name}@{address or ''}"
+        self._limits_concurrency = "concurrency" in spec.options
         self._sampling = settings.sampling
         self._price = price_of(spec.name)
         self._jitter = stream(time_ns(), "jitter")
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._gate: Gate
-        self._left_out: set[str] = set()
+        self._limiter: RateLimiter
+        self._dropped: set[str] = set()
         self._versions = {"", spec.rest}
-        self._worked = False
+        self._succeeded = False
         self._warned = -_SECONDS_BETWEEN_WARNINGS
 
     @abstractmethod
     async def attempt(self, request: Request, sampling: Sampling) -> Answer:
-        """Ask once.
+        """Send the request once.
 
         Raises:
-            Fault: Passing trouble.
-            Refused: This request is not taken.
-            Filtered: A content filter held it back.
-            ModelRejected: No request will be taken.
+            TransientError: A retry may succeed.
+            RequestRejected: This request is not accepted.
+            ContentFiltered: A content filter blocked it.
+            ModelRejected: No request will be accepted.
         """
 
     async def open(self) -> None:
-        """Prepare for the running event loop, whole before the first `await`: other calls do not wait."""
+        """Connect in the running event loop. Must be done at its first `await`: other calls do not wait."""
 
     async def answer(self, request: Request) -> Answer:
+        if request.want_tokens:
+            raise BadOption(f"{self.name} cannot return tokens and log-probabilities; use an hf/ model.")
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
-            await self._enter(loop)
-        sampling = self._sampling.over(request.sampling).over(self.usual)
-        async with self._gate.slots:
-            answer = await self._persist(request, sampling)
-            # Where nobody set a limit the server has one of its own: what it let through.
+            await self._bind(loop)
+        sampling = self._sampling.over(request.sampling).over(self.default_sampling)
+        if sampling.seed is not None and request.sample:
+            sampling = replace(sampling, seed=sampling.seed + request.sample)
+        async with self._limiter.slots:
+            answer = await self._attempt_until_answered(request, sampling)
+            # Without a limit of ours, the server's own limit cut the answer.
             limit = sampling.max_tokens or answer.usage.output_tokens
-            if answer.finish == "length" and limit:
+            if answer.finish == "length" and limit and self.settings.extend:
                 answer = await self._extend(request, sampling, limit, answer)
         usage = answer.usage
         usage.images = len(request.pictures) * usage.calls
         if self._price and usage.tokens:
             usage.cost = self._price.cost(usage)
         if answer.model not in self._versions:
-            self._note_version(answer.model)
+            self._record_version(answer.model)
         return answer
+
+    def share_limits(self, concurrency: int, processes: int) -> None:
+        settings = self.settings
+        own = settings.concurrency
+        allowed = own // processes if self._limits_concurrency else max(own, concurrency)
+        rpm, tpm = (max(1, limit // processes) if limit else 0 for limit in (settings.rpm, settings.tpm))
+        self.settings = replace(settings, concurrency=max(1, allowed), rpm=rpm, tpm=tpm)
 
     async def close(self) -> None:
         self._loop = None
 
-    async def _enter(self, loop: asyncio.AbstractEventLoop) -> None:
+    async def _bind(self, loop: asyncio.AbstractEventLoop) -> None:
         settings = self.settings
         self._loop = loop
-        self._gate = shared_gate(self._place, settings.concurrency, settings.rpm, settings.tpm)
+        self._limiter = shared_limiter(self._limiter_name, settings.concurrency, settings.rpm, settings.tpm)
         await self.open()
 
     async def _extend(self, request: Request, sampling: Sampling, limit: int, cut: Answer) -> Answer:
-        """Ask once more with twice the room; both calls were paid for, so both are counted."""
-        self.tally["extended"] += 1
+        """Send the request again with twice the limit; the usage of both calls is counted."""
+        self.counts["extended"] += 1
+        longer = replace(sampling, max_tokens=2 * limit)
         try:
-            longer = await self._persist(request, replace(sampling, max_tokens=2 * limit), extending=True)
-        except Refused:
+            answer = await self._attempt_until_answered(request, longer, extending=True)
+        except RequestRejected:
             return cut
-        longer.usage = cut.usage + longer.usage
-        return longer
+        answer.usage = cut.usage + answer.usage
+        return answer
 
-    async def _persist(self, request: Request, sampling: Sampling, extending: bool = False) -> Answer:
-        """Try until there is an answer or patience ends."""
-        trouble_since = 0.0
-        tries = adaptions = 0
+    async def _attempt_until_answered(
+        self, request: Request, sampling: Sampling, extending: bool = False
+    ) -> Answer:
+        first_error = 0.0
+        attempts = adaptions = 0
         while True:
-            settle = await self._gate.enter(lambda: estimate(request, sampling.max_tokens))
+            adjust = await self._limiter.acquire(lambda: estimate_tokens(request, sampling.max_tokens))
             try:
                 started = perf_counter()
-                answer = await self.attempt(request, self._taken(sampling))
+                answer = await self.attempt(request, self._supported(sampling))
                 answer.ms = round((perf_counter() - started) * 1000, 3)
-                if answer.usage.tokens:  # not every server counts: then the estimate stays
-                    settle(answer.usage.tokens)
-                self._worked = True
-                self.tally["calls"] += 1
+                if answer.usage.tokens:  # some servers report no usage: the estimate stays
+                    adjust(answer.usage.tokens)
+                self._succeeded = True
+                self.counts["calls"] += 1
                 return answer
-            except Filtered as error:
-                self.tally["calls"] += 1
+            except ContentFiltered as error:
+                self.counts["calls"] += 1
                 return Answer(str(error), "filtered", model=self.model_name)
-            except Refused as error:
+            except RequestRejected as error:
                 adaptions += 1
                 if adaptions <= _MOST_ADAPTIONS and self.adapt(str(error), sampling):
                     continue
                 if extending:
                     raise
-                raise self._hopeless(error) from None
-            except Fault as fault:
-                if fault.kind == "connection":  # nobody read it
-                    settle(0)
-                tries += 1
-                trouble_since = trouble_since or monotonic()
-                await self._wait(fault, tries, trouble_since)
+                raise self._final_error(error) from None
+            except TransientError as error:
+                if error.kind == "connection":  # nothing was consumed
+                    adjust(0)
+                attempts += 1
+                first_error = first_error or monotonic()
+                await self._pause(error, attempts, first_error)
 
-    def adapt(self, complaint: str, sampling: Sampling) -> bool:
-        """Learn from a refusal what not to send, now and later; says whether there was something to learn.
+    def adapt(self, message: str, sampling: Sampling) -> bool:
+        """Stop sending what an error message says is unsupported; returns whether there was something.
 
-        A call that was sent before another one learnt the same is simply sent again.
+        True also when a concurrent call has already dropped it: then this call is sent again.
         """
-        learnt = False
-        if UNWANTED.search(complaint):
-            for name in MAY_BE_LEFT_OUT:
-                if getattr(sampling, name) is not None and re.search(rf"\b{name}\b", complaint):
-                    self.leave_out(name)
-                    learnt = True
-        return learnt
+        adapted = False
+        if UNSUPPORTED.search(message):
+            for name in OPTIONAL:
+                if getattr(sampling, name) is not None and re.search(rf"\b{name}\b", message):
+                    self.drop_option(name)
+                    adapted = True
+        return adapted
 
-    def leave_out(self, name: str) -> None:
-        """Never send this option again, and say so."""
-        self._left_out.add(name)
-        self.note(f"{self.name} does not take the option {name!r}; it is left out.")
+    def drop_option(self, name: str) -> None:
+        """Do not send this sampling parameter again, and add a remark."""
+        self._dropped.add(name)
+        self.remark(f"{self.name} does not support the option {name!r}; it is not sent.")
 
-    def _taken(self, sampling: Sampling) -> Sampling:
-        return replace(sampling, **dict.fromkeys(self._left_out)) if self._left_out else sampling
+    def _supported(self, sampling: Sampling) -> Sampling:
+        return replace(sampling, **dict.fromkeys(self._dropped)) if self._dropped else sampling
 
-    def _hopeless(self, error: Refused) -> Exception:
-        # Before anything has worked it is the set-up that is wrong; later it is this one request.
-        message = f"{self.name} does not take this request ({error})."
-        return AgentFailure(message) if self._worked or error.too_long else ModelRejected(message)
+    def _final_error(self, error: RequestRejected) -> Exception:
+        # If no request has succeeded yet, the configuration is wrong; otherwise only this request is.
+        message = f"{self.name} rejects this request ({error})."
+        return AgentFailure(message) if self._succeeded or error.too_long else ModelRejected(message)
 
-    async def _wait(self, fault: Fault, tries: int, since: float) -> None:
-        """Pause before the next try, or give up."""
+    async def _pause(self, error: TransientError, attempts: int, since: float) -> None:
+        """Wait before the next attempt, or raise `AgentFailure`."""
         settings, now = self.settings, monotonic()
-        self.tally[fault.kind] += 1
-        said = self.secret.hide(str(fault))
-        left = settings.patience - (now - since)
-        if tries > settings.retries or left <= 0 or (fault.wait or 0) > left:
-            asked = f", which asks to be left alone for {fault.wait:.0f} s" if fault.wait else ""
+        self.counts[error.kind] += 1
+        message = self.secret.redact(str(error))
+        left = settings.deadline - (now - since)
+        if attempts > settings.retries or left <= 0 or (error.wait or 0) > left:
+            wait = f", the provider asks to wait {error.wait:.0f} s" if error.wait else ""
             raise AgentFailure(
-                f"{self.name} gave no answer in {tries} tries and {now - since:.0f} s{asked}: {said}."
+                f"{self.name} gave no answer in {attempts} attempts and {now - since:.0f} s{wait}: {message}."
             ) from None
-        self.tally["retries"] += 1
-        pause = min(LONGEST_PAUSE, settings.backoff * 2.0 ** (tries - 1)) * (0.5 + self._jitter.random() / 2)
-        if fault.wait:
-            self._gate.rest(fault.wait)
-            pause += fault.wait
+        self.counts["retries"] += 1
+        pause = min(LONGEST_PAUSE, settings.backoff * 2.0 ** (attempts - 1)) * (
+            0.5 + self._jitter.random() / 2
+        )
+        if error.wait:
+            self._limiter.pause(error.wait)
+            pause += error.wait
         if now - self._warned >= _SECONDS_BETWEEN_WARNINGS:
             self._warned = now
-            log.warning("%s: %s; trying again for up to %.0f s.", self.name, said, left)
+            log.warning("%s: %s; retrying for up to %.0f s.", self.name, message, left)
         await asyncio.sleep(min(pause, left))
 
-    def _note_version(self, version: str) -> None:
-        """Names stand for what changes: a report says which version answered, or that several did."""
+    def _record_version(self, version: str) -> None:
+        """Remark which version answered: providers change what a name stands for."""
         if len(self._versions) <= _MOST_VERSIONS:
             self._versions.add(version)
             shown = "".join(letter for letter in version if letter.isprintable())[:100]
             self.remarks.append(f"{self.name} was answered by {shown}.")
 
-    def note(self, sentence: str) -> None:
-        """Something the user must be told, once."""
+    def remark(self, sentence: str) -> None:
+        """Add a remark and log it, once."""
         if sentence not in self.remarks:
             self.remarks.append(sentence)
             log.warning("%s", sentence)

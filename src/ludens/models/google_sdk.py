@@ -1,6 +1,6 @@
-"""Gemini through Google's own SDK (extra `google`): `google/NAME`, key in GEMINI_API_KEY or GOOGLE_API_KEY.
+"""Gemini through Google's SDK (extra `google`): `google/NAME`, key in GEMINI_API_KEY or GOOGLE_API_KEY.
 
-`reasoning_effort` is a word (minimal, low, medium, high), `none`, or the number of tokens to think with.
+`reasoning_effort` is a thinking level (minimal, low, medium, high), `none`, or a token budget.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Finish, Request, Sampling
 from ludens.models.client import Client
-from ludens.models.faults import Fault, Secret, judge, trouble
-from ludens.models.settings import Settings, find_key, read_settings
+from ludens.models.errors import Secret, TransientError, classify_error, classify_exception
+from ludens.models.settings import NetworkSettings, find_key, read_settings
 from ludens.models.transport import check_address
 
-_HOME = "https://generativelanguage.googleapis.com"
+_DEFAULT_ADDRESS = "https://generativelanguage.googleapis.com"
 _DETAILS = {None: None, "auto": None, "low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"}
 _LEVELS = ("minimal", "low", "medium", "high")
 _ROLES = {"user": "user", "assistant": "model"}
@@ -34,19 +34,21 @@ _FINISHES: dict[str, Finish] = {
 
 
 def google_model(spec: Spec) -> GoogleModel:
-    """Make the model a spec names."""
+    """Make the model of a spec."""
     try:
         from google import genai  # noqa: F401
     except ImportError:
         raise MissingExtra(spec.name, "google") from None
-    settings = read_settings(Settings, spec)
+    settings = read_settings(NetworkSettings, spec)
     if settings.detail not in _DETAILS:
-        raise BadOption(f"option 'detail' of {spec.name} is low, high or auto, not {settings.detail!r}.")
+        raise BadOption(f"option 'detail' of {spec.name} must be low, high or auto, not {settings.detail!r}.")
     effort = settings.reasoning_effort
     if effort is not None and effort not in (*_LEVELS, "none") and not effort.isdecimal():
         known = ", ".join(_LEVELS)
-        raise BadOption(f"option 'reasoning_effort' of {spec.name} is {known}, none or a number of tokens.")
-    address = check_address(spec.address or os.environ.get("GOOGLE_GEMINI_BASE_URL") or _HOME)
+        raise BadOption(
+            f"option 'reasoning_effort' of {spec.name} must be {known}, none or a number of tokens."
+        )
+    address = check_address(spec.address or os.environ.get("GOOGLE_GEMINI_BASE_URL") or _DEFAULT_ADDRESS)
     secret = find_key(spec.name, settings, "GEMINI_API_KEY", "GOOGLE_API_KEY")
     return GoogleModel(spec, settings, secret, address)
 
@@ -54,8 +56,8 @@ def google_model(spec: Spec) -> GoogleModel:
 class GoogleModel(Client):
     """A model behind `:generateContent`."""
 
-    def __init__(self, spec: Spec, settings: Settings, secret: Secret, address: str) -> None:
-        super().__init__(spec, settings, secret, None if address == _HOME else address)
+    def __init__(self, spec: Spec, settings: NetworkSettings, secret: Secret, address: str) -> None:
+        super().__init__(spec, settings, secret, None if address == _DEFAULT_ADDRESS else address)
         self.address = address
         self._sdk: Any = None
 
@@ -63,7 +65,7 @@ class GoogleModel(Client):
         from google import genai
         from google.genai.types import HttpOptions, HttpRetryOptions
 
-        # Waiting and trying again is ours: one attempt, one request.
+        # `Client` does the retries.
         options = HttpOptions(
             base_url=self.address,
             timeout=max(1, round(self.settings.timeout * 1000)),
@@ -82,19 +84,21 @@ class GoogleModel(Client):
         from google.genai.errors import APIError
 
         try:
-            answer = await self._sdk.aio.models.generate_content(
+            response = await self._sdk.aio.models.generate_content(
                 model=self.model_name, contents=_contents(request), config=self._config(request, sampling)
             )
         except APIError as error:
             headers = getattr(error.response, "headers", None) or {}
             status = error.code if isinstance(error.code, int) else 502
-            raise judge(status, error.details, headers, self.name, self.address, self.secret) from None
+            raise classify_error(
+                status, error.details, headers, self.name, self.address, self.secret
+            ) from None
         except Exception as error:
-            fault = trouble(error, self.secret)
-            if fault is None:
+            transient = classify_exception(error, self.secret)
+            if transient is None:
                 raise
-            raise fault from None
-        return _read(answer)
+            raise transient from None
+        return _answer(response)
 
     def _config(self, request: Request, sampling: Sampling) -> Any:
         from google.genai.types import GenerateContentConfig, HttpOptions, Part, ThinkingConfig
@@ -136,26 +140,26 @@ def _contents(request: Request) -> list[Any]:
     ]
 
 
-def _read(answer: Any) -> Answer:
-    used = answer.usage_metadata
+def _answer(response: Any) -> Answer:
+    used = response.usage_metadata
     thoughts = getattr(used, "thoughts_token_count", None) or 0
     usage = Usage(
         input_tokens=getattr(used, "prompt_token_count", None) or 0,
         output_tokens=(getattr(used, "candidates_token_count", None) or 0) + thoughts,
         reasoning_tokens=thoughts,
     )
-    model = answer.model_version or ""
-    blocked = getattr(answer.prompt_feedback, "block_reason", None)
+    model = response.model_version or ""
+    blocked = getattr(response.prompt_feedback, "block_reason", None)
     if blocked:
         return Answer(str(getattr(blocked, "value", blocked)), "filtered", usage, model)
-    if not answer.candidates:
-        raise Fault("broken", "the answer holds no candidates")
-    candidate = answer.candidates[0]
+    if not response.candidates:
+        raise TransientError("broken", "the answer has no candidates")
+    candidate = response.candidates[0]
     parts = (candidate.content.parts if candidate.content else None) or []
     text = "".join(part.text or "" for part in parts if not part.thought)
     reason = str(getattr(candidate.finish_reason, "value", candidate.finish_reason))
     finish = _FINISHES.get(reason, "stop")
     if finish == "stop" and reason != "STOP" and not text:
-        raise Fault("broken", f"the answer is empty ({reason})")
+        raise TransientError("broken", f"the answer is empty ({reason})")
     reasoning = "".join(part.text or "" for part in parts if part.thought)
     return Answer(text, finish, usage, model, reasoning=reasoning)

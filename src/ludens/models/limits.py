@@ -1,4 +1,4 @@
-"""How much may be asked: calls in flight, requests and tokens a minute, and the rests a provider asks for."""
+"""Rate limits of a model: concurrent calls, requests and tokens per minute, pauses a provider asks for."""
 
 from __future__ import annotations
 
@@ -12,96 +12,106 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from ludens.models.chat import Request
 
 WINDOW = 60.0
-_LETTERS_A_TOKEN = 4
-_PIXELS_A_TOKEN = 750
-_UNKNOWN_OUTPUT = 512
+_CHARACTERS_PER_TOKEN = 4
+_PIXELS_PER_TOKEN = 750
+_DEFAULT_OUTPUT = 512
 
 
-class Window:
-    """Lets no more than `limit` through within any stretch of `seconds`; first come, first served.
+class SlidingWindow:
+    """At most `limit` units in any period of `seconds`; first come, first served.
 
-    What a call will consume is not known before: it enters with an estimate that `settle` corrects.
+    What a call consumes is known only afterwards: it enters with an estimate that `adjust` corrects.
     """
 
     def __init__(self, limit: int, seconds: float = WINDOW, clock: Callable[[], float] = monotonic) -> None:
         self.limit, self.seconds, self._clock = limit, seconds, clock
         self._entries: deque[list[float]] = deque()
-        self._inside = 0.0
-        self._queue = asyncio.Lock()
+        self._total = 0.0
+        self._lock = asyncio.Lock()
 
-    async def enter(self, amount: float = 1) -> list[float]:
-        """Wait for room; one call larger than the limit enters when nobody else is inside."""
-        async with self._queue:
-            while (pause := self._pause(amount)) > 0:
-                await asyncio.sleep(pause)
+    async def acquire(self, amount: float = 1) -> list[float]:
+        """Wait until the amount fits. One that is larger than the limit waits for an empty window."""
+        async with self._lock:
+            while (delay := self._delay(amount)) > 0:
+                await asyncio.sleep(delay)
             entry = [self._clock(), amount]
             self._entries.append(entry)
-            self._inside += amount
+            self._total += amount
             return entry
 
-    def settle(self, entry: list[float], amount: float) -> None:
-        """Say what a call really consumed."""
+    def adjust(self, entry: list[float], amount: float) -> None:
+        """Replace an estimate by the actual amount."""
         if entry[0] > self._clock() - self.seconds:
-            self._inside += amount - entry[1]
+            self._total += amount - entry[1]
             entry[1] = amount
 
-    def _pause(self, amount: float) -> float:
+    def _delay(self, amount: float) -> float:
         now = self._clock()
         while self._entries and self._entries[0][0] <= now - self.seconds:
-            self._inside -= self._entries.popleft()[1]
-        if not self._entries or self._inside + amount <= self.limit:
+            self._total -= self._entries.popleft()[1]
+        if not self._entries or self._total + amount <= self.limit:
             return 0.0
         return max(self._entries[0][0] + self.seconds - now, 0.001)
 
 
-class Gate:
-    """Everything a call passes before it is sent."""
+class RateLimiter:
+    """All limits of one model."""
 
     def __init__(self, concurrency: int, rpm: int = 0, tpm: int = 0) -> None:
         self.slots = asyncio.Semaphore(concurrency)
-        self._requests = Window(rpm) if rpm else None
-        self._tokens = Window(tpm) if tpm else None
-        self._rest_until = 0.0
+        self._requests = SlidingWindow(rpm) if rpm else None
+        self._tokens = SlidingWindow(tpm) if tpm else None
+        self._paused_until = 0.0
 
-    async def enter(self, tokens: Callable[[], int]) -> Callable[[float], None]:
-        """Wait for a turn. The function given back takes the number of tokens that were consumed."""
-        settle: Callable[[float], None] = _ignore
+    async def acquire(self, tokens: Callable[[], int]) -> Callable[[float], None]:
+        """Wait until a request may be sent.
+
+        Args:
+            tokens: Estimates the tokens of the request; called only when tokens are limited.
+
+        Returns:
+            A function that takes the number of tokens actually consumed.
+        """
+        adjust: Callable[[float], None] = _ignore
         if self._requests:
-            await self._requests.enter()
+            await self._requests.acquire()
         if self._tokens:
-            settle = partial(self._tokens.settle, await self._tokens.enter(tokens()))
-        while (rest := self._rest_until - monotonic()) > 0:
-            await asyncio.sleep(rest)
-        return settle
+            adjust = partial(self._tokens.adjust, await self._tokens.acquire(tokens()))
+        while (pause := self._paused_until - monotonic()) > 0:
+            await asyncio.sleep(pause)
+        return adjust
 
-    def rest(self, seconds: float) -> None:
-        """Send nothing for a while: the provider asked for it, and it meant every call."""
-        self._rest_until = max(self._rest_until, monotonic() + seconds)
-
-
-_Limits = tuple[str, int, int, int]
-_gates: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[_Limits, Gate]] = WeakKeyDictionary()
+    def pause(self, seconds: float) -> None:
+        """Send no request for some seconds, because the provider asked for it."""
+        self._paused_until = max(self._paused_until, monotonic() + seconds)
 
 
-def shared_gate(model: str, concurrency: int, rpm: int, tpm: int) -> Gate:
-    """The gate of a model in the running event loop; specs that set other limits have one of their own.
+_Key = tuple[str, int, int, int]
+_limiters: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[_Key, RateLimiter]] = (
+    WeakKeyDictionary()
+)
 
-    A provider counts what its model is asked, not which temperature it is asked with.
+
+def shared_limiter(model: str, concurrency: int, rpm: int, tpm: int) -> RateLimiter:
+    """The rate limiter of a model in the running event loop, shared by all specs with the same limits.
+
+    Providers count requests per model, whatever the sampling parameters.
     """
-    here = _gates.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
-    limits = (model, concurrency, rpm, tpm)
-    gate = here.get(limits)
-    if gate is None:
-        gate = here[limits] = Gate(concurrency, rpm, tpm)
-    return gate
+    limiters = _limiters.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
+    key = (model, concurrency, rpm, tpm)
+    limiter = limiters.get(key)
+    if limiter is None:
+        limiter = limiters[key] = RateLimiter(concurrency, rpm, tpm)
+    return limiter
 
 
 def _ignore(consumed: float) -> None:
-    """Nobody counts tokens."""
+    """Tokens are not limited."""
 
 
-def estimate(request: Request, max_tokens: int | None) -> int:
-    """Roughly what a request will consume: enough to keep a limit before the bill is known."""
-    letters = sum(len(part) for m in request.messages for part in m.parts if isinstance(part, str))
+def estimate_tokens(request: Request, max_tokens: int | None) -> int:
+    """Rough number of tokens that a request will consume, input and output."""
+    characters = sum(len(part) for m in request.messages for part in m.parts if isinstance(part, str))
     pixels = sum(picture.width * picture.height for picture in request.pictures)
-    return letters // _LETTERS_A_TOKEN + pixels // _PIXELS_A_TOKEN + (max_tokens or _UNKNOWN_OUTPUT)
+    read = characters // _CHARACTERS_PER_TOKEN + pixels // _PIXELS_PER_TOKEN
+    return read + (max_tokens or _DEFAULT_OUTPUT)

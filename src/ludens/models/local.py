@@ -1,80 +1,110 @@
-"""A vision-language model in this process, by transformers (extra `train`): `hf/PATH` or `hf/OWNER/NAME`.
+"""Vision-language models in this process, with transformers (extra `train`): `hf/PATH` or `hf/OWNER/NAME`.
 
-Asks that arrive together share one `generate`. Answers of a sampling model depend on who shares its batch, so
-repeatable runs use temperature=0; even then a batch may round a last digit otherwise than a single ask.
+Requests that arrive together share one `generate`. Samples depend on the composition of the batch, so
+reproducible runs use temperature=0; even then rounding may differ between batch sizes.
 """
 
 from __future__ import annotations
 
 import asyncio
-import io
+import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure, BadOption, MissingExtra, ModelRejected
-from ludens.core.options import configure, option, options_of
+from ludens.core.options import configure, option
+from ludens.core.random import stream
 from ludens.core.spec import Spec
 from ludens.models.batching import Batcher
-from ludens.models.chat import Answer, Model, Request, Sampling
+from ludens.models.chat import Answer, Model, Request, Sampling, Tokens
+from ludens.models.generation import Distribution, end_tokens, generate_options, placeholders
+from ludens.models.pixels import HASH, CachedImageProcessor
 from ludens.models.prices import price_of
-
-Ask = tuple[Request, Sampling]
+from ludens.models.settings import Settings, read_settings
 
 
 @dataclass(frozen=True)
-class LocalSettings(Sampling):
-    """What a model in this process can be told."""
+class LocalSettings(Settings):
+    """Options of a model in this process."""
 
     device: str = option("auto", help="where it runs: auto, cpu, cuda, cuda:1, mps")
     dtype: str = option(
         "auto", choices=("auto", "float32", "bfloat16", "float16"), help="number format of the weights"
     )
-    batch: int = option(16, low=1, help="asks answered at once")
-    gather: float = option(5.0, low=0, help="milliseconds to wait for more asks to arrive")
-    cache: str = option("", help="a file that keeps answers")
+    batch: int = option(16, low=1, help="most requests in a batch")
+    gather: float = option(5.0, low=0, help="milliseconds a batch waits for further requests")
+    pixel_cache: int = option(512, low=0, help="MiB of processed pictures kept in memory")
+
+    IDENTITY: ClassVar[tuple[str, ...]] = (*Settings.IDENTITY, "dtype")
+
+
+class _Item(NamedTuple):
+    """A request in the queue of the batcher."""
+
+    request: Request
+    sampling: Sampling
+    want_tokens: bool
 
 
 def local_model(spec: Spec) -> LocalModel:
-    """Make the model a spec names. Its weights are loaded when it is first asked."""
+    """Make the model of a spec. Its weights are loaded with the first request."""
     if find_spec("torch") is None or find_spec("transformers") is None:
         raise MissingExtra(spec.name, "train")
-    settings = configure(LocalSettings, spec.options, spec.name)
-    if not spec.rest:
-        raise BadOption("hf needs a folder or the name of a model: hf/PATH.")
+    settings = read_settings(LocalSettings, spec)
     if spec.address:
-        raise BadOption(f"{spec.name} runs in this process and has no address.")
-    if settings.reasoning_effort is not None:
-        raise BadOption(f"{spec.name} has no option 'reasoning_effort'.")
-    return LocalModel(spec, settings)
+        raise BadOption(f"{spec.name} runs in this process and takes no address.")
+    return LocalModel(spec.name, settings)
 
 
 class LocalModel(Model):
-    """Weights, processor and the thread they work in."""
+    """A transformers model, its processor, and the thread in which they run."""
 
-    usual = Sampling(max_tokens=1024)
+    default_sampling = Sampling(max_tokens=1024)
 
-    def __init__(self, spec: Spec, settings: LocalSettings) -> None:
-        shaping = [f.name for f in fields(Sampling)] + ["dtype"]
-        plain = options_of(LocalSettings)
-        given = {n: v for n in shaping if (v := getattr(settings, n)) != plain[n].default}
-        written = {n: f"{v:g}" if isinstance(v, float) else str(v) for n, v in given.items()}
-        super().__init__(str(Spec(spec.name, None, written)))
-        self.name, self.path, self.settings = spec.name, spec.rest, settings
-        self._sampling = Sampling(**{f.name: getattr(settings, f.name) for f in fields(Sampling)})
-        self._price = price_of(spec.name)
+    def __init__(self, name: str, settings: LocalSettings) -> None:
+        if settings.reasoning_effort is not None:
+            raise BadOption(f"{name} has no option 'reasoning_effort'.")
+        super().__init__(settings.identity(name))
+        self.name, self.path, self.settings = name, name.partition("/")[2], settings
+        self._sampling = settings.sampling
+        self._price = price_of(name)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._batcher: Batcher[Ask, Answer] | None = None
+        self._batcher: Batcher[_Item, Answer] | None = None
         self._loaded: tuple[Any, Any] | None = None
+        self._live = self._logprobs = False
+
+    @classmethod
+    def live(
+        cls, model: Any, processor: Any, name: str = "hf/live", *, logprobs: bool = False, **settings: Any
+    ) -> LocalModel:
+        """A model made of given weights, such as those in training; `close` keeps them.
+
+        The sampling distribution is exactly that of the sampling parameters: the model's own generation
+        settings are ignored. Cut-off answers are not extended by default, because that replaces a sample.
+
+        Args:
+            model: A transformers model, possibly wrapped by peft.
+            processor: Its processor; not modified.
+            name: The name in specs.
+            logprobs: Whether every answer has `tokens`, also when the request does not ask for them.
+            settings: Options of `LocalSettings`; device and dtype are those of the model.
+        """
+        if unused := {"device", "dtype", "cache"} & settings.keys():
+            raise BadOption(f"{name} has given weights: option {min(unused)!r} cannot be set.")
+        made = cls(name, configure(LocalSettings, {"extend": False, **settings}, name))
+        made._live, made._logprobs = True, logprobs
+        made._loaded = model, made._with_cache(processor)
+        return made
 
     async def answer(self, request: Request) -> Answer:
-        sampling = self._sampling.over(request.sampling).over(self.usual)
+        sampling = self._sampling.over(request.sampling).over(self.default_sampling)
         answer = await self._ask(request, sampling)
-        if answer.finish == "length" and sampling.max_tokens:
-            self.tally["extended"] += 1
+        if answer.finish == "length" and sampling.max_tokens and self.settings.extend:
+            self.counts["extended"] += 1
             longer = await self._ask(request, replace(sampling, max_tokens=2 * sampling.max_tokens))
             longer.usage = answer.usage + longer.usage
             answer = longer
@@ -83,71 +113,86 @@ class LocalModel(Model):
         return answer
 
     async def close(self) -> None:
-        self._disconnect()
-        self._loaded = None
+        self._stop_batcher()
+        if not self._live:
+            self._loaded = None
 
-    def _disconnect(self) -> None:
+    def _stop_batcher(self) -> None:
         batcher, self._batcher = self._batcher, None
         if batcher:
             batcher.close()
 
-    def _batch(self) -> Batcher[Ask, Answer]:
+    def _current_batcher(self) -> Batcher[_Item, Answer]:
         """The batcher of the running event loop."""
         loop = asyncio.get_running_loop()
         if self._batcher is None or self._loop is not loop:
-            self._disconnect()
+            self._stop_batcher()
             self._loop, settings = loop, self.settings
             self._batcher = Batcher(
                 self.generate,
                 settings.batch,
                 settings.gather / 1000,
-                alike=lambda ask: ask[1],
-                splits=_out_of_memory,
+                key=lambda item: item[1:],
+                should_split=_out_of_memory,
             )
         return self._batcher
 
     async def _ask(self, request: Request, sampling: Sampling) -> Answer:
+        item = _Item(request, sampling, self._logprobs or request.want_tokens)
         try:
-            answer = await self._batch().ask((request, sampling))
+            answer = await self._current_batcher().ask(item)
         except ModelRejected:
             raise
         except Exception as error:
-            words = " ".join(str(error).split())[:300]
-            raise AgentFailure(f"{self.name} could not answer: {type(error).__name__}: {words}.") from error
-        self.tally["calls"] += 1
+            message = " ".join(str(error).split())[:300]
+            raise AgentFailure(f"{self.name} could not answer: {type(error).__name__}: {message}.") from error
+        self.counts["calls"] += 1
         return answer
 
-    def generate(self, asks: Sequence[Ask]) -> list[Answer]:
-        """Answer a batch; blocks, so it runs in the batcher's thread."""
+    def generate(self, items: Sequence[_Item]) -> list[Answer]:
+        """Answer a batch with equal sampling parameters; runs in the batcher's thread."""
         import torch
 
         model, processor = self._load()
         started = perf_counter()
         inputs = processor.apply_chat_template(
-            [_conversation(request) for request, _ in asks],
+            [_conversation(item.request) for item in items],
             add_generation_prompt=True,
             tokenize=True,
             return_dict=True,
             return_tensors="pt",
-            processor_kwargs={"padding": True},
+            # Completions are read off the end of each row, so padding must come before the prompt.
+            processor_kwargs={"padding": True, "padding_side": "left"},
         ).to(model.device, model.dtype)
-        sampling = asks[0][1]
-        with torch.inference_mode(), torch.random.fork_rng(enabled=sampling.seed is not None):
+        sampling, want_tokens = items[0].sampling, items[0].want_tokens
+        exact = Distribution(sampling, placeholders(model)) if self._live or want_tokens else None
+        options = exact.options() if exact else generate_options(sampling)
+        training = model.training
+        model.eval()
+        # Not inference_mode: its tensors could not be used in training.
+        with torch.no_grad(), torch.random.fork_rng(enabled=sampling.seed is not None):
             if sampling.seed is not None:
-                torch.manual_seed(sampling.seed)
-            written = model.generate(**inputs, **_drawing(sampling))
-        new = written[:, inputs["input_ids"].shape[1] :]
+                samples = [item.request.sample for item in items]
+                torch.manual_seed(stream(sampling.seed, "batch", *samples).below(2**63))
+            try:
+                output = model.generate(**inputs, **options)
+            finally:
+                model.train(training)
+        new = output[:, inputs["input_ids"].shape[1] :]
         texts = processor.batch_decode(new, skip_special_tokens=True)
+        logprobs = exact.logprobs(new).tolist() if exact and want_tokens else None
         ms = round((perf_counter() - started) * 1000, 3)
-        ends = _ends(model)
-        answers = []
-        for (request, _), row, mask, text in zip(
-            asks, new.tolist(), inputs["attention_mask"], texts, strict=True
-        ):
+        ends, answers = end_tokens(model), []
+        for place, (row, text) in enumerate(zip(new.tolist(), texts, strict=True)):
             length = next((n + 1 for n, token in enumerate(row) if token in ends), len(row))
-            whole = bool(row) and row[length - 1] in ends
-            usage = Usage(int(mask.sum()), length, images=len(request.pictures))
-            answers.append(Answer(text, "stop" if whole else "length", usage, self.path, ms))
+            complete = bool(row) and row[length - 1] in ends
+            prompt = inputs["input_ids"][place][inputs["attention_mask"][place].bool()].tolist()
+            usage = Usage(len(prompt), length, images=len(items[place].request.pictures))
+            answer = Answer(text, "stop" if complete else "length", usage, self.path, ms)
+            if exact and logprobs is not None:
+                drawn, values = row[:length], logprobs[place][:length]
+                answer.tokens = Tokens(prompt, drawn, values, exact.temperature, exact.suppressed)
+            answers.append(answer)
         return answers
 
     def _load(self) -> tuple[Any, Any]:
@@ -163,12 +208,19 @@ class LocalModel(Model):
                 model = AutoModelForImageTextToText.from_pretrained(self.path, dtype=self.settings.dtype)
                 model = model.to(device).eval()
             except (OSError, ValueError, ImportError, RuntimeError) as error:
-                words = " ".join(str(error).split())[:300]
-                raise ModelRejected(f"{self.name} cannot be loaded: {words}") from None
-            # Answers are read off the end of each row, so what fills a row up must stand before it.
-            processor.tokenizer.padding_side = "left"
-            self._loaded = model, processor
+                message = " ".join(str(error).split())[:300]
+                raise ModelRejected(f"{self.name} cannot be loaded: {message}") from None
+            self._loaded = model, self._with_cache(processor)
         return self._loaded
+
+    def _with_cache(self, processor: Any) -> Any:
+        """A copy of the processor that processes each picture once."""
+        limit = self.settings.pixel_cache * 2**20
+        if not limit or getattr(processor, "image_processor", None) is None:
+            return processor
+        cached = copy.copy(processor)
+        cached.image_processor = CachedImageProcessor(processor.image_processor, limit)
+        return cached
 
 
 def _conversation(request: Request) -> list[dict[str, Any]]:
@@ -177,26 +229,11 @@ def _conversation(request: Request) -> list[dict[str, Any]]:
     def part(given: Any) -> dict[str, Any]:
         if isinstance(given, str):
             return {"type": "text", "text": given}
-        return {"type": "image", "image": Image.open(io.BytesIO(given.png())).convert("RGB")}
+        image = Image.fromarray(given.rgb())
+        image.info[HASH] = given.hash
+        return {"type": "image", "image": image}
 
     return [{"role": m.role, "content": [part(given) for given in m.parts]} for m in request.messages]
-
-
-def _drawing(sampling: Sampling) -> dict[str, Any]:
-    """What `generate` is told; the model's own generation settings hold for the rest."""
-    told: dict[str, Any] = {"max_new_tokens": sampling.max_tokens}
-    if sampling.temperature is not None:
-        told["do_sample"] = sampling.temperature > 0
-        if sampling.temperature > 0:
-            told["temperature"] = sampling.temperature
-    if sampling.top_p is not None and sampling.temperature != 0:
-        told["top_p"] = sampling.top_p
-    return told
-
-
-def _ends(model: Any) -> set[int]:
-    end = model.generation_config.eos_token_id
-    return set() if end is None else {end} if isinstance(end, int) else set(end)
 
 
 def _out_of_memory(error: Exception) -> bool:

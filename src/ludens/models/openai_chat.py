@@ -1,9 +1,9 @@
-"""Everything that speaks the OpenAI chat format: OpenAI, vLLM, SGLang, llama.cpp, Ollama, OpenRouter, ...
+"""Models behind the OpenAI chat API: OpenAI, vLLM, SGLang, llama.cpp, Ollama, OpenRouter, ...
 
-openai/gpt-4.1                                  key in OPENAI_API_KEY; OPENAI_BASE_URL is honoured
+openai/gpt-4.1                                  key in OPENAI_API_KEY; address from OPENAI_BASE_URL if set
 openrouter/qwen/qwen2.5-vl-72b-instruct         key in OPENROUTER_API_KEY
-vllm/Qwen2.5-VL-7B@http://127.0.0.1:8000/v1     VLLM_API_KEY if the server wants one
-compat/NAME@URL?key_env=MY_KEY                  any other; without key_env, COMPAT_API_KEY if it is set
+vllm/Qwen2.5-VL-7B@http://127.0.0.1:8000/v1     key in VLLM_API_KEY if the server needs one
+compat/NAME@URL?key_env=MY_KEY                  any other server; without key_env, COMPAT_API_KEY if set
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ import orjson
 from ludens.core.errors import BadOption
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Request, Sampling
-from ludens.models.client import UNWANTED, Client
-from ludens.models.faults import Secret, error_status, judge
+from ludens.models.client import UNSUPPORTED, Client
+from ludens.models.errors import Secret, classify_error, error_status
 from ludens.models.openai_answer import read_answer
-from ludens.models.settings import Settings, find_key, read_settings
+from ludens.models.settings import NetworkSettings, find_key, read_settings
 from ludens.models.transport import Transport, check_address
 
 
 @dataclass(frozen=True)
 class Provider:
-    """What is usual for one kind of spec."""
+    """Defaults of one kind of spec."""
 
     key: str
     needs_key: bool = False
     address: str | None = None
     address_variable: str = ""
-    longest: str = "max_tokens"
-    """What the provider calls the longest answer."""
+    max_tokens: str = "max_tokens"
+    """The provider's name for this parameter."""
 
 
 PROVIDERS = {
@@ -48,39 +48,44 @@ PROVIDERS = {
 
 
 def openai_chat(spec: Spec) -> OpenAIChat:
-    """Make the model a spec names."""
+    """Make the model of a spec."""
     provider = PROVIDERS[spec.kind]
-    settings = read_settings(Settings, spec)
-    named = spec.address or os.environ.get(provider.address_variable or " ") or provider.address
-    if named is None:
+    settings = read_settings(NetworkSettings, spec)
+    address = spec.address or os.environ.get(provider.address_variable or " ") or provider.address
+    if address is None:
         raise BadOption(f"{spec.name} needs an address: {spec.name}@http://HOST:PORT/v1.")
     secret = find_key(spec.name, settings, provider.key, needed=provider.needs_key)
-    return OpenAIChat(spec, settings, secret, check_address(named), provider.longest)
+    return OpenAIChat(spec, settings, secret, check_address(address), provider.max_tokens)
 
 
 class OpenAIChat(Client):
     """A chat model behind `/chat/completions`."""
 
     def __init__(
-        self, spec: Spec, settings: Settings, secret: Secret, address: str, longest: str = "max_tokens"
+        self,
+        spec: Spec,
+        settings: NetworkSettings,
+        secret: Secret,
+        address: str,
+        max_tokens: str = "max_tokens",
     ) -> None:
-        usual = PROVIDERS[spec.kind].address if spec.kind in PROVIDERS else None
-        super().__init__(spec, settings, secret, None if address == usual else address)
+        default = PROVIDERS[spec.kind].address if spec.kind in PROVIDERS else None
+        super().__init__(spec, settings, secret, None if address == default else address)
         self.address = address
-        self._longest = longest
+        self._max_tokens = max_tokens
         self._extra = settings.extra_body
         self._transport: Transport | None = None
 
     async def open(self) -> None:
         headers = {"Authorization": f"Bearer {self.secret.value}"} if self.secret.value else {}
         url = f"{self.address}/chat/completions"
-        await self._change(Transport(url, headers, self.settings.timeout, self.secret))
+        await self._replace_transport(Transport(url, headers, self.settings.timeout, self.secret))
 
     async def close(self) -> None:
         await super().close()
-        await self._change(None)
+        await self._replace_transport(None)
 
-    async def _change(self, transport: Transport | None) -> None:
+    async def _replace_transport(self, transport: Transport | None) -> None:
         old, self._transport = self._transport, transport
         if old:
             await old.close()
@@ -91,35 +96,35 @@ class OpenAIChat(Client):
             "top_p": sampling.top_p,
             "seed": sampling.seed,
             "reasoning_effort": sampling.reasoning_effort,
-            self._longest: sampling.max_tokens,
+            self._max_tokens: sampling.max_tokens,
         }
-        wanted = {name: value for name, value in options.items() if value is not None}
+        given = {name: value for name, value in options.items() if value is not None}
         messages = self._messages(request)
-        return await self._post({"model": self.model_name, "messages": messages, **wanted, **self._extra})
+        return await self._post({"model": self.model_name, "messages": messages, **given, **self._extra})
 
-    def adapt(self, complaint: str, sampling: Sampling) -> bool:
-        learnt = super().adapt(complaint, sampling)
-        if sampling.max_tokens is not None and UNWANTED.search(complaint):
-            # The first name in the complaint is the unwanted one; the second, if any, is what to use instead.
-            named = re.search(r"\b(max_tokens|max_completion_tokens)\b", complaint)
+    def adapt(self, message: str, sampling: Sampling) -> bool:
+        adapted = super().adapt(message, sampling)
+        if sampling.max_tokens is not None and UNSUPPORTED.search(message):
+            # The first name in the message is the unsupported one; the second, if any, the replacement.
+            named = re.search(r"\b(max_tokens|max_completion_tokens)\b", message)
             if named:
-                self._longest = (
+                self._max_tokens = (
                     "max_tokens" if named[1] == "max_completion_tokens" else "max_completion_tokens"
                 )
-                learnt = True
-        return learnt
+                adapted = True
+        return adapted
 
     async def _post(self, body: dict[str, Any]) -> Answer:
         if self._transport is None:
-            raise RuntimeError(f"{self.name} was closed while a call was under way.")
+            raise RuntimeError(f"{self.name} was closed during a call.")
         status, headers, data = await self._transport.post(orjson.dumps(body))
         if status != 200:
-            raise judge(status, data, headers, self.name, self.address, self.secret)
-        read = read_answer(data)
-        if isinstance(read, Answer):
-            read.model = read.model or self.model_name
-            return read
-        raise judge(error_status(read), read, headers, self.name, self.address, self.secret)
+            raise classify_error(status, data, headers, self.name, self.address, self.secret)
+        answer = read_answer(data)
+        if isinstance(answer, Answer):
+            answer.model = answer.model or self.model_name
+            return answer
+        raise classify_error(error_status(answer), answer, headers, self.name, self.address, self.secret)
 
     def _messages(self, request: Request) -> list[dict[str, Any]]:
         return [

@@ -1,6 +1,6 @@
-"""What tokens cost, from a file of the user's own. Ludens ships no prices: they would be wrong within weeks.
+"""Token prices from the user's file. Ludens ships no prices: they change too often.
 
-# ~/.config/ludens/prices.toml, or the file LUDENS_PRICES names; dollars for a million tokens
+# ~/.config/ludens/prices.toml, or the file in LUDENS_PRICES; dollars per million tokens
 ["openai/gpt-4.1"]
 input = 2.0
 output = 8.0
@@ -22,7 +22,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars for a million tokens. Reasoning counts as output, as providers bill it."""
+    """Dollars per million tokens. Reasoning counts as output."""
 
     input: float
     output: float
@@ -33,8 +33,8 @@ class Price:
 
 
 def price_of(name: str) -> Price | None:
-    """The price of a model, by full name (`openai/gpt-4.1`) or by what stands after the first slash."""
-    prices = load_prices(_file())
+    """The price of a model, by full name (`openai/gpt-4.1`) or without its kind."""
+    prices = load_prices(_prices_file())
     return prices.get(name) or prices.get(name.partition("/")[2])
 
 
@@ -45,7 +45,7 @@ def load_prices(path: Path | None) -> dict[str, Price]:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(f"prices cannot be read from {path}: {error}.") from None
+        raise BadFile(f"cannot read prices from {path}: {error}.") from None
     except tomllib.TOMLDecodeError as error:
         raise BadFile(f"{path} is not TOML: {error}.") from None
     return {name: _price(path, name, table) for name, table in tables.items()}
@@ -57,14 +57,13 @@ def _price(path: Path, name: str, table: object) -> Price:
         raise BadFile(f"{path}: {name!r} must have two entries, input and output{hint}.")
     for word, value in table.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MILLION:
-            raise BadFile(f"{path}: {word} of {name!r} must be dollars for a million tokens, not {value!r}.")
+            raise BadFile(f"{path}: {word} of {name!r} must be dollars per million tokens, not {value!r}.")
     return Price(float(table["input"]), float(table["output"]))
 
 
-def _file() -> Path | None:
-    named = os.environ.get(VARIABLE)
-    if named:
+def _prices_file() -> Path | None:
+    if named := os.environ.get(VARIABLE):
         return Path(named).expanduser()
     home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    usual = Path(home).expanduser() / "ludens" / "prices.toml"
-    return usual if usual.is_file() else None
+    default = Path(home).expanduser() / "ludens" / "prices.toml"
+    return default if default.is_file() else None

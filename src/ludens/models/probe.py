@@ -1,4 +1,4 @@
-"""One picture question with a known answer: does a model answer, does it see, what does it cost?"""
+"""Tests a model with one picture question whose answer is known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ludens.core.episode import Usage
 from ludens.core.random import stream
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.view import Picture
-from ludens.models import model
+from ludens.models import NETWORK, model
 from ludens.models.chat import Message, Request
 
 COLUMNS, ROWS = "abcde", "54321"
@@ -19,69 +19,68 @@ QUESTION = (
 )
 _SQUARE = re.compile(r"\b([a-e])\s?([1-5])\b", re.IGNORECASE)
 _RED_DISCS = 4
-# A person is waiting: trouble is reported and not sat out, unless the spec says otherwise.
-_HASTE = {"patience": "30", "retries": "2"}
-_NETWORKED = ("openai", "openrouter", "vllm", "compat", "anthropic", "google")
+# A person is waiting: fail early unless the spec says otherwise.
+_FEW_RETRIES = {"deadline": "30", "retries": "2"}
 
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """What came back."""
+    """The outcome of the test."""
 
     spec: str
     question: str
     expected: str
     text: str
-    right: bool
+    correct: bool
     finish: str
     model: str
-    """What the provider says answered."""
+    """The model's name as reported by the provider."""
     reasoning: str
     ms: float
     usage: Usage
     remarks: tuple[str, ...]
-    """What the model does not take."""
+    """Such as options that the model does not support."""
 
     def lines(self) -> list[str]:
-        """The result as a person reads it."""
-        used, said = self.usage, " ".join(self.text.split())
-        verdict = "right" if self.right else f"wrong: the blue disc is on {self.expected}"
-        thought = f", {used.reasoning_tokens} of them thinking" if used.reasoning_tokens else ""
-        tokens = f"{used.input_tokens} tokens in, {used.output_tokens} out{thought}"
-        cost = "price not known" if used.cost is None else f"${used.cost:.6f}"
+        """The result as text."""
+        used, text = self.usage, " ".join(self.text.split())
+        verdict = "correct" if self.correct else f"wrong: the blue disc is on {self.expected}"
+        reasoning = f", {used.reasoning_tokens} of them reasoning" if used.reasoning_tokens else ""
+        tokens = f"{used.input_tokens} tokens in, {used.output_tokens} out{reasoning}"
+        cost = "price unknown" if used.cost is None else f"${used.cost:.6f}"
         return [
-            f"{self.spec} answered: {said[:200] or '(nothing)'} ({verdict})",
+            f"{self.spec} answered: {text[:200] or '(nothing)'} ({verdict})",
             f"{self.ms:.0f} ms, {tokens}, {cost}",
-            *([f"the answer ended early: {self.finish}"] if self.finish != "stop" else []),
+            *([f"the answer is incomplete: {self.finish}"] if self.finish != "stop" else []),
             *self.remarks,
         ]
 
 
 async def probe(spec: str | Spec, seed: int = 0) -> ProbeResult:
-    """Ask one model one question. Provider trouble is raised as everywhere: `UsageError`, `AgentFailure`."""
+    """Send the question to a model. Raises `UsageError` or `AgentFailure` when there is no answer."""
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
-    haste = _HASTE if parsed.kind in _NETWORKED else {}
+    defaults = _FEW_RETRIES if parsed.kind in NETWORK else {}
     picture, expected = draw_question(seed)
-    hurried = Spec(parsed.name, parsed.address, {**haste, **parsed.options})
-    async with model(hurried, cache=False) as asked:
-        answer = await asked.answer(Request([Message("user", (picture, QUESTION))]))
+    tested = Spec(parsed.name, parsed.address, {**defaults, **parsed.options})
+    async with model(tested, cache=False) as client:
+        answer = await client.answer(Request([Message("user", (picture, QUESTION))]))
     return ProbeResult(
-        spec=asked.spec,
+        spec=client.spec,
         question=QUESTION,
         expected=expected,
         text=answer.text,
-        right=read_square(answer.text) == expected,
+        correct=read_square(answer.text) == expected,
         finish=answer.finish,
         model=answer.model,
         reasoning=answer.reasoning,
         ms=answer.ms,
         usage=answer.usage,
-        remarks=tuple(asked.remarks),
+        remarks=tuple(client.remarks),
     )
 
 
 def draw_question(seed: int) -> tuple[Picture, str]:
-    """A board with one blue disc and some red ones, and the blue one's square."""
+    """A picture of a board with one blue disc and some red ones, and the blue disc's square."""
     from ludens.draw import board, kit
 
     cells = [(row, column) for row in range(len(ROWS)) for column in range(len(COLUMNS))]
@@ -97,6 +96,6 @@ def draw_question(seed: int) -> tuple[Picture, str]:
 
 
 def read_square(text: str) -> str | None:
-    """The last square a text names."""
-    named = _SQUARE.findall(text)
-    return "".join(named[-1]).lower() if named else None
+    """The last square named in a text."""
+    found = _SQUARE.findall(text)
+    return "".join(found[-1]).lower() if found else None

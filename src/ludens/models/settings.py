@@ -1,4 +1,4 @@
-"""Options of a model's spec: how answers are drawn, how pictures are sent, how patient the client is."""
+"""Options of a model's spec: sampling, pictures, retries, rate limits."""
 
 from __future__ import annotations
 
@@ -11,101 +11,117 @@ from typing import Any, ClassVar, TypeVar
 import orjson
 
 from ludens.core.errors import BadOption, MissingKey
-from ludens.core.options import configure, option
+from ludens.core.options import configure, option, options_of
 from ludens.core.spec import Spec
 from ludens.models.chat import Sampling
-from ludens.models.faults import Secret
+from ludens.models.errors import Secret
 
 ALIASES = {"effort": "reasoning_effort"}
+_SAMPLING = tuple(f.name for f in fields(Sampling))
 
 S = TypeVar("S", bound="Settings")
 
 
 @dataclass(frozen=True)
 class Settings(Sampling):
-    """What every model reached over a network can be told."""
+    """Options of every model."""
 
-    detail: str | None = option(
-        None, kind=str, choices=("low", "high", "auto", "original"), help="how closely pictures are looked at"
-    )
-    extra: str | None = option(None, kind=str, help="a JSON object added to the body of every request")
-    key_env: str | None = option(None, kind=str, help="the environment variable that holds the key")
-    timeout: float = option(300.0, low=0.001, help="seconds one attempt may take")
-    patience: float = option(600.0, low=0, help="seconds of trouble after which a call is given up")
-    retries: int = option(30, low=0, help="further attempts after which a call is given up")
-    backoff: float = option(1.0, low=0, help="seconds of the first pause; every further one is twice as long")
-    concurrency: int = option(64, low=1, help="calls in flight at the same time")
-    rpm: int = option(0, low=0, help="requests a minute at most; 0 is no limit")
-    tpm: int = option(0, low=0, help="tokens a minute at most; 0 is no limit")
-    cache: str = option("", help="a file that keeps answers, so that the same request is never paid twice")
+    extend: bool = option(True, help="retry once with twice max_tokens when an answer is cut off")
+    cache: str = option("", help="file that caches answers, so that equal requests are paid for once")
 
-    SHAPING: ClassVar[tuple[str, ...]] = (*(f.name for f in fields(Sampling)), "detail", "extra", "key_env")
-    """The options that belong to a model's identity; the others only say how it is reached."""
+    IDENTITY: ClassVar[tuple[str, ...]] = (*_SAMPLING, "extend")
+    """Options that affect answers and so belong to the model's spec in results; the others do not."""
 
     @property
     def sampling(self) -> Sampling:
-        """The part that says how answers are drawn."""
-        return Sampling(**{f.name: getattr(self, f.name) for f in fields(Sampling)})
+        """The sampling parameters alone."""
+        return Sampling(**{name: getattr(self, name) for name in _SAMPLING})
+
+    def identity(self, name: str, address: str | None = None) -> str:
+        """The spec that makes the model again: every option that affects answers and is not its default.
+
+        Args:
+            name: Kind and name of the model.
+            address: None for the provider's default address.
+        """
+        defaults = options_of(type(self))
+        values = {option: getattr(self, option) for option in self.IDENTITY}
+        changed = {o: _format(value) for o, value in values.items() if value != defaults[o].default}
+        return str(Spec(name, address, changed))
+
+
+@dataclass(frozen=True)
+class NetworkSettings(Settings):
+    """Options of every model behind a network."""
+
+    detail: str | None = option(
+        None,
+        kind=str,
+        choices=("low", "high", "auto", "original"),
+        help="resolution at which pictures are read",
+    )
+    extra: str | None = option(None, kind=str, help="JSON object added to the body of every request")
+    key_env: str | None = option(None, kind=str, help="environment variable that holds the API key")
+    timeout: float = option(300.0, low=0.001, help="seconds until one attempt times out")
+    deadline: float = option(600.0, low=0, help="seconds of errors until a call fails")
+    retries: int = option(30, low=0, help="retries until a call fails")
+    backoff: float = option(1.0, low=0, help="seconds before the first retry; doubles with every retry")
+    concurrency: int = option(64, low=1, help="most concurrent calls")
+    rpm: int = option(0, low=0, help="most requests per minute; 0 for no limit")
+    tpm: int = option(0, low=0, help="most tokens per minute; 0 for no limit")
+
+    IDENTITY: ClassVar[tuple[str, ...]] = (*Settings.IDENTITY, "detail", "extra", "key_env")
 
     @property
     def extra_body(self) -> dict[str, Any]:
-        """The `extra` option, read."""
-        return {} if self.extra is None else _object(self.extra)
+        """The `extra` option, parsed."""
+        return {} if self.extra is None else _json_object(self.extra)
 
     def __post_init__(self) -> None:
         # The value is not quoted: people paste the key itself here.
         if self.key_env is not None and not re.fullmatch(r"[A-Z_][A-Z0-9_]*", self.key_env):
             raise BadOption("option 'key_env' takes the name of an environment variable, not the key itself.")
         if self.extra is not None:
-            _object(self.extra)
+            _json_object(self.extra)
 
 
 def read_settings(cls: type[S], spec: Spec) -> S:
-    """The settings a spec asks for; unknown options are told their nearest neighbour."""
+    """The settings in a spec."""
     if not spec.rest:
-        raise BadOption(f"{spec.kind} needs the name of a model: {spec.kind}/NAME.")
-    return configure(cls, plain(spec.options), spec.name)
+        raise BadOption(f"{spec.kind} needs a model name: {spec.kind}/NAME.")
+    return configure(cls, _without_aliases(spec.options), spec.name)
 
 
-def find_key(name: str, settings: Settings, *variables: str, needed: bool = True) -> Secret:
-    """The key in the first of these environment variables that holds one, or in the one the spec names."""
+def find_key(name: str, settings: NetworkSettings, *variables: str, needed: bool = True) -> Secret:
+    """The API key in the first of these environment variables that is set, or in the one the spec names."""
     places = (settings.key_env,) if settings.key_env else variables
     for place in places:
         if key := os.environ.get(place, "").strip():
             if not key.isprintable() or " " in key:
-                raise BadOption(f"the key in {place} holds white space or other signs that no key has.")
+                raise BadOption(f"the key in {place} contains white space or control characters.")
             return Secret(key)
     if needed or settings.key_env:
         raise MissingKey(name, *places)
     return Secret()
 
 
-def plain(options: Mapping[str, str]) -> dict[str, str]:
-    """Options under their full names."""
-    read: dict[str, str] = {}
+def _without_aliases(options: Mapping[str, str]) -> dict[str, str]:
+    resolved: dict[str, str] = {}
     for name, value in options.items():
         full = ALIASES.get(name, name)
-        if full in read:
-            raise BadOption(f"options {full!r} and {name!r} mean the same: give one of them.")
-        read[full] = value
-    return read
+        if full in resolved:
+            raise BadOption(f"options {full!r} and {name!r} are the same: give one of them.")
+        resolved[full] = value
+    return resolved
 
 
-def identity(spec: Spec, settings: Settings, address: str | None) -> str:
-    """The spec that makes a model again, in one order and without what only says how it is reached.
-
-    The address is None where it is the usual one.
-    """
-    shaping = {name: getattr(settings, name) for name in settings.SHAPING}
-    given = {name: _written(value) for name, value in shaping.items() if value is not None}
-    return str(Spec(spec.name, address, given))
-
-
-def _written(value: object) -> str:
+def _format(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _object(text: str) -> dict[str, Any]:
+def _json_object(text: str) -> dict[str, Any]:
     try:
         read = orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -62,7 +62,7 @@ class Pair:
 
 def is_blind(spec: str) -> bool:
     """Whether a spec asks for blank pictures."""
-    from ludens.agents.prompt import PromptOptions
+    from ludens.models.specs import PromptOptions
 
     parsed = parse_spec(spec)
     given = parsed.options.get("blind")

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from ludens.agents.prompt import prompt
 from ludens.agents.simple import Random
-from ludens.agents.vlm import split_options
 from ludens.core.ask import Ask, build_ask
 from ludens.core.game import Game
 from ludens.core.observer import Observer
@@ -22,8 +21,8 @@ from ludens.core.sync import run_sync
 from ludens.core.view import view_of
 from ludens.loop import play
 from ludens.models.prices import price_of
+from ludens.models.specs import ModelSpec, is_model
 from ludens.run.budget import Spend
-from ludens.run.entrants import is_model
 from ludens.run.plan import Job, Plan
 
 PIXELS_A_TOKEN = 750
@@ -105,7 +104,7 @@ def _added(found: CostEstimate, spec: str, seat: _Seat, episodes: int) -> Spend:
 
 def _spend(spec: str, seat: _Seat, asks: int) -> Spend:
     parsed = parse_spec(spec)
-    _, options = split_options(parsed)
+    options = ModelSpec.parse(parsed).prompt
     read = asks * (seat.pixels / PIXELS_A_TOKEN + seat.letters / LETTERS_A_TOKEN)
     written = asks * TOKENS_OF_AN_ANSWER[options.style]
     price = price_of(parsed.name)
@@ -133,7 +132,7 @@ class _Looked:
         asks = self._asks(job)[seat]
         if not asks:
             return _Seat(0, 0, 0, 0)
-        _, options = split_options(parse_spec(spec))
+        options = ModelSpec.parse(spec).prompt
         game, config = self._games[job.task], self._plan.chosen[job.task].config
         view = view_of(game, self._plan.render, job.seed)
         ask = build_ask(view, game.start(job.seed), seat, options.sees, config)

@@ -9,7 +9,7 @@ import os
 from abc import ABC, abstractmethod
 
 from ludens.core.spec import parse_spec
-from ludens.models import ELSEWHERE
+from ludens.models import NETWORK
 from ludens.run.jobs import JobRunner, Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan
@@ -82,7 +82,7 @@ def fitting(plan: Plan, flying: int) -> int:
     seated = {spec for task in plan.chosen.values() for seats in task.seatings for spec in seats.values()}
     specs = [parse_spec(spec) for spec in (seated - {MODEL}) | set(plan.entrants.values())]
     asked = {spec.kind for spec in specs} - {"bot"}
-    if not asked or not asked <= ELSEWHERE:
+    if not asked or not asked <= NETWORK:
         return 0
     given = [spec.options.get(name, "") for spec in specs for name in ("concurrency", "rpm")]
     return processes(min([flying, *(int(limit) for limit in given if limit.isdecimal() and int(limit))]))

@@ -11,10 +11,9 @@ from ludens.core.episode import Episode
 from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.registry import make
-from ludens.core.spec import parse_spec
 from ludens.core.view import view_of
 from ludens.loop import play
-from ludens.models import MODELS
+from ludens.models.specs import ModelSpec, is_model
 from ludens.run.meter import Meter, Metered, paced
 from ludens.run.plan import Job, Plan
 
@@ -58,7 +57,7 @@ class JobRunner:
     @property
     def meter(self) -> Meter:
         """What all models together have consumed until now."""
-        return replace(self._meter, retries=sum(model.tally["retries"] for model in self._models.values()))
+        return replace(self._meter, retries=sum(model.counts["retries"] for model in self._models.values()))
 
     def game(self, task: str) -> Game:
         """The game of a task."""
@@ -76,15 +75,11 @@ class JobRunner:
 
     def _reach(self, spec: str) -> None:
         """Make the model of a seat, counted and paced, before the seat is filled."""
-        parsed = parse_spec(spec)
-        if parsed.kind not in MODELS.names():
-            return
-        from ludens.agents.vlm import reach, split_options
-
-        own, _ = split_options(parsed)
-        if str(own) not in self._models:
-            made = paced(reach(own), own.options, self._concurrency, self._processes)
-            self._models[str(own)] = Metered(made, self._meter)
+        if is_model(spec):
+            parsed = ModelSpec.parse(spec)
+            if (key := str(parsed.own)) not in self._models:
+                made = paced(parsed.make(), parsed.own.options, self._concurrency, self._processes)
+                self._models[key] = Metered(made, self._meter)
 
     def check(self) -> None:
         """Seat everybody and say the rules once: what cannot work is refused before the first episode."""

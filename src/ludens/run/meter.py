@@ -56,7 +56,7 @@ class Metered(Model):
     def __init__(self, inner: Model, meter: Meter) -> None:
         super().__init__(inner.spec)
         self.inner, self.meter = inner, meter
-        self.tally, self.remarks = inner.tally, inner.remarks
+        self.counts, self.remarks = inner.counts, inner.remarks
 
     async def answer(self, request: Request) -> Answer:
         answer = await self.inner.answer(request)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from ludens.agents.prompt import PromptOptions
 from ludens.agents.vlm import Vlm
 from ludens.core.registry import make
 from ludens.loop import play
 from ludens.models.chat import Answer, Message, Model, Request
+from ludens.models.specs import PromptOptions
 from ludens.run.report.transcript import transcript
 
 

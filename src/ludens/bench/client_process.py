@@ -1,8 +1,8 @@
-"""Measures one client, alone in its process: `python bench_caller.py CLIENT URL PICTURE CALLS CONCURRENCY`.
+"""Measures one client in its own process: `python client_process.py CLIENT URL PICTURE CALLS CONCURRENCY`.
 
-Each client is given the same PNG and does the same work for every call: base64, body, HTTP, reading the
-answer. What is counted is the CPU time of the whole process, a warm-up aside. The file needs nothing but
-the client it measures, so that it also runs in an environment without Ludens.
+Each client gets the same PNG and does the same work for every call: base64, body, HTTP, reading the answer.
+Counts the CPU time of the whole process after a warm-up. Imports only the client it measures, so that it also
+runs in an environment without Ludens.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _NAME = "bench"
 
 
 def ludens(url: str, png: bytes, concurrency: int) -> tuple[str, Call, Close]:
-    """Ours."""
+    """Our client."""
     from ludens.models import Message, Request, model
 
-    class Shown:
-        """A picture that is already encoded, as one is after drawing."""
+    class Encoded:
+        """A picture that is already encoded."""
 
         hash, width, height = "0" * 16, 128, 128
 
@@ -38,20 +38,20 @@ def ludens(url: str, png: bytes, concurrency: int) -> tuple[str, Call, Close]:
         def data_uri(self) -> str:
             return _uri(png)
 
-        def blank(self) -> Shown:
+        def blank(self) -> Encoded:
             return self
 
-    reached = model(f"vllm/{_NAME}@{url}?concurrency={concurrency}&max_tokens=64&temperature=0")
+    client = model(f"vllm/{_NAME}@{url}?concurrency={concurrency}&max_tokens=64&temperature=0")
 
     async def call() -> str:
-        answer = await reached.answer(Request([Message("user", (Shown(), QUESTION))]))
+        answer = await client.answer(Request([Message("user", (Encoded(), QUESTION))]))
         return answer.text
 
-    return version("ludens"), call, reached.close
+    return version("ludens"), call, client.close
 
 
 def openai(url: str, png: bytes, concurrency: int) -> tuple[str, Call, Close]:
-    """The SDK of OpenAI."""
+    """The openai SDK."""
     from openai import AsyncOpenAI  # type: ignore[import-not-found,unused-ignore]
 
     client = AsyncOpenAI(api_key="none", base_url=url)
@@ -78,13 +78,13 @@ def inspect(url: str, png: bytes, concurrency: int) -> tuple[str, Call, Close]:
     )
 
     config = GenerateConfig(max_connections=concurrency, max_tokens=64, temperature=0)
-    reached = get_model(f"openai/{_NAME}", base_url=url, api_key="none", config=config, responses_api=False)
+    client = get_model(f"openai/{_NAME}", base_url=url, api_key="none", config=config, responses_api=False)
 
     async def call() -> str:
         content = [ContentImage(image=_uri(png)), ContentText(text=QUESTION)]
-        return str((await reached.generate([ChatMessageUser(content=content)])).completion)
+        return str((await client.generate([ChatMessageUser(content=content)])).completion)
 
-    return version("inspect-ai"), call, reached.api.aclose
+    return version("inspect-ai"), call, client.api.aclose
 
 
 CLIENTS = {"ludens": ludens, "openai": openai, "inspect": inspect}
@@ -95,7 +95,7 @@ def _uri(png: bytes) -> str:
 
 
 async def measure(name: str, url: str, png: bytes, calls: int, concurrency: int) -> dict[str, object]:
-    """CPU and wall milliseconds a call, with `concurrency` calls in flight all the time."""
+    """CPU and wall milliseconds per call, with `concurrency` calls in flight all the time."""
     number, call, close = CLIENTS[name](url, png, concurrency)
 
     async def run(amount: int) -> None:
@@ -124,7 +124,6 @@ async def measure(name: str, url: str, png: bytes, calls: int, concurrency: int)
 
 
 if __name__ == "__main__":
-    _, client, where, picture, amount, flying = sys.argv
-    shown = Path(picture).read_bytes()
-    found = asyncio.run(measure(client, where, shown, int(amount), int(flying)))
-    print(json.dumps(found), flush=True)
+    _, client_name, url, picture, calls, concurrency = sys.argv
+    png = Path(picture).read_bytes()
+    print(json.dumps(asyncio.run(measure(client_name, url, png, int(calls), int(concurrency)))), flush=True)

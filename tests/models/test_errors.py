@@ -1,4 +1,4 @@
-"""Whatever a provider sends is understood as something, and nothing it sends can crash the reader."""
+"""Every response of a provider is classified, and none crashes the reader."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from ludens.core.errors import ModelRejected
 from ludens.models.chat import Answer
-from ludens.models.faults import Fault, Filtered, Refused, Secret, error_status, judge, retry_after, sentence
+from ludens.models.errors import (
+    ContentFiltered,
+    RequestRejected,
+    Secret,
+    TransientError,
+    classify_error,
+    error_message,
+    error_status,
+    retry_after,
+)
 from ludens.models.openai_answer import read_answer
 
 NOW = datetime(2025, 6, 1, 12, 0, tzinfo=UTC)
@@ -66,7 +75,7 @@ json_values = st.recursive(
         ({}, None),
     ],
 )
-def test_how_long_to_wait_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
+def test_retry_after_formats(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, NOW) == seconds
 
 
@@ -79,34 +88,36 @@ def test_how_long_to_wait_is_read_in_every_form(headers: dict[str, str], seconds
         ({"retryDelay": "1s"}, None),
     ],
 )
-def test_how_long_to_wait_may_stand_in_the_body(details: object, seconds: float | None) -> None:
+def test_retry_delay_in_the_body(details: object, seconds: float | None) -> None:
     for headers, expected in (({}, seconds), ({"retry-after": "7"}, 7.0)):
-        meant = judge(429, {"error": {"message": "!", "details": details}}, headers, "x", "y", Secret())
-        assert isinstance(meant, Fault)
-        assert meant.wait == expected
+        error = classify_error(
+            429, {"error": {"message": "!", "details": details}}, headers, "x", "y", Secret()
+        )
+        assert isinstance(error, TransientError)
+        assert error.wait == expected
 
 
 @given(st.text())
-def test_no_header_can_crash_the_reader(value: str) -> None:
+def test_any_header_can_be_read(value: str) -> None:
     wait = retry_after({"retry-after": value}, NOW)
     assert wait is None or wait >= 0
 
 
 @given(json_values, st.integers(300, 599))
-def test_every_error_means_something(body: object, status: int) -> None:
+def test_every_error_is_classified(body: object, status: int) -> None:
     data = orjson.dumps(body)
-    meant = judge(status, data, {}, "vllm/tiny", "http://gpu", Secret("sk"))
-    assert isinstance(meant, Fault | Refused | Filtered | ModelRejected)
-    assert "\n" not in str(meant)
-    assert len(str(meant)) < 500
-    assert isinstance(sentence(data), str)
+    error = classify_error(status, data, {}, "vllm/tiny", "http://gpu", Secret("sk"))
+    assert isinstance(error, TransientError | RequestRejected | ContentFiltered | ModelRejected)
+    assert "\n" not in str(error)
+    assert len(str(error)) < 500
+    assert isinstance(error_message(data), str)
 
 
 @given(json_values)
-def test_every_body_is_an_answer_an_error_or_a_fault(body: object) -> None:
+def test_every_body_is_an_answer_or_an_error(body: object) -> None:
     try:
         read = read_answer(orjson.dumps(body))
-    except Fault:
+    except TransientError:
         return
     if isinstance(read, Answer):
         assert isinstance(read.text, str)
@@ -127,7 +138,7 @@ def test_every_body_is_an_answer_an_error_or_a_fault(body: object) -> None:
         (None, "stop"),
     ],
 )
-def test_ends_go_by_several_names(word: str | None, finish: str) -> None:
+def test_finish_reasons(word: str | None, finish: str) -> None:
     body = {"choices": [{"message": {"content": "a1"}, "finish_reason": word}]}
     read = read_answer(orjson.dumps(body))
     assert isinstance(read, Answer)
@@ -145,9 +156,7 @@ def test_ends_go_by_several_names(word: str | None, finish: str) -> None:
         (None, (0, 0)),
     ],
 )
-def test_what_was_thought_counts_as_written_wherever_it_stands(
-    usage: object, counted: tuple[int, int]
-) -> None:
+def test_reasoning_tokens_count_as_output(usage: object, counted: tuple[int, int]) -> None:
     body = {"choices": [{"message": {"content": "a1"}}], "usage": usage}
     read = read_answer(orjson.dumps(body))
     assert isinstance(read, Answer)
@@ -168,7 +177,7 @@ def test_what_was_thought_counts_as_written_wherever_it_stands(
         (b'\xef\xbb\xbf{"choices": [{"message": {"content": "a1"}}], "usage": {"cost": -1}}', "a1"),
     ],
 )
-def test_an_answer_that_is_whole_but_for_a_blemish_is_not_paid_for_twice(data: bytes, text: str) -> None:
+def test_answers_with_invalid_details_are_accepted(data: bytes, text: str) -> None:
     read = read_answer(data)
     assert isinstance(read, Answer)
     assert (read.text, read.usage.cost) == (text, None)
@@ -176,47 +185,48 @@ def test_an_answer_that_is_whole_but_for_a_blemish_is_not_paid_for_twice(data: b
 
 
 @given(st.binary(max_size=200))
-def test_noise_is_a_fault(data: bytes) -> None:
-    with pytest.raises(Fault) as caught:
+def test_noise_is_a_transient_error(data: bytes) -> None:
+    with pytest.raises(TransientError) as caught:
         read_answer(data)
     assert caught.value.kind == "broken"
 
 
-def test_a_key_is_shown_to_nobody() -> None:
+def test_keys_are_redacted() -> None:
     secret = Secret("sk-very-secret")
     assert "very" not in f"{secret} {secret!r}"
-    assert secret.hide("your key\n sk-very-secret is  bad") == "your key *** is bad"
-    assert len(secret.hide("x" * 9999)) == 300
+    assert secret.redact("your key\n sk-very-secret is  bad") == "your key *** is bad"
+    assert len(secret.redact("x" * 9999)) == 300
 
 
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (b"404: Not Found", "nothing answers at http://gpu; many addresses end in /v1"),
-        (b'{"detail": "Not Found"}', "nothing answers at http://gpu"),
-        (b'{"error": {"message": "The model `x` does not exist."}}', "there is no such model at http://gpu"),
-        (b'{"error": "model \'x\' not found"}', "there is no such model at http://gpu"),
+        (b"404: Not Found", "http://gpu is not a model server; most addresses end in /v1"),
+        (b'{"detail": "Not Found"}', "http://gpu is not a model server"),
+        (b'{"error": {"message": "The model `x` does not exist."}}', "no such model at http://gpu"),
+        (b'{"error": "model \'x\' not found"}', "no such model at http://gpu"),
     ],
 )
-def test_a_wrong_address_is_told_from_a_wrong_name(body: bytes, words: str) -> None:
-    meant = judge(404, body, {}, "vllm/tiny", "http://gpu", Secret())
-    assert isinstance(meant, ModelRejected)
-    assert words in str(meant)
+def test_wrong_address_or_wrong_model(body: bytes, words: str) -> None:
+    error = classify_error(404, body, {}, "vllm/tiny", "http://gpu", Secret())
+    assert isinstance(error, ModelRejected)
+    assert words in str(error)
 
 
 @pytest.mark.parametrize(
-    ("status", "words", "meant"),
+    ("status", "words", "kind"),
     [
-        (403, "Your input was flagged by moderation", Filtered),
-        (400, "content_policy_violation", Filtered),
+        (403, "Your input was flagged by moderation", ContentFiltered),
+        (400, "content_policy_violation", ContentFiltered),
         (402, "Payment required", ModelRejected),
         (400, "The model `x` does not exist", ModelRejected),
-        (408, "timeout", Fault),
-        (529, "overloaded", Fault),
-        (413, "too big", Refused),
-        (400, "what?", Refused),
+        (408, "timeout", TransientError),
+        (409, "conflict", TransientError),
+        (529, "overloaded", TransientError),
+        (413, "too big", RequestRejected),
+        (400, "what?", RequestRejected),
     ],
 )
-def test_statuses_mean_what_providers_mean_by_them(status: int, words: str, meant: type[Exception]) -> None:
+def test_statuses(status: int, words: str, kind: type[Exception]) -> None:
     body = {"error": {"message": words}}
-    assert type(judge(status, body, {}, "vllm/tiny", "http://gpu", Secret())) is meant
+    assert type(classify_error(status, body, {}, "vllm/tiny", "http://gpu", Secret())) is kind

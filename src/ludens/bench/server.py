@@ -1,7 +1,7 @@
-"""The other end of `ludens bench client` and of `ludens bench runs`, in a process of its own: answers every
-prompt with the first of the actions it lists, after a pause.
+"""The model server of `ludens bench client` and `ludens bench runs`: `python server.py LATENCY`.
 
-It prints its port, serves until its standard input closes, and does as little as it can.
+Answers every prompt with the first legal action it lists, after a delay. Prints its port and serves until its
+standard input closes. Imports nothing but asyncio, so that it costs as little CPU as possible.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _BODY = (
 )
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 _LEGAL = b"legal actions: "
-_USUAL = b"a1"
+_DEFAULT = b"a1"
 
 
-class _Answering(asyncio.Protocol):
-    """Reads requests by their length and answers each after a pause."""
+class _Protocol(asyncio.Protocol):
+    """Splits requests by their Content-Length and answers each after a delay."""
 
     def __init__(self, latency: float) -> None:
         self._latency = latency
@@ -54,18 +54,18 @@ class _Answering(asyncio.Protocol):
 
 
 def first_legal(request: bytearray, end: int) -> bytes:
-    """The first of the actions that the request's last prompt lists, in the spelling of JSON."""
+    """The first action in the last list of legal actions, as spelled in the JSON body."""
     found = request.rfind(_LEGAL, 0, end)
     if found < 0:
-        return _USUAL
+        return _DEFAULT
     start = found + len(_LEGAL)
     return bytes(request[start : request.find(b"\\n", start, end)]).split(b",", 1)[0]
 
 
 async def serve(latency: float) -> None:
-    """Serve on a free port of loopback until standard input closes."""
+    """Serve on a free loopback port until standard input closes."""
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: _Answering(latency), "127.0.0.1", 0, backlog=1024)
+    server = await loop.create_server(lambda: _Protocol(latency), "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
     server.close()

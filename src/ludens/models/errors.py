@@ -1,0 +1,174 @@
+"""Classifies error responses of providers.
+
+TransientError     temporary: the client waits and retries
+RequestRejected    this request is not accepted (too long, unsupported parameter): change it or give up
+ContentFiltered    a content filter blocked the request: the result is data, not an error
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Literal
+
+import orjson
+
+from ludens.core.errors import ModelRejected
+
+ErrorKind = Literal["rate", "server", "connection", "timeout", "broken"]
+
+_TRANSIENT = {408, 409, 425, 429}
+_FILTER = re.compile(r"content.?(filter|policy|management)|moderation|responsible.?ai|flagged", re.IGNORECASE)
+_NO_MODEL = re.compile(
+    r"model.?not.?found|model\W.*(not exist|not found|not available|unknown)", re.IGNORECASE
+)
+_BAD_KEY = re.compile(r"api.?key.{0,20}(not valid|invalid|expired|not found)", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context.?length|context window|maximum (context|model|input)|too many tokens|too long", re.IGNORECASE
+)
+_NO_CREDIT = ("insufficient_quota", "billing_hard_limit", "credit balance", "insufficient credits")
+_DELAY = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s", re.ASCII)
+_LONGEST_QUOTE = 300
+_HTTP_LIBRARIES = {"aiohttp", "httpx", "httpx2", "httpcore", "httpcore2"}
+
+
+class TransientError(Exception):
+    """A temporary error. `wait` is the number of seconds the provider asks to wait."""
+
+    def __init__(self, kind: ErrorKind, message: str, wait: float | None = None) -> None:
+        super().__init__(message)
+        self.kind, self.wait = kind, wait
+
+
+class RequestRejected(Exception):
+    """The provider does not accept this request; `too_long` when it exceeds the model's context."""
+
+    def __init__(self, message: str, too_long: bool = False) -> None:
+        super().__init__(message)
+        self.too_long = too_long
+
+
+class ContentFiltered(Exception):
+    """A content filter blocked the request."""
+
+
+@dataclass(frozen=True)
+class Secret:
+    """An API key that does not appear in its repr."""
+
+    value: str | None = None
+
+    def __repr__(self) -> str:
+        return "Secret(***)"
+
+    def redact(self, text: str) -> str:
+        """The text on one line, shortened, without the key."""
+        clean = text.replace(self.value, "***") if self.value else text
+        clean = " ".join(clean.split())
+        return clean if len(clean) <= _LONGEST_QUOTE else clean[: _LONGEST_QUOTE - 3] + "..."
+
+
+def error_message(body: object) -> str:
+    """The message in an error body, in any of the providers' formats."""
+    if isinstance(body, bytes):
+        try:
+            return error_message(orjson.loads(body))
+        except orjson.JSONDecodeError:
+            return body.decode("utf-8", "replace")
+    if not isinstance(body, dict):
+        return str(body)
+    error = body.get("error") or body
+    if not isinstance(error, dict):
+        return str(error)
+    parts = [error.get("message") or error.get("detail") or ""]
+    parts += [f"({error[key]})" for key in ("code", "type", "param") if isinstance(error.get(key), str)]
+    metadata = error.get("metadata")
+    if isinstance(metadata, dict):
+        parts.append(str(metadata.get("raw") or metadata.get("reasons") or ""))
+    return " ".join(filter(None, map(str, parts))) or str(body)
+
+
+def classify_error(
+    status: int, body: object, headers: Mapping[str, str], name: str, address: str, secret: Secret
+) -> Exception:
+    """The exception to raise for an HTTP status other than 200."""
+    message = secret.redact(error_message(body))
+    quote = f"HTTP {status}: {message}" if message else f"HTTP {status}"
+    if status == 402 or any(word in message.lower() for word in _NO_CREDIT):
+        return ModelRejected(f"{name}: the account has no credit left ({quote}).")
+    if status in _TRANSIENT or status >= 500:
+        wait = retry_after(headers)
+        kind: ErrorKind = "rate" if status == 429 else "server"
+        return TransientError(kind, quote, _retry_delay(body) if wait is None else wait)
+    if status in (400, 403, 422, 451) and _FILTER.search(message):
+        return ContentFiltered(message)
+    if status in (401, 403) or (status == 400 and _BAD_KEY.search(message)):
+        return ModelRejected(f"{name}: {address} does not accept the API key ({quote}).")
+    if status == 404 and "model" not in message.lower():
+        return ModelRejected(f"{name}: {address} is not a model server; most addresses end in /v1 ({quote}).")
+    if status == 404 or _NO_MODEL.search(message):
+        return ModelRejected(f"{name}: no such model at {address} ({quote}).")
+    if status < 400:
+        return ModelRejected(f"{name}: {address} is not the address of a model server ({quote}).")
+    return RequestRejected(quote, too_long=status == 413 or bool(_TOO_LONG.search(message)))
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds to wait according to the headers, which give milliseconds, seconds or a date."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        value = headers.get("retry-after", "").strip()
+        if not value:
+            return None
+        try:
+            return max(0.0, float(value))
+        except ValueError:
+            date = parsedate_to_datetime(value)
+            aware = date if date.tzinfo else date.replace(tzinfo=UTC)
+            return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+def _retry_delay(body: object) -> float | None:
+    """Seconds to wait according to the body, in Google's format."""
+    error = body.get("error") if isinstance(body, dict) else None
+    details = error.get("details") if isinstance(error, dict) else None
+    for detail in details if isinstance(details, list) else ():
+        delay = _DELAY.fullmatch(str(detail.get("retryDelay"))) if isinstance(detail, dict) else None
+        if delay:
+            return float(delay[1])
+    return None
+
+
+def classify_exception(error: Exception, secret: Secret) -> TransientError | None:
+    """The transient error behind an exception of a vendor SDK's HTTP library; None for other exceptions."""
+    message = secret.redact(str(error) or type(error).__name__)
+    if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
+        return TransientError("timeout", f"no answer in time ({message})")
+    if isinstance(error, OSError):
+        return TransientError("connection", f"no connection ({message})")
+    library = type(error).__module__.partition(".")[0]
+    if library not in _HTTP_LIBRARIES and not isinstance(error, ValueError):
+        return None
+    broken = (
+        isinstance(error, ValueError)
+        or "Payload" in type(error).__name__
+        or "Protocol" in type(error).__name__
+    )
+    return TransientError("broken" if broken else "connection", message)
+
+
+def error_status(body: Mapping[str, Any]) -> int:
+    """The status inside an error that gateways send with HTTP 200; 502 when there is none."""
+    error = body.get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    try:
+        status = int(code)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return 502
+    return status if 400 <= status <= 599 else 502

@@ -1,0 +1,123 @@
+"""How a local model samples: arguments of `generate`, and the exact distribution with log-probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ludens.models.chat import Sampling
+
+# Everything in a model's generation settings that would change the distribution.
+_NEUTRAL: dict[str, Any] = {
+    "do_sample": True,
+    "num_beams": 1,
+    "temperature": 1.0,
+    "top_k": 0,
+    "top_p": 1.0,
+    "typical_p": 1.0,
+    "epsilon_cutoff": 0.0,
+    "eta_cutoff": 0.0,
+    "repetition_penalty": 1.0,
+    "no_repeat_ngram_size": 0,
+    "min_length": 0,
+    **dict.fromkeys(
+        (
+            "min_p",
+            "top_h",
+            "min_new_tokens",
+            "bad_words_ids",
+            "sequence_bias",
+            "suppress_tokens",
+            "begin_suppress_tokens",
+            "forced_bos_token_id",
+            "forced_eos_token_id",
+            "exponential_decay_length_penalty",
+            "guidance_scale",
+            "watermarking_config",
+        )
+    ),
+}
+_PLACEHOLDERS = (
+    "image_token_id",
+    "image_token_index",
+    "video_token_id",
+    "video_token_index",
+    "vision_start_token_id",
+    "vision_end_token_id",
+    "vision_token_id",
+)
+
+
+def generate_options(sampling: Sampling) -> dict[str, Any]:
+    """Arguments of `generate`; the model's own generation settings hold for the rest."""
+    options: dict[str, Any] = {"max_new_tokens": sampling.max_tokens}
+    if sampling.temperature is not None:
+        options["do_sample"] = sampling.temperature > 0
+        if sampling.temperature > 0:
+            options["temperature"] = sampling.temperature
+    if sampling.top_p is not None and sampling.temperature != 0:
+        options["top_p"] = sampling.top_p
+    return options
+
+
+def end_tokens(model: Any) -> set[int]:
+    """Ids that end a completion."""
+    end = model.generation_config.eos_token_id
+    return set() if end is None else {end} if isinstance(end, int) else set(end)
+
+
+def placeholders(model: Any) -> tuple[int, ...]:
+    """Ids that stand for pictures and videos in a prompt; a completion must not contain them."""
+    ids = {getattr(model.config, name, None) for name in _PLACEHOLDERS}
+    return tuple(sorted(token for token in ids if isinstance(token, int)))
+
+
+class Distribution:
+    """A logits processor that alone defines the sampling distribution, and records log-probabilities.
+
+    transformers can return the scores of all steps, but they take batch x tokens x vocabulary numbers. This
+    keeps those of one step: the token that was sampled from them is known when the next step begins.
+    """
+
+    def __init__(self, sampling: Sampling, suppressed: tuple[int, ...]) -> None:
+        self._sampling, self.suppressed = sampling, suppressed
+        self._greedy = sampling.temperature == 0
+        self.temperature = 1.0 if self._greedy or sampling.temperature is None else sampling.temperature
+        self._recorded: list[Any] = []
+        self._last: Any = None
+
+    def options(self) -> dict[str, Any]:
+        """Arguments of `generate`."""
+        from transformers import LogitsProcessorList
+
+        longest = {
+            "max_new_tokens": self._sampling.max_tokens,
+            "logits_processor": LogitsProcessorList([self]),
+        }
+        return {**_NEUTRAL, **longest, "do_sample": not self._greedy}
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        import torch
+        from transformers import TopPLogitsWarper
+
+        if self._last is not None:
+            self._record(input_ids[:, -1])
+        scores = scores.float() / self.temperature
+        if self.suppressed:
+            scores[:, list(self.suppressed)] = -torch.inf
+        top_p = self._sampling.top_p
+        if not self._greedy and top_p is not None and top_p < 1:
+            scores = TopPLogitsWarper(top_p)(input_ids, scores)
+        self._last = torch.log_softmax(scores, dim=-1)
+        return scores
+
+    def logprobs(self, completions: Any) -> Any:
+        """Log-probabilities of the sampled tokens, one row per completion."""
+        import torch
+
+        length = completions.shape[1]
+        if len(self._recorded) < length:
+            self._record(completions[:, -1])
+        return torch.stack(self._recorded[:length], dim=1)
+
+    def _record(self, tokens: Any) -> None:
+        self._recorded.append(self._last.gather(1, tokens[:, None].to(self._last.device)).squeeze(1))
