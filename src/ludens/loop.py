@@ -42,8 +42,9 @@ async def play(
     render: RenderOptions | None = None,
     config: PlayConfig | None = None,
     hook: Hook | None = None,
+    sample: int = 0,
 ) -> Episode:
-    """Play one episode. A failing agent voids the episode; what was played until then is kept.
+    """Play one episode. A failing agent or game voids the episode; what was played until then is kept.
 
     Args:
         game: What is played.
@@ -52,6 +53,7 @@ async def play(
         look: Theme and size of the pictures.
         table: Retries, fallback and limits.
         hook: Called after each step.
+        sample: Tells apart several episodes of one seed.
     """
     render, config = render or RenderOptions(), config or PlayConfig()
     check_seats(game, agents)
@@ -64,7 +66,26 @@ async def play(
         theme=render.theme,
         size=render.size,
         config=asdict(config),
+        sample=sample,
     )
+    try:
+        await _play(episode, game, agents, render, config, hook)
+    except UsageError:
+        raise
+    except Exception as error:
+        episode.status, episode.error = "void", f"{game.name} raised {type(error).__name__}: {error}"
+    return episode
+
+
+async def _play(
+    episode: Episode,
+    game: Game,
+    agents: Mapping[str, Agent],
+    render: RenderOptions,
+    config: PlayConfig,
+    hook: Hook | None,
+) -> None:
+    seed = episode.seed
     players = {seat: agents[seat].sit(game, seat, stream(seed, "agent", seat)) for seat in game.seats}
     sitting = _Sitting(view_of(game, render, seed), game.start(seed), players, config, seed)
     state = sitting.state
@@ -89,7 +110,6 @@ async def play(
         episode.returns = state.returns
     episode.facts = state.facts
     episode.remarks = sorted({note for player in players.values() for note in player.remarks})
-    return episode
 
 
 class _Failure(Exception):

@@ -186,7 +186,8 @@ def test_no_tampering_causes_more_than_a_clear_error(episode: Episode) -> None:
 
 
 UNPROVABLE = {
-    "culprit", "error", "remarks", "seats.left", "seats.right", "size", "status", "config", "theme",
+    "culprit", "error", "remarks", "sample", "seats.left", "seats.right", "size", "status", "config",
+    "theme",
     "config.fallback", "config.horizon", "config.listed", "config.reply_limit", "config.retries",
     "config.seconds",
     "moves.ms", "moves.pictures", "moves.tries", "moves.verdict",

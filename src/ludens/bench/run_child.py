@@ -12,8 +12,8 @@ from time import perf_counter
 from typing import Any
 
 from ludens.core.config import PlayConfig
-from ludens.run.engine import Ending, Engine
-from ludens.run.executor import Executor, executor
+from ludens.run.engine import Engine, RunResult
+from ludens.run.executor import Executor, make_executor
 from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan, make_plan
@@ -41,24 +41,24 @@ def played(suite: str, spec: str, concurrency: int, workers: int = 0) -> dict[st
     _run(make_plan(name, {"bench": spec}, limit=1), 1, workers)
     once = _cpu() - before if workers else 0.0
     before = _cpu()
-    ending, wall = _run(make_plan(name, {"bench": spec}), concurrency, workers)
+    result, wall = _run(make_plan(name, {"bench": spec}), concurrency, workers)
     return {
-        "complete": ending.complete,
-        "episodes": ending.tally.episodes,
-        "calls": ending.tally.meter.calls,
-        "fallbacks": ending.tally.fallbacks,
+        "complete": result.complete,
+        "episodes": result.progress.episodes,
+        "calls": result.progress.meter.calls,
+        "fallbacks": result.progress.fallbacks,
         "wall": wall,
         "cpu": _cpu() - before - once,
         "megabytes": _megabytes(resource.RUSAGE_SELF) + workers * _megabytes(resource.RUSAGE_CHILDREN),
     }
 
 
-def _run(plan: Plan, concurrency: int, workers: int) -> tuple[Ending, float]:
+def _run(plan: Plan, concurrency: int, workers: int) -> tuple[RunResult, float]:
     """How it ended, and how long it took once every process was there."""
-    where = _Timed(executor(plan, concurrency=concurrency, workers=workers))
+    where = _Timed(make_executor(plan, concurrency=concurrency, workers=workers))
     with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "run", plan) as store:
-        ending = asyncio.run(Engine(store, where, concurrency=concurrency).run())
-    return ending, where.seconds
+        result = asyncio.run(Engine(store, where, concurrency=concurrency).run())
+    return result, where.seconds
 
 
 class _Timed(Executor):

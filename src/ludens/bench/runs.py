@@ -10,7 +10,7 @@ from typing import Any
 
 from ludens.bench import Row
 from ludens.models.bench import serving
-from ludens.run.executor import processes
+from ludens.run.executor import workers_for
 
 IN_FLIGHT, LATENCY, MEGABYTES = 256, 0.2, 500
 BOT_EPISODES_A_SECOND = 1_000
@@ -23,7 +23,7 @@ def rows(seconds: float) -> Iterator[Row]:
     bots = _child("tic_tac_toe", "x", "o", "bot/random", max(100, round(2000 * seconds)), 16, 1000)
     note = f"{bots['episodes']:,} episodes in {bots['wall']:.1f} s, {bots['megabytes']:.0f} MB at most"
     yield Row("bots, saved", bots["episodes"] / bots["cpu"], "episodes/s", BOT_EPISODES_A_SECOND, note=note)
-    fitting = processes(IN_FLIGHT)
+    fitting = workers_for(IN_FLIGHT)
     with serving(LATENCY) as url:
         for modality in ("image", "text"):
             for workers in dict.fromkeys((0, fitting)):

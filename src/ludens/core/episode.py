@@ -90,6 +90,8 @@ class Episode:
     seed: int
     seats: dict[str, str]
     """Who sat where, as agent specs."""
+    sample: int = 0
+    """Tells apart several episodes of one seed and seating."""
     theme: str = "classic"
     size: int = 512
     config: dict[str, Any] = field(default_factory=dict)

@@ -1,15 +1,15 @@
-"""Plays the jobs of a plan, one at a time or many at once on one event loop. Every executor ends here."""
+"""Plays the jobs of a plan, any number at once on one event loop. Every executor ends here."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING
 
 from ludens.agents import agent
 from ludens.core.agent import Agent
 from ludens.core.episode import Episode
-from ludens.core.errors import UsageError
 from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.registry import make
@@ -17,7 +17,9 @@ from ludens.core.spec import parse_spec
 from ludens.core.view import view_of
 from ludens.loop import play
 from ludens.models import MODELS
-from ludens.run.meter import Meter, Metered, paced
+from ludens.models.cache import Cached
+from ludens.models.client import Client
+from ludens.run.meter import Meter, Metered
 from ludens.run.plan import Job, Plan
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a job: the episode as JSON, and what a progress line and a forecast must know of it."""
+    """A played job: the episode as JSON, and the numbers that progress and forecasts need."""
 
     job: Job
     data: bytes
@@ -41,17 +43,17 @@ class Outcome:
 
 
 class JobRunner:
-    """Games and agents of a plan, made once and shared by all its episodes.
+    """The games, agents and models of a plan, created once and shared by all its episodes.
 
     Args:
         plan: What is played.
-        concurrency: How many episodes will be played here at once.
-        processes: How many players share the limits of the models.
+        concurrency: How many episodes are played at once in this process.
+        workers: How many processes share the rate limits of the models.
     """
 
-    def __init__(self, plan: Plan, concurrency: int = 1, processes: int = 1) -> None:
+    def __init__(self, plan: Plan, concurrency: int = 1, workers: int = 1) -> None:
         self.plan = plan
-        self._concurrency, self._processes = concurrency, processes
+        self._concurrency, self._workers = concurrency, workers
         self._games: dict[str, Game] = {}
         self._agents: dict[tuple[str, str], Agent] = {}
         self._models: dict[str, Model] = {}
@@ -59,7 +61,7 @@ class JobRunner:
 
     @property
     def meter(self) -> Meter:
-        """What all models together have consumed until now."""
+        """What all models together have consumed so far."""
         return replace(self._meter, retries=sum(model.tally["retries"] for model in self._models.values()))
 
     def game(self, task: str) -> Game:
@@ -72,12 +74,12 @@ class JobRunner:
         """The agent of a spec for the game of a task."""
         key = (spec, task)
         if key not in self._agents:
-            self._reach(spec)
+            self._add_model(spec)
             self._agents[key] = agent(spec, self.game(task), self._models)
         return self._agents[key]
 
-    def _reach(self, spec: str) -> None:
-        """Make the model of a seat, counted and paced, before the seat is filled."""
+    def _add_model(self, spec: str) -> None:
+        """Create the model of a spec, if it names one, with a meter and its share of the limits."""
         parsed = parse_spec(spec)
         if parsed.kind not in MODELS.names():
             return
@@ -85,11 +87,12 @@ class JobRunner:
 
         own, _ = split_options(parsed)
         if str(own) not in self._models:
-            made = paced(reach(own), own.options, self._concurrency, self._processes)
-            self._models[str(own)] = Metered(made, self._meter)
+            model = reach(own)
+            _share_limits(model, own.options, self._concurrency, self._workers)
+            self._models[str(own)] = Metered(model, self._meter)
 
     def check(self) -> None:
-        """Seat everybody and say the rules once: what cannot work is refused before the first episode."""
+        """Create every agent and render all rules once, to raise usage errors before the first episode."""
         for name, task in self.plan.chosen.items():
             view = view_of(self.game(name), self.plan.render, 0)
             for seat in self.game(name).seats:
@@ -101,49 +104,68 @@ class JobRunner:
                         self.agent(specs[seat], name).sit(self.game(name), seat, stream(0, "check"))
 
     async def play(self, job: Job) -> Outcome:
-        """Play one job. A `UsageError` (bad key, unknown model) is for the whole run; all else is a void."""
-        game, task, render = self.game(job.task), self.plan.chosen[job.task], self.plan.render
-        specs = self.plan.specs(job)
-        seated = {seat: self.agent(spec, job.task) for seat, spec in specs.items()}
+        """Play one job. A `UsageError` (bad key, unknown model) ends the run; other failures void the job."""
+        game, task = self.game(job.task), self.plan.chosen[job.task]
+        agents = {seat: self.agent(spec, job.task) for seat, spec in self.plan.specs(job).items()}
+        episode = await play(
+            game, agents, job.seed, render=self.plan.render, config=task.config, sample=job.sample
+        )
         try:
-            return _outcome(job, await play(game, seated, job.seed, render=render, config=task.config))
-        except UsageError:
-            raise
-        except Exception as error:
-            episode = Episode(
-                game=game.name,
-                version=game.version,
-                options=game.options,
-                seed=job.seed,
-                seats=specs,
-                theme=render.theme,
-                size=render.size,
-                config=asdict(task.config),
-                status="void",
-                error=f"{game.name} raised {type(error).__name__}: {error}",
-            )
-        return _outcome(job, episode)
+            return _outcome(job, episode)
+        except (TypeError, ValueError) as error:
+            reason = f"the result of {game.name} cannot be saved: {error}"
+            return _outcome(job, replace(episode, returns={}, facts={}, status="void", error=reason))
 
     async def close(self) -> None:
-        """Let go of every model."""
+        """Close every model."""
         for model in self._models.values():
             await model.close()
 
 
 def _outcome(job: Job, episode: Episode) -> Outcome:
-    for seat, earned in episode.returns.items():
-        if not isfinite(earned):  # no file could hold it
-            raise ValueError(f"{seat} earned {earned}")
+    for seat, value in episode.returns.items():
+        if not isfinite(value):  # would become null in JSON
+            raise ValueError(f"the return of {seat} is {value}")
     verdicts, usage = episode.verdicts(), episode.usage()
     return Outcome(
         job,
         episode.to_json(),
         episode.status == "void",
         usage.calls,
-        usage.input_tokens + usage.output_tokens,
+        usage.tokens,
         usage.cost or 0.0,
         len(episode.moves),
         verdicts["fallback"],
         verdicts["retried"],
         episode.error,
     )
+
+
+def _share_limits(model: Model, given: Iterable[str], concurrency: int, workers: int) -> None:
+    """Give a model its share of the rate limits, and let it keep all episodes of this process busy.
+
+    Args:
+        model: The model, not called yet.
+        given: The options that its spec sets.
+        concurrency: Episodes played at once in this process; raises the default number of concurrent calls.
+        workers: How many processes share the limits.
+    """
+    client = model.inner if isinstance(model, Cached) else model
+    if not isinstance(client, Client):
+        return
+    settings = client.settings
+    if "concurrency" in given:
+        calls = max(1, settings.concurrency // workers)
+    else:
+        calls = max(settings.concurrency, concurrency)
+    client.settings = replace(
+        settings,
+        concurrency=calls,
+        rpm=_share(settings.rpm, workers),
+        tpm=_share(settings.tpm, workers),
+    )
+
+
+def _share(limit: int, workers: int) -> int:
+    """One worker's share of a limit; 0 means no limit."""
+    return max(1, limit // workers) if limit else 0
