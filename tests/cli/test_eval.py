@@ -42,7 +42,8 @@ def test_flags_reach_the_plan(ludens: Run, tmp_path: Path) -> None:
     (tmp_path / "templates").mkdir()
     ran = ludens(
         "eval", QUICK, "--model", "bot/random", "--model", "bot/first", "--name", "one", "--name", "two",
-        "--tasks", "question, turns", "--limit", "1", "--samples", "2", "--seed", "7", "--theme", "plain", "--size", "256",
+        "--tasks", "question, turns", "--limit", "1", "--samples", "2", "--seed", "7",
+        "--theme", "plain", "--size", "256",
         "--templates", str(tmp_path / "templates"), "--workers", "1", "--concurrency", "2",
         "--out", str(tmp_path / "run"),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ludens.core.random import stream
-from ludens.run.store import EPISODES, progress, read_records
+from ludens.run.store import EPISODES, read_progress, read_records
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, QUICK, TURNS, found, ludens, plan_of, played
 
@@ -22,7 +22,7 @@ def spec_of(server: ModelServer) -> str:
 
 
 def lines(run: Path) -> int:
-    return len(progress(run)[0])
+    return len(read_progress(run)[0])
 
 
 async def until_lines(run: Path, count: int) -> None:

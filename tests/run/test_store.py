@@ -13,7 +13,7 @@ import pytest
 
 from ludens.core.errors import BadFile, BadOption
 from ludens.run.plan import Plan
-from ludens.run.store import EPISODES, Store, progress, read_plan, read_records
+from ludens.run.store import EPISODES, Store, read_plan, read_progress, read_records
 from tests.support.runs import TURNS, found, plan_of, played
 
 
@@ -28,7 +28,7 @@ async def test_records_are_read_as_written(tmp_path: Path, plan: Plan) -> None:
     assert read_plan(tmp_path / "run") == plan
     records = read_records(tmp_path / "run")
     assert [record.key for record in records] == [job.key for job in plan.jobs]
-    assert progress(tmp_path / "run") == ({job.key for job in plan.jobs}, {})
+    assert read_progress(tmp_path / "run") == ({job.key for job in plan.jobs}, {})
 
 
 async def test_line_truncated_at_any_byte_is_removed_and_played_again(tmp_path: Path, plan: Plan) -> None:
@@ -40,7 +40,7 @@ async def test_line_truncated_at_any_byte_is_removed_and_played_again(tmp_path: 
     for end in range(start, len(whole)):
         (folder / EPISODES).write_bytes(whole[:end])
         # A reader ignores a line that is still being written.
-        assert len(progress(folder)[0]) == 3
+        assert len(read_progress(folder)[0]) == 3
         assert end % 50 or len(read_records(folder)) == 3
         with Store(folder, plan) as store:
             assert [job.key for job in store.pending()] == [last.key]
@@ -136,7 +136,7 @@ async def test_wrong_types_in_a_line_are_a_usage_error(
     await played(tmp_path, plan)
     lines = (tmp_path / EPISODES).read_bytes().splitlines()
     (tmp_path / EPISODES).write_bytes(orjson.dumps({**orjson.loads(lines[0]), **change}) + b"\n")
-    for read in (progress, read_records):
+    for read in (read_progress, read_records):
         with pytest.raises(BadFile, match=r"line 1 of .* is not an episode"):
             read(tmp_path)
 

@@ -10,10 +10,12 @@ import pytest
 
 from ludens.core.errors import UsageError
 from ludens.run.executor import InProcess, default_workers, make_executor
+from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.processes import ProcessExecutor
 from ludens.run.runtime import infrequent_gc
 from ludens.run.task import SUITES
+from ludens.run.worker import Worker
 from tests.support import suites
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played
@@ -55,6 +57,28 @@ def test_garbage_collector_is_restored() -> None:
         assert gc.get_threshold() != before
         assert gc.get_freeze_count() > frozen
     assert (gc.get_threshold(), gc.get_freeze_count()) == (before, frozen)
+
+
+async def test_worker_reports_results_and_usage_errors() -> None:
+    plan = plan_of("test/fussy?moves=100", suite=TURNS)
+    worker = Worker(plan.to_json(), plan.suite, 1, 1)
+    assert (await worker.ready()).unwrap() == ""
+    first, second = [await worker.play(job) for job in plan.jobs[:2]]
+    assert isinstance(first.result, Outcome)
+    assert first.worker == second.worker
+    other = Worker(plan_of("test/fussy?moves=0", suite=TURNS).to_json(), plan.suite, 1, 1)
+    failed = await other.play(plan_of("test/fussy?moves=0", suite=TURNS).jobs[0])
+    assert failed.worker != first.worker
+    with pytest.raises(UsageError, match="key is not taken"):
+        failed.unwrap()
+
+
+async def test_worker_that_was_restarted_reports_usage_errors_of_its_plan() -> None:
+    """Ray creates a worker again without calling `ready`."""
+    worker = Worker(plan_of().to_json(), "tests.support.suites:UNKNOWN", 1, 1)
+    for report in (await worker.play(plan_of().jobs[0]), await worker.ready()):
+        with pytest.raises(UsageError, match="cannot be loaded"):
+            report.unwrap()
 
 
 async def test_worker_that_dies_is_replaced(tmp_path: Path) -> None:

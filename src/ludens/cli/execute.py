@@ -99,13 +99,13 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
         options: How it is played.
     """
     from ludens.run.jobs import JobRunner
-    from ludens.run.store import progress
+    from ludens.run.store import read_progress
 
     if options.ray is None:  # nodes of a cluster check for themselves: keys may exist only there
         JobRunner(plan).check()
     elif find_spec("ray") is None:
         raise MissingExtra("running on Ray", "ray")
-    done, _ = progress(folder)
+    done, _ = read_progress(folder)
     jobs = [job for job in plan.jobs if job.key not in done]
     budget, estimate = options.budget, _confirm(plan, jobs, options)
     resume_hint = _resume_hint(folder, options, plan.suite)

@@ -58,9 +58,9 @@ def find_runs(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _progress(run: Path) -> dict[str, Any]:
-    from ludens.run.store import progress, read_plan
+    from ludens.run.store import read_plan, read_progress
 
-    plan, (done, voids) = read_plan(run), progress(run)
+    plan, (done, voids) = read_plan(run), read_progress(run)
     return {
         "suite": plan.suite,
         "entrants": dict(plan.entrants),

@@ -36,9 +36,7 @@ class Outcome:
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
-    moves: int = 0
     fallbacks: int = 0
-    retried: int = 0
     error: str = ""
 
 
@@ -126,7 +124,7 @@ def _outcome(job: Job, episode: Episode) -> Outcome:
     for seat, value in episode.returns.items():
         if not isfinite(value):  # would become null in JSON
             raise ValueError(f"the return of {seat} is {value}")
-    verdicts, usage = episode.verdicts(), episode.usage()
+    usage = episode.usage()
     return Outcome(
         job,
         episode.to_json(),
@@ -134,9 +132,7 @@ def _outcome(job: Job, episode: Episode) -> Outcome:
         usage.calls,
         usage.tokens,
         usage.cost or 0.0,
-        len(episode.moves),
-        verdicts["fallback"],
-        verdicts["retried"],
+        episode.verdicts()["fallback"],
         episode.error,
     )
 

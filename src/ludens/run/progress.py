@@ -31,9 +31,7 @@ class RunProgress:
     """Episodes that were finished before this start."""
     episodes: int = 0
     voids: int = 0
-    moves: int = 0
     fallbacks: int = 0
-    retried: int = 0
     in_flight: int = 0
     meter: Meter = field(default_factory=Meter)
     last_error: str = ""
@@ -55,9 +53,7 @@ class RunProgress:
 
     def count(self, outcome: Outcome) -> None:
         """Add one outcome."""
-        self.moves += outcome.moves
         self.fallbacks += outcome.fallbacks
-        self.retried += outcome.retried
         if outcome.void:
             self.voids += 1
             self.last_error = outcome.error

@@ -11,19 +11,15 @@ import fcntl
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import BinaryIO, Self
 
 import orjson
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption
 from ludens.run.plan import Job, Plan
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 EPISODES = "episodes.jsonl"
 _SEPARATOR = b',"episode":'
@@ -43,14 +39,9 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Record(Head):
     """One line of `episodes.jsonl`."""
 
-    key: str
-    entrant: str
-    task: str
-    seating: int
-    sample: int
     episode: Episode
 
 
@@ -104,7 +95,7 @@ class Store:
             # Two processes may have created a run in this folder at the same moment; one plan has won.
             _check_same_plan(self.folder, self.plan)
             _remove_incomplete_line(path)
-            self.done, self.voids = progress(self.folder)
+            self.done, self.voids = read_progress(self.folder)
         except BaseException:
             self._file.close()
             raise
@@ -152,7 +143,7 @@ def read_plan(folder: Path) -> Plan:
         raise BadFile(f"{str(folder)!r} is not a run: it contains no run.json.") from None
 
 
-def progress(folder: Path) -> tuple[set[str], Counter[str]]:
+def read_progress(folder: Path) -> tuple[set[str], Counter[str]]:
     """The keys of the finished episodes of a run, and how often each key was void."""
     done: set[str] = set()
     voids: Counter[str] = Counter()
@@ -169,16 +160,23 @@ def read_lines(folder: Path) -> Iterator[tuple[Head, int, bytes]]:
 
     The last line may be incomplete while another process writes it, and is skipped.
     """
+    from pydantic import TypeAdapter, ValidationError
+
     path, offset = folder / EPISODES, 0
     if not path.exists():
         return
+    adapter = TypeAdapter(Head)
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     return
-                head, _, episode = line.rstrip().partition(_SEPARATOR)
-                yield _head(head + b"}", path, number), offset, episode[:-1]
+                cut = line.find(_SEPARATOR)
+                try:
+                    head = adapter.validate_json(line[:cut] + b"}", strict=True)
+                except ValidationError:
+                    raise BadFile(f"line {number} of {str(path)!r} is not an episode.") from None
+                yield head, offset, line[cut + len(_SEPARATOR) : -2]
                 offset += len(line)
     except OSError as error:
         raise _cannot("read", path, error) from None
@@ -191,28 +189,12 @@ def iter_records(folder: Path) -> Iterator[Record]:
             read = Episode.from_json(episode)
         except BadFile as error:
             raise BadFile(f"line {number} of {str(folder / EPISODES)!r} is not valid: {error}") from None
-        yield Record(head.key, head.entrant, head.task, head.seating, head.sample, read)
+        yield Record(head.key, head.entrant, head.task, head.seating, head.sample, head.void, read)
 
 
 def read_records(folder: Path) -> list[Record]:
     """All of `iter_records`."""
     return list(iter_records(folder))
-
-
-def _head(data: bytes, path: Path, number: int) -> Head:
-    from pydantic import ValidationError
-
-    try:
-        return _head_adapter().validate_json(data, strict=True)
-    except ValidationError:
-        raise BadFile(f"line {number} of {str(path)!r} is not an episode.") from None
-
-
-@lru_cache(maxsize=1)
-def _head_adapter() -> TypeAdapter[Head]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Head)
 
 
 def _check_same_plan(folder: Path, plan: Plan) -> None:
