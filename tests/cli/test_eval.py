@@ -1,4 +1,4 @@
-"""`ludens eval` and `ludens resume` with bots: flags, folders, exit codes, sentences."""
+"""`ludens eval` and `ludens resume` with bots: flags, folders, exit codes, messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.cli.eval import usual_folder
+from ludens.cli.eval import default_folder
 from ludens.run.store import read_plan, read_records
 from tests.cli.conftest import Run
 from tests.support.runs import QUICK, ROOT, TURNS, found
@@ -18,16 +18,16 @@ BOTS = ["eval", TURNS, "-m", "bot/random", "--limit", "2"]
 TINY = "vllm/tiny@http://127.0.0.1:1/v1"
 
 
-def test_a_table_a_page_and_where_they_are(ludens: Run, tmp_path: Path) -> None:
+def test_eval_prints_a_table_and_writes_a_report(ludens: Run, tmp_path: Path) -> None:
     ran = ludens(*BOTS, "-m", "bot/first", "--out", str(tmp_path / "run"))
     assert ran.code == 0
     assert f"Open {tmp_path / 'run' / 'report.html'}" in ran.out
     assert re.search(r"bot/random +\d+\.\d", ran.out)
-    assert ran.err.startswith(f"playing into {tmp_path / 'run'}\n4/4 episodes")
+    assert ran.err.startswith(f"playing, saving to {tmp_path / 'run'}\n4/4 episodes")
     assert len(found(tmp_path / "run")) == 4
 
 
-def test_the_same_command_again_plays_nothing_twice(ludens: Run, tmp_path: Path) -> None:
+def test_same_command_again_plays_nothing_twice(ludens: Run, tmp_path: Path) -> None:
     words = [*BOTS, "--out", str(tmp_path / "run")]
     first = ludens(*words)
     before = (tmp_path / "run" / "episodes.jsonl").read_bytes()
@@ -39,30 +39,26 @@ def test_the_same_command_again_plays_nothing_twice(ludens: Run, tmp_path: Path)
 
 
 def test_flags_reach_the_plan(ludens: Run, tmp_path: Path) -> None:
-    (tmp_path / "words").mkdir()
+    (tmp_path / "templates").mkdir()
     ran = ludens(
         "eval", QUICK, "--model", "bot/random", "--model", "bot/first", "--name", "one", "--name", "two",
-        "--tasks", "question, turns", "--limit", "1", "--seed", "7", "--theme", "plain", "--size", "256",
-        "--templates", str(tmp_path / "words"), "--workers", "1", "--concurrency", "2",
+        "--tasks", "question, turns", "--limit", "1", "--samples", "2", "--seed", "7",
+        "--theme", "plain", "--size", "256",
+        "--templates", str(tmp_path / "templates"), "--workers", "1", "--concurrency", "2",
         "--out", str(tmp_path / "run"),
     )  # fmt: skip
     assert ran.code == 0, ran.err
     plan = read_plan(tmp_path / "run")
     assert plan.entrants == {"one": "bot/random", "two": "bot/first"}
-    assert (plan.tasks, plan.limit, plan.seed, plan.theme, plan.size) == (
-        ("question", "turns"),
-        1,
-        7,
-        "plain",
-        256,
-    )
-    assert plan.templates == str(tmp_path / "words")
+    assert (plan.tasks, plan.limit, plan.samples, plan.seed) == (("question", "turns"), 1, 2, 7)
+    assert (plan.theme, plan.size) == ("plain", 256)
+    assert plan.templates == str(tmp_path / "templates")
     assert {(r.episode.seed, r.episode.theme, r.episode.size) for r in read_records(tmp_path / "run")} == {
         (7, "plain", 256)
     }
 
 
-def test_a_run_without_a_folder_gets_one_of_its_own(
+def test_run_without_out_gets_a_new_folder(
     ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -73,15 +69,13 @@ def test_a_run_without_a_folder_gets_one_of_its_own(
     assert found(first) == found(second)
 
 
-def test_folders_have_names_for_every_shell() -> None:
-    name = usual_folder("mine:SUITE?a=1", ["gpt 4/x & (blind)", "b"]).name
+def test_default_folder_needs_no_quoting() -> None:
+    name = default_folder("mine:SUITE?a=1", ["gpt 4/x & (blind)", "b"]).name
     assert re.fullmatch(r"[A-Za-z0-9._-]+", name)
     assert name.startswith("mine-SUITE-a-1-gpt-4-x-blind-and-1-more-")
 
 
-def test_a_suite_of_ones_own_beside_which_the_command_is_called(
-    ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_suite_in_the_current_folder(ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (ROOT / "docs" / "evaluate.md").read_text(encoding="utf-8")
     [code] = re.findall(r'^```python title="my_suite\.py"\n(.*?)^```$', page, re.MULTILINE | re.DOTALL)
     (tmp_path / "my_suite.py").write_text(code)
@@ -94,18 +88,18 @@ def test_a_suite_of_ones_own_beside_which_the_command_is_called(
 
 
 WRONG = {
-    "nobody": (["eval", "demo"], "name at least one --model"),
+    "no model": (["eval", "demo"], "give at least one --model"),
     "suite": (["eval", "dmo", "-m", "bot/random"], "did you mean 'demo'?"),
     "suite missing": (["eval"], "missing argument SUITE"),
     "module": (["eval", "no.such:SUITE", "-m", "bot/random"], "cannot be loaded"),
     "task": (["eval", "demo", "-m", "bot/random", "--tasks", "wir"], "did you mean 'wire'?"),
     "model": (["eval", "demo", "-m", "opnai/x"], "did you mean 'openai/...'"),
     "bot": (["eval", "demo", "-m", "bot/randm"], "did you mean 'bot/random'?"),
-    "bot that cannot play": (["eval", "demo", "-m", "bot/mcts"], "bot/mcts plays games whose rules"),
+    "unsuitable bot": (["eval", "demo", "-m", "bot/mcts"], "bot/mcts plays OpenSpiel games only"),
     "option": (["eval", "demo", "-m", f"{TINY}?temprature=1"], "did you mean 'temperature'?"),
     "key": (["eval", "demo", "-m", "openai/gpt-4.1"], "set the environment variable OPENAI_API_KEY"),
     "blind bot": (["eval", "demo", "-m", "bot/random", "--blind"], "is no model and takes no --blind"),
-    "blind reader": (["eval", "demo", "-m", TINY, "--blind", "--modality", "text"], "a blind model"),
+    "blind reader": (["eval", "demo", "-m", TINY, "--blind", "--modality", "text"], "cannot be combined"),
     "control of bots": (["eval", "demo", "-m", "bot/first", "--blind-control"], "needs a model"),
     "style": (["eval", "demo", "-m", TINY, "--style", "loud"], "style"),
     "frames": (["eval", "demo", "-m", TINY, "--frames", "0"], "must be at least 1"),
@@ -113,11 +107,12 @@ WRONG = {
     "theme": (["eval", "demo", "-m", "bot/random", "--theme", "plane"], "did you mean 'plain'?"),
     "size": (["eval", "demo", "-m", "bot/random", "--size", "9"], "256 to 1024"),
     "limit": (["eval", "demo", "-m", "bot/random", "--limit", "-1"], "at least 0, not -1"),
+    "samples": (["eval", "demo", "-m", "bot/random", "--samples", "0"], "--samples must be 1 to"),
     "concurrency": (["eval", "demo", "-m", "bot/random", "--concurrency", "0"], "at least 1, not 0"),
     "workers": (["eval", "demo", "-m", "bot/random", "--workers", "-2"], "at least 0, not -2"),
-    "workers without end": (["eval", "demo", "-m", "bot/random", "--workers", "1000000"], "at most"),
-    "nodes without end": (["eval", "demo", "-m", TINY, "--ray", "x", "--workers", "10001"], "most 10000"),
-    "tasks of none": (["eval", "demo", "-m", "bot/random", "--tasks", ", "], "--tasks names no task"),
+    "too many workers": (["eval", "demo", "-m", "bot/random", "--workers", "1000000"], "at most"),
+    "too many nodes": (["eval", "demo", "-m", TINY, "--ray", "x", "--workers", "10001"], "most 10000"),
+    "no tasks": (["eval", "demo", "-m", "bot/random", "--tasks", ", "], "--tasks names no task"),
     "modality": (["eval", "demo", "-m", TINY, "--modality", "imag"], "'imag'; did you mean 'image'?"),
     "seeds beyond 64 bits": (["eval", "demo", "-m", "bot/random", "--seed", str(2**63 - 1)], "64 bits"),
     "calls": (["eval", "demo", "-m", "bot/random", "--max-calls", "0"], "--max-calls must be above 0"),
@@ -128,7 +123,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("argv", "hint"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_told_before_anything_is_made(
+def test_usage_errors_are_found_before_anything_is_written(
     argv: list[str], hint: str, ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -143,16 +138,16 @@ def test_what_is_wrong_is_told_before_anything_is_made(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_of_another_run_is_left_alone(ludens: Run, tmp_path: Path) -> None:
+def test_folder_of_another_run_is_rejected(ludens: Run, tmp_path: Path) -> None:
     ludens(*BOTS, "--out", str(tmp_path / "run"))
     before = (tmp_path / "run" / "episodes.jsonl").read_bytes()
     ran = ludens(*BOTS, "--seed", "1", "--out", str(tmp_path / "run"))
     assert (ran.code, ran.out) == (2, "")
-    assert "holds another run" in ran.err
+    assert "contains another run" in ran.err
     assert (tmp_path / "run" / "episodes.jsonl").read_bytes() == before
 
 
-def test_a_large_run_wants_a_yes(ludens: Run, tmp_path: Path) -> None:
+def test_large_run_needs_yes(ludens: Run, tmp_path: Path) -> None:
     ran = ludens("eval", "tests.support.suites:MANY", "-m", TINY, "--out", str(tmp_path / "run"))
     assert ran.code == 2
     assert ran.err.splitlines()[-1].startswith("ludens: this is a large run: add --yes")
@@ -160,7 +155,7 @@ def test_a_large_run_wants_a_yes(ludens: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_a_terminal_is_asked(ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_run_asks_on_a_terminal(ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal:
         def isatty(self) -> bool:
             return True
@@ -172,29 +167,29 @@ def test_a_terminal_is_asked(ludens: Run, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     ran = ludens("eval", "tests.support.suites:MANY", "-m", TINY, "--out", str(tmp_path / "run"))
     assert ran.code == 2
-    assert ran.err.endswith("Begin? [y/N] ludens: nothing was begun.\n")
+    assert ran.err.endswith("Start it? [y/N] ludens: the run was not started.\n")
     assert not (tmp_path / "run").exists()
 
 
-def test_ray_is_missed_before_anything_is_made(
+def test_missing_ray_is_found_before_anything_is_written(
     ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ludens.cli.go.find_spec", lambda name: None)
+    monkeypatch.setattr("ludens.cli.execute.find_spec", lambda name: None)
     ran = ludens("eval", "demo", "-m", "bot/random", "--ray", "local", "--out", str(tmp_path / "run"))
     assert (ran.code, list(tmp_path.iterdir())) == (2, [])
     assert "pip install 'ludens[ray]'" in ran.err
 
 
-def test_no_more_processes_than_episodes(ludens: Run, tmp_path: Path) -> None:
+def test_no_more_workers_than_episodes(ludens: Run, tmp_path: Path) -> None:
     ran = ludens(
         "eval", "demo", "-m", "bot/random", "--tasks", "perceive", "--limit", "1", "--workers", "9",
         "--out", str(tmp_path / "run"),
     )  # fmt: skip
     assert ran.code == 0
-    assert f"playing into {tmp_path / 'run'}, in 1 process\n" in ran.err
+    assert f"playing in 1 process, saving to {tmp_path / 'run'}\n" in ran.err
 
 
-def test_a_person_plays_one_game_after_the_other(process: Run, tmp_path: Path) -> None:
+def test_person_plays_one_game_at_a_time(process: Run, tmp_path: Path) -> None:
     ran = process(
         "eval", "demo", "-m", "human", "--tasks", "tic_tac_toe", "--limit", "2",
         "--out", str(tmp_path / "run"),
@@ -205,14 +200,14 @@ def test_a_person_plays_one_game_after_the_other(process: Run, tmp_path: Path) -
     assert moves == ["1", "2", "1", "2"]
 
 
-def test_void_bots_stop_early_and_can_be_resumed(ludens: Run, tmp_path: Path) -> None:
+def test_failed_episodes_stop_early_and_can_be_resumed(ludens: Run, tmp_path: Path) -> None:
     from tests.support.suites import Flaky
 
     Flaky.failed.clear()
     run = str(tmp_path / "run")
     ran = ludens("eval", TURNS, "-m", "test/flaky?times=99", "--limit", "1", "--out", run)
     assert ran.code == 3
-    assert "stopped early: 2 episodes stay void; the last reason: no answer today. Fin" in ran.err
+    assert "stopped early: 2 episodes failed after all retries; last error: no answer today. Fin" in ran.err
     assert f"ludens resume {run}" in ran.err
     Flaky.failed["test/flaky?times=99"] = 99
     again = ludens("resume", run)
@@ -220,7 +215,7 @@ def test_void_bots_stop_early_and_can_be_resumed(ludens: Run, tmp_path: Path) ->
     assert len(found(tmp_path / "run")) == 2
 
 
-def test_an_error_on_the_way_keeps_what_is_finished(ludens: Run, tmp_path: Path) -> None:
+def test_usage_error_during_a_run_keeps_finished_episodes(ludens: Run, tmp_path: Path) -> None:
     from tests.support.suites import Fussy
 
     Fussy.made.clear()
@@ -236,7 +231,7 @@ def test_an_error_on_the_way_keeps_what_is_finished(ludens: Run, tmp_path: Path)
     assert 1 <= len(found(run)) < 8
 
 
-def test_a_reader_who_leaves_early_takes_nothing_with_him(tmp_path: Path) -> None:
+def test_closed_pipe_loses_nothing(tmp_path: Path) -> None:
     run = tmp_path / "run"
     asked = f"{sys.executable} -m ludens eval {TURNS} -m bot/random --limit 2 --out {run} | true"
     subprocess.run(["bash", "-c", asked], cwd=ROOT, capture_output=True, timeout=60)
@@ -244,7 +239,7 @@ def test_a_reader_who_leaves_early_takes_nothing_with_him(tmp_path: Path) -> Non
     assert (run / "report.html").stat().st_size > 10_000
 
 
-def test_a_page_that_cannot_be_written_leaves_the_table(ludens: Run, tmp_path: Path) -> None:
+def test_table_is_printed_if_the_report_cannot_be_written(ludens: Run, tmp_path: Path) -> None:
     run = tmp_path / "run"
     argv = ("eval", TURNS, "-m", "bot/random", "--limit", "2", "--out", str(run))
     assert ludens(*argv).code == 0

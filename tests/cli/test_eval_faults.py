@@ -1,4 +1,4 @@
-"""`ludens eval` as a real process against a server that misbehaves on cue: count what was lost. Nothing."""
+"""`ludens eval` as a real process against a server with scripted faults: nothing is lost."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ludens.run.store import read_records
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, ludens
 
-PASSING = [
+TRANSIENT = [
     "429", "429_seconds", "500", "501", "502", "503", "504", "reset", "half", "wrong_json", "html", "array",
     "empty_choices", "no_message", "choice_error", "error_200", "hang",
 ]  # fmt: skip
-STOPPING = {
-    "bad_key": "the key",
+PERMANENT = {
+    "bad_key": "API key",
     "forbidden": "HTTP 403",
     "unknown_model": "model",
     "no_credit": "no credit left",
@@ -41,7 +41,7 @@ def episodes(run: Path) -> list[Episode]:
 
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What comes of the run when nothing goes wrong."""
+    """The episodes of a run without faults."""
     run = tmp_path_factory.mktemp("calm") / "run"
 
     async def play() -> None:
@@ -53,7 +53,7 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def _without_address(run: Path) -> dict[str, str]:
-    """Episodes by key, but for the port of the server, which is another every time."""
+    """Episodes by key, without the port of the server, which differs every time."""
     left = {}
     for record in read_records(run):
         if record.episode.status != "void":
@@ -64,23 +64,21 @@ def _without_address(run: Path) -> dict[str, str]:
     return left
 
 
-async def test_passing_trouble_of_every_kind_costs_time_and_nothing_else(
-    tmp_path: Path, calm: dict[str, str]
-) -> None:
-    async with ModelServer(script=PASSING) as server:
+async def test_transient_faults_of_every_kind_are_retried(tmp_path: Path, calm: dict[str, str]) -> None:
+    async with ModelServer(script=TRANSIENT) as server:
         code, err = await evaluated(server, tmp_path / "run", options="timeout=0.5")
     assert code == 0, err
     assert _without_address(tmp_path / "run") == calm
-    assert server.met == {**Counter(PASSING), "ok": server.met["ok"]}
+    assert server.met == {**Counter(TRANSIENT), "ok": server.met["ok"]}
     kept = episodes(tmp_path / "run")
     assert {episode.status for episode in kept} == {"done"}
-    # Every answer that was given is in some episode, and was counted once.
+    # Every answer is in some episode and was counted once.
     assert sum(episode.usage().calls for episode in kept) == server.met["ok"]
-    assert f"{len(PASSING)} retries" in err
+    assert f"{len(TRANSIENT)} retries" in err
 
 
 @pytest.mark.slow
-async def test_half_of_all_calls_going_wrong_loses_nothing(tmp_path: Path, calm: dict[str, str]) -> None:
+async def test_half_of_all_calls_failing_loses_nothing(tmp_path: Path, calm: dict[str, str]) -> None:
     async with ModelServer(chaos=0.5) as server:
         code, err = await evaluated(server, tmp_path / "run", "--workers", "2")
     assert code == 0, err
@@ -89,7 +87,7 @@ async def test_half_of_all_calls_going_wrong_loses_nothing(tmp_path: Path, calm:
 
 
 @pytest.mark.slow
-async def test_what_the_model_itself_said_is_data(tmp_path: Path) -> None:
+async def test_unusable_replies_are_recorded(tmp_path: Path) -> None:
     script = ["length", "length", "filtered", "filtered_400", "refused"]
     async with ModelServer(script=script) as server:
         code, err = await evaluated(server, tmp_path / "run", "--concurrency", "1")
@@ -107,9 +105,9 @@ async def test_what_the_model_itself_said_is_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "fault", ["bad_key", *(pytest.param(f, marks=pytest.mark.slow) for f in STOPPING if f != "bad_key")]
+    "fault", ["bad_key", *(pytest.param(f, marks=pytest.mark.slow) for f in PERMANENT if f != "bad_key")]
 )
-async def test_what_cannot_get_better_stops_at_once(fault: str, tmp_path: Path, calm: dict[str, str]) -> None:
+async def test_permanent_faults_stop_the_run(fault: str, tmp_path: Path, calm: dict[str, str]) -> None:
     run = tmp_path / "run"
     script = [*["ok"] * 12, *[fault] * 50]
     async with ModelServer(script=script) as server:
@@ -117,7 +115,7 @@ async def test_what_cannot_get_better_stops_at_once(fault: str, tmp_path: Path, 
         assert code == 2
         sentence, hint = err.splitlines()[-2:]
         assert sentence.startswith("ludens: vllm/tiny")
-        assert STOPPING[fault] in sentence
+        assert PERMANENT[fault] in sentence
         assert hint.endswith(f"ludens resume {run} --suite {TURNS} --concurrency 2")
         assert server.met[fault] <= 2
         kept = _without_address(run)
@@ -130,7 +128,7 @@ async def test_what_cannot_get_better_stops_at_once(fault: str, tmp_path: Path, 
 
 
 @pytest.mark.slow
-async def test_a_server_that_is_down_is_waited_for(tmp_path: Path, calm: dict[str, str]) -> None:
+async def test_server_that_is_down_is_waited_for(tmp_path: Path, calm: dict[str, str]) -> None:
     server = ModelServer()
     await server.start()
 
@@ -151,36 +149,34 @@ async def test_a_server_that_is_down_is_waited_for(tmp_path: Path, calm: dict[st
     assert {episode.status for episode in episodes(tmp_path / "run")} == {"done"}
 
 
-async def test_an_option_that_is_left_out_is_told_by_every_report(tmp_path: Path) -> None:
+async def test_option_that_is_left_out_is_in_every_report(tmp_path: Path) -> None:
     run = tmp_path / "run"
     async with ModelServer(unwanted=["temperature"]) as server:
         code, err = await evaluated(server, run, "--limit", "1", "--workers", "2", options="temperature=0")
     assert code == 0, err
-    said = "vllm/tiny does not take the option 'temperature'; it is left out."
+    said = "vllm/tiny does not support the option 'temperature'; it is not sent."
     version = "vllm/tiny was answered by tiny-2025."
     assert all(episode.remarks == [said, version] for episode in episodes(run))
     for form in ("table", "md", "html"):
         told = await ludens("report", str(run), "--suite", TURNS, "--format", form)
         page = Path(run / "report.html").read_text() if form == "html" else told.out
-        assert "does not take the option" in page, form
+        assert "does not support the option" in page, form
 
 
-async def test_calls_given_up_make_void_episodes_that_are_played_again(
-    tmp_path: Path, calm: dict[str, str]
-) -> None:
+async def test_failed_calls_void_episodes_that_are_played_again(tmp_path: Path, calm: dict[str, str]) -> None:
     async with ModelServer(script=["ok", "refused", "500", "ok", "500"]) as server:
         code, err = await evaluated(server, tmp_path / "run", "--concurrency", "1", options="retries=0")
     assert code == 0, err
     assert "2 void" in err
     kept = episodes(tmp_path / "run")
     assert Counter(episode.status for episode in kept) == {"void": 2, "done": 8}
-    # What was answered before a call was given up is paid for, and is in some episode too.
+    # Answers before the failed call are in some episode too.
     assert sum(episode.usage().calls for episode in kept) == server.met["ok"] + server.met["refused"]
     assert _without_address(tmp_path / "run") == calm
 
 
 @pytest.mark.slow
-async def test_a_budget_stops_early_and_says_how_to_go_on(tmp_path: Path, calm: dict[str, str]) -> None:
+async def test_budget_stops_early(tmp_path: Path, calm: dict[str, str]) -> None:
     run = tmp_path / "run"
     async with ModelServer() as server:
         code, err = await evaluated(server, run, "--max-calls", "15")
@@ -194,7 +190,7 @@ async def test_a_budget_stops_early_and_says_how_to_go_on(tmp_path: Path, calm: 
 
 
 @pytest.mark.slow
-async def test_prices_are_added_up_and_kept(tmp_path: Path) -> None:
+async def test_cost_limit(tmp_path: Path) -> None:
     prices = tmp_path / "prices.toml"
     prices.write_text('["vllm/tiny"]\ninput = 1000.0\noutput = 0.0\n')
     async with ModelServer() as server:
@@ -203,12 +199,12 @@ async def test_prices_are_added_up_and_kept(tmp_path: Path) -> None:
     # The server bills 100 tokens a call, which is 0.1 dollars.
     assert ran.code == 3
     assert len(server.requests) <= 15
-    assert "was spent" in ran.err
+    assert " spent" in ran.err
     assert "(--max-cost 1.5)" in ran.err
 
 
 @pytest.mark.slow
-async def test_the_key_is_nowhere(tmp_path: Path) -> None:
+async def test_key_is_not_leaked(tmp_path: Path) -> None:
     key = "sk-very-secret-9876"
     async with ModelServer(key=key, script=["echo_500", "ok", "429"]) as server:
         argv = ("eval", TURNS, "-m", spec_of(server), "--limit", "1", "--out", str(tmp_path / "run"))
@@ -220,13 +216,13 @@ async def test_the_key_is_nowhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_answers_kept_in_a_file_are_not_asked_for_again(tmp_path: Path) -> None:
+async def test_cached_answers_are_not_requested_again(tmp_path: Path) -> None:
     async with ModelServer() as server:
         first, err = await evaluated(server, tmp_path / "one", options=f"cache={tmp_path / 'answers'}")
         assert first == 0, err
-        asked = len(server.requests)
+        calls = len(server.requests)
         again, err = await evaluated(server, tmp_path / "two", options=f"cache={tmp_path / 'answers'}")
         assert again == 0, err
-        assert len(server.requests) == asked
-    assert "from the cache" in err
+        assert len(server.requests) == calls
+    assert " cached" in err
     assert _without_address(tmp_path / "one") == _without_address(tmp_path / "two")

@@ -1,4 +1,4 @@
-"""The real command, however it plays, finds the same episodes: serial, concurrent, in workers, resumed."""
+"""The real command plays the same episodes serial, concurrent, in workers and resumed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, QUICK, found, ludens
 
-WAYS = {
+OPTIONS = {
     "concurrent": ["--concurrency", "8"],
     "workers": ["--workers", "2", "--concurrency", "8"],
 }
@@ -17,7 +17,7 @@ WAYS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", ["classic", "random"])
-async def test_serial_is_concurrent_is_workers_is_resumed(tmp_path: Path, theme: str) -> None:
+async def test_serial_concurrent_worker_and_resumed_runs_are_equal(tmp_path: Path, theme: str) -> None:
     async with ModelServer() as server:
         who = [
             "-m",
@@ -36,7 +36,7 @@ async def test_serial_is_concurrent_is_workers_is_resumed(tmp_path: Path, theme:
 
         serial = await run("serial", "--concurrency", "1")
         assert len(serial) == 18 + 18 + 16
-        for name, flags in WAYS.items():
+        for name, flags in OPTIONS.items():
             assert await run(name, *flags) == serial
         own = ("--suite", QUICK)
         assert len(await run("resumed", "--max-calls", "30", codes=(3,))) < len(serial)

@@ -1,4 +1,4 @@
-"""Stopping `ludens eval`: by Ctrl-C once and twice, by kill -9 at any moment; then resuming."""
+"""Stopping `ludens eval` by Ctrl-C once and twice and by kill -9 at any moment, and resuming it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ludens.core.random import stream
-from ludens.run.store import EPISODES, progress, read_records
+from ludens.run.store import EPISODES, read_progress, read_records
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, QUICK, TURNS, found, ludens, plan_of, played
 
@@ -22,7 +22,7 @@ def spec_of(server: ModelServer) -> str:
 
 
 def lines(run: Path) -> int:
-    return len(progress(run)[0])
+    return len(read_progress(run)[0])
 
 
 async def until_lines(run: Path, count: int) -> None:
@@ -30,7 +30,7 @@ async def until_lines(run: Path, count: int) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_ctrl_c_once_finishes_what_flies_and_says_how_to_go_on(tmp_path: Path) -> None:
+async def test_ctrl_c_once_finishes_episodes_in_flight(tmp_path: Path) -> None:
     run = tmp_path / "run"
     async with ModelServer(latency=0.05) as server:
 
@@ -41,22 +41,22 @@ async def test_ctrl_c_once_finishes_what_flies_and_says_how_to_go_on(tmp_path: P
         argv = ("eval", TURNS, "-m", spec_of(server), "--out", str(run), "--concurrency", "2")
         ran = await ludens(*argv, meanwhile=interrupt)
         assert ran.code == 130, ran.err
-        assert "interrupted: starting nothing more, finishing" in ran.err
+        assert "stopping (interrupted): waiting for" in ran.err
         assert f"ludens resume {run}" in ran.err
         assert "Traceback" not in ran.err
         done = lines(run)
         assert 1 <= done < 8
         again = await ludens("resume", str(run), "--suite", TURNS)
         assert again.code == 0, again.err
-        asked, serial = len(server.requests), tmp_path / "serial"
+        calls, serial = len(server.requests), tmp_path / "serial"
         await played(serial, plan_of(spec_of(server), suite=TURNS))
     assert found(run).keys() == {key.replace(spec_of(server), "tiny") for key in found(serial)}
     assert sorted(found(run).values()) == sorted(found(serial).values())
-    # What flew was finished and saved: both goes together asked no more than one serial run.
-    assert asked == len(server.requests) - asked
+    # Episodes in flight were finished and saved: both parts together made as many calls as a serial run.
+    assert calls == len(server.requests) - calls
 
 
-async def test_ctrl_c_twice_stops_now_and_keeps_what_is_saved(tmp_path: Path) -> None:
+async def test_ctrl_c_twice_stops_now(tmp_path: Path) -> None:
     run = tmp_path / "run"
     async with ModelServer(script=[*["ok"] * 12, *["hang"] * 50]) as server:
 
@@ -72,13 +72,13 @@ async def test_ctrl_c_twice_stops_now_and_keeps_what_is_saved(tmp_path: Path) ->
         argv = ("eval", TURNS, "-m", spec_of(server), "--out", str(run), "--concurrency", "2")
         ran = await asyncio.wait_for(ludens(*argv, meanwhile=interrupt), 60)
     assert ran.code == 130
-    assert "Ctrl-C again stops now" in ran.err
+    assert "Ctrl-C again to stop now" in ran.err
     assert ran.err.splitlines()[-1].endswith(f"ludens resume {run} --suite {TURNS} --concurrency 2")
     assert "Traceback" not in ran.err
     assert lines(run) >= 1
 
 
-async def test_what_a_scheduler_sends_to_all_processes_saves_what_flies(tmp_path: Path) -> None:
+async def test_sigterm_to_all_processes_finishes_episodes_in_flight(tmp_path: Path) -> None:
     run = tmp_path / "run"
     async with ModelServer(latency=0.05) as server:
 
@@ -92,12 +92,12 @@ async def test_what_a_scheduler_sends_to_all_processes_saves_what_flies(tmp_path
         assert ran.code == 130, ran.err
         assert "void" not in ran.err
         assert 1 <= lines(run) < 8
-        # Every answer that was asked for is in an episode that was saved.
+        # Every answer is in a saved episode.
         recorded = [record.episode.usage().calls for record in read_records(run)]
         assert sum(recorded) == len(server.requests)
 
 
-async def test_two_processes_do_not_write_to_one_run(tmp_path: Path) -> None:
+async def test_second_process_is_rejected(tmp_path: Path) -> None:
     run = tmp_path / "run"
     async with ModelServer(latency=0.1) as server:
         argv = ("eval", TURNS, "-m", spec_of(server), "--out", str(run), "--limit", "2", "--concurrency", "1")
@@ -119,8 +119,8 @@ async def test_two_processes_do_not_write_to_one_run(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 2])
-async def test_killed_at_random_moments_until_it_is_done(tmp_path: Path, workers: int) -> None:
-    """SIGKILL again and again: each life adds episodes, none is lost, and the end is a serial run's."""
+async def test_killed_at_random_moments_until_complete(tmp_path: Path, workers: int) -> None:
+    """Every process adds episodes, none is lost, and the result is that of a serial run."""
     run, random = tmp_path / "run", stream(workers, "kill")
     async with ModelServer(latency=0.02) as server:
         spec = spec_of(server)
@@ -132,7 +132,7 @@ async def test_killed_at_random_moments_until_it_is_done(tmp_path: Path, workers
         for _ in range(ROUNDS):
 
             async def kill(process: asyncio.subprocess.Process, early: bool = kills < 3) -> None:
-                # However fast the machine, the first lives are too short to finish.
+                # Short enough that the first processes cannot finish, however fast the machine.
                 before, patience = lines(run), random.random() * (0.01 if early else 0.4)
                 while process.returncode is None and lines(run) == before:
                     await asyncio.sleep(0.005)
@@ -149,7 +149,7 @@ async def test_killed_at_random_moments_until_it_is_done(tmp_path: Path, workers
             if now.keys() != expected.keys():
                 assert ran.code == -signal.SIGKILL, ran.err
             kills += 1
-            if random.random() < 0.5 and (run / EPISODES).exists():  # what a power cut leaves of a line
+            if random.random() < 0.5 and (run / EPISODES).exists():  # an incomplete line
                 with (run / EPISODES).open("ab") as file:
                     file.write(b'{"key":"torn","entrant":"x","task":"t"'[: random.below(38) + 1])
     assert ran.code == 0, ran.err
@@ -157,7 +157,7 @@ async def test_killed_at_random_moments_until_it_is_done(tmp_path: Path, workers
     assert seen == expected
 
 
-async def test_a_killed_run_leaves_no_workers_behind(tmp_path: Path) -> None:
+async def test_killed_run_leaves_no_workers_behind(tmp_path: Path) -> None:
     run = tmp_path / "run"
     children: list[int] = []
 
@@ -199,7 +199,7 @@ def _alive(process: int) -> bool:
 
 if not os.path.isdir("/proc/self"):
     skip = pytest.mark.skip("needs /proc")
-    test_a_killed_run_leaves_no_workers_behind = skip(test_a_killed_run_leaves_no_workers_behind)
-    test_what_a_scheduler_sends_to_all_processes_saves_what_flies = skip(
-        test_what_a_scheduler_sends_to_all_processes_saves_what_flies
+    test_killed_run_leaves_no_workers_behind = skip(test_killed_run_leaves_no_workers_behind)
+    test_sigterm_to_all_processes_finishes_episodes_in_flight = skip(
+        test_sigterm_to_all_processes_finishes_episodes_in_flight
     )

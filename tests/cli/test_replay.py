@@ -87,7 +87,7 @@ def test_what_does_not_replay_is_refused_with_exit_code_2(folder: Path, ludens: 
         (["{run}", "seer:turns:0:1", "--size", "100"], "256 to 1024"),
         (["{run}", "seer:turns:0:1", "--ms", "1"], "20 to 60000"),
         (["{run}", "seer:turns:0:1", "--out", "{}/e.gif", "--ms", "99999999999"], "20 to 60000"),
-        (["{}"], "holds no run.json"),
+        (["{}"], "no run.json"),
         (["{}/none.json"], "cannot read"),
         (["{}/none.json", "key"], "chosen by number"),
     ],

@@ -75,7 +75,7 @@ def test_several_runs_in_one_report(folder: Path, ludens: Run, tmp_path: Path) -
     ("argv", "hint"),
     [
         ([], "RUN is missing"),
-        (["{}/nowhere"], "holds no run.json"),
+        (["{}/nowhere"], "no run.json"),
         (["{run}", "{run}"], "stands twice"),
         (["{run}", "--format", "htm"], "did you mean 'html'?"),
         (["{run}", "--out", "{}/report.doc"], "add --format"),

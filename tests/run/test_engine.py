@@ -1,4 +1,4 @@
-"""The engine: every way of playing a run leads to the same episodes, and whatever ends it loses none."""
+"""The engine: the episodes do not depend on how a run is played, and no finished episode is lost."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ludens.core.errors import BadOption
 from ludens.run.budget import Budget, Spend
 from ludens.run.engine import Engine
 from ludens.run.executor import Executor, InProcess, WorkerDied
-from ludens.run.interrupts import interrupts
 from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan
+from ludens.run.runtime import interrupts
 from ludens.run.store import Store, read_records
 from tests.support.runs import TURNS, found, plan_of, played
 from tests.support.suites import Flaky, Fussy
@@ -32,11 +32,11 @@ def plan() -> Plan:
     return plan_of(*BOTS)
 
 
-async def test_serial_is_concurrent_is_workers_is_resumed(tmp_path: Path, plan: Plan) -> None:
+async def test_serial_concurrent_worker_and_resumed_runs_are_equal(tmp_path: Path, plan: Plan) -> None:
     serial = await played(tmp_path / "serial", plan)
-    assert (serial.complete, serial.reason, serial.tally.episodes) == (True, "", plan.total())
+    assert (serial.complete, serial.reason, serial.progress.episodes) == (True, "", plan.total())
     expected = found(tmp_path / "serial")
-    assert set(expected) == {job.key for job in plan.jobs()}
+    assert set(expected) == {job.key for job in plan.jobs}
 
     await played(tmp_path / "concurrent", plan, concurrency=8)
     assert found(tmp_path / "concurrent") == expected
@@ -45,19 +45,20 @@ async def test_serial_is_concurrent_is_workers_is_resumed(tmp_path: Path, plan: 
     assert found(tmp_path / "workers") == expected
 
     with Store.create(tmp_path / "resumed", plan) as store:
-        executor = _Enough(plan)
+        executor = _StopsAtSeven(plan)
         engine = Engine(store, executor, concurrency=3)
         executor.stop = engine.stop
         stopped = await engine.run()
-    assert (stopped.complete, stopped.reason, stopped.tally.episodes) == (False, "enough", 7)
+    assert (stopped.complete, stopped.reason) == (False, "enough")
+    assert 7 <= stopped.progress.episodes <= 9  # those in flight are finished
     again = await played(tmp_path / "resumed", plan, concurrency=5)
     assert again.complete
-    assert again.tally.before + again.tally.episodes == plan.total()
+    assert again.progress.before + again.progress.episodes == plan.total()
     assert found(tmp_path / "resumed") == expected
 
 
-class _Enough(InProcess):
-    """Says stop while its seventh episode is in flight."""
+class _StopsAtSeven(InProcess):
+    """Stops the run while its seventh episode is in flight."""
 
     stop: Callable[[str], None]
     begun = 0
@@ -69,37 +70,37 @@ class _Enough(InProcess):
         return await super().play(job)
 
 
-async def test_a_run_that_is_complete_plays_nothing(tmp_path: Path, plan: Plan) -> None:
+async def test_complete_run_plays_nothing(tmp_path: Path, plan: Plan) -> None:
     await played(tmp_path, plan)
     before = (tmp_path / "episodes.jsonl").read_bytes()
     again = await played(tmp_path, plan)
-    assert (again.complete, again.tally.episodes, again.tally.before) == (True, 0, plan.total())
+    assert (again.complete, again.progress.episodes, again.progress.before) == (True, 0, plan.total())
     assert (tmp_path / "episodes.jsonl").read_bytes() == before
 
 
-async def test_void_episodes_are_played_again_and_counted(tmp_path: Path) -> None:
+async def test_void_episodes_are_retried_and_counted(tmp_path: Path) -> None:
     Flaky.failed.clear()
     plan = plan_of("test/flaky?times=3", suite=TURNS)
-    ending = await played(tmp_path, plan, concurrency=4)
-    assert (ending.complete, ending.tally.voids, ending.tally.episodes) == (True, 3, 8)
+    result = await played(tmp_path, plan, concurrency=4)
+    assert (result.complete, result.progress.voids, result.progress.episodes) == (True, 3, 8)
     statuses = Counter(record.episode.status for record in read_records(tmp_path))
     assert (statuses["void"], statuses["done"]) == (3, 8)
 
 
-async def test_an_episode_that_stays_void_is_told_and_tried_again_by_resuming(tmp_path: Path) -> None:
+async def test_failed_episodes_are_reported_and_played_again_by_resume(tmp_path: Path) -> None:
     Flaky.failed.clear()
     plan = plan_of("test/flaky?times=100", suite=TURNS, limit=1)
-    ending = await played(tmp_path, plan)
+    result = await played(tmp_path, plan)
     tries = 1 + plan.void_retries
-    assert not ending.complete
-    assert ending.reason == "2 episodes stay void; the last reason: no answer today."
-    assert (ending.tally.voids, len(read_records(tmp_path))) == (2 * tries, 2 * tries)
+    assert not result.complete
+    assert result.reason == "2 episodes failed after all retries; last error: no answer today."
+    assert (result.progress.voids, len(read_records(tmp_path))) == (2 * tries, 2 * tries)
     Flaky.failed["test/flaky?times=100"] = 100
     again = await played(tmp_path, plan)
     assert (again.complete, len(found(tmp_path))) == (True, 2)
 
 
-async def test_a_usage_error_stops_everything_and_keeps_what_is_finished(tmp_path: Path) -> None:
+async def test_usage_error_stops_the_run_and_keeps_finished_episodes(tmp_path: Path) -> None:
     Fussy.made.clear()
     plan = plan_of("test/fussy?moves=12", suite=TURNS)
     with pytest.raises(BadOption, match="the key is not taken any more"):
@@ -113,20 +114,20 @@ async def test_a_usage_error_stops_everything_and_keeps_what_is_finished(tmp_pat
 
 
 class _Paid(Executor):
-    """Plays instantly, and says that every episode took ten calls, more or less."""
+    """Plays instantly; every episode takes a fixed number of calls, ten by default."""
 
     def __init__(self, calls: int = 10) -> None:
         self._calls, self._meter = calls, Meter()
-        self.most, self._flying = 0, 0
+        self.max_in_flight, self._in_flight = 0, 0
 
     async def play(self, job: Job) -> Outcome:
-        self._flying += 1
-        self.most = max(self.most, self._flying)
+        self._in_flight += 1
+        self.max_in_flight = max(self.max_in_flight, self._in_flight)
         for _ in range(self._calls):
             await asyncio.sleep(0)
             self._meter.calls += 1
             self._meter.input_tokens += 100
-        self._flying -= 1
+        self._in_flight -= 1
         return Outcome(job, b"{}", False, self._calls, 100 * self._calls)
 
     @property
@@ -138,41 +139,41 @@ class _Paid(Executor):
 @pytest.mark.parametrize(
     ("budget", "reason"),
     [
-        (Budget(calls=95), "90 calls were made, and one more episode is expected to take it beyond"),
-        (Budget(calls=90), "90 calls were made (--max-calls 90)"),
-        (Budget(tokens=9_500), "9,000 tokens were used, and one more"),
+        (Budget(calls=95), "90 calls used, and one more episode is expected to exceed the limit"),
+        (Budget(calls=90), "90 calls used (--max-calls 90)"),
+        (Budget(tokens=9_500), "9,000 tokens used, and one more"),
     ],
 )
-async def test_a_budget_is_kept_however_many_fly(
+async def test_budget_is_kept_at_any_concurrency(
     tmp_path: Path, budget: Budget, reason: str, concurrency: int
 ) -> None:
     plan = plan_of("bot/first", "bot/random", suite=TURNS, void_retries=0)
     guess = {(name, "turns"): Spend(10, 1000) for name in plan.entrants}
     executor = _Paid()
     with Store.create(tmp_path, plan) as store:
-        engine = Engine(store, executor, concurrency=concurrency, budget=budget, estimated=guess)
-        ending = await engine.run()
-    assert not ending.complete
-    assert ending.reason.startswith(reason)
+        engine = Engine(store, executor, concurrency=concurrency, budget=budget, estimates=guess)
+        result = await engine.run()
+    assert not result.complete
+    assert result.reason.startswith(reason)
     assert executor.meter.calls == 90
     assert len(read_lines(tmp_path)) == 9
-    # Three tries a move are foreseen for three of them, until the first has told that one is enough.
-    assert executor.most == min(concurrency, 6)
+    # All retries are reserved for, which leaves room for three; once the first has finished, for more.
+    assert min(concurrency, 3) <= executor.max_in_flight <= min(concurrency, 6)
 
 
-async def test_replies_that_are_all_refused_do_not_break_a_budget(tmp_path: Path) -> None:
-    """Estimates know nothing of them, and all could be in flight before the first has ended."""
+async def test_retries_that_the_estimate_does_not_foresee_do_not_exceed_the_budget(tmp_path: Path) -> None:
+    """All episodes could be in flight before the first has finished."""
     plan = plan_of("bot/first", suite=TURNS)
     executor = _Paid(calls=30)
     with Store.create(tmp_path, plan) as store:
         guess = {("bot/first", "turns"): Spend(10)}
-        engine = Engine(store, executor, concurrency=200, budget=Budget(calls=100), estimated=guess)
+        engine = Engine(store, executor, concurrency=200, budget=Budget(calls=100), estimates=guess)
         await engine.run()
     assert executor.meter.calls == 90
 
 
 class _Billed(_Paid):
-    """Whose provider names the price of an answer with the answer, and not before."""
+    """Every episode costs $1, which is unknown until it has finished."""
 
     async def play(self, job: Job) -> Outcome:
         outcome = await super().play(job)
@@ -180,52 +181,52 @@ class _Billed(_Paid):
         return replace(outcome, cost=1.0)
 
 
-async def test_where_no_price_is_known_one_episode_tells_it(tmp_path: Path) -> None:
+async def test_without_a_known_price_one_episode_is_played_first(tmp_path: Path) -> None:
     plan = plan_of("bot/random", suite=TURNS)
     guess = {("bot/random", "turns"): Spend(10, 1000)}
     executor = _Billed()
     with Store.create(tmp_path, plan) as store:
-        engine = Engine(store, executor, concurrency=8, budget=Budget(cost=3.5), estimated=guess)
-        ending = await engine.run()
-    assert ending.reason.startswith("3.0000 was spent, and one more episode is expected to take it beyond")
-    assert (executor.meter.cost, executor.most) == (3.0, 2)
+        engine = Engine(store, executor, concurrency=8, budget=Budget(cost=3.5), estimates=guess)
+        result = await engine.run()
+    assert result.reason.startswith("$3.0000 spent, and one more episode")
+    assert (executor.meter.cost, executor.max_in_flight) == (3.0, 2)
 
 
 def read_lines(folder: Path) -> list[bytes]:
     return (folder / "episodes.jsonl").read_bytes().splitlines()
 
 
-async def test_what_the_budget_still_covers_is_played(tmp_path: Path) -> None:
-    """A long task at the head of the queue does not keep short ones from being played."""
+async def test_jobs_that_the_budget_still_covers_are_played(tmp_path: Path) -> None:
+    """A long task at the head of the queue does not prevent short ones from being played."""
     plan = plan_of("bot/first", tasks=("together", "question"))
     guess = {("bot/first", "together"): Spend(1000), ("bot/first", "question"): Spend(10)}
     with Store.create(tmp_path, plan) as store:
-        store.done.add(next(plan.jobs()).key)
-        engine = Engine(store, _Paid(), concurrency=2, budget=Budget(calls=45), estimated=guess)
-        ending = await engine.run()
-    assert ending.tally.episodes == 4
+        store.done.add(plan.jobs[0].key)
+        engine = Engine(store, _Paid(), concurrency=2, budget=Budget(calls=45), estimates=guess)
+        result = await engine.run()
+    assert result.progress.episodes == 4
     assert {line.split(b":")[2] for line in read_lines(tmp_path)} == {b"question"}
-    assert "40 calls were made, and one more" in ending.reason
+    assert "40 calls used, and one more" in result.reason
 
 
-async def test_the_first_episode_starts_whatever_the_estimate_says(tmp_path: Path) -> None:
+async def test_first_episode_starts_whatever_the_estimate(tmp_path: Path) -> None:
     plan = plan_of("bot/first", suite=TURNS)
     guess = {("bot/first", "turns"): Spend(10_000)}
     with Store.create(tmp_path, plan) as store:
-        engine = Engine(store, _Paid(), concurrency=4, budget=Budget(calls=35), estimated=guess)
+        engine = Engine(store, _Paid(), concurrency=4, budget=Budget(calls=35), estimates=guess)
         await engine.run()
     assert len(read_lines(tmp_path)) == 3
 
 
-async def test_hours_end_a_run(tmp_path: Path) -> None:
+async def test_time_limit(tmp_path: Path) -> None:
     plan = plan_of("bot/first", suite=TURNS)
-    ending = await played(tmp_path, plan, budget=Budget(hours=1e-9))
-    assert not ending.complete
-    assert "(--max-hours 1e-09)" in ending.reason
+    result = await played(tmp_path, plan, budget=Budget(hours=1e-9))
+    assert not result.complete
+    assert "(--max-hours 1e-09)" in result.reason
 
 
 class _Dying(InProcess):
-    """Loses a job now and then, as worker processes do."""
+    """Loses its first three jobs, as worker processes that die do."""
 
     lost = 0
 
@@ -236,41 +237,41 @@ class _Dying(InProcess):
         return await super().play(job)
 
 
-async def test_a_job_lost_with_its_worker_is_played_again(tmp_path: Path, plan: Plan) -> None:
+async def test_job_of_a_dead_worker_is_played_again(tmp_path: Path, plan: Plan) -> None:
     await played(tmp_path / "sound", plan)
     with Store.create(tmp_path / "run", plan) as store:
-        ending = await Engine(store, _Dying(plan), concurrency=2).run()
-    assert (ending.complete, ending.tally.voids) == (True, 3)
+        result = await Engine(store, _Dying(plan), concurrency=2).run()
+    assert (result.complete, result.progress.voids) == (True, 3)
     assert found(tmp_path / "run") == found(tmp_path / "sound")
 
 
-async def test_bots_let_the_loop_breathe(tmp_path: Path) -> None:
-    """Bots never wait by themselves: a stop must be heard all the same."""
+async def test_bots_do_not_block_the_event_loop_between_episodes(tmp_path: Path) -> None:
+    """Bots never await anything, but `stop` must take effect."""
     plan = plan_of("bot/first", suite=TURNS)
     with Store.create(tmp_path, plan) as store:
         engine = Engine(store, InProcess(plan), concurrency=1)
         asyncio.get_running_loop().call_soon(
             lambda: asyncio.get_running_loop().call_soon(engine.stop, "enough")
         )
-        ending = await engine.run()
-    assert not ending.complete
-    assert ending.tally.episodes < 8
+        result = await engine.run()
+    assert not result.complete
+    assert result.progress.episodes < 8
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_the_first_interruption_is_a_word_and_the_second_an_order(number: int) -> None:
-    heard: list[int] = []
+async def test_first_signal_calls_back_and_second_raises(number: int) -> None:
+    calls: list[int] = []
     before = signal.getsignal(number)
-    with interrupts(lambda: heard.append(1)):
+    with interrupts(lambda: calls.append(1)):
         os.kill(os.getpid(), number)
         await asyncio.sleep(0.01)
-        assert heard == [1]
+        assert calls == [1]
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), number)
     assert signal.getsignal(number) is before
 
 
-async def test_an_interrupted_run_finishes_what_flies(tmp_path: Path, plan: Plan) -> None:
+async def test_interrupted_run_finishes_episodes_in_flight(tmp_path: Path, plan: Plan) -> None:
     class Slow(InProcess):
         async def play(self, job: Job) -> Outcome:
             await asyncio.sleep(0.02)
@@ -280,8 +281,21 @@ async def test_an_interrupted_run_finishes_what_flies(tmp_path: Path, plan: Plan
         engine = Engine(store, Slow(plan), concurrency=3)
         loop = asyncio.get_running_loop()
         loop.call_later(0.03, os.kill, os.getpid(), signal.SIGINT)
-        ending = await engine.run()
-    assert (ending.complete, ending.interrupted, ending.reason) == (False, True, "interrupted")
-    assert len(found(tmp_path)) == ending.tally.episodes >= 3
-    assert ending.tally.episodes % 3 == 0
-    assert ending.tally.in_flight == 0
+        result = await engine.run()
+    assert (result.complete, result.interrupted, result.reason) == (False, True, "interrupted")
+    assert len(found(tmp_path)) == result.progress.episodes >= 3
+    assert result.progress.episodes % 3 == 0
+    assert result.progress.in_flight == 0
+
+
+async def test_samples_of_one_seed_are_distinct_episodes(tmp_path: Path) -> None:
+    plan = plan_of("bot/random", suite=TURNS, limit=2, samples=3)
+    result = await played(tmp_path, plan, concurrency=4)
+    assert (result.complete, result.progress.episodes) == (True, 6)
+    records = {record.key: record for record in read_records(tmp_path)}
+    assert set(records) == {job.key for job in plan.jobs}
+    assert Counter((r.episode.seed, r.seating) for r in records.values()) == {(0, 0): 3, (0, 1): 3}
+    assert all(
+        r.sample == r.episode.sample == next(job.sample for job in plan.jobs if job.key == r.key)
+        for r in records.values()
+    )

@@ -17,7 +17,7 @@ MODEL = "vllm/tiny@http://127.0.0.1:1/v1"
 
 
 def guess(plan: Plan) -> CostEstimate:
-    return estimate(plan, plan.jobs())
+    return estimate(plan, plan.jobs)
 
 
 def test_bots_take_nothing() -> None:
@@ -128,7 +128,7 @@ def test_two_digits_are_enough() -> None:
 
 def test_only_what_is_left_is_estimated() -> None:
     plan = make_plan(QUICK, {"a": MODEL}, tasks=("question",))
-    assert estimate(plan, list(plan.jobs())[3:]).calls == 1
+    assert estimate(plan, plan.jobs[3:]).calls == 1
 
 
 def test_budgets_that_are_none() -> None:

@@ -1,4 +1,4 @@
-"""The player: what fails is void or ends the run, models are shared, paced and counted."""
+"""The job runner: failures void the job or end the run; models are shared, limited and metered."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from tests.support.runs import HASTE, TURNS, plan_of
 ADDRESS = "http://127.0.0.1:1/v1"
 
 
-async def test_a_bug_in_a_game_is_a_void_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_exception_in_a_game_voids_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of("bot/first", suite=TURNS, theme="plain", size=300)
-    player = JobRunner(plan)
+    runner = JobRunner(plan)
 
     def broken(self: object, seed: int) -> Any:
         raise ZeroDivisionError("no stones")
 
-    monkeypatch.setattr(type(player.game("turns")), "start", broken)
-    outcome = await player.play(next(plan.jobs()))
+    monkeypatch.setattr(type(runner.game("turns")), "start", broken)
+    outcome = await runner.play(plan.jobs[0])
     episode = Episode.from_json(outcome.data)
     assert outcome.void
     assert outcome.error == episode.error == "tic_tac_toe raised ZeroDivisionError: no stones"
@@ -37,37 +37,42 @@ async def test_a_bug_in_a_game_is_a_void_with_its_name(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("what", "wrong", "told"),
+    ("attribute", "value", "reason"),
     [
-        ("returns", {"x": float("nan"), "o": 0.0}, "ValueError: the returns are not finite"),
-        ("facts", {"corners": {1, 3}}, "TypeError: Type is not JSON serializable: set"),
+        ("returns", {"x": float("nan"), "o": 0.0}, "the returns are not finite"),
+        ("facts", {"corners": {1, 3}}, "not JSON serializable"),
     ],
 )
-async def test_what_no_file_could_hold_is_a_void(
-    what: str, wrong: object, told: str, monkeypatch: pytest.MonkeyPatch
+async def test_result_that_cannot_be_saved_voids_the_job(
+    attribute: str, value: object, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = plan_of("bot/first", suite=TURNS)
-    player = JobRunner(plan)
-    monkeypatch.setattr(type(player.game("turns").start(0)), what, property(lambda self: wrong))
-    outcome = await player.play(next(plan.jobs()))
+    runner = JobRunner(plan)
+    monkeypatch.setattr(type(runner.game("turns").start(0)), attribute, property(lambda self: value))
+    outcome = await runner.play(plan.jobs[0])
     assert outcome.void
-    assert f"tic_tac_toe raised {told}" in Episode.from_json(outcome.data).error
+    episode = Episode.from_json(outcome.data)
+    assert episode.error == outcome.error
+    assert "tic_tac_toe" in episode.error
+    assert reason in episode.error
+    assert len(episode.moves) >= 5
 
 
-async def test_an_outcome_counts_what_its_episode_holds() -> None:
+async def test_outcome_counts_calls_tokens_and_retries() -> None:
     async with ModelServer(script=["length", "length", "ok"]) as server:
         plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}", suite=TURNS)
-        player = JobRunner(plan)
-        outcome = await player.play(next(plan.jobs()))
-        await player.close()
+        runner = JobRunner(plan)
+        outcome = await runner.play(plan.jobs[0])
+        await runner.close()
     episode = Episode.from_json(outcome.data)
-    assert outcome.calls == len(server.requests) == episode.usage().calls == player.meter.calls
-    assert outcome.tokens == player.meter.tokens == 100 * outcome.calls + player.meter.output_tokens
-    assert (outcome.retried, outcome.moves) == (1, len(episode.moves))
-    assert player.meter.images == outcome.calls
+    assert outcome.calls == len(server.requests) == episode.usage().calls == runner.meter.calls
+    assert outcome.tokens == runner.meter.tokens == 100 * outcome.calls + runner.meter.output_tokens
+    assert [move.verdict for move in episode.moves].count("retried") == 1
+    assert outcome.fallbacks == 0
+    assert runner.meter.images == outcome.calls
 
 
-def test_everybody_is_seated_before_the_first_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_creates_every_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(MissingKey):
         JobRunner(plan_of("openai/gpt-4.1")).check()
@@ -76,7 +81,7 @@ def test_everybody_is_seated_before_the_first_episode(monkeypatch: pytest.Monkey
     JobRunner(plan_of("bot/mcts", suite=TURNS)).check()
 
 
-def test_words_that_are_wrong_are_found_before_the_first_episode(tmp_path: Path) -> None:
+def test_check_finds_wrong_templates(tmp_path: Path) -> None:
     (tmp_path / "tic_tac_toe.md").write_text("# rulez\nPlay.\n")
     plan = plan_of(f"vllm/x@{ADDRESS}", suite=TURNS, templates=str(tmp_path))
     with pytest.raises(Exception, match="did you mean 'rules'"):
@@ -88,9 +93,9 @@ def test_words_that_are_wrong_are_found_before_the_first_episode(tmp_path: Path)
 
 
 def _client(plan: Plan, **more: int) -> tuple[Client, Model]:
-    player = JobRunner(plan, **more)
-    player.check()
-    [model] = player._models.values()
+    runner = JobRunner(plan, **more)
+    runner.check()
+    [model] = runner._models.values()
     assert isinstance(model, Metered)
     inner = model.inner.inner if isinstance(model.inner, Cached) else model.inner
     assert isinstance(inner, Client)
@@ -98,13 +103,13 @@ def _client(plan: Plan, **more: int) -> tuple[Client, Model]:
 
 
 def test_seats_share_one_model() -> None:
-    player = JobRunner(plan_of(f"vllm/x@{ADDRESS}?style=cot", f"vllm/x@{ADDRESS}?blind=true"))
-    player.check()
-    assert len(player._models) == 1
+    runner = JobRunner(plan_of(f"vllm/x@{ADDRESS}?style=cot", f"vllm/x@{ADDRESS}?blind=true"))
+    runner.check()
+    assert len(runner._models) == 1
 
 
 @pytest.mark.parametrize(
-    ("options", "concurrency", "processes", "limits"),
+    ("options", "concurrency", "workers", "limits"),
     [
         ("", 1, 1, (64, 0, 0)),
         ("", 256, 1, (256, 0, 0)),
@@ -113,12 +118,12 @@ def test_seats_share_one_model() -> None:
         ("?concurrency=1&rpm=1", 4, 3, (1, 1, 0)),
     ],
 )
-def test_limits_are_shared_out(
-    options: str, concurrency: int, processes: int, limits: tuple[int, int, int], tmp_path: Path
+def test_workers_share_the_limits(
+    options: str, concurrency: int, workers: int, limits: tuple[int, int, int], tmp_path: Path
 ) -> None:
     for cache in ("", ("&" if options else "?") + f"cache={tmp_path / 'answers'}"):
         plan = plan_of(f"vllm/x@{ADDRESS}{options}{cache}", suite=TURNS)
-        client, model = _client(plan, concurrency=concurrency, processes=processes)
+        client, model = _client(plan, concurrency=concurrency, workers=workers)
         settings = client.settings
         assert (settings.concurrency, settings.rpm, settings.tpm) == limits
         assert model.spec == client.spec == f"vllm/x@{ADDRESS}"

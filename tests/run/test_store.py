@@ -1,4 +1,4 @@
-"""A run's folder loses nothing that was finished, whatever happens to the process that writes it."""
+"""The store: no finished episode is lost, whatever happens to the process that writes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import orjson
 import pytest
 
 from ludens.core.errors import BadFile, BadOption
 from ludens.run.plan import Plan
-from ludens.run.store import EPISODES, Store, progress, read_plan, read_records
+from ludens.run.store import EPISODES, Store, read_plan, read_progress, read_records
 from tests.support.runs import TURNS, found, plan_of, played
 
 
@@ -21,25 +22,25 @@ def plan() -> Plan:
     return plan_of(suite=TURNS, limit=4)
 
 
-async def test_what_is_written_is_read(tmp_path: Path, plan: Plan) -> None:
-    ending = await played(tmp_path / "run", plan)
-    assert ending.complete
+async def test_records_are_read_as_written(tmp_path: Path, plan: Plan) -> None:
+    result = await played(tmp_path / "run", plan)
+    assert result.complete
     assert read_plan(tmp_path / "run") == plan
     records = read_records(tmp_path / "run")
-    assert [record.key for record in records] == [job.key for job in plan.jobs()]
-    assert progress(tmp_path / "run") == ({job.key for job in plan.jobs()}, {})
+    assert [record.key for record in records] == [job.key for job in plan.jobs]
+    assert read_progress(tmp_path / "run") == ({job.key for job in plan.jobs}, {})
 
 
-async def test_a_line_torn_at_any_byte_is_mended_and_played_again(tmp_path: Path, plan: Plan) -> None:
+async def test_line_truncated_at_any_byte_is_removed_and_played_again(tmp_path: Path, plan: Plan) -> None:
     folder = tmp_path / "run"
     await played(folder, plan)
     whole, complete = (folder / EPISODES).read_bytes(), found(folder)
     start = whole.rindex(b"\n", 0, -1) + 1
-    last = list(plan.jobs())[-1]
+    last = plan.jobs[-1]
     for end in range(start, len(whole)):
         (folder / EPISODES).write_bytes(whole[:end])
-        # A reader is not bothered by a line that is still being written.
-        assert len(progress(folder)[0]) == 3
+        # A reader ignores a line that is still being written.
+        assert len(read_progress(folder)[0]) == 3
         assert end % 50 or len(read_records(folder)) == 3
         with Store(folder, plan) as store:
             assert [job.key for job in store.pending()] == [last.key]
@@ -48,7 +49,7 @@ async def test_a_line_torn_at_any_byte_is_mended_and_played_again(tmp_path: Path
     assert found(folder) == complete
 
 
-async def test_a_line_longer_than_a_block_is_mended(tmp_path: Path, plan: Plan) -> None:
+async def test_incomplete_line_longer_than_a_block_is_removed(tmp_path: Path, plan: Plan) -> None:
     folder = tmp_path / "run"
     await played(folder, plan)
     whole = (folder / EPISODES).read_bytes()
@@ -57,18 +58,18 @@ async def test_a_line_longer_than_a_block_is_mended(tmp_path: Path, plan: Plan) 
         assert (folder / EPISODES).read_bytes() == whole
 
 
-async def test_a_key_is_never_written_twice(tmp_path: Path, plan: Plan) -> None:
+async def test_key_is_never_written_twice(tmp_path: Path, plan: Plan) -> None:
     folder = tmp_path / "run"
     await played(folder, plan)
     before = (folder / EPISODES).read_bytes()
-    job = next(plan.jobs())
+    job = plan.jobs[0]
     with Store.reopen(folder) as store:
         store.add(job, b"{}", void=False)
         assert list(store.pending()) == []
     assert (folder / EPISODES).read_bytes() == before
 
 
-async def test_two_writers_are_one_too_many(tmp_path: Path, plan: Plan) -> None:
+async def test_second_writer_is_rejected(tmp_path: Path, plan: Plan) -> None:
     folder = tmp_path / "run"
     with Store.create(folder, plan), pytest.raises(BadOption, match="another process is writing"):
         Store.reopen(folder).__enter__()
@@ -76,43 +77,43 @@ async def test_two_writers_are_one_too_many(tmp_path: Path, plan: Plan) -> None:
         assert len(list(store.pending())) == 4
 
 
-def test_results_of_two_plans_are_never_mixed(tmp_path: Path, plan: Plan) -> None:
+def test_folder_of_another_plan_is_rejected(tmp_path: Path, plan: Plan) -> None:
     Store.create(tmp_path, plan)
     Store.create(tmp_path, plan)
-    with pytest.raises(BadOption, match="holds another run"):
+    with pytest.raises(BadOption, match="contains another run"):
         Store.create(tmp_path, plan_of(suite=TURNS, limit=2))
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, plan: Plan) -> None:
+def test_folder_with_other_files_is_rejected(tmp_path: Path, plan: Plan) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(BadOption, match="not empty and holds no run"):
+    with pytest.raises(BadOption, match="not empty and contains no run"):
         Store.create(tmp_path, plan)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_a_crash_before_the_first_episode_is_no_obstacle(tmp_path: Path, plan: Plan) -> None:
+def test_crash_while_run_json_is_written(tmp_path: Path, plan: Plan) -> None:
     (tmp_path / "run.json.part").write_bytes(plan.to_json()[:50])
     Store.create(tmp_path, plan)
     assert read_plan(tmp_path) == plan
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        (None, "is not a run: it holds no run.json"),
+        (None, "is not a run: it contains no run.json"),
         (b"", "run.json is not valid at its start"),
         (b"{}", "run.json is not valid at suite"),
         (b'{"suite": "demo", "entrants": 3}', "run.json is not valid at entrants"),
     ],
 )
-def test_a_bad_run_file_is_told(tmp_path: Path, text: bytes | None, said: str) -> None:
+def test_invalid_run_json_is_a_usage_error(tmp_path: Path, text: bytes | None, message: str) -> None:
     if text is not None:
         (tmp_path / "run.json").write_bytes(text)
-    with pytest.raises(BadFile, match=said):
+    with pytest.raises(BadFile, match=message):
         Store.reopen(tmp_path)
 
 
-async def test_a_broken_line_in_the_middle_is_told_and_not_dropped(tmp_path: Path, plan: Plan) -> None:
+async def test_invalid_line_in_the_middle_is_a_usage_error(tmp_path: Path, plan: Plan) -> None:
     await played(tmp_path, plan)
     lines = (tmp_path / EPISODES).read_bytes().splitlines(keepends=True)
     (tmp_path / EPISODES).write_bytes(b"".join([lines[0], lines[1][30:], *lines[2:]]))
@@ -120,24 +121,38 @@ async def test_a_broken_line_in_the_middle_is_told_and_not_dropped(tmp_path: Pat
         Store.reopen(tmp_path).__enter__()
     with pytest.raises(BadFile, match=r"line 2 of .* is not an episode"):
         read_records(tmp_path)
-    # The lock is free again: a mended file can be opened in this very process.
+    # The lock was released: a repaired file can be opened in the same process.
     (tmp_path / EPISODES).write_bytes(b"".join(lines))
     with Store.reopen(tmp_path) as store:
         assert len(store.done) == 4
 
 
-def test_two_that_begin_in_one_folder_at_once_do_not_mix(tmp_path: Path, plan: Plan) -> None:
+@pytest.mark.parametrize(
+    "change", [{"key": 1}, {"seating": "0"}, {"sample": None}, {"void": 0}, {"entrant": ["x"]}]
+)
+async def test_wrong_types_in_a_line_are_a_usage_error(
+    tmp_path: Path, plan: Plan, change: dict[str, object]
+) -> None:
+    await played(tmp_path, plan)
+    lines = (tmp_path / EPISODES).read_bytes().splitlines()
+    (tmp_path / EPISODES).write_bytes(orjson.dumps({**orjson.loads(lines[0]), **change}) + b"\n")
+    for read in (read_progress, read_records):
+        with pytest.raises(BadFile, match=r"line 1 of .* is not an episode"):
+            read(tmp_path)
+
+
+def test_two_processes_that_create_a_run_in_one_folder_do_not_mix(tmp_path: Path, plan: Plan) -> None:
     folder = tmp_path / "run"
     ours = Store.create(folder, plan)
     (folder / "run.json").unlink()
     theirs = Store.create(folder, plan_of("bot/first", suite=TURNS))
-    with pytest.raises(BadOption, match="holds another run"), ours:
+    with pytest.raises(BadOption, match="contains another run"), ours:
         pass
-    with theirs:  # and the lock is free
+    with theirs:  # the lock was released
         assert theirs.done == set()
 
 
-def test_a_drive_without_locks_is_told_as_such(
+def test_drive_without_locks_is_a_usage_error(
     tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def flock(file: object, operation: int) -> None:
@@ -150,8 +165,8 @@ def test_a_drive_without_locks_is_told_as_such(
 
 
 @contextmanager
-def no_file_over(size: int) -> Iterator[None]:
-    """What a full disk does to a writer, done by a limit: the file takes a part of a line and no more."""
+def file_size_limit(size: int) -> Iterator[None]:
+    """Acts like a full disk: part of a line is written and no more."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -160,12 +175,12 @@ def no_file_over(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-async def test_a_full_disk_ends_the_run_with_a_sentence_and_half_a_line(tmp_path: Path, plan: Plan) -> None:
+async def test_full_disk_is_a_usage_error_and_loses_nothing(tmp_path: Path, plan: Plan) -> None:
     await played(tmp_path / "whole", plan)
     lines = (tmp_path / "whole" / EPISODES).read_bytes().splitlines(keepends=True)
     folder, room = tmp_path / "run", max(len(lines[0]) + len(lines[1]) // 2, len(plan.to_json()))
-    told = pytest.raises(BadFile, match=r"cannot save an episode in .*: file too large")
-    with told, no_file_over(room):
+    fails = pytest.raises(BadFile, match=r"cannot save an episode in .*: file too large")
+    with fails, file_size_limit(room):
         await played(folder, plan)
     assert (folder / EPISODES).stat().st_size == room
     assert found(folder).items() < found(tmp_path / "whole").items()
@@ -173,18 +188,18 @@ async def test_a_full_disk_ends_the_run_with_a_sentence_and_half_a_line(tmp_path
     assert found(folder) == found(tmp_path / "whole")
 
 
-async def test_a_refused_line_is_told_once(tmp_path: Path, plan: Plan) -> None:
-    """What follows is not an error of its own: the last attempt to write it, at closing, fails too."""
-    job, folder = next(plan.jobs()), tmp_path / "run"
+async def test_failed_write_is_reported_once(tmp_path: Path, plan: Plan) -> None:
+    """Closing the file tries to write the rest again, and must not raise a second error."""
+    job, folder = plan.jobs[0], tmp_path / "run"
     store = Store.create(folder, plan)
-    with no_file_over(10), store:
+    with file_size_limit(10), store:
         with pytest.raises(BadFile, match="file too large"):
             store.add(job, b"{}", void=False)
         assert store.done == set()
     assert (folder / EPISODES).stat().st_size == 10
 
 
-def test_a_file_in_the_way_is_told(tmp_path: Path, plan: Plan) -> None:
+def test_existing_file_in_place_of_a_folder_is_a_usage_error(tmp_path: Path, plan: Plan) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadFile, match=r"cannot write into .*: file exists"):
         Store.create(tmp_path / "file", plan)

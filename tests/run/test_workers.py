@@ -1,4 +1,4 @@
-"""Worker processes: what they cannot do is said in a sentence, and one that dies takes nothing with it."""
+"""Worker processes: usage errors are passed on, and a worker that dies is replaced."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import UsageError
-from ludens.run.collector import rare_collections
-from ludens.run.executor import InProcess, executor, fitting
+from ludens.run.executor import InProcess, default_workers, make_executor
+from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.processes import ProcessExecutor
+from ludens.run.runtime import infrequent_gc
 from ludens.run.task import SUITES
+from ludens.run.worker import Worker
 from tests.support import suites
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played
 
 
-def test_where_episodes_are_played() -> None:
+def test_executor_follows_the_options() -> None:
     plan = plan_of()
-    assert isinstance(executor(plan), InProcess)
-    assert isinstance(executor(plan, workers=2), ProcessExecutor)
+    assert isinstance(make_executor(plan), InProcess)
+    assert isinstance(make_executor(plan, workers=2), ProcessExecutor)
 
 
 @pytest.mark.parametrize(
-    ("specs", "flying", "cores", "wanted"),
+    ("specs", "concurrency", "cores", "expected"),
     [
         (("openai/gpt-4.1",), 16, 8, 0),
         (("openai/gpt-4.1",), 255, 8, 0),
@@ -42,30 +44,52 @@ def test_where_episodes_are_played() -> None:
         (("openai/gpt-4.1", "human"), 1024, 8, 0),
     ],
 )
-def test_many_calls_in_flight_get_several_processes(
-    specs: tuple[str, ...], flying: int, cores: int, wanted: int, monkeypatch: pytest.MonkeyPatch
+def test_default_number_of_workers(
+    specs: tuple[str, ...], concurrency: int, cores: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ludens.run.executor._cores", lambda: cores)
-    assert fitting(plan_of(*specs, suite="demo"), flying) == wanted
+    assert default_workers(plan_of(*specs, suite="demo"), concurrency) == expected
 
 
-def test_the_collector_is_as_it_was_after_a_run() -> None:
+def test_garbage_collector_is_restored() -> None:
     before, frozen = gc.get_threshold(), gc.get_freeze_count()
-    with rare_collections():
+    with infrequent_gc():
         assert gc.get_threshold() != before
         assert gc.get_freeze_count() > frozen
     assert (gc.get_threshold(), gc.get_freeze_count()) == (before, frozen)
 
 
-async def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
+async def test_worker_reports_results_and_usage_errors() -> None:
+    plan = plan_of("test/fussy?moves=100", suite=TURNS)
+    worker = Worker(plan.to_json(), plan.suite, 1, 1)
+    assert (await worker.ready()).unwrap() == ""
+    first, second = [await worker.play(job) for job in plan.jobs[:2]]
+    assert isinstance(first.result, Outcome)
+    assert first.worker == second.worker
+    other = Worker(plan_of("test/fussy?moves=0", suite=TURNS).to_json(), plan.suite, 1, 1)
+    failed = await other.play(plan_of("test/fussy?moves=0", suite=TURNS).jobs[0])
+    assert failed.worker != first.worker
+    with pytest.raises(UsageError, match="key is not taken"):
+        failed.unwrap()
+
+
+async def test_worker_that_was_restarted_reports_usage_errors_of_its_plan() -> None:
+    """Ray creates a worker again without calling `ready`."""
+    worker = Worker(plan_of().to_json(), "tests.support.suites:UNKNOWN", 1, 1)
+    for report in (await worker.play(plan_of().jobs[0]), await worker.ready()):
+        with pytest.raises(UsageError, match="cannot be loaded"):
+            report.unwrap()
+
+
+async def test_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     plan = plan_of(f"test/deadly?mark={tmp_path / 'mark'}", suite=TURNS)
-    ending = await played(tmp_path / "run", plan, concurrency=2, workers=2)
-    assert ending.complete
-    assert 1 <= ending.tally.voids <= 2
+    result = await played(tmp_path / "run", plan, concurrency=2, workers=2)
+    assert result.complete
+    assert 1 <= result.progress.voids <= 2
     assert len(found(tmp_path / "run")) == 8
 
 
-async def test_a_suite_that_workers_do_not_know_is_told(
+async def test_suite_unknown_to_workers_is_a_usage_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SUITES, "_added", {"mine": suites.TURNS})
@@ -74,42 +98,42 @@ async def test_a_suite_that_workers_do_not_know_is_told(
         await played(tmp_path / "run", plan, workers=1)
 
 
-async def test_a_usage_error_in_a_worker_is_the_sentence_it_was(tmp_path: Path) -> None:
+async def test_usage_error_in_a_worker_keeps_its_message(tmp_path: Path) -> None:
     plan = plan_of("test/fussy?moves=5", suite=TURNS)
     with pytest.raises(UsageError, match=r"^the key is not taken any more\.$"):
         await played(tmp_path / "run", plan, concurrency=2, workers=1)
     assert len(found(tmp_path / "run")) >= 1
 
 
-async def test_workers_end_with_the_run(tmp_path: Path) -> None:
+async def test_close_ends_the_workers(tmp_path: Path) -> None:
     plan = plan_of(suite=TURNS, limit=2)
-    there = ProcessExecutor(plan, 2)
-    await there.start()
-    processes = [worker.process for worker in there._workers]
+    executor = ProcessExecutor(plan, 2)
+    await executor.start()
+    processes = [worker.process for worker in executor._workers]
     assert all(process.is_alive() for process in processes)
-    outcome = await there.play(next(plan.jobs()))
+    outcome = await executor.play(plan.jobs[0])
     assert not outcome.void
-    await there.close()
+    await executor.close()
     assert not any(process.is_alive() for process in processes)
 
 
-async def test_what_is_asked_is_counted_while_episodes_last() -> None:
+async def test_calls_are_counted_during_an_episode() -> None:
     async with ModelServer(script=["ok", *["hang"] * 5]) as server:
         plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}", suite=TURNS)
-        there = ProcessExecutor(plan, 1)
-        await there.start()
-        playing = asyncio.create_task(there.play(next(plan.jobs())))
+        executor = ProcessExecutor(plan, 1)
+        await executor.start()
+        playing = asyncio.create_task(executor.play(plan.jobs[0]))
         try:
             async with asyncio.timeout(30):
-                while there.meter.calls < 1:
+                while executor.meter.calls < 1:
                     await asyncio.sleep(0.05)
             assert not playing.done()
         finally:
             playing.cancel()
-            await there.close()
+            await executor.close()
 
 
-def test_meters_add_up() -> None:
+def test_sum_of_meters() -> None:
     one, other = Meter(2, 100, 10, 2, 0, 1, None), Meter(3, 200, 20, 3, 4, 0, 0.5)
     assert Meter.sum((one, other)) == Meter(5, 300, 30, 5, 4, 1, 0.5)
     assert Meter.sum(()) == Meter()

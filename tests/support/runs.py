@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ludens.run.engine import Ending, Engine
-from ludens.run.executor import executor
+from ludens.run.engine import Engine, RunResult
+from ludens.run.executor import make_executor
 from ludens.run.plan import Plan, make_plan
 from ludens.run.store import Store, read_records
 
@@ -28,11 +28,11 @@ def plan_of(*specs: str, suite: str = QUICK, **choices: Any) -> Plan:
     return make_plan(suite, {spec: spec for spec in specs or ("bot/random",)}, **choices)
 
 
-async def played(folder: Path, plan: Plan, *, concurrency: int = 1, **more: Any) -> Ending:
+async def played(folder: Path, plan: Plan, *, concurrency: int = 1, **more: Any) -> RunResult:
     """Play a plan into a folder, in this event loop."""
     where = {name: more.pop(name) for name in ("workers", "ray") if name in more}
     with Store.create(folder, plan) as store:
-        there = executor(plan, concurrency=concurrency, **where)
+        there = make_executor(plan, concurrency=concurrency, **where)
         return await Engine(store, there, concurrency=concurrency, **more).run()
 
 

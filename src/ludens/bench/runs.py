@@ -20,8 +20,8 @@ from typing import Any
 from ludens.bench import Row
 from ludens.bench.client import serving
 from ludens.core.config import PlayConfig
-from ludens.run.engine import Ending, Engine
-from ludens.run.executor import Executor, executor, processes
+from ludens.run.engine import Engine, RunResult
+from ludens.run.executor import Executor, make_executor, workers_for
 from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan, make_plan
@@ -39,7 +39,7 @@ def rows(seconds: float) -> Iterator[Row]:
     bots = _child("tic_tac_toe", "x", "o", "bot/random", max(100, round(2000 * seconds)), 16, 1000)
     note = f"{bots['episodes']:,} episodes in {bots['wall']:.1f} s, {bots['megabytes']:.0f} MB at most"
     yield Row("bots", bots["episodes"] / bots["cpu"], "episodes/s", BOT_EPISODES, note=note)
-    several = processes(IN_FLIGHT)
+    several = workers_for(IN_FLIGHT)
     with serving(LATENCY) as url:
         for modality in ("image", "text"):
             for workers in dict.fromkeys((0, several)):
@@ -96,18 +96,18 @@ def measure(suite: str, spec: str, concurrency: int, workers: int = 0) -> dict[s
     ending, wall = _run(make_plan(name, {"bench": spec}), concurrency, workers)
     return {
         "complete": ending.complete,
-        "episodes": ending.tally.episodes,
-        "calls": ending.tally.meter.calls,
-        "fallbacks": ending.tally.fallbacks,
+        "episodes": ending.progress.episodes,
+        "calls": ending.progress.meter.calls,
+        "fallbacks": ending.progress.fallbacks,
         "wall": wall,
         "cpu": _cpu() - before - start_up,
         "megabytes": _megabytes(resource.RUSAGE_SELF) + workers * _megabytes(resource.RUSAGE_CHILDREN),
     }
 
 
-def _run(plan: Plan, concurrency: int, workers: int) -> tuple[Ending, float]:
+def _run(plan: Plan, concurrency: int, workers: int) -> tuple[RunResult, float]:
     """How the run ended, and its seconds once every process was ready."""
-    timed = _Timed(executor(plan, concurrency=concurrency, workers=workers))
+    timed = _Timed(make_executor(plan, concurrency=concurrency, workers=workers))
     with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "run", plan) as store:
         ending = asyncio.run(Engine(store, timed, concurrency=concurrency).run())
     return ending, timed.seconds

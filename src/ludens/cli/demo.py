@@ -8,8 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Whole, at_least
-from ludens.cli.eval import usual_folder
-from ludens.cli.go import Pace, go
+from ludens.cli.eval import default_folder
+from ludens.cli.execute import RunOptions, execute_run
 
 ENTRANTS = ("bot/random", "bot/best")
 
@@ -32,5 +32,5 @@ def demo(
 
     at_least("--limit", limit, 0)
     plan = make_plan("demo", field_of(ENTRANTS).entrants, limit=limit, seed=seed)
-    folder = out or usual_folder("demo", list(plan.entrants))
-    return go(plan, folder, lambda: Store.create(folder, plan), Pace())
+    folder = out or default_folder("demo", list(plan.entrants))
+    return execute_run(plan, folder, lambda: Store.create(folder, plan), RunOptions())

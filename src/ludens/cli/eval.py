@@ -1,4 +1,4 @@
-"""`ludens eval SUITE --model SPEC`: measure models, bots or both, and leave a table and a page."""
+"""`ludens eval SUITE --model SPEC`: evaluate models and bots; writes episodes, a table and an HTML report."""
 
 from __future__ import annotations
 
@@ -10,28 +10,14 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Size, Theme, Whole, at_least, render_options
-from ludens.cli.go import (
-    CONCURRENCY,
-    Concurrency,
-    MaxCalls,
-    MaxCost,
-    MaxHours,
-    MaxTokens,
-    Pace,
-    Ray,
-    Workers,
-    Yes,
-    go,
-)
+from ludens.cli.execute import RunOptions, execute_run
 from ludens.core.errors import BadOption
 
 Flag = Parameter(negative="", show_default=False)
 
 
 def eval_(
-    suite: Annotated[
-        str, Parameter(help="What is measured: `ludens suites` lists them; or module:attribute.")
-    ],
+    suite: Annotated[str, Parameter(help="Suite to play; `ludens suites` lists them; or module:attribute.")],
     /,
     *,
     model: Annotated[
@@ -40,16 +26,19 @@ def eval_(
             name=["--model", "-m"],
             negative="",
             show_default=False,
-            help="Who is measured, such as openai/gpt-4.1, vllm/NAME@http://HOST:PORT/v1 or bot/random; "
+            help="Model or bot to evaluate: openai/gpt-4.1, vllm/NAME@http://HOST:PORT/v1, bot/random, ...; "
             "may be repeated.",
         ),
     ] = (),
     name: Annotated[
         tuple[str, ...],
-        Parameter(negative="", show_default=False, help="What tables call each --model, in the same order."),
+        Parameter(negative="", show_default=False, help="Name of each --model in tables, in the same order."),
     ] = (),
-    tasks: Annotated[str, Parameter(help="Some tasks of the suite, such as a,b; all by default.")] = "",
-    limit: Annotated[Whole, Parameter(help="At most so many episodes a task; 0 is the suite's number.")] = 0,
+    tasks: Annotated[str, Parameter(help="Comma-separated tasks of the suite; all by default.")] = "",
+    limit: Annotated[
+        Whole, Parameter(help="Maximum number of episodes per task; 0 for the suite's number.")
+    ] = 0,
+    samples: Annotated[Whole, Parameter(help="Play every episode this many times.")] = 1,
     seed: Annotated[Whole, Parameter(help="Added to the seed of every episode.")] = 0,
     out: Annotated[
         Path | None, Parameter(help="Folder of the run; runs/SUITE-MODEL-TIME by default.")
@@ -58,43 +47,37 @@ def eval_(
     size: Size = 512,
     modality: Annotated[
         Literal["image", "text", "both"] | None,
-        Parameter(help="What models see: pictures, their twin in text, or both; else what a game offers."),
+        Parameter(help="What models see: pictures, text, or both; by default what the game offers."),
     ] = None,
     blind: Annotated[bool, Flag, Parameter(help="Show models blank pictures of the same size.")] = False,
     blind_control: Annotated[
-        bool, Flag, Parameter(help="Let each model also play blind, beside itself.")
+        bool, Flag, Parameter(help="Also evaluate each model with blank pictures.")
     ] = False,
     style: Annotated[
         Literal["direct", "cot", "explain"] | None,
-        Parameter(help="Let models answer at once (usual), reason first, or answer and explain."),
+        Parameter(help="Answer directly (default), reason first, or answer and explain."),
     ] = None,
     frames: Annotated[
-        Whole | None, Parameter(help="Of how many latest moments models see pictures; 1 is usual.")
+        Whole | None, Parameter(help="Number of latest observations shown as pictures; 1 by default.")
     ] = None,
     memory: Annotated[
         Literal["none", "last", "all"] | None,
-        Parameter(help="Which earlier exchanges stay in the prompt; none is usual."),
+        Parameter(help="Earlier exchanges kept in the prompt; none by default."),
     ] = None,
     templates: Annotated[
-        Path | None, Parameter(help="Folder with words of your own: agent.md, GAME.md.")
+        Path | None, Parameter(help="Folder with your own templates: agent.md, GAME.md.")
     ] = None,
-    concurrency: Concurrency = CONCURRENCY,
-    workers: Workers = None,
-    ray: Ray = None,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    max_hours: MaxHours = None,
-    yes: Yes = False,
+    options: RunOptions | None = None,
 ) -> int:
-    """Measure models, bots or both on a suite; resumable, budgeted, with a table and a page at the end."""
+    """Evaluate models and bots on a suite; resumable, with budgets, a table and an HTML report."""
     from ludens.run.entrants import field_of
-    from ludens.run.plan import make_plan
+    from ludens.run.plan import MAX_SAMPLES, make_plan
     from ludens.run.store import Store
 
     render = render_options(theme, size)
     at_least("--limit", limit, 0)
-    pace = Pace(concurrency, workers, ray, max_calls, max_tokens, max_cost, max_hours, yes)
+    if not 1 <= samples <= MAX_SAMPLES:
+        raise BadOption(f"--samples must be 1 to {MAX_SAMPLES}, not {samples}.")
     given = {
         "modality": modality,
         "blind": "true" if blind else None,
@@ -102,29 +85,30 @@ def eval_(
         "frames": frames,
         "memory": memory,
     }
-    some = tuple(filter(None, (task.strip() for task in tasks.split(","))))
-    if tasks and not some:
+    task_names = tuple(filter(None, (task.strip() for task in tasks.split(","))))
+    if tasks and not task_names:
         raise BadOption(f"--tasks names no task: {tasks!r}.")
-    manner = {option: str(value) for option, value in given.items() if value is not None}
-    folder = str(templates.resolve()) if templates else ""
-    field = field_of(model, name, manner, templates=folder, blind_control=blind_control)
+    prompt_options = {option: str(value) for option, value in given.items() if value is not None}
+    templates_folder = str(templates.resolve()) if templates else ""
+    field = field_of(model, name, prompt_options, templates=templates_folder, blind_control=blind_control)
     plan = make_plan(
         suite,
         field.entrants,
-        tasks=some,
+        tasks=task_names,
         limit=limit,
+        samples=samples,
         seed=seed,
         theme=render.theme,
         size=render.size,
-        templates=folder,
+        templates=templates_folder,
         controls=field.controls,
     )
-    into = out or usual_folder(suite, [name for name in field.entrants if name not in field.controls])
-    return go(plan, into, lambda: Store.create(into, plan), pace)
+    folder = out or default_folder(suite, [name for name in field.entrants if name not in field.controls])
+    return execute_run(plan, folder, lambda: Store.create(folder, plan), options or RunOptions())
 
 
-def usual_folder(suite: str, entrants: list[str]) -> Path:
-    """runs/SUITE-MODEL-TIME, in characters every shell and file system takes."""
+def default_folder(suite: str, entrants: list[str]) -> Path:
+    """runs/SUITE-MODEL-TIME, in characters that need no quoting."""
     who = entrants[0] if len(entrants) == 1 else f"{entrants[0]}-and-{len(entrants) - 1}-more"
     plain = re.sub(r"[^A-Za-z0-9._]+", "-", f"{suite}-{who}").strip("-.")
     time = datetime.now().strftime("%Y%m%d-%H%M%S")

@@ -1,4 +1,4 @@
-"""`ludens resume RUN`: go on with a run that was stopped, killed or short of budget."""
+"""`ludens resume RUN`: continue a run that was stopped, killed or limited by a budget."""
 
 from __future__ import annotations
 
@@ -8,40 +8,20 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ludens.cli.arguments import SuiteName
-from ludens.cli.go import (
-    CONCURRENCY,
-    Concurrency,
-    MaxCalls,
-    MaxCost,
-    MaxHours,
-    MaxTokens,
-    Pace,
-    Ray,
-    Workers,
-    Yes,
-    go,
-)
+from ludens.cli.execute import RunOptions, execute_run
 
 
 def resume(
-    run: Annotated[Path, Parameter(help="The folder of the run; `ludens runs` lists them.")],
+    run: Annotated[Path, Parameter(help="Folder of the run; `ludens runs` lists them.")],
     /,
     *,
     suite: SuiteName = None,
-    concurrency: Concurrency = CONCURRENCY,
-    workers: Workers = None,
-    ray: Ray = None,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    max_hours: MaxHours = None,
-    yes: Yes = False,
+    options: RunOptions | None = None,
 ) -> int:
-    """Go on with a run where it stopped; episodes that are there are never played again."""
+    """Continue a run where it stopped; finished episodes are never played again."""
     from ludens.run.store import Store
     from ludens.run.task import import_suite
 
-    pace = Pace(concurrency, workers, ray, max_calls, max_tokens, max_cost, max_hours, yes)
     import_suite(suite or "")
     store = Store.reopen(run)
-    return go(store.plan, run, lambda: store, pace)
+    return execute_run(store.plan, run, lambda: store, options or RunOptions())

@@ -1,4 +1,4 @@
-"""`ludens runs`: the runs in a folder, and how far each has come."""
+"""`ludens runs`: the runs in a folder and their progress."""
 
 from __future__ import annotations
 
@@ -15,52 +15,52 @@ from ludens.core.errors import BadFile, UsageError
 
 
 def runs(
-    folder: Annotated[Path, Parameter(help="Where to look, subfolders included.")] = Path("runs"),
+    folder: Annotated[Path, Parameter(help="Folder to search, with its subfolders.")] = Path("runs"),
     /,
     *,
     suite: SuiteName = None,
     json: Json = False,
 ) -> None:
-    """List the runs in a folder: suite, entrants, episodes done and planned, voids, last change."""
+    """List the runs in a folder: suite, entrants, finished and planned episodes, void ones, last change."""
     from ludens.run.task import import_suite
 
     import_suite(suite or "")
     if not folder.is_dir():
-        raise BadFile(f"there is no folder {str(folder)!r}; `ludens eval` makes runs in 'runs'.")
-    found = sorted(found_in(folder), key=lambda run: str(run["changed"]), reverse=True)
+        raise BadFile(f"there is no folder {str(folder)!r}; `ludens eval` creates runs in 'runs'.")
+    found = sorted(find_runs(folder), key=lambda run: str(run["changed"]), reverse=True)
     if json:
         return json_out(found)
     if not found:
         print(f"There are no runs in {folder}.")
         return None
     table(
-        f"Runs in {folder}, the latest first",
+        f"Runs in {folder}, latest first",
         ("folder", "suite", "entrants", "done", "void", "last change"),
-        [_line(run) for run in found],
+        [_row(run) for run in found],
         ("done", "void"),
         spare=("last change", "entrants", "suite", "void"),
     )
-    print("`ludens report FOLDER` says what a run found, `ludens replay FOLDER` shows its episodes.")
+    print("Run `ludens report FOLDER` for results, `ludens replay FOLDER` for episodes.")
     return None
 
 
-def found_in(folder: Path) -> Iterator[dict[str, Any]]:
-    """Every run below a folder. One that cannot be read is listed with the reason."""
+def find_runs(folder: Path) -> Iterator[dict[str, Any]]:
+    """Every run below a folder. One that cannot be read is listed with the error."""
     for file in sorted(folder.rglob("run.json")):
         run = file.parent
         files = [path for path in (file, run / "episodes.jsonl") if path.exists()]
         changed = datetime.fromtimestamp(max(path.stat().st_mtime for path in files), UTC)
-        told: dict[str, Any] = {"folder": str(run), "changed": changed.isoformat(timespec="seconds")}
+        info: dict[str, Any] = {"folder": str(run), "changed": changed.isoformat(timespec="seconds")}
         try:
-            yield {**told, **_progress(run)}
+            yield {**info, **_progress(run)}
         except UsageError as error:
-            yield {**told, "error": str(error)}
+            yield {**info, "error": str(error)}
 
 
 def _progress(run: Path) -> dict[str, Any]:
-    from ludens.run.store import progress, read_plan
+    from ludens.run.store import read_plan, read_progress
 
-    plan, (done, voids) = read_plan(run), progress(run)
+    plan, (done, voids) = read_plan(run), read_progress(run)
     return {
         "suite": plan.suite,
         "entrants": dict(plan.entrants),
@@ -70,7 +70,7 @@ def _progress(run: Path) -> dict[str, Any]:
     }
 
 
-def _line(run: dict[str, Any]) -> tuple[str, ...]:
+def _row(run: dict[str, Any]) -> tuple[str, ...]:
     changed = run["changed"].replace("T", " ").removesuffix("+00:00") + " UTC"
     if "error" in run:
         return run["folder"], run["error"], "", "", "", changed

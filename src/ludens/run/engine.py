@@ -1,90 +1,46 @@
-"""Plays a whole run: many episodes at once, saved as they end, within budgets, stoppable and resumable."""
+"""Plays a run: many episodes at once, saved as they finish, within a budget, stoppable and resumable."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from time import monotonic
 
-from ludens.run.budget import Budget, Forecast, Spend
-from ludens.run.collector import rare_collections
+from ludens.concurrent import run_many
+from ludens.run.budget import Budget, BudgetGuard, Spend
 from ludens.run.executor import Executor, WorkerDied
-from ludens.run.interrupts import interrupts
 from ludens.run.jobs import Outcome
-from ludens.run.meter import Meter
 from ludens.run.plan import Job
-from ludens.run.remaining import Remaining
+from ludens.run.progress import RunProgress, TimeLeft
+from ludens.run.runtime import infrequent_gc, interrupts
 from ludens.run.store import Store
 
-_SECONDS_BETWEEN_LOOKS = 0.25
-
-
-@dataclass
-class Tally:
-    """What a run has done so far in this go."""
-
-    total: int
-    """Episodes of the whole run, earlier ones included."""
-    before: int = 0
-    """Episodes that were finished before this go began."""
-    episodes: int = 0
-    voids: int = 0
-    moves: int = 0
-    fallbacks: int = 0
-    retried: int = 0
-    in_flight: int = 0
-    meter: Meter = field(default_factory=Meter)
-    last_error: str = ""
-    stopping: str = ""
-    """Why nothing more is started; empty while all goes on."""
-    left: float | None = None
-    """Seconds until the end, as far as can be said."""
-    started: float = field(default_factory=monotonic)
-
-    @property
-    def seconds(self) -> float:
-        """Time since this go began."""
-        return monotonic() - self.started
-
-    @property
-    def done(self) -> int:
-        """Finished episodes of the whole run."""
-        return self.before + self.episodes
-
-    def count(self, outcome: Outcome) -> None:
-        """Add one outcome."""
-        self.moves += outcome.moves
-        self.fallbacks += outcome.fallbacks
-        self.retried += outcome.retried
-        if outcome.void:
-            self.voids += 1
-            self.last_error = outcome.error
-        else:
-            self.episodes += 1
+_SECONDS_BETWEEN_UPDATES = 0.25
 
 
 @dataclass(frozen=True)
-class Ending:
-    """How a run ended: `complete`, or why not, and what was done."""
+class RunResult:
+    """How a run ended."""
 
     complete: bool
     reason: str
+    """Why it is not complete; empty if it is."""
     interrupted: bool
-    tally: Tally
+    progress: RunProgress
 
 
 class Engine:
-    """One go of a run.
+    """Plays the jobs of a run that are not done yet.
 
     Args:
         store: The run's folder, open.
         executor: Where episodes are played.
-        concurrency: Episodes in flight.
+        concurrency: Maximum number of episodes in flight.
         budget: When to start nothing more.
-        estimated: What an episode of an entrant in a task is expected to consume, before one was played.
-        watch: Called with the tally a few times a second and once at the end.
+        estimates: Cell (entrant and task) to what one episode is estimated to consume.
+        on_progress: Called with the progress a few times a second and once at the end.
     """
 
     def __init__(
@@ -94,135 +50,105 @@ class Engine:
         *,
         concurrency: int = 16,
         budget: Budget | None = None,
-        estimated: Mapping[tuple[str, str], Spend] | None = None,
-        watch: Callable[[Tally], None] | None = None,
+        estimates: Mapping[tuple[str, str], Spend] | None = None,
+        on_progress: Callable[[RunProgress], None] | None = None,
     ) -> None:
         self._store, self._executor = store, executor
-        self._concurrency, self._budget, self._watch = concurrency, budget or Budget(), watch
+        self._concurrency, self._on_progress = concurrency, on_progress
         self._queue: deque[Job] = deque(store.pending())
-        self._forecast = Forecast(estimated)
-        self._ahead = Spend()
-        self._remaining = Remaining(
-            Counter((job.entrant, job.task) for job in self._queue),
-            {kind: spend.calls for kind, spend in (estimated or {}).items()},
-        )
-        self._started = False
-        self._settled = asyncio.Event()
+        retries = {name: task.config.retries for name, task in store.plan.chosen.items()}
+        self._budget = BudgetGuard(budget or Budget(), estimates or {}, retries)
+        calls = {cell: spend.calls for cell, spend in (estimates or {}).items()}
+        self._time_left = TimeLeft(self._queue, calls)
         self._interrupted = False
-        self.tally = Tally(store.plan.total(), store.plan.total() - len(self._queue))
+        total = len(store.plan.jobs)
+        self.progress = RunProgress(total, total - len(self._queue))
 
     def stop(self, reason: str) -> None:
-        """Start nothing more; what is in flight is finished and saved."""
-        self.tally.stopping = self.tally.stopping or reason
-        self._settled.set()
+        """Start nothing more; episodes in flight are finished and saved."""
+        self.progress.stopping = self.progress.stopping or reason
 
-    async def run(self) -> Ending:
-        """Play until everything is done or something says stop."""
-        pulls: list[asyncio.Task[None]] = []
-        watching = asyncio.create_task(self._look())
+    async def run(self) -> RunResult:
+        """Play until everything is done or something calls `stop`."""
+        updates = asyncio.create_task(self._update_regularly())
         try:
-            with interrupts(self._interrupt), rare_collections():
+            with interrupts(self._interrupt), infrequent_gc():
                 await self._executor.start()
-                self._remaining.started = monotonic()
-                count = min(self._concurrency, len(self._queue))
-                pulls = [asyncio.create_task(self._pull()) for _ in range(count)]
-                await asyncio.gather(*pulls)
+                await self._play_all()
         finally:
-            for task in (*pulls, watching):
-                task.cancel()
-            await asyncio.gather(*pulls, watching, return_exceptions=True)
-            self._show()
+            updates.cancel()
+            self._update()
             await self._executor.close()
-        left = self.tally.total - self.tally.done
-        if left and not self.tally.stopping:
-            stay = "1 episode stays" if left == 1 else f"{left} episodes stay"
-            self.tally.stopping = f"{stay} void; the last reason: {self.tally.last_error}"
-        return Ending(not left, self.tally.stopping if left else "", self._interrupted, self.tally)
+        left = self.progress.total - self.progress.done
+        reason = self.progress.stopping
+        if left and not reason:
+            episodes = "1 episode" if left == 1 else f"{left} episodes"
+            reason = f"{episodes} failed after all retries; last error: {self.progress.last_error}"
+        return RunResult(not left, reason if left else "", self._interrupted, self.progress)
 
     def _interrupt(self) -> None:
         self._interrupted = True
         self.stop("interrupted")
 
-    async def _pull(self) -> None:
-        while self._queue and not self.tally.stopping:
-            place, refusal = self._next()
-            if refusal and self.tally.in_flight:
-                # Those in flight may turn out cheaper than expected.
-                self._settled.clear()
-                await self._settled.wait()
-                continue
-            if refusal:
-                return self.stop(refusal)
-            job = self._queue[place]
-            del self._queue[place]
-            await self._play(job, self._at_most(job))
-            # Bots never wait: without a breath no signal is heard and no progress shown.
-            await asyncio.sleep(0)
+    async def _play_all(self) -> None:
+        async for outcome in run_many(self._play, self._jobs(), self._concurrency):
+            self._record(outcome)
 
-    def _next(self) -> tuple[int, str]:
-        """The place of the first job that the budget covers, or why it covers none."""
-        refusals: dict[tuple[str, str], str] = {}
-        for place, job in enumerate(self._queue):
-            kind = (job.entrant, job.task)
-            if kind not in refusals:
-                refusals[kind] = self._refusal(job)
-                if not refusals[kind]:
-                    return place, ""
-        return 0, refusals[self._queue[0].entrant, self._queue[0].task]
+    def _jobs(self) -> Iterator[Job | None]:
+        """The jobs to start; None when none can start before a job in flight has ended."""
+        while True:
+            job = None
+            if self._queue and not self.progress.stopping:
+                job, reason = self._take_job()
+                if job is not None:
+                    self.progress.in_flight += 1
+                    self._time_left.start(job, monotonic())
+                    self._budget.start(job)
+                elif not self.progress.in_flight:
+                    self.stop(reason)
+            yield job
 
-    def _refusal(self, job: Job) -> str:
-        if self._budget.cost is not None and self.tally.in_flight and self._forecast.unpriced(job):
-            return "what it costs is not known yet"
-        # The first episode always starts: an estimate alone must not keep a run from beginning.
-        ahead = Spend()
-        if self._started:
-            ahead = self._ahead + (self._at_most(job) if self.tally.in_flight else self._forecast.of(job))
-        return self._budget.refuses(self._executor.meter, self.tally.seconds, ahead)
+    def _take_job(self) -> tuple[Job | None, str]:
+        """Remove the first job that the budget covers from the queue, or say why it covers none."""
+        reasons: dict[tuple[str, str], str] = {}
+        for index, job in enumerate(self._queue):
+            if job.cell not in reasons:
+                reason = self._budget.exceeded_by(job, self._executor.meter, self.progress.seconds)
+                if not reason:
+                    del self._queue[index]
+                    return job, ""
+                reasons[job.cell] = reason
+        return None, reasons[self._queue[0].cell]
 
-    def _at_most(self, job: Job) -> Spend:
-        """What is set aside for an episode in flight: an estimate does not foresee that replies are refused.
-
-        Hundreds may begin before the first of them ends and tells better.
-        """
-        expected = self._forecast.of(job)
-        tries = 1 + self._store.plan.chosen[job.task].config.retries
-        return expected if self._forecast.knows(job) else expected * tries
-
-    async def _play(self, job: Job, expected: Spend) -> None:
-        self._started = True
-        self.tally.in_flight += 1
-        self._remaining.begin(job, monotonic())
-        self._ahead += expected
+    async def _play(self, job: Job) -> Outcome:
         try:
-            outcome = await self._executor.play(job)
-        except WorkerDied as death:
-            outcome = Outcome(job, b"", True, error=str(death))
+            return await self._executor.play(job)
+        except WorkerDied as error:
+            return Outcome(job, b"", True, error=str(error))
         finally:
-            self.tally.in_flight -= 1
-            self._remaining.end(job, monotonic())
-            self._ahead -= expected
-            self._settled.set()
-        self._settle(outcome)
+            self.progress.in_flight -= 1
+            self._time_left.end(job, monotonic())
+            self._budget.end(job)
 
-    def _settle(self, outcome: Outcome) -> None:
+    def _record(self, outcome: Outcome) -> None:
         job = outcome.job
         if outcome.data:
             self._store.add(job, outcome.data, outcome.void)
         else:
             self._store.voids[job.key] += 1
-        self.tally.count(outcome)
-        self._forecast.learn(outcome)
+        self.progress.count(outcome)
+        self._budget.learn(outcome)
         if outcome.void and self._store.voids[job.key] <= self._store.plan.void_retries:
             self._queue.append(job)
-            self._remaining.again(job)
+            self._time_left.retry(job)
 
-    async def _look(self) -> None:
+    async def _update_regularly(self) -> None:
         while True:
-            self._show()
-            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+            self._update()
+            await asyncio.sleep(_SECONDS_BETWEEN_UPDATES)
 
-    def _show(self) -> None:
-        self.tally.meter = self._executor.meter
-        self.tally.left = self._remaining.seconds(monotonic())
-        if self._watch is not None:
-            self._watch(self.tally)
+    def _update(self) -> None:
+        self.progress.meter = self._executor.meter
+        self.progress.seconds_left = self._time_left.seconds(monotonic())
+        if self._on_progress is not None:
+            self._on_progress(self.progress)

@@ -1,7 +1,8 @@
-"""Plays the jobs of a plan, one at a time or many at once on one event loop. Every executor ends here."""
+"""Plays the jobs of a plan, any number at once on one event loop. Every executor ends here."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,10 @@ from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.view import view_of
 from ludens.loop import play
+from ludens.models.cache import Cached
+from ludens.models.client import Client
 from ludens.models.specs import ModelSpec, is_model
-from ludens.run.meter import Meter, Metered, paced
+from ludens.run.meter import Meter, Metered
 from ludens.run.plan import Job, Plan
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a job: the episode as JSON, and what a progress line and a forecast must know of it."""
+    """A played job: the episode as JSON, and the numbers that progress and forecasts need."""
 
     job: Job
     data: bytes
@@ -31,24 +34,22 @@ class Outcome:
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
-    moves: int = 0
     fallbacks: int = 0
-    retried: int = 0
     error: str = ""
 
 
 class JobRunner:
-    """Games and agents of a plan, made once and shared by all its episodes.
+    """The games, agents and models of a plan, created once and shared by all its episodes.
 
     Args:
         plan: What is played.
-        concurrency: How many episodes will be played here at once.
-        processes: How many players share the limits of the models.
+        concurrency: How many episodes are played at once in this process.
+        workers: How many processes share the rate limits of the models.
     """
 
-    def __init__(self, plan: Plan, concurrency: int = 1, processes: int = 1) -> None:
+    def __init__(self, plan: Plan, concurrency: int = 1, workers: int = 1) -> None:
         self.plan = plan
-        self._concurrency, self._processes = concurrency, processes
+        self._concurrency, self._workers = concurrency, workers
         self._games: dict[str, Game] = {}
         self._agents: dict[tuple[str, str], Agent] = {}
         self._models: dict[str, Model] = {}
@@ -56,7 +57,7 @@ class JobRunner:
 
     @property
     def meter(self) -> Meter:
-        """What all models together have consumed until now."""
+        """What all models together have consumed so far."""
         return replace(self._meter, retries=sum(model.counts["retries"] for model in self._models.values()))
 
     def game(self, task: str) -> Game:
@@ -69,20 +70,22 @@ class JobRunner:
         """The agent of a spec for the game of a task."""
         key = (spec, task)
         if key not in self._agents:
-            self._reach(spec)
+            self._add_model(spec)
             self._agents[key] = agent(spec, self.game(task), self._models)
         return self._agents[key]
 
-    def _reach(self, spec: str) -> None:
-        """Make the model of a seat, counted and paced, before the seat is filled."""
-        if is_model(spec):
-            parsed = ModelSpec.parse(spec)
-            if (key := str(parsed.own)) not in self._models:
-                made = paced(parsed.make(), parsed.own.options, self._concurrency, self._processes)
-                self._models[key] = Metered(made, self._meter)
+    def _add_model(self, spec: str) -> None:
+        """Create the model of a spec, if it names one, with a meter and its share of the limits."""
+        if not is_model(spec):
+            return
+        parsed = ModelSpec.parse(spec)
+        if (key := str(parsed.own)) not in self._models:
+            model = parsed.make()
+            _share_limits(model, parsed.own.options, self._concurrency, self._workers)
+            self._models[key] = Metered(model, self._meter)
 
     def check(self) -> None:
-        """Seat everybody and say the rules once: what cannot work is refused before the first episode."""
+        """Create every agent and render all rules once, to raise usage errors before the first episode."""
         for name, task in self.plan.chosen.items():
             view = view_of(self.game(name), self.plan.render, 0)
             for seat in self.game(name).seats:
@@ -94,29 +97,59 @@ class JobRunner:
                         self.agent(specs[seat], name).sit(self.game(name), seat, stream(0, "check"))
 
     async def play(self, job: Job) -> Outcome:
-        """Play one job. A `UsageError` (bad key, unknown model) is for the whole run; all else is a void."""
-        game, task, render = self.game(job.task), self.plan.chosen[job.task], self.plan.render
-        specs = self.plan.specs(job)
-        seated = {seat: self.agent(spec, job.task) for seat, spec in specs.items()}
-        return _outcome(job, await play(game, seated, job.seed, render=render, config=task.config))
+        """Play one job. A `UsageError` (bad key, unknown model) ends the run; other failures void the job."""
+        game, task = self.game(job.task), self.plan.chosen[job.task]
+        agents = {seat: self.agent(spec, job.task) for seat, spec in self.plan.specs(job).items()}
+        episode = await play(
+            game, agents, job.seed, render=self.plan.render, config=task.config, sample=job.sample
+        )
+        return _outcome(job, episode)
 
     async def close(self) -> None:
-        """Let go of every model."""
+        """Close every model."""
         for model in self._models.values():
             await model.close()
 
 
 def _outcome(job: Job, episode: Episode) -> Outcome:
-    verdicts, usage = episode.verdicts(), episode.usage()
+    usage = episode.usage()
     return Outcome(
         job,
         episode.to_json(),
         episode.status == "void",
         usage.calls,
-        usage.input_tokens + usage.output_tokens,
+        usage.tokens,
         usage.cost or 0.0,
-        len(episode.moves),
-        verdicts["fallback"],
-        verdicts["retried"],
+        episode.verdicts()["fallback"],
         episode.error,
     )
+
+
+def _share_limits(model: Model, given: Iterable[str], concurrency: int, workers: int) -> None:
+    """Give a model its share of the rate limits, and let it keep all episodes of this process busy.
+
+    Args:
+        model: The model, not called yet.
+        given: The options that its spec sets.
+        concurrency: Episodes played at once in this process; raises the default number of concurrent calls.
+        workers: How many processes share the limits.
+    """
+    client = model.inner if isinstance(model, Cached) else model
+    if not isinstance(client, Client):
+        return
+    settings = client.settings
+    if "concurrency" in given:
+        calls = max(1, settings.concurrency // workers)
+    else:
+        calls = max(settings.concurrency, concurrency)
+    client.settings = replace(
+        settings,
+        concurrency=calls,
+        rpm=_share(settings.rpm, workers),
+        tpm=_share(settings.tpm, workers),
+    )
+
+
+def _share(limit: int, workers: int) -> int:
+    """One worker's share of a limit; 0 means no limit."""
+    return max(1, limit // workers) if limit else 0

@@ -1,9 +1,9 @@
-"""What a run will play: entrants x tasks x seeds, each with a key that never changes."""
+"""What a run plays: entrants x tasks x seeds x seatings x samples, each episode with a fixed key."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -17,51 +17,68 @@ from ludens.core.registry import make
 from ludens.core.spec import parse_spec
 from ludens.core.templates import TemplateOverrides
 from ludens.core.view import RenderOptions
-from ludens.run.task import MODEL, Suite, Task, import_suite, suite
+from ludens.run.task import MODEL, Task, import_suite, suite
+
+MAX_SAMPLES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One episode to be played."""
+    """One episode to play."""
 
     key: str
+    """`entrant:task:seed:seating`, with `:sample` appended for every sample after the first (0)."""
     entrant: str
     task: str
     seed: int
     seating: int
+    sample: int = 0
+
+    @property
+    def cell(self) -> tuple[str, str]:
+        """Entrant and task: jobs of one cell are expected to take about as long and cost as much."""
+        return self.entrant, self.task
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything needed to repeat a run. Written to `run.json`; holds no keys or secrets."""
+    """Everything needed to repeat a run. Written to `run.json`; contains no keys or secrets."""
 
     suite: str
     entrants: Mapping[str, str]
     """Name in tables to agent spec."""
     tasks: tuple[str, ...] = ()
-    """The tasks of the suite that are played; all when empty."""
+    """The tasks of the suite to play; all when empty."""
     limit: int = 0
-    """At most so many episodes a task; 0 for the suite's own number."""
+    """Maximum number of episodes per task, not counting further samples; 0 for the suite's number."""
+    samples: int = 1
+    """How often each seed and seating is played."""
     seed: int = 0
-    """Moves every task's first seed."""
+    """Added to every task's first seed."""
     theme: str = "classic"
     size: int = 512
     templates: str = ""
     void_retries: int = 2
-    """How often an episode that an agent failure voided is played again."""
+    """How often a void episode is played again."""
     controls: Mapping[str, str] = field(default_factory=dict)
-    """The entrants that are blind controls, and of whom; they leave out tasks that are not blindable."""
+    """Blind control to the entrant it controls; controls skip tasks that are not blindable."""
     task_snapshot: Mapping[str, Any] = field(default_factory=dict)
-    """Each task spelt out as it was when the run began: game, version, seatings, seeds, table."""
+    """The definition of each task when the run began: game, version, seatings, seeds, config."""
     template_hashes: Mapping[str, str] = field(default_factory=dict)
-    """Folders with words of the user's own, and a hash of what stood in each when the run began."""
+    """User template folders and the hash of their contents when the run began."""
     made_with: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.samples <= MAX_SAMPLES:
+            raise BadOption(f"samples must be 1 to {MAX_SAMPLES}, not {self.samples}.")
+        for name in ("limit", "void_retries"):
+            if getattr(self, name) < 0:
+                raise BadOption(f"{name} must be at least 0, not {getattr(self, name)}.")
 
     @cached_property
     def chosen(self) -> dict[str, Task]:
         """The tasks by name."""
-        whole: Suite = suite(self.suite)
-        known = {task.name: task for task in whole.tasks}
+        known = {task.name: task for task in suite(self.suite).tasks}
         for name in self.tasks:
             if name not in known:
                 raise UnknownName(f"task of {self.suite}", name, known)
@@ -73,57 +90,67 @@ class Plan:
         overrides = TemplateOverrides.read(Path(self.templates)) if self.templates else None
         return RenderOptions(self.theme, self.size, overrides)
 
-    def jobs(self) -> Iterator[Job]:
-        """Every episode, in an order that lets all tasks and entrants advance together."""
-        counts = {name: self.count(task) for name, task in self.chosen.items()}
-        for index in range(max(counts.values())):
-            for name, task in self.chosen.items():
-                if index < counts[name]:
-                    seed, seating = task.placed(index)
-                    seed += self.seed
-                    for entrant in self.playing(task):
-                        yield Job(f"{entrant}:{name}:{seed}:{seating}", entrant, name, seed, seating)
+    @cached_property
+    def jobs(self) -> tuple[Job, ...]:
+        """Every episode. All tasks and entrants advance together, and further samples come last."""
+        places = {name: self._places(task) for name, task in self.chosen.items()}
+        return tuple(
+            _job(entrant, name, self.seed + seed, seating, sample)
+            for sample in range(self.samples)
+            for index in range(max(places.values()))
+            for name, task in self.chosen.items()
+            if index < places[name]
+            for seed, seating in [task.placed(index)]
+            for entrant in self.playing(task)
+        )
 
     def playing(self, task: Task) -> list[str]:
-        """Who plays a task: everybody, except blind controls where there is nothing to be blind to."""
+        """The entrants that play a task: all but blind controls where the task is not blindable."""
         return [name for name in self.entrants if task.blindable or name not in self.controls]
 
     def count(self, task: Task) -> int:
-        """How many episodes of a task each entrant plays; seatings are never cut in half."""
-        if not self.limit or self.limit >= task.episodes:
+        """How many episodes of a task each entrant plays."""
+        return self._places(task) * self.samples
+
+    def _places(self, task: Task) -> int:
+        """How many pairs of seed and seating of a task are played; every seed in all seatings."""
+        if not self.limit:
             return task.episodes
         swaps = len(task.seatings)
         return min(task.episodes, -(-self.limit // swaps) * swaps)
 
     def total(self) -> int:
-        """All episodes of the run."""
+        """The number of jobs, without listing them."""
         return sum(len(self.playing(task)) * self.count(task) for task in self.chosen.values())
 
     def specs(self, job: Job) -> dict[str, str]:
-        """Who sits where in this episode."""
+        """The agent spec of every seat in a job."""
         seating = self.chosen[job.task].seatings[job.seating]
         return {seat: self.entrants[job.entrant] if who == MODEL else who for seat, who in seating.items()}
 
     def seats(self, job: Job) -> tuple[str, ...]:
-        """The seats of the entrant in this episode."""
+        """The seats of the entrant in a job."""
         seating = self.chosen[job.task].seatings[job.seating]
         return tuple(seat for seat, who in seating.items() if who == MODEL)
 
     def to_json(self) -> bytes:
-        """What `run.json` holds."""
+        """The contents of `run.json`."""
         return orjson.dumps(self._fields(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
     @staticmethod
     def from_json(data: bytes) -> Plan:
-        """Read `run.json`."""
-        from pydantic import TypeAdapter, ValidationError
+        """Read and validate `run.json`."""
+        from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
         try:
-            return TypeAdapter(Plan).validate_json(data)
+            adapter = TypeAdapter(with_config(ConfigDict(extra="forbid"))(Plan))
+            return adapter.validate_json(data, strict=True)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise BadFile(f"run.json is not valid at {place or 'its start'}: {first['msg']}.") from None
+        except BadOption as error:
+            raise BadFile(f"run.json is not valid: {error}") from None
 
     def identity(self) -> str:
         """A hash of what is played, so that results of two plans are never mixed."""
@@ -132,21 +159,21 @@ class Plan:
         return blake2b(orjson.dumps(rest, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
 
     def check_unchanged(self) -> None:
-        """Refuse to go on with tasks that are not those the run began with."""
+        """Raise `BadOption` if tasks or templates differ from those the run began with."""
         now = _task_snapshot(self.chosen)
         for name, task in self.task_snapshot.items():
             if now.get(name) != task:
                 raise BadOption(
-                    f"task {name!r} of {self.suite} has changed since this run began; begin a new run."
+                    f"task {name!r} of {self.suite} has changed since this run began; start a new run."
                 )
         for folder, before in self.template_hashes.items():
-            if _hash_of(Path(folder)) != before:
+            if _hash_templates(Path(folder)) != before:
                 raise BadOption(
-                    f"the words in {folder!r} have changed since this run began; begin a new run."
+                    f"the templates in {folder!r} have changed since this run began; start a new run."
                 )
 
     def template_folders(self) -> list[str]:
-        """Where words of the user's own are found, for games and for those who play."""
+        """The user's template folders, of games and of agents."""
         own = (parse_spec(spec).options.get("templates", "") for spec in self.entrants.values())
         return sorted({self.templates, *own} - {""})
 
@@ -154,32 +181,40 @@ class Plan:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
+def _job(entrant: str, task: str, seed: int, seating: int, sample: int) -> Job:
+    key = f"{entrant}:{task}:{seed}:{seating}" + (f":{sample}" if sample else "")
+    return Job(key, entrant, task, seed, seating, sample)
+
+
 def make_plan(suite_name: str, entrants: Mapping[str, str], **choices: Any) -> Plan:
-    """A plan whose tasks, games, seats and names have been checked; the suite's name is trusted."""
+    """A plan whose tasks, games, seats, seeds and keys are checked. The suite's name must be trusted."""
     import_suite(suite_name)
     if not entrants:
-        raise BadOption("nobody to measure: name at least one --model.")
+        raise BadOption("there are no entrants: give at least one --model.")
     bare = Plan(suite_name, dict(entrants), **choices)
     for task in bare.chosen.values():
         game = make(task.game)
         for seating in task.seatings:
             if set(seating) != set(game.seats):
                 raise BadOption(
-                    f"task {task.name!r} seats {sorted(seating)} at {game.name}, not {list(game.seats)}."
+                    f"task {task.name!r} has the seats {sorted(seating)}, but {game.name} has "
+                    f"{list(game.seats)}."
                 )
-    starts = [f"{name}:{task}" for name in bare.entrants for task in bare.chosen]
-    if len(set(starts)) < len(starts):
-        raise BadOption("the names of entrants and tasks make keys that could be mistaken for one another.")
-    return replace(
+    plan = replace(
         bare,
         task_snapshot=_task_snapshot(bare.chosen),
-        template_hashes={folder: _hash_of(Path(folder)) for folder in bare.template_folders()},
+        template_hashes={folder: _hash_templates(Path(folder)) for folder in bare.template_folders()},
         made_with=versions(),
     )
+    if any(not -(2**63) <= job.seed < 2**63 for job in plan.jobs):
+        raise BadOption(f"--seed {plan.seed} leads to episode seeds that do not fit into 64 bits.")
+    if len({job.key for job in plan.jobs}) < len(plan.jobs):
+        raise BadOption("two episodes have the same key: rename an entrant or a task that contains ':'.")
+    return plan
 
 
 def _task_snapshot(tasks: Mapping[str, Task]) -> dict[str, Any]:
-    """What is played in each task, as plain JSON values."""
+    """The definition of each task as plain JSON values."""
     snapshot = {
         name: {
             "game": task.game,
@@ -195,19 +230,19 @@ def _task_snapshot(tasks: Mapping[str, Task]) -> dict[str, Any]:
     return plain
 
 
-def _hash_of(templates: Path) -> str:
-    """Of the names and letters of all words files of a folder."""
+def _hash_templates(folder: Path) -> str:
+    """A hash of the names and contents of all template files in a folder."""
     found = blake2b(digest_size=12)
-    for file in sorted(templates.glob("*.md")):
+    for file in sorted(folder.glob("*.md")):
         try:
             found.update(orjson.dumps([file.name, file.read_text("utf-8")]))
         except (OSError, UnicodeDecodeError) as error:
-            raise BadFile(f"cannot read the words file {str(file)!r}: {error}.") from None
+            raise BadFile(f"cannot read the template file {str(file)!r}: {error}.") from None
     return found.hexdigest()
 
 
 def versions() -> dict[str, str]:
-    """What this run is made with."""
+    """The versions of Python and of the packages that determine what is played."""
     from importlib.metadata import PackageNotFoundError, version
 
     made = {"python": platform.python_version()}

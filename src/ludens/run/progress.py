@@ -1,37 +1,152 @@
-"""How a run is getting on: a live line at a terminal, a plain line now and then anywhere else."""
+"""The progress of a run: counts, time left, and how both are shown."""
 
 from __future__ import annotations
 
 import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
+from ludens.run.jobs import Outcome
+from ludens.run.meter import Meter
+from ludens.run.plan import Job
+
 if TYPE_CHECKING:
     from rich.live import Live
-
-    from ludens.run.engine import Tally
 
 SECONDS_BETWEEN_LINES = 10.0
 
 
-class Progress:
-    """Shows tallies while it is entered; called with each."""
+@dataclass
+class RunProgress:
+    """What a run has done since it was started or resumed."""
+
+    total: int
+    """Episodes of the whole run, earlier ones included."""
+    before: int = 0
+    """Episodes that were finished before this start."""
+    episodes: int = 0
+    voids: int = 0
+    fallbacks: int = 0
+    in_flight: int = 0
+    meter: Meter = field(default_factory=Meter)
+    last_error: str = ""
+    stopping: str = ""
+    """Why nothing more is started; empty while the run goes on."""
+    seconds_left: float | None = None
+    """None while unknown."""
+    started: float = field(default_factory=monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start."""
+        return monotonic() - self.started
+
+    @property
+    def done(self) -> int:
+        """Finished episodes of the whole run."""
+        return self.before + self.episodes
+
+    def count(self, outcome: Outcome) -> None:
+        """Add one outcome."""
+        self.fallbacks += outcome.fallbacks
+        if outcome.void:
+            self.voids += 1
+            self.last_error = outcome.error
+        else:
+            self.episodes += 1
+
+
+class TimeLeft:
+    """Estimates the time until all jobs have finished from the mean duration of the episodes of each cell.
+
+    Counting episodes would not do: where short and long tasks are mixed, the short ones finish first.
+
+    Args:
+        jobs: What has not started yet.
+        calls: Cell to the estimated model calls of an episode: how cells compare before any has finished.
+    """
+
+    def __init__(self, jobs: Iterable[Job], calls: Mapping[tuple[str, str], float]) -> None:
+        self._waiting = Counter(job.cell for job in jobs)
+        self._calls, self._first_start = calls, inf
+        self._running: dict[str, tuple[Job, float]] = {}
+        self._seconds: defaultdict[tuple[str, str], float] = defaultdict(float)
+        self._finished: Counter[tuple[str, str]] = Counter()
+
+    def start(self, job: Job, now: float) -> None:
+        """A job has started; `now` is the time by any clock."""
+        self._first_start = min(self._first_start, now)
+        self._waiting[job.cell] -= 1
+        self._running[job.key] = job, now
+
+    def end(self, job: Job, now: float) -> None:
+        """A job has finished or is void."""
+        _, started = self._running.pop(job.key)
+        self._seconds[job.cell] += now - started
+        self._finished[job.cell] += 1
+
+    def retry(self, job: Job) -> None:
+        """A job will be played again."""
+        self._waiting[job.cell] += 1
+
+    def seconds(self, now: float) -> float | None:
+        """Time until the last job finishes; None before the first one has."""
+        if not self._finished:
+            return None
+        waiting = {cell: number for cell, number in self._waiting.items() if number > 0}
+        ages: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+        for job, started in self._running.values():
+            ages[job.cell].append(now - started)
+        duration = {cell: self._duration(cell, ages[cell]) for cell in {*waiting, *ages}}
+        running = [max(duration[cell] - age, 0.0) for cell, some in ages.items() for age in some]
+        work = sum(duration[cell] * number for cell, number in waiting.items()) + sum(running)
+        busy = sum(self._seconds.values()) + sum(sum(some) for some in ages.values())
+        concurrency = busy / max(now - self._first_start, 1e-9)
+        # However many are played at once, the end is not before that of the longest.
+        return max(
+            [work / concurrency if concurrency else 0.0, *(duration[cell] for cell in waiting), *running]
+        )
+
+    def _duration(self, cell: tuple[str, str], ages: Sequence[float]) -> float:
+        """Mean duration of an episode. Short ones finish first, so those that are running count too."""
+        guess = self._guess(cell)
+        total = self._seconds[cell] + sum(max(guess, age) for age in ages)
+        number = self._finished[cell] + len(ages)
+        return total / number if number else guess
+
+    def _guess(self, cell: tuple[str, str]) -> float:
+        """By the number of calls if estimated, else by the finished episodes of the cell, else by all."""
+        priced = [other for other in self._finished if self._calls.get(other)]
+        if priced and self._calls.get(cell):
+            calls = sum(self._calls[other] * self._finished[other] for other in priced)
+            return self._calls[cell] * sum(self._seconds[other] for other in priced) / calls
+        if self._finished[cell]:
+            return self._seconds[cell] / self._finished[cell]
+        return sum(self._seconds.values()) / self._finished.total()
+
+
+class ProgressDisplay:
+    """Shows progress: a live line on a terminal, otherwise a plain line every few seconds."""
 
     def __init__(self, out: TextIO | None = None, every: float = SECONDS_BETWEEN_LINES) -> None:
         self._out = out or sys.stderr
         self._every = every
         self._live: Live | None = None
         self._shown = monotonic()
-        self._stopping = False
-        self._last: Tally | None = None
+        self._stop_shown = False
+        self._last: RunProgress | None = None
 
     def __enter__(self) -> Self:
         if self._out.isatty():
             from rich.console import Console
             from rich.live import Live
 
-            # What models are reached with may warn while the line is there: rich keeps both apart.
+            # Model clients may print warnings meanwhile: rich keeps them apart from the live line.
             screen = Console(file=self._out, markup=False, highlight=False, emoji=False)
             self._live = Live(console=screen, refresh_per_second=4, transient=True)
             self._live.__enter__()
@@ -44,27 +159,21 @@ class Progress:
             self._live.__exit__(kind, error, trace)
             self._live = None
         if self._last is not None:
-            self._print(line(self._last))
+            self._print(progress_line(self._last))
 
-    def __call__(self, tally: Tally) -> None:
-        self._last = tally
-        if tally.stopping and not self._stopping:
-            self._stopping = True
-            self._told(tally)
+    def __call__(self, progress: RunProgress) -> None:
+        self._last = progress
+        if progress.stopping and not self._stop_shown:
+            self._stop_shown = True
+            if progress.in_flight:
+                self._print(_stop_line(progress))
         if self._live is not None:
             from rich.text import Text
 
-            self._live.update(Text(line(tally), overflow="ellipsis", no_wrap=True))
+            self._live.update(Text(progress_line(progress), overflow="ellipsis", no_wrap=True))
         elif monotonic() - self._shown >= self._every:
             self._shown = monotonic()
-            self._print(line(tally))
-
-    def _told(self, tally: Tally) -> None:
-        """Say at once that the end has begun, and what is still waited for."""
-        if not tally.in_flight:
-            return
-        again = " Ctrl-C again stops now." if tally.stopping == "interrupted" else ""
-        self._print(f"{tally.stopping}: starting nothing more, finishing {tally.in_flight} in flight.{again}")
+            self._print(progress_line(progress))
 
     def _print(self, text: str) -> None:
         if self._live is not None:
@@ -73,32 +182,38 @@ class Progress:
             print(text, file=self._out, flush=True)
 
 
-def line(tally: Tally) -> str:
-    """The state of a run in one line."""
-    meter, parts = tally.meter, [f"{tally.done}/{tally.total} episodes"]
+def _stop_line(progress: RunProgress) -> str:
+    again = "; press Ctrl-C again to stop now" if progress.stopping == "interrupted" else ""
+    number = f"{progress.in_flight} episode{'' if progress.in_flight == 1 else 's'}"
+    return f"stopping ({progress.stopping}): waiting for {number} in flight{again}."
+
+
+def progress_line(progress: RunProgress) -> str:
+    """The progress in one line."""
+    meter, parts = progress.meter, [f"{progress.done}/{progress.total} episodes"]
     if meter.calls or meter.cached:
-        speed = meter.calls / tally.seconds if tally.seconds > 0 else 0.0
+        speed = meter.calls / progress.seconds if progress.seconds > 0 else 0.0
         parts.append(f"{meter.calls:,} calls ({speed:.1f}/s)")
         parts.append(f"{_short(meter.tokens)} tokens")
     if meter.cost is not None:
         parts.append(f"${meter.cost:,.2f}" if meter.cost >= 1 else f"${meter.cost:.4f}")
     for number, name in (
-        (meter.cached, "from the cache"),
+        (meter.cached, "cached"),
         (meter.retries, "retries"),
-        (tally.fallbacks, "fallbacks"),
-        (tally.voids, "void"),
+        (progress.fallbacks, "fallbacks"),
+        (progress.voids, "void"),
     ):
         if number:
             parts.append(f"{number:,} {name}")
-    if tally.done < tally.total and tally.left is not None and not tally.stopping:
-        parts.append(f"{clock(tally.left)} left")
+    if progress.done < progress.total and progress.seconds_left is not None and not progress.stopping:
+        parts.append(f"{duration(progress.seconds_left)} left")
     else:
-        parts.append(clock(tally.seconds))
+        parts.append(duration(progress.seconds))
     return ", ".join(parts)
 
 
-def clock(seconds: float) -> str:
-    """A duration as people say it."""
+def duration(seconds: float) -> str:
+    """Seconds as `59 s`, `1 min 1 s` or `1 h 1 min`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

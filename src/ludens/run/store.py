@@ -1,7 +1,8 @@
-"""A run's folder: `run.json` says what is played, `episodes.jsonl` holds one line for every finished episode.
+"""A run's folder: `run.json` is the plan, `episodes.jsonl` has one line for every finished episode.
 
-A line is appended and flushed the moment an episode ends, so that a killed run loses only what was in
-flight. A line torn by a crash is cut off when the folder is opened again. One process writes at a time.
+A line is appended and flushed when an episode ends, so that a killed run loses only the episodes in flight.
+A last line that a crash left incomplete is removed when the folder is opened again. Only one process may
+write at a time.
 """
 
 from __future__ import annotations
@@ -21,16 +22,26 @@ from ludens.core.errors import BadFile, BadOption
 from ludens.run.plan import Job, Plan
 
 EPISODES = "episodes.jsonl"
+_SEPARATOR = b',"episode":'
+"""Occurs once before the episode; inside strings its quotes would be escaped."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """One line of `episodes.jsonl`."""
+class Head:
+    """The fields of a line of `episodes.jsonl` that precede the episode."""
 
     key: str
     entrant: str
     task: str
     seating: int
+    sample: int
+    void: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Head):
+    """One line of `episodes.jsonl`."""
+
     episode: Episode
 
 
@@ -43,24 +54,22 @@ class Store:
         self.done: set[str] = set()
         self.voids: Counter[str] = Counter()
         self._file: BinaryIO | None = None
-        self._told = False
-        """Whether it was said that a line could not be written."""
+        self._write_failed = False
 
     @classmethod
     def create(cls, folder: Path, plan: Plan) -> Self:
-        """A new folder, or the same run's folder again."""
+        """A new folder, or the existing folder of the same plan."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise _cannot("write into", folder, error) from None
         file = folder / "run.json"
         if file.exists():
-            if read_plan(folder).identity() != plan.identity():
-                raise _another(folder)
+            _check_same_plan(folder, plan)
         else:
-            partial = folder / "run.json.part"  # what a crash at this very moment leaves behind
+            partial = folder / "run.json.part"  # left behind by a crash while it is written
             if any(other != partial for other in folder.iterdir()):
-                raise BadOption(f"the folder {str(folder)!r} is not empty and holds no run.")
+                raise BadOption(f"the folder {str(folder)!r} is not empty and contains no run.")
             try:
                 partial.write_bytes(plan.to_json())
                 partial.rename(file)
@@ -70,7 +79,7 @@ class Store:
 
     @classmethod
     def reopen(cls, folder: Path) -> Self:
-        """The folder of a run that was begun before."""
+        """The folder of an existing run."""
         plan = read_plan(folder)
         plan.check_unchanged()
         return cls(folder, plan)
@@ -82,19 +91,11 @@ class Store:
         except OSError as error:
             raise _cannot("write", path, error) from None
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._file.close()
-            raise BadOption(f"another process is writing to {str(self.folder)!r}.") from None
-        except OSError as error:  # some network drives have no locks
-            self._file.close()
-            raise _cannot("lock", path, error) from None
-        try:
-            # Two may have begun in an empty folder at the same moment; the plan of one of them stayed.
-            if read_plan(self.folder).identity() != self.plan.identity():
-                raise _another(self.folder)
-            _mend(path)
-            self.done, self.voids = progress(self.folder)
+            _lock(self._file, path)
+            # Two processes may have created a run in this folder at the same moment; one plan has won.
+            _check_same_plan(self.folder, self.plan)
+            _remove_incomplete_line(path)
+            self.done, self.voids = read_progress(self.folder)
         except BaseException:
             self._file.close()
             raise
@@ -107,24 +108,22 @@ class Store:
             return
         try:
             self._file.close()
-        except OSError as trouble:  # what a full disk has not taken is tried once more, in vain
-            if not self._told:
-                raise _cannot("save an episode in", self.folder, trouble) from None
+        except OSError as failure:  # closing writes what is buffered, which fails again on a full disk
+            if not self._write_failed:
+                raise _cannot("save an episode in", self.folder, failure) from None
 
     def add(self, job: Job, episode: bytes, void: bool) -> None:
-        """Append one finished episode, given as JSON. A key that is done is never written again."""
+        """Append an episode, given as JSON. A key that is done is never written again."""
         assert self._file is not None, "the store is not open"
         if job.key in self.done:
             return
-        head = orjson.dumps(
-            {"key": job.key, "entrant": job.entrant, "task": job.task, "seating": job.seating, "void": void}
-        )
+        head = orjson.dumps(Head(job.key, job.entrant, job.task, job.seating, job.sample, void))
         try:
-            self._file.write(head[:-1] + _MARK + episode + b"}\n")
+            self._file.write(head[:-1] + _SEPARATOR + episode + b"}\n")
             self._file.flush()
         except OSError as error:
-            # Nothing may follow what could be half a line; the next process mends it.
-            self._told = True
+            # Nothing may follow what could be an incomplete line; it is removed by the next process.
+            self._write_failed = True
             raise _cannot("save an episode in", self.folder, error) from None
         if void:
             self.voids[job.key] += 1
@@ -132,90 +131,98 @@ class Store:
             self.done.add(job.key)
 
     def pending(self) -> Iterator[Job]:
-        """What is still to be played, in the plan's order."""
-        return (job for job in self.plan.jobs() if job.key not in self.done)
+        """The jobs that are not done, in the plan's order."""
+        return (job for job in self.plan.jobs if job.key not in self.done)
 
 
 def read_plan(folder: Path) -> Plan:
-    """The plan of a run's folder."""
+    """The plan of a run."""
     try:
         return Plan.from_json((folder / "run.json").read_bytes())
     except OSError:
-        raise BadFile(f"{str(folder)!r} is not a run: it holds no run.json.") from None
+        raise BadFile(f"{str(folder)!r} is not a run: it contains no run.json.") from None
 
 
-def progress(folder: Path) -> tuple[set[str], Counter[str]]:
+def read_progress(folder: Path) -> tuple[set[str], Counter[str]]:
     """The keys of the finished episodes of a run, and how often each key was void."""
-    path = folder / EPISODES
     done: set[str] = set()
     voids: Counter[str] = Counter()
-    for key, void in _keys(path) if path.exists() else ():
-        if void:
-            voids[key] += 1
+    for head, _, _ in read_lines(folder):
+        if head.void:
+            voids[head.key] += 1
         else:
-            done.add(key)
+            done.add(head.key)
     return done, voids
 
 
-def read_records(folder: Path) -> list[Record]:
-    """Every finished episode of a run, void ones included, in the order they were written."""
-    path = folder / EPISODES
-    return [_record(line, path, number) for number, line in _lines(path)] if path.exists() else []
+def read_lines(folder: Path) -> Iterator[tuple[Head, int, bytes]]:
+    """For every complete line of a run's episodes: its head, its offset in the file, the episode as JSON.
 
+    The last line may be incomplete while another process writes it, and is skipped.
+    """
+    from pydantic import TypeAdapter, ValidationError
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Whole lines with their numbers; the last may still be being written."""
+    path, offset = folder / EPISODES, 0
+    if not path.exists():
+        return
+    adapter = TypeAdapter(Head)
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
-                if line.endswith(b"\n"):
-                    yield number, line
+                if not line.endswith(b"\n"):
+                    return
+                cut = line.find(_SEPARATOR)
+                try:
+                    head = adapter.validate_json(line[:cut] + b"}", strict=True)
+                except ValidationError:
+                    raise BadFile(f"line {number} of {str(path)!r} is not an episode.") from None
+                yield head, offset, line[cut + len(_SEPARATOR) : -2]
+                offset += len(line)
     except OSError as error:
         raise _cannot("read", path, error) from None
 
 
-_MARK = b',"episode":'
-"""Stands once before the episode; within strings its quotes would be escaped."""
-
-
-def _record(line: bytes, path: Path, number: int) -> Record:
-    head, _, tail = line.rstrip().partition(_MARK)
-    try:
-        fields = orjson.loads(head + b"}")
-        episode = Episode.from_json(tail[:-1])
-        return Record(fields["key"], fields["entrant"], fields["task"], fields["seating"], episode)
-    except (orjson.JSONDecodeError, KeyError, TypeError, BadFile) as error:
-        raise BadFile(f"line {number} of {str(path)!r} is not an episode: {error}") from None
-
-
-def _keys(path: Path) -> Iterator[tuple[str, bool]]:
-    for number, line in _lines(path):
+def iter_records(folder: Path) -> Iterator[Record]:
+    """Every finished episode of a run, void ones included, in the order they were written."""
+    for number, (head, _, episode) in enumerate(read_lines(folder), 1):
         try:
-            head = orjson.loads(line.partition(_MARK)[0] + b"}")
-            yield head["key"], head["void"]
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            raise BadFile(f"line {number} of {str(path)!r} is not an episode.") from None
+            read = Episode.from_json(episode)
+        except BadFile as error:
+            raise BadFile(f"line {number} of {str(folder / EPISODES)!r} is not valid: {error}") from None
+        yield Record(head.key, head.entrant, head.task, head.seating, head.sample, head.void, read)
 
 
-def _another(folder: Path) -> BadOption:
-    return BadOption(f"{str(folder)!r} holds another run; choose another --out or resume that one.")
+def read_records(folder: Path) -> list[Record]:
+    """All of `iter_records`."""
+    return list(iter_records(folder))
+
+
+def _check_same_plan(folder: Path, plan: Plan) -> None:
+    if read_plan(folder).identity() != plan.identity():
+        raise BadOption(f"{str(folder)!r} contains another run; choose another --out or resume that run.")
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BadOption(f"another process is writing to {str(path.parent)!r}.") from None
+    except OSError as error:  # some network drives have no locks
+        raise _cannot("lock", path, error) from None
 
 
 def _cannot(what: str, path: Path, error: OSError) -> BadFile:
     return BadFile(f"cannot {what} {str(path)!r}: {(error.strerror or str(error)).lower()}.")
 
 
-def _mend(path: Path) -> None:
-    """Cut off a last line that a crash left without its end."""
+def _remove_incomplete_line(path: Path) -> None:
+    """Truncate a file after its last newline."""
     with path.open("rb+") as file:
-        file.seek(0, 2)
-        end = file.tell()
-        position = end
+        end = position = file.seek(0, 2)
         while position > 0:
             start = max(0, position - 65536)
             file.seek(start)
-            block = file.read(position - start)
-            newline = block.rfind(b"\n")
+            newline = file.read(position - start).rfind(b"\n")
             if newline >= 0:
                 position = start + newline + 1
                 break

@@ -176,7 +176,7 @@ def test_an_unfinished_run_and_an_empty_one_can_be_read(folder: Path, tmp_path: 
 
 
 def test_wrong_folders_are_refused_in_a_sentence(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match=r"holds no run\.json"):
+    with pytest.raises(BadFile, match=r"no run\.json"):
         load_results([tmp_path])
     with pytest.raises(BadOption, match="stands twice"):
         load_results([folder, folder])

@@ -122,7 +122,7 @@ def test_wrong_orders_get_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (Order("hanaby", 4), UnknownName, "did you mean 'hanabi'"),
         (Order("hanabi", 0), BadOption, "at least 1"),
         (Order("hanabi", 4, seed=-1), BadOption, "a seed from 0"),
-        (Order("hanabi", 4, run=tmp_path), BadFile, "holds no run.json"),
+        (Order("hanabi", 4, run=tmp_path), BadFile, "no run.json"),
     ):
         with pytest.raises(kind, match=says):
             built("vs-bench", order)
