@@ -18,7 +18,7 @@ PASSING = [
     "empty_choices", "no_message", "choice_error", "error_200", "hang",
 ]  # fmt: skip
 STOPPING = {
-    "bad_key": "the key",
+    "bad_key": "API key",
     "forbidden": "HTTP 403",
     "unknown_model": "model",
     "no_credit": "no credit left",
@@ -156,13 +156,13 @@ async def test_an_option_that_is_left_out_is_told_by_every_report(tmp_path: Path
     async with ModelServer(unwanted=["temperature"]) as server:
         code, err = await evaluated(server, run, "--limit", "1", "--workers", "2", options="temperature=0")
     assert code == 0, err
-    said = "vllm/tiny does not take the option 'temperature'; it is left out."
+    said = "vllm/tiny does not support the option 'temperature'; it is not sent."
     version = "vllm/tiny was answered by tiny-2025."
     assert all(episode.remarks == [said, version] for episode in episodes(run))
     for form in ("table", "md", "html"):
         told = await ludens("report", str(run), "--suite", TURNS, "--format", form)
         page = Path(run / "report.html").read_text() if form == "html" else told.out
-        assert "does not take the option" in page, form
+        assert "does not support the option" in page, form
 
 
 async def test_calls_given_up_make_void_episodes_that_are_played_again(
