@@ -38,9 +38,7 @@ def rows(seconds: float) -> Iterator[Row]:
     """Bots alone, and 256 model calls in flight to a server that takes 200 ms."""
     bots = _child("tic_tac_toe", "x", "o", "bot/random", max(100, round(2000 * seconds)), 16, 1000)
     note = f"{bots['episodes']:,} episodes in {bots['wall']:.1f} s, {bots['megabytes']:.0f} MB at most"
-    yield Row(
-        "bots", bots["episodes"] / bots["cpu"], "episodes/s", BOT_EPISODES, note=note
-    )
+    yield Row("bots", bots["episodes"] / bots["cpu"], "episodes/s", BOT_EPISODES, note=note)
     several = processes(IN_FLIGHT)
     with serving(LATENCY) as url:
         for modality in ("image", "text"):

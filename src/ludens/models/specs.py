@@ -34,7 +34,7 @@ class PromptOptions:
 
     def __post_init__(self) -> None:
         if self.blind and self.modality in ("text", "both"):
-            raise BadOption(f"a blind model cannot be shown modality={self.modality}: the text describes the picture.")
+            raise BadOption(f"a blind model cannot be shown modality={self.modality}: text shows the same.")
 
 
 @dataclass(frozen=True)
