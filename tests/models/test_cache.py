@@ -131,13 +131,13 @@ async def test_file_that_is_no_cache(tmp_path: Path) -> None:
         assert server.requests == []
 
 
-@pytest.mark.parametrize("kept", [b"{", b"[]", b'{"txt": "a"}', b'{"text": 7}', b'{"text": null}'])
-async def test_invalid_entry(kept: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stored", [b"{", b"[]", b'{"txt": "a"}', b'{"text": 7}', b'{"text": null}'])
+async def test_invalid_entry(stored: bytes, tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     store = AnswerFile(path)
     await store.put("k", Answer("ours"))
     with sqlite3.connect(path) as db:
-        db.execute("UPDATE answers SET answer = ?", (kept,))
+        db.execute("UPDATE answers SET answer = ?", (stored,))
     db.close()
     with pytest.raises(BadFile, match="invalid entry"):
         await store.get("k")

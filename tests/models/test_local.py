@@ -226,7 +226,6 @@ async def test_logprobs_are_those_of_the_sampling_distribution(weights: Weights,
         top_k=3, top_p=0.5, min_p=0.2, repetition_penalty=1.5, temperature=0.3, do_sample=True
     )
     requests = [make() for make in REQUESTS]
-    # Batches whose prompts have no picture at all are a case of their own in some processors.
     async with LocalModel.live(
         network, processor, temperature=temperature, max_tokens=24, gather=50, logprobs=True
     ) as live:
@@ -246,7 +245,7 @@ async def test_logprobs_are_those_of_the_sampling_distribution(weights: Weights,
 async def test_top_p_limits_the_distribution(weights: Weights) -> None:
     network, processor = weights
     async with LocalModel.live(network, processor, top_p=0.001, max_tokens=8, logprobs=True) as live:
-        answer = await live.answer(ask("Well?"))
+        answer = await live.answer(Request([Message("user", ("No picture.",))]))
     assert answer.tokens is not None
     assert answer.tokens.logprobs == [0.0] * 8
 

@@ -28,7 +28,7 @@ from aiohttp import web
 
 from tests.support.scenarios import SCENARIOS, Asked
 
-JobRunner = Callable[[str, bytes], str]
+Responder = Callable[[str, bytes], str]
 """Prompt and a hash of the whole request (pictures too) to reply."""
 
 PASSING = ("429", "500", "502", "503", "504", "reset", "half", "wrong_json", "empty_choices")
@@ -48,7 +48,7 @@ class ModelServer:
     """Answers `/v1/chat/completions`. `script` names what each request meets, in order of arrival."""
 
     script: Sequence[str] = ()
-    player: JobRunner = pick
+    player: Responder = pick
     latency: float = 0.0
     key: str | None = None
     model: str | None = None

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Self
 
+import numpy as np
+
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
@@ -47,6 +49,9 @@ class FlatPicture:
         head = struct.pack(">IIBBBBB", self.size, self.size, 8, 0, 0, 0, 0)
         rows = zlib.compress((b"\0" + b"\x80" * self.size) * self.size)
         return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+    def rgb(self) -> np.ndarray:
+        return np.full((self.size, self.size, 3), 128, np.uint8)
 
     def data_uri(self) -> str:
         return "data:image/png;base64," + b64encode(self.png()).decode()

@@ -35,6 +35,9 @@ def ludens(url: str, png: bytes, concurrency: int) -> tuple[str, Call, Close]:
         def png(self) -> bytes:
             return png
 
+        def rgb(self) -> None:
+            raise NotImplementedError
+
         def data_uri(self) -> str:
             return _uri(png)
 

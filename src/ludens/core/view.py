@@ -36,6 +36,9 @@ class Picture(Protocol):
 
     def png(self) -> bytes: ...
 
+    def rgb(self) -> Any:
+        """The pixels as an array of shape (height, width, 3)."""
+
     def data_uri(self) -> str: ...
 
     def blank(self) -> Picture:

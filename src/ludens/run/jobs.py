@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,6 @@ from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.view import view_of
 from ludens.loop import play
-from ludens.models.cache import Cached
-from ludens.models.client import Client
 from ludens.models.specs import ModelSpec, is_model
 from ludens.run.meter import Meter, Metered
 from ludens.run.plan import Job, Plan
@@ -81,7 +78,7 @@ class JobRunner:
         parsed = ModelSpec.parse(spec)
         if (key := str(parsed.own)) not in self._models:
             model = parsed.make()
-            _share_limits(model, parsed.own.options, self._concurrency, self._workers)
+            model.share_limits(self._concurrency, self._workers)
             self._models[key] = Metered(model, self._meter)
 
     def check(self) -> None:
@@ -123,33 +120,3 @@ def _outcome(job: Job, episode: Episode) -> Outcome:
         episode.verdicts()["fallback"],
         episode.error,
     )
-
-
-def _share_limits(model: Model, given: Iterable[str], concurrency: int, workers: int) -> None:
-    """Give a model its share of the rate limits, and let it keep all episodes of this process busy.
-
-    Args:
-        model: The model, not called yet.
-        given: The options that its spec sets.
-        concurrency: Episodes played at once in this process; raises the default number of concurrent calls.
-        workers: How many processes share the limits.
-    """
-    client = model.inner if isinstance(model, Cached) else model
-    if not isinstance(client, Client):
-        return
-    settings = client.settings
-    if "concurrency" in given:
-        calls = max(1, settings.concurrency // workers)
-    else:
-        calls = max(settings.concurrency, concurrency)
-    client.settings = replace(
-        settings,
-        concurrency=calls,
-        rpm=_share(settings.rpm, workers),
-        tpm=_share(settings.tpm, workers),
-    )
-
-
-def _share(limit: int, workers: int) -> int:
-    """One worker's share of a limit; 0 means no limit."""
-    return max(1, limit // workers) if limit else 0
