@@ -88,7 +88,7 @@ def eval_(
     yes: Yes = False,
 ) -> int:
     """Measure models, bots or both on a suite; resumable, budgeted, with a table and a page at the end."""
-    from ludens.run.entrants import field_of
+    from ludens.run.entrants import entrants_of
     from ludens.run.plan import make_plan
     from ludens.run.store import Store
 
@@ -107,19 +107,19 @@ def eval_(
         raise BadOption(f"--tasks names no task: {tasks!r}.")
     manner = {option: str(value) for option, value in given.items() if value is not None}
     folder = str(templates.resolve()) if templates else ""
-    field = field_of(model, name, manner, templates=folder, blind_control=blind_control)
+    entrants = entrants_of(model, name, manner, templates=folder, blind_control=blind_control)
     plan = make_plan(
         suite,
-        field.entrants,
+        entrants.specs,
         tasks=some,
         limit=limit,
         seed=seed,
         theme=render.theme,
         size=render.size,
         templates=folder,
-        controls=field.controls,
+        controls=entrants.controls,
     )
-    into = out or usual_folder(suite, [name for name in field.entrants if name not in field.controls])
+    into = out or usual_folder(suite, [name for name in entrants.specs if name not in entrants.controls])
     return go(plan, into, lambda: Store.create(into, plan), pace)
 
 

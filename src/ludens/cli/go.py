@@ -183,9 +183,8 @@ def _agreed(plan: Plan, left: Sequence[Job], pace: Pace) -> CostEstimate:
 def show_results(folder: Path) -> None:
     """Write the page, print the table, and say where the page is."""
     from ludens.run.report import load_results, render
-    from ludens.run.report.parted import parted
-    from ludens.run.report.tables import composites, scores
-    from ludens.run.report.text import text
+    from ludens.run.report.tables import scores, split, task_scores
+    from ludens.run.report.text import plain
 
     results = load_results([folder])
     page, trouble = folder / "report.html", ""
@@ -193,8 +192,8 @@ def show_results(folder: Path) -> None:
         page.write_bytes(render(results, "html"))
     except OSError as error:
         trouble = (error.strerror or str(error)).lower()
-    made = [part for found in results.suites for part in (*parted(scores(found)), composites(found))]
-    print(text([part for part in made if part is not None], console().width))
+    made = [part for found in results.suites for part in (*split(scores(found)), task_scores(found))]
+    print(plain([part for part in made if part is not None], console().width))
     if trouble:
         raise BadFile(f"cannot write {str(page)!r}: {trouble}.")
     print(f"Open {page}; `ludens report {quote(str(folder))}` tells more.")
