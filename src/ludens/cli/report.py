@@ -21,7 +21,7 @@ def report(
     format: Annotated[
         str | None,
         Parameter(
-            help="table, md, latex, csv, parquet, html or json; by default from the suffix of --out, else table."
+            help="table, md, latex, csv, parquet, html or json; default: by the suffix of --out, else table."
         ),
     ] = None,
     out: Annotated[

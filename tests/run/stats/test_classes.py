@@ -43,7 +43,7 @@ def test_any_of_several_right_answers_will_do() -> None:
 def test_no_answers_and_no_right_label() -> None:
     empty = classification([])
     assert (empty.accuracy.n, empty.labels, isnan(empty.macro_f1)) == (0, (), True)
-    with pytest.raises(ValueError, match="right label"):
+    with pytest.raises(ValueError, match="at least one label"):
         classification([(frozenset(), "up")])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from math import inf, isnan
 
 import numpy as np
@@ -12,12 +13,14 @@ from hypothesis import strategies as st
 from ludens.run.stats import (
     Estimate,
     exactly,
-    macro_micro,
+    macro_average,
     mean,
+    micro_average,
     normalised,
     rate,
 )
 
+Average = Callable[[Mapping[str, Estimate]], Estimate]
 quick = settings(max_examples=40, deadline=None)
 
 
@@ -56,33 +59,34 @@ def test_doubt_about_anchors_only_widens(x: float, ex: float, el: float, eh: flo
     assert unsure.high - unsure.low >= sure.high - sure.low - 1e-6
 
 
-def test_macro_counts_groups_and_micro_counts_games() -> None:
-    found = macro_micro({"easy": rate(90, 100), "hard": rate(1, 10)})
-    assert found.macro.mean == pytest.approx(0.5)
-    assert found.micro.mean == pytest.approx(91 / 110)
-    assert found.macro.n == found.micro.n == 110
+def test_macro_weights_groups_and_micro_weights_observations() -> None:
+    groups = {"easy": rate(90, 100), "hard": rate(1, 10)}
+    macro, micro = macro_average(groups), micro_average(groups)
+    assert macro.mean == pytest.approx(0.5)
+    assert micro.mean == pytest.approx(91 / 110)
+    assert macro.n == micro.n == 110
     errors = rate(90, 100).standard_error, rate(1, 10).standard_error
-    assert found.macro.standard_error == pytest.approx(np.hypot(*errors) / 2)
+    assert macro.standard_error == pytest.approx(np.hypot(*errors) / 2)
 
 
-def test_one_group_is_its_own_average() -> None:
+@pytest.mark.parametrize("average", [macro_average, micro_average])
+def test_the_average_of_one_group_is_the_group(average: Average) -> None:
     only = rate(3, 7)
-    found = macro_micro({"only": only})
-    for average in (found.macro, found.micro):
-        assert (average.mean, average.low, average.high) == pytest.approx((only.mean, only.low, only.high))
+    found = average({"only": only})
+    assert (found.mean, found.low, found.high) == pytest.approx((only.mean, only.low, only.high))
 
 
-def test_an_empty_group_is_not_hidden() -> None:
-    found = macro_micro({"played": rate(3, 7), "never": rate(0, 0)})
-    assert isnan(found.macro.mean)
-    assert found.micro.mean == pytest.approx(3 / 7)
-    assert macro_micro({}).micro.n == 0
-    assert macro_micro({"a": exactly(1.0)}).macro.mean == 1.0
+def test_an_empty_group_makes_the_macro_average_unknown() -> None:
+    groups = {"played": rate(3, 7), "never": rate(0, 0)}
+    assert isnan(macro_average(groups).mean)
+    assert micro_average(groups).mean == pytest.approx(3 / 7)
+    assert micro_average({}).n == macro_average({}).n == 0
+    assert macro_average({"a": exactly(1.0)}).mean == 1.0
 
 
 @quick
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=6))
 def test_averages_of_rates_stay_ordered_inside_0_and_1(tallies: list[tuple[int, int]]) -> None:
-    found = macro_micro({i: rate(right, right + wrong + 1) for i, (right, wrong) in enumerate(tallies)})
-    for average in (found.macro, found.micro):
-        assert -1e-12 <= average.low <= average.mean <= average.high <= 1 + 1e-12
+    groups = {i: rate(right, right + wrong + 1) for i, (right, wrong) in enumerate(tallies)}
+    for found in (macro_average(groups), micro_average(groups)):
+        assert -1e-12 <= found.low <= found.mean <= found.high <= 1 + 1e-12

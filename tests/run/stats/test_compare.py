@@ -209,7 +209,7 @@ def test_shared_questions_are_compared_one_by_one() -> None:
     blind = {**easy, **dict.fromkeys(range(20, 40), False)}
     tripped, sentence = indistinguishable(image, blind)
     assert not tripped
-    assert "episodes both have played, p = 0.008." in sentence
+    assert "shared episodes, p = 0.008." in sentence
     assert indistinguishable((28, 40), (20, 40))[0]
     assert indistinguishable(image, image)[0]
 

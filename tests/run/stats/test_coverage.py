@@ -14,8 +14,9 @@ from ludens.run.stats import (
     Estimate,
     games_needed,
     indistinguishable,
-    macro_micro,
+    macro_average,
     mean,
+    micro_average,
     normalised,
     paired_difference,
     rate,
@@ -113,8 +114,8 @@ def test_averages_over_games() -> None:
 
     macro = sum(p for p, _ in tasks) / 3
     micro = sum(p * n for p, n in tasks) / 140
-    assert 0.92 <= covered(lambda dice: macro_micro(groups(dice)).macro, macro, seed=6) <= 0.985
-    assert 0.92 <= covered(lambda dice: macro_micro(groups(dice)).micro, micro, seed=6) <= 0.985
+    assert 0.92 <= covered(lambda dice: macro_average(groups(dice)), macro, seed=6) <= 0.985
+    assert 0.92 <= covered(lambda dice: micro_average(groups(dice)), micro, seed=6) <= 0.985
 
 
 def test_the_games_asked_for_give_the_power_promised() -> None:

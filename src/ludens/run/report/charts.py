@@ -288,7 +288,8 @@ def confusion_charts(found: SuiteResults) -> Iterator[tuple[str, HeatMap | None,
 
 
 def _class_summary(classes: Classification) -> str:
-    text = f"accuracy {Value(classes.accuracy, 3)}, macro-F1 {classes.macro_f1:.3f}, {classes.unreadable} unreadable"
+    accuracy, macro_f1 = Value(classes.accuracy, 3), classes.macro_f1
+    text = f"accuracy {accuracy}, macro-F1 {macro_f1:.3f}, {classes.unreadable} unreadable"
     if not classes.per_label:
         return text
     label, worst = min(classes.per_label.items(), key=lambda item: item[1].f1)

@@ -6,7 +6,7 @@ import base64
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 
 from ludens.core.episode import Episode, Move, Try
@@ -46,11 +46,11 @@ class Pick:
 
 def pick_episodes(found: SuiteResults, most: int) -> list[Pick]:
     """At most so many episodes of every entrant and task, the most interesting of each first."""
-    groups = [_ranked(row, cell)[:most] for row in found.rows for cell in row.cells.values()]
+    groups = [_ranked(row, cell, most) for row in found.rows for cell in row.cells.values()]
     return [pick for rank in zip_longest(*groups) for pick in rank if pick is not None]
 
 
-def _ranked(row: Row, cell: Cell) -> list[Pick]:
+def _ranked(row: Row, cell: Cell, most: int) -> list[Pick]:
     """The best, the worst, those with most fallbacks, then the others."""
     metric = cell.task.metrics[0]
     values = cell.paired_values(metric)
@@ -63,9 +63,9 @@ def _ranked(row: Row, cell: Cell) -> list[Pick]:
     fallbacks = {place: record.fallbacks for place, record in cell.episodes.items() if record.fallbacks}
     for place in sorted(fallbacks, key=lambda p: -fallbacks[p])[:2]:
         tags.setdefault(place, []).append("fallbacks")
-    for place in cell.episodes:
+    for place in islice(cell.episodes, most):
         tags.setdefault(place, [])
-    return [Pick(row, cell, place, tuple(words), values.get(place)) for place, words in tags.items()]
+    return [Pick(row, cell, place, tuple(tags[place]), values.get(place)) for place in islice(tags, most)]
 
 
 def steps_to_show(episode: Episode, seats: Sequence[str], most: int = MAX_STEPS) -> set[int]:

@@ -38,7 +38,7 @@ def visible(value: Any) -> Any:
 
 
 def pieces(text: str, limit: int) -> Iterator[tuple[bool, str]]:
-    """The first `limit` characters as pieces of plain text (False) and numbers of hidden characters (True)."""
+    """The first characters as pieces of plain text (False) and numbers of hidden characters (True)."""
     for hidden, group in groupby(text[:limit], _hidden):
         if hidden:
             yield from ((True, _number(c)) for c in group)
