@@ -239,10 +239,10 @@ def _cautions(plans: Mapping[Path, Plan]) -> Iterator[str]:
             yield f"Caution, {folder}: {error}"
 
 
-class _CellReader:
+class CellReader:
     """Collects the episodes of one entrant on one task."""
 
-    def __init__(self, task: Task, folder: Path, extra: Sequence[Metric]) -> None:
+    def __init__(self, task: Task, folder: Path, extra: Sequence[Metric] = ()) -> None:
         self.task, self.folder = task, folder
         names = {metric.name for metric in task.metrics}
         self.measured = (*task.metrics, *(metric for metric in extra if metric.name not in names))
@@ -254,6 +254,7 @@ class _CellReader:
         self.labels: defaultdict[str, Counter[LabelPair]] = defaultdict(Counter)
 
     def add(self, line: EpisodeLine, episode: Episode) -> None:
+        """Keep what the report needs of an episode."""
         seats = _model_seats(self.task, line.seating)
         for seat in seats:
             self.usage = self.usage + episode.usage(seat)
@@ -274,7 +275,8 @@ class _CellReader:
         record = EpisodeRecord(line.key, episode.status, verdicts["fallback"], line.start, values)
         self.episodes[episode.seed, line.seating, getattr(episode, "sample", 0)] = record
 
-    def cell(self, planned: int, anchors: tuple[float | Estimate, float | Estimate] | None) -> Cell:
+    def cell(self, planned: int, anchors: tuple[float | Estimate, float | Estimate] | None = None) -> Cell:
+        """The result."""
         episodes = dict(sorted(self.episodes.items()))
         metrics = {}
         for index, metric in enumerate(self.measured):
@@ -306,7 +308,7 @@ def _read_rows(folder: Path, plan: Plan, whole: Suite) -> Iterator[Row]:
     metrics = {task.name: task.metrics for task in whole.tasks}
     extra = [summary.metric for summary in whole.summaries if summary.metric is not None]
     readers = {
-        (entrant, name): _CellReader(replace(task, metrics=metrics.get(name, task.metrics)), folder, extra)
+        (entrant, name): CellReader(replace(task, metrics=metrics.get(name, task.metrics)), folder, extra)
         for name, task in plan.chosen.items()
         for entrant in plan.playing(task)
     }
