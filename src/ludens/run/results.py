@@ -244,8 +244,9 @@ class CellReader:
 
     def __init__(self, task: Task, folder: Path, extra: Sequence[Metric] = ()) -> None:
         self.task, self.folder = task, folder
-        names = {metric.name for metric in task.metrics}
-        self.measured = (*task.metrics, *(metric for metric in extra if metric.name not in names))
+        # The task's metrics first, and in place of others of the same name.
+        named = {metric.name: metric for metric in (*task.metrics, *extra, *task.metrics)}
+        self.measured = tuple(named.values())
         self.episodes: dict[Place, EpisodeRecord] = {}
         self.voids: Counter[str] = Counter()
         self.stats: Counter[str] = Counter()
@@ -317,18 +318,16 @@ def _read_rows(folder: Path, plan: Plan, whole: Suite) -> Iterator[Row]:
         if reader is None or not 0 <= line.seating < len(reader.task.seatings):
             raise BadFile(f"{str(folder)!r} contains the episode {line.key!r}, which is not in its run.json.")
         try:
-            episode = Episode.from_json(data)
+            reader.add(line, Episode.from_json(data))
         except BadFile as error:
             raise BadFile(f"{line.key!r} in {str(folder)!r}: {error}") from None
-        reader.add(line, episode)
-    render = (plan.theme, plan.size, plan.templates)
     for entrant, spec in plan.entrants.items():
         cells = {
             name: readers[entrant, name].cell(plan.count(task), whole.anchors.get(name))
             for name, task in plan.chosen.items()
             if (entrant, name) in readers
         }
-        yield Row(entrant, spec, (folder,), render, cells)
+        yield Row(entrant, spec, (folder,), (plan.theme, plan.size, plan.templates), cells)
 
 
 def _merge(row: Row, rows: list[Row]) -> None:
@@ -391,11 +390,10 @@ def summarise(whole: Suite, cells: Mapping[str, Cell]) -> dict[str, Estimate]:
 
 def summarise_published(whole: Suite, values: Mapping[str, float]) -> dict[str, Estimate]:
     """The summaries of what tables show, from published values of the tasks."""
-    shown = {task: exactly(value) for task, value in values.items()}
     return {
-        summary.name: summary.combine({task: shown[task] for task in _tasks(summary, whole)})
+        summary.name: summary.combine({task: exactly(values[task]) for task in _tasks(summary, whole)})
         for summary in whole.summaries
-        if summary.combine and not summary.metric and shown.keys() >= set(_tasks(summary, whole))
+        if summary.combine and not summary.metric and values.keys() >= set(_tasks(summary, whole))
     }
 
 
