@@ -226,8 +226,7 @@ def _suite_results(whole: Suite, plans: Mapping[Path, Plan]) -> SuiteResults:
     rows = _with_unique_names(rows)
     rows = [_with_controls(row, rows) for row in rows]
     rows = [replace(row, summaries=summarise(whole, row.cells)) for row in rows]
-    played = {task for row in rows for task in row.cells}
-    tasks = {task.name: task for task in whole.tasks if task.name in played}
+    tasks = {task.name: task for task in whole.tasks if any(task.name in row.cells for row in rows)}
     return SuiteResults(whole, tasks, tuple(rows), tuple(_cautions(plans)))
 
 
@@ -277,7 +276,7 @@ class CellReader:
         self.episodes[episode.seed, line.seating, getattr(episode, "sample", 0)] = record
 
     def cell(self, planned: int, anchors: tuple[float | Estimate, float | Estimate] | None = None) -> Cell:
-        """The result."""
+        """The episodes so far as a cell."""
         episodes = dict(sorted(self.episodes.items()))
         metrics = {}
         for index, metric in enumerate(self.measured):

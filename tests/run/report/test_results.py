@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 
 import pytest
 
-from ludens.core.episode import Move
+from ludens.core.episode import Episode, Move
 from ludens.core.errors import BadFile, BadOption
 from ludens.run.report.tables import scores
-from ludens.run.results import Cell, ReplyStats, Row, SuiteResults, load_results
+from ludens.run.results import (
+    Cell,
+    ReplyStats,
+    Row,
+    SuiteResults,
+    load_results,
+    summarise,
+    summarise_published,
+)
 from ludens.run.stats import games_needed, macro_average, normalised, rate
 from ludens.run.store import EPISODES, read_records
+from ludens.run.task import RETURN, WON, Summary
 from tests.support.reported import ENTRANTS, make_run
 
 
@@ -202,3 +212,35 @@ def test_a_task_that_has_changed_since_the_run_has_a_caution(folder: Path, tmp_p
     assert "has changed since" in caution
     assert caution in scores(found).notes
     assert load_results([folder]).suites[0].cautions == ()
+
+
+def test_whole_episodes_are_not_kept(folder: Path) -> None:
+    def count() -> int:
+        gc.collect()
+        return sum(isinstance(one, Episode) for one in gc.get_objects())
+
+    before = count()
+    results = load_results([folder])
+    assert count() == before
+    assert results.suites[0].rows[0].cells["turns"].episodes
+
+
+def test_summaries_need_their_tasks_unless_they_take_what_was_played(suite: SuiteResults) -> None:
+    cells = dict(suite.rows[0].cells)
+    del cells["duel"]
+    summaries = (
+        Summary("all", macro_average),
+        Summary("two", macro_average, ("see", "turns")),
+        Summary("played", macro_average, complete=False),
+        Summary("won", macro_average, ("turns",), metric=WON),
+        Summary("pooled", tasks=("turns",), metric=RETURN),
+    )
+    found = summarise(replace(suite.suite, summaries=summaries), cells)
+    both = macro_average({name: cell.shown() for name, cell in cells.items()})
+    assert list(found) == ["two", "played", "won", "pooled"]
+    assert found["two"] == found["played"] == both
+    assert found["won"].mean == 100 * cells["turns"].metrics["won"].mean
+    assert found["pooled"] == cells["turns"].metrics["return"]
+    published = {"see": 10.0, "turns": 30.0}
+    made = summarise_published(replace(suite.suite, summaries=summaries), published)
+    assert {name: estimate.mean for name, estimate in made.items()} == {"two": 20.0}
