@@ -91,7 +91,7 @@ def test_a_note_explains_intervals_of_equal_observations(suite: SuiteResults) ->
         assert (note in table.notes) is expected
 
 
-def test_the_text_table_holds_every_number(results: Results, suite: SuiteResults) -> None:
+def test_the_text_table_contains_every_number(results: Results, suite: SuiteResults) -> None:
     text = render(results, "table").decode()
     for row in scores(suite).rows:
         for entry in row.entries:
@@ -103,7 +103,7 @@ def test_the_text_table_holds_every_number(results: Results, suite: SuiteResults
 
 
 @pytest.mark.parametrize("width", [80, 100, 132])
-def test_a_narrow_screen_gets_the_same_numbers_in_more_tables(
+def test_a_narrow_terminal_has_the_same_numbers_in_more_tables(
     width: int, results: Results, suite: SuiteResults
 ) -> None:
     narrow = render(results, "table", width=width).decode()
@@ -195,7 +195,7 @@ def test_csv_has_one_row_for_each_entrant_task_and_metric(results: Results, suit
     assert published == {"turns": ("won", 0.5), "see": ("exact", 0.125), "duel": ("normalised", 31.0)}
 
 
-def test_parquet_holds_the_same_rows_with_types(results: Results) -> None:
+def test_parquet_has_the_same_rows_with_types(results: Results) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     table = pq.read_table(io.BytesIO(render(results, "parquet")))
     assert tuple(table.column_names) == COLUMNS
@@ -210,7 +210,7 @@ def test_parquet_without_its_extra_is_an_error(results: Results, monkeypatch: py
         as_parquet(results)
 
 
-def test_json_holds_everything(results: Results, suite: SuiteResults) -> None:
+def test_json_has_the_rows_and_everything_else(results: Results, suite: SuiteResults) -> None:
     whole = orjson.loads(render(results, "json"))
     [one] = whole["suites"]
     assert one["rows"] == [asdict(row) for row in result_rows(suite)]

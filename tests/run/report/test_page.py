@@ -56,7 +56,7 @@ def test_the_page_needs_nothing_else(html: str, tags: Tags) -> None:
     assert len(html) < 5_000_000
 
 
-def test_only_our_own_elements_are_there_and_none_listens(tags: Tags) -> None:
+def test_there_are_no_unknown_elements_or_event_handlers(tags: Tags) -> None:
     assert {tag for tag, _ in tags.found} <= OURS
     assert [tag for tag, _ in tags.found].count("script") == 1
     assert [
@@ -142,7 +142,7 @@ def test_best_and_worst_have_the_extreme_values(suite: SuiteResults) -> None:
             assert pick.value == min(values)
 
 
-def test_no_more_episodes_than_asked_for(suite: SuiteResults, results: Results) -> None:
+def test_the_number_of_episodes_is_limited(suite: SuiteResults, results: Results) -> None:
     assert len(pick_episodes(suite, 1)) == len(ENTRANTS) * len(suite.tasks)
     assert pick_episodes(suite, 0) == []
     assert 'class="gallery"' not in render(results, "html", episodes=0).decode()
@@ -179,7 +179,7 @@ def test_an_episode_that_cannot_be_replayed_has_a_warning(suite: SuiteResults) -
     assert "are not those recorded" in episode_page(foreign, "key", 256)
 
 
-def test_one_episode_has_a_page_of_its_own_with_every_move(suite: SuiteResults) -> None:
+def test_the_page_of_one_episode_has_every_move(suite: SuiteResults) -> None:
     played = first_episode(suite.rows[4].cells["turns"])
     html = episode_page(played.episode, "<key>", 256)
     assert "<h1>&lt;key&gt;</h1>" in html

@@ -11,6 +11,7 @@ import pytest
 
 from ludens.core.episode import Episode, Move
 from ludens.core.errors import BadFile, BadOption
+from ludens.run.comparisons import compare
 from ludens.run.report.tables import scores
 from ludens.run.results import (
     Cell,
@@ -72,7 +73,7 @@ def test_metrics_and_normalised_scores(suite: SuiteResults) -> None:
     assert row(suite, "seer").cells["see"].shown().mean == 100.0
 
 
-def test_overall_takes_what_tables_show(suite: SuiteResults) -> None:
+def test_overall_is_computed_from_what_tables_show(suite: SuiteResults) -> None:
     for one in suite.rows:
         shown = {name: cell.shown() for name, cell in one.cells.items()}
         assert one.overall == macro_average(shown)
@@ -244,3 +245,10 @@ def test_summaries_need_their_tasks_unless_they_take_what_was_played(suite: Suit
     published = {"see": 10.0, "turns": 30.0}
     made = summarise_published(replace(suite.suite, summaries=summaries), published)
     assert {name: estimate.mean for name, estimate in made.items()} == {"two": 20.0}
+
+
+def test_several_samples_of_a_seed_are_averaged() -> None:
+    ours = {(0, 0, 0): 1.0, (0, 0, 1): 0.0, (0, 1, 0): 1.0, (0, 1, 1): 1.0, (1, 0, 0): 1.0}
+    theirs = {(0, 0, 0): 0.0, (0, 1, 0): 0.0}
+    pair = compare(WON, ours, theirs, 2)
+    assert (pair.difference.n, pair.difference.mean) == (1, 0.75)

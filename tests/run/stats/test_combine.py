@@ -28,7 +28,7 @@ def about(mean: float, error: float, n: int = 50) -> Estimate:
     return Estimate(mean, mean - 1.959964 * error, mean + 1.959964 * error, n, error)
 
 
-def test_exact_anchors_move_the_interval_as_it_is() -> None:
+def test_exact_anchors_scale_the_interval() -> None:
     x = rate(8, 10)
     found = normalised(x, 0.5, 1.0)
     assert (found.mean, found.n) == pytest.approx((60, 10))
@@ -36,12 +36,12 @@ def test_exact_anchors_move_the_interval_as_it_is() -> None:
     assert found.standard_error == pytest.approx(200 * x.standard_error)
 
 
-def test_anchors_may_run_downwards() -> None:
+def test_the_high_anchor_may_be_below_the_low_one() -> None:
     found = normalised(Estimate(3, 2, 5, 10, 1), 10, 0)
     assert (found.mean, found.low, found.high) == pytest.approx((70, 50, 80))
 
 
-def test_anchors_that_are_not_told_apart_say_nothing() -> None:
+def test_overlapping_anchors_give_infinite_intervals() -> None:
     found = normalised(about(1, 0.1), about(0, 1), about(1, 1))
     assert (found.mean, found.low, found.high) == (100, -inf, inf)
     assert isnan(normalised(about(1, 0.1), 2, 2).mean)
@@ -51,7 +51,7 @@ def test_anchors_that_are_not_told_apart_say_nothing() -> None:
 
 @quick
 @given(st.floats(-5, 15), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
-def test_doubt_about_anchors_only_widens(x: float, ex: float, el: float, eh: float) -> None:
+def test_uncertain_anchors_only_widen_the_interval(x: float, ex: float, el: float, eh: float) -> None:
     sure, unsure = normalised(about(x, ex), 0, 10), normalised(about(x, ex), about(0, el), about(10, eh))
     assert unsure.low <= unsure.mean + 1e-9
     assert unsure.high >= unsure.mean - 1e-9
