@@ -1,4 +1,4 @@
-"""`ludens report`, `runs` and `suites`: the format asked for, in the place asked for."""
+"""`ludens report`, `runs` and `suites`: formats, files and errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_table_by_default(folder: Path, ludens: Run) -> None:
     ran = ludens("report", str(folder))
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("reported\n")
-    for word in ("seer", "won %", "GPT_0 (published: Some & Body 2024)", "Conduct", "Paired differences"):
+    for word in ("seer", "won %", "GPT_0 (published: Some & Body 2024)", "Replies", "Paired differences"):
         assert word in ran.out
 
 
@@ -39,18 +39,20 @@ def test_a_table_by_default(folder: Path, ludens: Run) -> None:
         ("r.json", b"{"),
     ],
 )
-def test_the_file_says_the_format(name: str, start: bytes, folder: Path, ludens: Run, tmp_path: Path) -> None:
+def test_the_format_follows_from_the_suffix(
+    name: str, start: bytes, folder: Path, ludens: Run, tmp_path: Path
+) -> None:
     ran = ludens("report", str(folder), "--out", str(tmp_path / name))
-    assert (ran.code, ran.out) == (0, f"The report is in {tmp_path / name}.\n")
+    assert (ran.code, ran.out) == (0, f"Report written to {tmp_path / name}.\n")
     assert (tmp_path / name).read_bytes().startswith(start)
 
 
-def test_data_goes_to_the_pipe_and_pages_into_the_run(folder: Path, ludens: Run) -> None:
+def test_data_is_printed_and_pages_go_to_the_run(folder: Path, ludens: Run) -> None:
     ran = ludens("report", str(folder), "--format", "csv")
     assert {row["entrant"] for row in csv.DictReader(io.StringIO(ran.out))} >= {"seer", "random"}
-    assert json.loads(ludens("report", str(folder), "--format", "json").out)["schema"] == 1
+    assert json.loads(ludens("report", str(folder), "--format", "json").out)["schema"] == 2
     ran = ludens("report", str(folder), "--format", "html", "--episodes", "1")
-    assert ran.out == f"The report is in {folder / 'report.html'}.\n"
+    assert ran.out == f"Report written to {folder / 'report.html'}.\n"
     assert ran.err.startswith("warning: seer on ")
     assert (folder / "report.html").stat().st_size > 10_000
 
@@ -74,9 +76,9 @@ def test_several_runs_in_one_report(folder: Path, ludens: Run, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("argv", "hint"),
     [
-        ([], "RUN is missing"),
+        ([], "missing argument RUN"),
         (["{}/nowhere"], "no run.json"),
-        (["{run}", "{run}"], "stands twice"),
+        (["{run}", "{run}"], "more than once"),
         (["{run}", "--format", "htm"], "did you mean 'html'?"),
         (["{run}", "--out", "{}/report.doc"], "add --format"),
         (["{run}", "--out", "{}/no/report.md"], "cannot write"),
@@ -84,7 +86,7 @@ def test_several_runs_in_one_report(folder: Path, ludens: Run, tmp_path: Path) -
         (["{run}", "--episodes", "-1", "--format", "html"], "at least 0"),
     ],
 )
-def test_wrong_words(argv: list[str], hint: str, folder: Path, ludens: Run, tmp_path: Path) -> None:
+def test_usage_errors(argv: list[str], hint: str, folder: Path, ludens: Run, tmp_path: Path) -> None:
     ran = ludens("report", *[word.format(tmp_path, run=folder) for word in argv])
     assert (ran.code, ran.out) == (2, "")
     [line] = ran.err.splitlines()

@@ -1,11 +1,11 @@
-"""Who takes part: names for tables, manners of address, blind controls."""
+"""Entrants of a run: names for tables, prompt options, blind controls."""
 
 from __future__ import annotations
 
 import pytest
 
 from ludens.core.errors import BadOption
-from ludens.run.entrants import field_of, is_model, short_names
+from ludens.run.entrants import entrants_of, is_model, short_names
 
 A, B = "vllm/Qwen/Qwen2.5-VL-7B@http://a:1/v1", "compat/Qwen2.5-VL-7B@http://b:2/v1"
 
@@ -31,50 +31,58 @@ def test_names_are_short_and_unique(specs: list[str], names: list[str]) -> None:
     assert len(set(names)) == len(names)
 
 
-def test_models_are_told_from_bots() -> None:
+def test_is_model() -> None:
     assert [is_model(spec) for spec in ("openai/x", A, "hf/x", "bot/random", "human")] == [True] * 3 + [
         False
     ] * 2
 
 
 def test_flags_become_options_of_the_spec() -> None:
-    field = field_of(["openai/x?temperature=0"], manner={"style": "cot", "frames": "3"})
-    assert field.entrants == {"x": "openai/x?temperature=0&style=cot&frames=3"}
+    found = entrants_of(["openai/x?temperature=0"], prompt_options={"style": "cot", "frames": "3"})
+    assert found.specs == {"x": "openai/x?temperature=0&style=cot&frames=3"}
 
 
-def test_words_are_for_models_and_no_bother_to_bots() -> None:
-    field = field_of(["openai/x", "bot/first"], templates="/my words")
-    assert field.entrants == {"x": "openai/x?templates=/my%20words", "bot/first": "bot/first"}
+def test_templates_are_added_to_models_only() -> None:
+    found = entrants_of(["openai/x", "bot/first"], templates="/my templates")
+    assert found.specs == {"x": "openai/x?templates=/my%20templates", "bot/first": "bot/first"}
 
 
 def test_controls_are_the_same_models_blind() -> None:
-    field = field_of(["openai/x?style=cot", "bot/random"], blind_control=True)
-    assert field.entrants == {
+    found = entrants_of(["openai/x?style=cot", "bot/random"], blind_control=True)
+    assert found.specs == {
         "x": "openai/x?style=cot",
         "bot/random": "bot/random",
         "x (blind)": "openai/x?style=cot&blind=true",
     }
-    assert field.controls == {"x (blind)": "x"}
+    assert found.controls == {"x (blind)": "x"}
 
 
 @pytest.mark.parametrize(
-    ("specs", "more", "said"),
+    ("specs", "more", "message"),
     [
-        (["bot/random"], {"manner": {"blind": "true"}}, "bot/random is no model and takes no --blind"),
-        (["openai/x", "human"], {"manner": {"style": "cot"}}, "human is no model and takes no --style"),
+        (
+            ["bot/random"],
+            {"prompt_options": {"blind": "true"}},
+            "is not a model and takes no --blind",
+        ),
+        (
+            ["openai/x", "human"],
+            {"prompt_options": {"style": "cot"}},
+            "is not a model and takes no --style",
+        ),
         (["bot/random"], {"blind_control": True}, "--blind-control needs a model"),
-        (["openai/x?blind=true"], {"blind_control": True}, "has the option blind already"),
-        (["openai/x?style=direct"], {"manner": {"style": "cot"}}, "style=direct, and --style says cot"),
-        (["openai/x", "openai/y"], {"names": ["one"]}, "2 entrants and 1 names"),
-        (["openai/x", "openai/y"], {"names": ["one", "one"]}, "two entrants are called 'one'"),
+        (["openai/x?blind=true"], {"blind_control": True}, "already has the option blind"),
+        (["openai/x?style=direct"], {"prompt_options": {"style": "cot"}}, "style=direct, but --style is cot"),
+        (["openai/x", "openai/y"], {"names": ["one"]}, "2 entrants but 1 names"),
+        (["openai/x", "openai/y"], {"names": ["one", "one"]}, "two entrants have the name 'one'"),
         (
             ["openai/x", "openai/y"],
             {"names": ["a", "a (blind)"], "blind_control": True},
-            "belong to blind controls",
+            "reserved for blind controls",
         ),
         (["openai/x?temperature"], {}, "is not option=value"),
     ],
 )
-def test_what_does_not_fit_is_told(specs: list[str], more: dict[str, object], said: str) -> None:
-    with pytest.raises(BadOption, match=said):
-        field_of(specs, **more)  # type: ignore[arg-type]
+def test_invalid_entrants_raise_an_error(specs: list[str], more: dict[str, object], message: str) -> None:
+    with pytest.raises(BadOption, match=message):
+        entrants_of(specs, **more)  # type: ignore[arg-type]

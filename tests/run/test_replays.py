@@ -1,4 +1,4 @@
-"""Episodes are found by as little of their key as is needed, and shown as they were."""
+"""Finding, reading and showing single episodes of a run."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.run.replays import (
-    STRIP_FRAMES,
-    Entry,
+    STRIP_PICTURES,
+    EpisodeLine,
     animation,
-    entries,
     evenly,
     film_strip,
     find,
-    frames,
     last_picture,
     main_seat,
+    pictures,
     read_episode,
     read_episode_file,
+    scan,
 )
 from ludens.run.store import EPISODES, read_records
 from tests.support.runs import plan_of, played
@@ -34,11 +35,11 @@ async def folder(tmp_path: Path) -> Path:
 
 
 KNOWN = [
-    Entry("bot/random:turns:0:0", False, 0),
-    Entry("bot/first:turns:0:0", True, 100),
-    Entry("bot/first:turns:0:0", False, 200),
-    Entry("bot/first:talk:0:0", True, 300),
-    Entry("12:odd:0:0", False, 400),
+    EpisodeLine("bot/random:turns:0:0", False, 0),
+    EpisodeLine("bot/first:turns:0:0", True, 100),
+    EpisodeLine("bot/first:turns:0:0", False, 200),
+    EpisodeLine("bot/first:talk:0:0", True, 300),
+    EpisodeLine("12:odd:0:0", False, 400),
 ]
 
 
@@ -61,10 +62,10 @@ def test_a_key_may_be_short(key: str, index: int) -> None:
     assert find(KNOWN, key) == KNOWN[index]
 
 
-def test_a_key_that_fits_several_or_none_is_refused() -> None:
-    with pytest.raises(BadOption, match="fits 2 episodes"):
+def test_a_key_that_matches_several_or_none_is_an_error() -> None:
+    with pytest.raises(BadOption, match="matches 2 episodes"):
         find(KNOWN, "bot/first")
-    with pytest.raises(BadOption, match="fits 2 episodes"):
+    with pytest.raises(BadOption, match="matches 2 episodes"):
         find(KNOWN, "turns")
     with pytest.raises(UnknownName, match="did you mean 'bot/first:talk:0:0'"):
         find(KNOWN, "bot/frst:talk:0:0")
@@ -72,44 +73,53 @@ def test_a_key_that_fits_several_or_none_is_refused() -> None:
         find([], "1")
 
 
-def test_every_line_is_an_entry_that_leads_to_its_episode(folder: Path) -> None:
-    found = entries(folder)
-    records = read_records(folder)
-    assert [entry.key for entry in found] == [record.key for record in records]
-    for entry, record in zip(found, records, strict=True):
-        assert read_episode(folder, entry) == record.episode
+def lines(folder: Path) -> list[EpisodeLine]:
+    return [line for line, _ in scan(folder)]
 
 
-def test_torn_lines_are_left_out_and_broken_ones_named(folder: Path) -> None:
-    whole = entries(folder)
+def read(folder: Path, key: str) -> Episode:
+    line = find(lines(folder), key)
+    return read_episode(folder, line.key, line.start)
+
+
+def test_every_line_has_the_offset_of_its_episode(folder: Path) -> None:
+    records = list(read_records(folder))
+    for (line, data), record in zip(scan(folder), records, strict=True):
+        assert (line.key, line.entrant, line.task) == (record.key, record.entrant, record.task)
+        assert line.seating == record.seating
+        assert read_episode(folder, line.key, line.start) == record.episode == Episode.from_json(data)
+
+
+def test_an_incomplete_last_line_is_skipped_and_broken_lines_are_named(folder: Path) -> None:
+    whole = lines(folder)
     path = folder / EPISODES
     data = path.read_bytes()
     path.write_bytes(data[:-20])
-    assert entries(folder) == whole[:-1]
+    assert lines(folder) == whole[:-1]
     path.write_bytes(b"nonsense\n" + data)
     with pytest.raises(BadFile, match="line 1 of"):
-        entries(folder)
+        lines(folder)
     path.write_bytes(data.replace(b'"schema":2', b'"schema":7', 1))
     with pytest.raises(BadFile, match="schema 7"):
-        read_episode(folder, entries(folder)[0])
+        read_episode(folder, lines(folder)[0].key, 0)
 
 
-def test_frames_tell_who_did_what(folder: Path) -> None:
-    episode = read_episode(folder, find(entries(folder), "random:turns:0:0"))
-    shown = list(frames(episode, size=256))
+def test_captions_name_the_moves(folder: Path) -> None:
+    episode = read(folder, "random:turns:0:0")
+    shown = list(pictures(episode, size=256))
     assert len(shown) == len(episode.moves) + 1
     assert shown[0].caption == "0. start"
-    assert [frame.caption for frame in shown[1:]] == [
+    assert [one.caption for one in shown[1:]] == [
         f"{number}. {move.seat} {move.action}" for number, move in enumerate(episode.moves, 1)
     ]
-    assert len({frame.picture.hash for frame in shown}) == len(shown)
+    assert len({one.picture.hash for one in shown}) == len(shown)
     assert last_picture(episode, 256) == shown[-1].picture
     with pytest.raises(UnknownName, match="seat of tic_tac_toe"):
-        list(frames(episode, "y"))
+        list(pictures(episode, "y"))
 
 
-def test_animation_and_strip_show_every_frame(folder: Path) -> None:
-    episode = read_episode(folder, find(entries(folder), "random:turns:1:1"))
+def test_animation_and_strip_show_every_position(folder: Path) -> None:
+    episode = read(folder, "random:turns:1:1")
     gif = Image.open(io.BytesIO(animation(episode, size=256, ms=100)))
     assert gif.format == "GIF"
     assert gif.n_frames == len(episode.moves) + 1  # type: ignore[attr-defined]
@@ -119,24 +129,24 @@ def test_animation_and_strip_show_every_frame(folder: Path) -> None:
     assert strip.height > rows * 256
 
 
-def test_a_conversation_is_seen_by_the_one_who_looks(folder: Path) -> None:
-    episode = read_episode(folder, find(entries(folder), "random:talk:0:0"))
+def test_the_main_seat_is_the_first_that_saw_pictures(folder: Path) -> None:
+    episode = read(folder, "random:talk:0:0")
     assert main_seat(episode) in episode.seats
-    assert len(list(frames(episode, "expert", 256))) == len({move.step for move in episode.moves}) + 1
+    assert len(list(pictures(episode, "expert", 256))) == len({move.step for move in episode.moves}) + 1
 
 
-def test_of_many_frames_some_are_chosen_with_the_first_and_the_last(folder: Path) -> None:
-    episode = read_episode(folder, find(entries(folder), "random:turns:0:0"))
-    few = list(frames(episode, size=256))
+def test_long_episodes_are_sampled_evenly(folder: Path) -> None:
+    episode = read(folder, "random:turns:0:0")
+    few = list(pictures(episode, size=256))
     many = few * 20
-    chosen = evenly(many, STRIP_FRAMES)
-    assert len(chosen) == STRIP_FRAMES
+    chosen = evenly(many, STRIP_PICTURES)
+    assert len(chosen) == STRIP_PICTURES
     assert (chosen[0], chosen[-1]) == (many[0], many[-1])
-    assert evenly(few, STRIP_FRAMES) == few
+    assert evenly(few, STRIP_PICTURES) == few
 
 
 def test_files_of_one_or_several_episodes(folder: Path, tmp_path: Path) -> None:
-    episodes = [record.episode for record in read_records(folder)[:3]]
+    episodes = [record.episode for record in read_records(folder)][:3]
     file = tmp_path / "some.jsonl"
     file.write_bytes(b"\n".join(episode.to_json() for episode in episodes))
     assert read_episode_file(file) == episodes[0]

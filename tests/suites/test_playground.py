@@ -13,6 +13,7 @@ from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption, UnknownName
 from ludens.loop import play
+from ludens.run.results import summarise_published
 from ludens.run.task import MODEL, EpisodeResult, Suite, Task, suite
 from ludens.suites.playground import DENSITIES, GAMES, OPPONENTS, VARIETIES
 from ludens.suites.playground.metrics import INVALID, SAFE, SOLVABLE, steps, unbeaten
@@ -98,11 +99,7 @@ def test_ratings_change_scores_and_nothing_else() -> None:
     formula, paper = suite("playground"), suite("playground?ratings=paper")
     assert [t.name for t in formula.tasks] == [t.name for t in paper.tasks]
     values = {row.model: row.values for row in formula.published}["GPT-4o"]
-    from ludens.run.results import combined
-    from ludens.run.stats import exactly
-
-    shown = {name: exactly(value) for name, value in values.items()}
-    one, other = combined(formula, shown), combined(paper, shown)
+    one, other = summarise_published(formula, values), summarise_published(paper, values)
     by_hand = 0.5 * 90.7 + 1.718 * 52.0 + 3.704 * 55.0 + 3.859 * 23.6 + 5.0 * 40.9 + 3.445 * 44.7
     assert one["perceive"].mean == pytest.approx(by_hand / 18.226, abs=0.01)
     assert one["qa"].mean != pytest.approx(other["qa"].mean, abs=0.01)
@@ -143,8 +140,9 @@ def test_silence_scores_nothing_in_every_question(name: str) -> None:
     silent = [EpisodeResult("key", episode, (seat,))]
     assert episode.status == "forfeit"
     assert task.metrics[0].estimate(silent).mean == 0.0
-    if task.metrics[0].classes:
-        assert task.metrics[0].classes(silent).unreadable == 1
+    if task.metrics[0].labels:
+        [(_, answer)] = task.metrics[0].labels(silent[0])
+        assert answer is None
 
 
 @pytest.mark.parametrize("game", [*OPPONENTS, "sudoku", "minesweeper"])

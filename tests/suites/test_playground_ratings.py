@@ -13,8 +13,8 @@ from ludens.suites.playground.ratings import (
     Ability,
     computed,
     score,
-    scores,
     stars_of,
+    summaries,
     weight,
 )
 
@@ -80,12 +80,13 @@ def test_formula_6() -> None:
 
 
 def test_scores_ask_for_all_games_of_their_task_alone() -> None:
-    made = scores("formula")
+    made = {summary.name: summary for summary in summaries("formula")}
     assert list(made) == list(ABILITIES) == ["perceive", "qa", "rule", "e2e"]
     flat = {f"rule/{game}": exactly(37.0) for game in DEMANDS}
-    assert made["rule"](flat).mean == pytest.approx(37.0)
-    with pytest.raises(KeyError):
-        made["qa"](flat)
+    assert set(made["rule"].tasks) == flat.keys()
+    assert made["rule"].complete
+    assert made["rule"].combine is not None
+    assert made["rule"].combine(flat).mean == pytest.approx(37.0)
 
 
 def test_other_ratings_are_unknown() -> None:

@@ -32,7 +32,7 @@ def test_the_papers_tables_are_parts_of_the_report(run: Path) -> None:
 def test_scores_need_all_games_of_their_task(run: Path) -> None:
     [found] = load_results([run]).suites
     oracle = next(row for row in found.rows if row.name == "bot/oracle")
-    assert {name: score.mean for name, score in oracle.scores.items()} == pytest.approx(
+    assert {name: score.mean for name, score in oracle.summaries.items()} == pytest.approx(
         {"perceive": 100.0, "qa": 100.0, "rule": 100.0}
     )
 
@@ -43,14 +43,15 @@ def test_the_radar_has_the_scores_as_axes_once_all_are_there(run: Path) -> None:
     chart = radar_chart(load_results([run]).suites[0])
     assert chart is not None
     # Without the games played to the end one score is missing: every task is an axis of its own.
-    assert "perceive/chess" in chart
+    assert "perceive/chess" in chart.axes
 
 
 def test_ratings_are_chosen_when_reporting(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def qa(*flags: str) -> float:
         assert main(["report", str(run), "--format", "json", *flags]) == 0
-        entrants = json.loads(capsys.readouterr().out)["suites"][0]["entrants"]
-        return float(next(e for e in entrants if e["name"] == "bot/guess")["scores"]["perceive"]["mean"])
+        rows = json.loads(capsys.readouterr().out)["suites"][0]["rows"]
+        [row] = [r for r in rows if (r["entrant"], r["metric"]) == ("bot/guess", "perceive")]
+        return float(row["mean"])
 
     capsys.readouterr()
     formula, paper = qa(), qa("--ratings", "paper")

@@ -1,10 +1,9 @@
-"""A small run that has everything a report can show: models that see or do not, insults, voids, anchors."""
+"""A small run with all a report can show: sighted and blind models, hostile replies, voids, anchors."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,28 +17,36 @@ from ludens.games.perceive.rules import canonical
 from ludens.models import MODELS
 from ludens.models.chat import Answer, Model, Request
 from ludens.run.plan import make_plan
-from ludens.run.stats import Classification, Estimate, classification, macro_micro
-from ludens.run.task import MODEL, RETURN, WON, EpisodeResult, Published, Suite, Task, rate_of
+from ludens.run.stats import macro_average
+from ludens.run.task import (
+    MODEL,
+    OVERALL,
+    RETURN,
+    WON,
+    EpisodeResult,
+    LabelPair,
+    Published,
+    Suite,
+    Summary,
+    Task,
+    rate_of,
+)
 from tests.support.runs import played as play_into
 
 SEE, SEEN = "perceive?board=tic_tac_toe", 8
 INSULT = "<script>alert('you')</script>\u202e<b>Action: A1\u0000 & \"more\" </pre></details>"
 
 
-def _cells(played: Sequence[EpisodeResult]) -> Classification:
-    """Each cell that was shown, and what it was taken for."""
-    pairs: list[tuple[str, str | None]] = []
-    for one in played:
-        state: Any = make(SEE).start(one.seed)
-        action = one.episode.moves[0].action
-        read = json.loads(action) if action else None
-        for r, row in enumerate(state.matrix):
-            pairs += [(str(code), str(read[r][c]) if read else None) for c, code in enumerate(row)]
-    return classification(pairs)
-
-
-def _overall(tasks: Any) -> Estimate:
-    return macro_micro(tasks).macro
+def _cells(played: EpisodeResult) -> list[LabelPair]:
+    """Each cell of the board, and the answer."""
+    state: Any = make(SEE).start(played.seed)
+    action = played.episode.moves[0].action
+    read = json.loads(action) if action else None
+    return [
+        (str(code), str(read[r][c]) if read else None)
+        for r, row in enumerate(state.matrix)
+        for c, code in enumerate(row)
+    ]
 
 
 _SWAPPED = ({"x": MODEL, "o": "bot/random"}, {"x": "bot/random", "o": MODEL})
@@ -50,12 +57,12 @@ SUITE = Suite(
     (
         Task("turns", "tic_tac_toe", _SWAPPED, 8, (WON, RETURN)),
         Task("see", SEE, ({"viewer": MODEL},), SEEN,
-             (rate_of("exact", lambda played: bool(played.episode.facts["exact"]), classes=_cells),)),
+             (rate_of("exact", lambda played: bool(played.episode.facts["exact"]), labels=_cells),)),
         Task("duel", "tic_tac_toe", _SWAPPED, 4, (RETURN,), first_seed=100, blindable=False),
     ),
     published=(Published("Some & Body 2024", "GPT_0", {"turns": 50.0, "see": 12.5, "duel": 31.0}),),
     deviations=("Boards are <small>.",),
-    overall=_overall,
+    summaries=(Summary(OVERALL, macro_average),),
     anchors={"duel": (-1.0, 1.0)},
 )  # fmt: skip
 NAME = "tests.support.reported:SUITE"
@@ -82,7 +89,7 @@ def _answers() -> dict[str, str]:
 
 
 class Fake(Model):
-    """`seer` reads boards it can see, `guesser` never looks, `rude` insults and has to be asked again."""
+    """`seer` reads boards it can see, `guesser` never looks, `rude` replies with markup and has to retry."""
 
     def __init__(self, spec: Spec) -> None:
         super().__init__(str(spec))

@@ -26,11 +26,11 @@ def demo(
 
     Equivalent to `ludens eval demo --model bot/random --model bot/best`.
     """
-    from ludens.run.entrants import field_of
+    from ludens.run.entrants import entrants_of
     from ludens.run.plan import make_plan
     from ludens.run.store import Store
 
     at_least("--limit", limit, 0)
-    plan = make_plan("demo", field_of(ENTRANTS).entrants, limit=limit, seed=seed)
+    plan = make_plan("demo", entrants_of(ENTRANTS).specs, limit=limit, seed=seed)
     folder = out or default_folder("demo", list(plan.entrants))
     return execute_run(plan, folder, lambda: Store.create(folder, plan), RunOptions())

@@ -70,7 +70,7 @@ def eval_(
     options: RunOptions | None = None,
 ) -> int:
     """Evaluate models and bots on a suite; resumable, with budgets, a table and an HTML report."""
-    from ludens.run.entrants import field_of
+    from ludens.run.entrants import entrants_of
     from ludens.run.plan import MAX_SAMPLES, make_plan
     from ludens.run.store import Store
 
@@ -89,21 +89,21 @@ def eval_(
     if tasks and not task_names:
         raise BadOption(f"--tasks names no task: {tasks!r}.")
     prompt_options = {option: str(value) for option, value in given.items() if value is not None}
-    templates_folder = str(templates.resolve()) if templates else ""
-    field = field_of(model, name, prompt_options, templates=templates_folder, blind_control=blind_control)
+    own = str(templates.resolve()) if templates else ""
+    entrants = entrants_of(model, name, prompt_options, templates=own, blind_control=blind_control)
     plan = make_plan(
         suite,
-        field.entrants,
+        entrants.specs,
         tasks=task_names,
         limit=limit,
         samples=samples,
         seed=seed,
         theme=render.theme,
         size=render.size,
-        templates=templates_folder,
-        controls=field.controls,
+        templates=own,
+        controls=entrants.controls,
     )
-    folder = out or default_folder(suite, [name for name in field.entrants if name not in field.controls])
+    folder = out or default_folder(suite, [name for name in entrants.specs if name not in entrants.controls])
     return execute_run(plan, folder, lambda: Store.create(folder, plan), options or RunOptions())
 
 

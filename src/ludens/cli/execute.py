@@ -180,9 +180,8 @@ def _confirm(plan: Plan, jobs: Sequence[Job], options: RunOptions) -> CostEstima
 def show_results(folder: Path) -> None:
     """Write the HTML report and print the table."""
     from ludens.run.report import load_results, render
-    from ludens.run.report.parted import parted
-    from ludens.run.report.tables import composites, scores
-    from ludens.run.report.text import text
+    from ludens.run.report.tables import scores, split, task_scores
+    from ludens.run.report.text import plain
 
     results = load_results([folder])
     page, failure = folder / "report.html", ""
@@ -190,8 +189,8 @@ def show_results(folder: Path) -> None:
         page.write_bytes(render(results, "html"))
     except OSError as error:
         failure = (error.strerror or str(error)).lower()
-    made = [part for found in results.suites for part in (*parted(scores(found)), composites(found))]
-    print(text([part for part in made if part is not None], console().width))
+    made = [part for found in results.suites for part in (*split(scores(found)), task_scores(found))]
+    print(plain([part for part in made if part is not None], console().width))
     if failure:
         raise BadFile(f"cannot write {str(page)!r}: {failure}.")
     print(f"Open {page}, or run `ludens report {quote(str(folder))}` for details.")

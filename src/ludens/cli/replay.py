@@ -1,4 +1,4 @@
-"""`ludens replay RUN KEY`: one episode again, verified, as an animation, a strip of frames or a page."""
+"""`ludens replay RUN KEY`: replay and verify one episode; write an animation, a film strip or a page."""
 
 from __future__ import annotations
 
@@ -20,22 +20,24 @@ _LISTED = 40
 
 
 def replay(
-    run: Annotated[Path, Parameter(help="The folder of a run, or a file with an episode.")],
+    run: Annotated[Path, Parameter(help="The folder of a run, or a file with episodes.")],
     key: Annotated[
         str | None,
-        Parameter(help="Which episode: its key, a part of it, or its number; left out, they are listed."),
+        Parameter(
+            help="The key of an episode, a part of it, or its number; without it, episodes are listed."
+        ),
     ] = None,
     /,
     *,
     out: Annotated[
-        Path | None, Parameter(help="File to make: .gif, .html with prompts and replies, or .png.")
+        Path | None, Parameter(help="File to write: .gif, .html with prompts and replies, or .png.")
     ] = None,
-    seat: Annotated[str | None, Parameter(help="Through whose eyes, in .gif and .png.")] = None,
-    size: Annotated[Size | None, Parameter(help="Side of the pictures, 256 to 1024.")] = None,
-    ms: Annotated[Whole, Parameter(help="How long each picture of a .gif is shown, 20 to 60000.")] = 600,
+    seat: Annotated[str | None, Parameter(help="The seat whose view .gif and .png show.")] = None,
+    size: Annotated[Size | None, Parameter(help="Size of the pictures in pixels, 256 to 1024.")] = None,
+    ms: Annotated[Whole, Parameter(help="Milliseconds per picture of a .gif, 20 to 60000.")] = 600,
     json: Json = False,
 ) -> None:
-    """Play an episode again from its seed and actions, and prove that it is the same."""
+    """Replay an episode from its seed and actions, and verify that nothing differs."""
     if out is not None and out.suffix.lower() not in _SUFFIXES:
         raise BadOption(f"--out must end in .gif, .html or .png, not {out.name!r}.")
     if not 20 <= ms <= 60_000:
@@ -46,62 +48,63 @@ def replay(
         run = run.parent
     if run.is_dir() and key is None:
         if out is not None:
-            raise BadOption("KEY is missing: which episode? Leave --out away to list them.")
+            raise BadOption("missing argument KEY: name an episode, or drop --out to list all episodes.")
         return _list(run, json)
-    found, name, templates = _chosen(run, key)
+    found, name = _read(run, key)
     if found.status == "void" and not found.moves:
-        raise BadOption(f"{name!r} is void before its first move: {found.error}")
+        raise BadOption(f"{name!r} has no moves, it was void from the start: {found.error}")
     from ludens.core.replay import verify
 
     compared = verify(found)
     if out is not None:
         writable(out)
         try:
-            out.write_bytes(_made(found, name, out, seat, size, ms, templates))
+            out.write_bytes(_render(found, name, out, seat, size, ms))
         except OSError as error:
             raise BadFile(f"cannot write {str(out)!r}: {(error.strerror or str(error)).lower()}.") from None
     if json:
         return json_out({"key": name, "verified": True, "pictures": compared, "episode": found})
     print(_summary(found, name, compared))
     if out is not None:
-        print(f"See {out}.")
+        print(f"Written to {out}.")
     return None
 
 
-def _chosen(run: Path, key: str | None) -> tuple[Episode, str, Path | None]:
-    from ludens.run.replays import entries, find, read_episode, read_episode_file, templates_of
+def _read(run: Path, key: str | None) -> tuple[Episode, str]:
+    from ludens.run.replays import find, read_episode, read_episode_file, scan
+    from ludens.run.store import read_plan
 
     if run.is_dir():
-        templates = templates_of(run)
-        entry = find(entries(run), key or "")
-        return read_episode(run, entry), entry.key, templates
+        read_plan(run)  # raises an error if the folder is not a run
+        line = find([line for line, _ in scan(run)], key or "")
+        return read_episode(run, line.key, line.start), line.key
     if key is not None and not (key.isascii() and key.isdigit()):
-        raise BadOption(f"episodes in a file are chosen by number, from 1, not {key!r}.")
-    return read_episode_file(run, int(key or 1)), run.name, None
+        raise BadOption(f"KEY must be a number, from 1, for a file of episodes, not {key!r}.")
+    return read_episode_file(run, int(key or 1)), run.name
 
 
 def _list(run: Path, json: bool) -> None:
-    from ludens.run.replays import entries, templates_of
+    from ludens.run.replays import scan
+    from ludens.run.store import read_plan
 
-    templates_of(run)  # says so when the folder holds no run
-    found = entries(run)
+    read_plan(run)  # raises an error if the folder is not a run
+    found = [line for line, _ in scan(run)]
     if json:
         return json_out([{"number": n, "key": e.key, "void": e.void} for n, e in enumerate(found, 1)])
     rows = [(str(n), e.key, "void" if e.void else "") for n, e in enumerate(found[:_LISTED], 1)]
     table(f"{len(found):,} episodes in {run}", ("number", "key", "status"), rows, ("number",))
     more = len(found) - _LISTED
-    print((f"... and {more:,} more. " if more > 0 else "") + "Add a key or a number to see one.")
+    print((f"... and {more:,} more. " if more > 0 else "") + "Add a key or a number to replay one.")
     return None
 
 
-def _made(
+def _render(
     episode: Episode,
     name: str,
     out: Path,
     seat: str | None,
     size: int | None,
     ms: int,
-    templates: Path | None,
 ) -> bytes:
     from ludens.run.replays import animation, film_strip
 
@@ -112,26 +115,26 @@ def _made(
             return film_strip(episode, seat, size)
     from ludens.run.report.page import episode_page
 
-    return episode_page(episode, name, size or 384, templates).encode()
+    return episode_page(episode, name, size or 384).encode()
 
 
 def _summary(episode: Episode, name: str, compared: int) -> str:
-    scores = ", ".join(f"{seat} {value:g}" for seat, value in episode.returns.items())
+    returns = ", ".join(f"{seat} {value:g}" for seat, value in episode.returns.items())
     who = ", ".join(f"{seat} is {spec}" for seat, spec in episode.seats.items())
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(episode.verdicts().items()))
     steps = len({move.step for move in episode.moves})
     why = [f"void because of {episode.culprit or 'the game'}: {episode.error}"] if episode.error else []
     lines = [
         f"{name}: {episode.game}, seed {episode.seed}; {who}",
-        f"{episode.status} after {steps} step{'' if steps == 1 else 's'}: {scores}; "
-        f"moves and tries: {verdicts or 'none'}",
+        f"{episode.status} after {steps} step{'' if steps == 1 else 's'}; returns: {returns}; "
+        f"verdicts: {verdicts or 'none'}",
         *why,
-        f"Verified: the replay leads to the same returns and facts{_pictures(compared)}.",
+        f"Verified: the replay has the same returns and facts{_pictures(compared)}.",
     ]
     return harmless("\n".join(lines))
 
 
 def _pictures(compared: int) -> str:
     if not compared:
-        return "; nobody was shown a picture"
-    return ", and every picture" + (f" ({compared:,})" if compared > 1 else "") + " has the recorded hash"
+        return "; no pictures were shown"
+    return f", and the same {f'{compared:,} pictures' if compared > 1 else 'picture'}"

@@ -1,8 +1,7 @@
-"""Offline sets of questions on disk: Parquet with pictures inside, the pictures as PNG files, a manifest.
+"""Datasets of questions on disk: Parquet with pictures inside, the pictures as PNG files, a manifest.
 
-A suite brings a builder, found by name (`ludens.suites:DATASETS`, or the entry-point group
-`ludens.datasets`): it takes an order and gives rows; everything about files is here. The same order gives
-the same bytes.
+A suite has a builder, found by name (`ludens.suites:DATASETS`, or the entry-point group `ludens.datasets`),
+that turns an order into rows; this module writes the files. The same order gives the same bytes.
 """
 
 from __future__ import annotations
@@ -25,25 +24,25 @@ from ludens.run.plan import versions
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Kind = Literal["text", "texts", "number", "pictures"]
+ColumnType = Literal["text", "texts", "number", "pictures"]
 
 
 @dataclass(frozen=True)
 class Order:
-    """What somebody wants."""
+    """What to build."""
 
     what: str
-    """Which of the builder's sets, as a game's name."""
+    """Which of the builder's datasets, such as the name of a game."""
     n: int
     seed: int = 0
     render: RenderOptions = field(default_factory=RenderOptions)
     run: Path | None = None
-    """The folder of a run whose episodes the rows are cut from; else the builder plays its own."""
+    """The run whose episodes the rows come from; without it, the builder plays episodes."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """How often something occurs, beside how often it should."""
+    """How often a value occurs, and how often it should."""
 
     of: str
     value: str
@@ -53,16 +52,16 @@ class Share:
 
 @dataclass(frozen=True)
 class Dataset:
-    """What a builder gives: rows, made as they are asked for, and what there is to know about them."""
+    """What a builder returns: rows, which may be lazy, and their description."""
 
     name: str
     about: str
-    columns: Mapping[str, Kind]
+    columns: Mapping[str, ColumnType]
     rows: Iterable[Mapping[str, Any]]
-    """Column to value; pictures are a sequence of them."""
+    """Column to value; pictures are a sequence."""
     shares: Sequence[Share]
     made_from: Mapping[str, Any]
-    """Everything that fixes the rows, as plain JSON values."""
+    """Everything that determines the rows, as JSON values."""
 
 
 Builder = Callable[[Order], Dataset]
@@ -71,7 +70,7 @@ DATASETS = Registry("dataset", "ludens.datasets", "ludens.suites:DATASETS")
 
 
 def built(name: str, order: Order) -> Dataset:
-    """The set of this name, not yet written."""
+    """The dataset of this name, not yet written."""
     if order.n < 1:
         raise BadOption(f"-n must be at least 1, not {order.n}.")
     builder: Builder = DATASETS.get(name)
@@ -79,21 +78,21 @@ def built(name: str, order: Order) -> Dataset:
 
 
 def counted(of: str, values: Iterable[str], wanted: Mapping[str, float] | None = None) -> list[Share]:
-    """How often each value occurs, the wanted ones first and even where they never do."""
+    """How often each value occurs; the wanted ones first, even if they never occur."""
     counts = Counter(values)
     names = [*(wanted or ()), *sorted(set(counts) - set(wanted or ()))]
     return [Share(of, name, counts[name], (wanted or {}).get(name)) for name in names]
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that holds something, before anything is played or drawn."""
+    """Raise an error if the folder is not empty, before anything is played or drawn."""
     arrow()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadOption(f"{str(folder)!r} is not an empty folder; choose another --out.")
 
 
 def write(dataset: Dataset, folder: Path) -> dict[str, Any]:
-    """Write the files of a set into an empty folder; returns the manifest."""
+    """Write a dataset into an empty folder; returns the manifest."""
     check_folder(folder)
     pa = arrow()
     hashes: dict[str, str] = {}
@@ -139,7 +138,7 @@ def write(dataset: Dataset, folder: Path) -> dict[str, Any]:
 
 
 def arrow() -> Any:
-    """pyarrow, or a sentence that says how to get it."""
+    """pyarrow, or an error that names the extra."""
     try:
         import pyarrow as pa
         import pyarrow.parquet
@@ -149,33 +148,33 @@ def arrow() -> Any:
 
 
 def _png(picture: Picture) -> bytes:
-    """Written by zlib, whatever else is installed: the same bytes everywhere zlib is the same."""
+    """Always written by zlib, so that the bytes do not depend on what is installed."""
     from ludens.draw import Picture as Drawn
 
     return picture.png(fast=False) if isinstance(picture, Drawn) else picture.png()
 
 
 _TEXT = {"dtype": "string", "_type": "Value"}
-_FEATURES: dict[Kind, dict[str, Any]] = {
+_FEATURES: dict[ColumnType, dict[str, Any]] = {
     "text": _TEXT,
     "texts": {"feature": _TEXT, "_type": "List"},
     "number": {"dtype": "int64", "_type": "Value"},
     "pictures": {"feature": {"_type": "Image"}, "_type": "List"},
 }
-"""What Hugging Face's `datasets` calls them; it reads this from the file, and then decodes the pictures."""
+"""The types in Hugging Face's `datasets`, which reads them from the file to decode the pictures."""
 
 
-def _schema(columns: Mapping[str, Kind]) -> pa.Schema:
+def _schema(columns: Mapping[str, ColumnType]) -> pa.Schema:
     pa = arrow()
-    kinds = {
+    types = {
         "text": pa.string(),
         "texts": pa.list_(pa.string()),
         "number": pa.int64(),
         "pictures": pa.list_(pa.struct({"bytes": pa.binary(), "path": pa.string()})),
     }
     features = {name: _FEATURES[kind] for name, kind in columns.items()}
-    told = json.dumps({"info": {"features": features}})
-    return pa.schema([(name, kinds[kind]) for name, kind in columns.items()], {"huggingface": told})
+    metadata = json.dumps({"info": {"features": features}})
+    return pa.schema([(name, types[kind]) for name, kind in columns.items()], {"huggingface": metadata})
 
 
 def _parquet(table: pa.Table) -> bytes:
@@ -192,7 +191,7 @@ def _card(dataset: Dataset) -> str:
     return (
         "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: test\n    path: samples.parquet\n"
         f"---\n\n# {dataset.name}\n\n{dataset.about}\n\n"
-        "Each row is one question: what is shown and told, the answers to choose from (`options`), what was "
-        "done (`answer`) and everything that counts as right (`answers`). `manifest.json` says how the set "
-        "was made, how it is distributed, and the SHA-256 of every file.\n"
+        "Each row is one question: pictures and text, the possible answers (`options`), the answer that "
+        "was played (`answer`) and all right answers (`answers`). `manifest.json` says how the dataset was "
+        "made, and has its distribution and the SHA-256 of every file.\n"
     )

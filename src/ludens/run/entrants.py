@@ -1,4 +1,4 @@
-"""Who is measured: specs with their manner of address, short names for tables, and blind controls."""
+"""The entrants of a run: specs with prompt options, short names for tables, blind controls."""
 
 from __future__ import annotations
 
@@ -7,114 +7,117 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ludens.core.errors import BadOption
+from ludens.core.options import configure
 from ludens.core.spec import Spec, parse_spec
-from ludens.models import MODELS
+from ludens.models.specs import PromptOptions, is_model
 
 CONTROL = " (blind)"
-"""What the name of a blind control ends with."""
+"""Suffix of the name of a blind control."""
 
 
 @dataclass(frozen=True)
-class Field:
-    """Everybody who takes part."""
+class Entrants:
+    """All entrants of a run."""
 
-    entrants: dict[str, str]
+    specs: dict[str, str]
     """Name in tables to spec."""
     controls: dict[str, str] = field(default_factory=dict)
-    """Name of a blind control to the name of who it controls."""
+    """Name of each blind control to the name of the model it controls."""
 
 
-def is_model(spec: str) -> bool:
-    """Whether a spec names a model, and not a bot or a person."""
-    return parse_spec(spec).kind in MODELS.names()
+def is_blind(spec: str) -> bool:
+    """Whether a spec asks for blank pictures."""
+    parsed = parse_spec(spec)
+    given = parsed.options.get("blind")
+    return given is not None and configure(PromptOptions, {"blind": given}, parsed.name).blind
 
 
-def field_of(
+def control_key(spec: str) -> tuple[str, str | None, frozenset[tuple[str, str]]]:
+    """What a model and its blind control have in common: everything but the option `blind`."""
+    parsed = parse_spec(spec)
+    rest = frozenset((key, value) for key, value in parsed.options.items() if key != "blind")
+    return parsed.name, parsed.address, rest
+
+
+def entrants_of(
     specs: Sequence[str],
     names: Sequence[str] = (),
-    manner: Mapping[str, str] | None = None,
+    prompt_options: Mapping[str, str] | None = None,
     *,
     templates: str = "",
     blind_control: bool = False,
-) -> Field:
+) -> Entrants:
     """The entrants of a run.
 
     Args:
-        specs: Who is measured.
-        names: What they are called in tables, in the same order; short names of our own by default.
-        manner: Options of address added to every spec, all of which must then be models.
-        words: Folder with words of the user's own, from which models are addressed.
+        specs: The models, bots or people to measure.
+        names: Their names in tables, in the same order; by default short names are chosen.
+        prompt_options: Options added to every spec, all of which must then be models.
+        templates: Folder with the user's templates, for models.
         blind_control: Whether each model also plays with blank pictures.
     """
-    addressed = [_addressed(spec, manner or {}, templates) for spec in specs]
+    full = [_with_options(spec, prompt_options or {}, templates) for spec in specs]
     if names and len(names) != len(specs):
-        raise BadOption(f"there are {len(specs)} entrants and {len(names)} names: name all of them or none.")
-    called = list(names) if names else short_names(addressed)
-    twice = [name for name, times in Counter(called).items() if times > 1]
-    if twice:
-        raise BadOption(f"two entrants are called {twice[0]!r}.")
-    entrants = dict(zip(called, addressed, strict=True))
+        raise BadOption(f"there are {len(specs)} entrants but {len(names)} names: name all of them or none.")
+    chosen = list(names) if names else short_names(full)
+    repeated = [name for name, times in Counter(chosen).items() if times > 1]
+    if repeated:
+        raise BadOption(f"two entrants have the name {repeated[0]!r}.")
+    entrants = dict(zip(chosen, full, strict=True))
     if not blind_control:
-        return Field(entrants)
+        return Entrants(entrants)
     controls = {name + CONTROL: name for name, spec in entrants.items() if is_model(spec)}
     if not controls:
         raise BadOption("--blind-control needs a model: bots see no pictures.")
-    sighted = {**entrants, **{twin: _blinded(entrants[name]) for twin, name in controls.items()}}
-    if len(sighted) < len(entrants) + len(controls):
-        raise BadOption(f"names that end with {CONTROL!r} belong to blind controls.")
-    return Field(sighted, controls)
+    both = {**entrants, **{control: _blind(entrants[name]) for control, name in controls.items()}}
+    if len(both) < len(entrants) + len(controls):
+        raise BadOption(f"names that end with {CONTROL!r} are reserved for blind controls.")
+    return Entrants(both, controls)
 
 
-def _addressed(text: str, manner: Mapping[str, str], templates: str) -> str:
+def _with_options(text: str, prompt_options: Mapping[str, str], templates: str) -> str:
     spec = parse_spec(text)
     if is_model(text):
-        wanted = {**manner, "templates": templates} if templates else manner
-        return str(Spec(spec.name, spec.address, _merged(spec, wanted)))
-    if manner:
-        flags = " and ".join(f"--{option}" for option in manner)
+        added = {**prompt_options, "templates": templates} if templates else prompt_options
+        for option, value in added.items():
+            if spec.options.get(option, value) != value:
+                raise BadOption(
+                    f"{spec.name} has {option}={spec.options[option]}, but --{option} is {value}: drop one."
+                )
+        return str(Spec(spec.name, spec.address, {**spec.options, **added}))
+    if prompt_options:
+        flags = " and ".join(f"--{option}" for option in prompt_options)
         raise BadOption(
-            f"{spec.name} is no model and takes no {flags}; measure it in a run of its own, "
+            f"{spec.name} is not a model and takes no {flags}; measure it in a separate run, "
             "or write the option into the specs of the models (MODEL?style=cot)."
         )
     return str(spec)
 
 
-def _merged(spec: Spec, manner: Mapping[str, str]) -> dict[str, str]:
-    for option, value in manner.items():
-        if spec.options.get(option, value) != value:
-            raise BadOption(
-                f"{spec.name} says {option}={spec.options[option]}, and --{option} says {value}: drop one."
-            )
-    return {**spec.options, **manner}
-
-
-def _blinded(text: str) -> str:
+def _blind(text: str) -> str:
     spec = parse_spec(text)
     if "blind" in spec.options:
-        raise BadOption(f"{spec.name} has the option blind already; --blind-control adds the blind twin.")
+        raise BadOption(f"{spec.name} already has the option blind; --blind-control adds the control itself.")
     return str(Spec(spec.name, spec.address, {**spec.options, "blind": "true"}))
 
 
 def short_names(specs: Sequence[str]) -> list[str]:
-    """The shortest unique names: of models what stands after the last slash, of others the whole name.
+    """The shortest unique names: for models the part after the last slash, for others the whole name.
 
-    Where two would be called the same they get their full names, then their options, then numbers.
+    Where two would be equal they get their full names, then their options, then numbers.
     """
     parsed = [parse_spec(spec) for spec in specs]
-    tries = (
-        [_short(spec) for spec in parsed],
+    choices = (
+        [spec.name.rsplit("/", 1)[-1] if is_model(spec) else spec.name for spec in parsed],
         [spec.name for spec in parsed],
         [str(Spec(spec.name, None, spec.options)) for spec in parsed],
         list(specs),
     )
-    counts = [Counter(names) for names in tries]
+    counts = [Counter(names) for names in choices]
     named: list[str] = []
     for place, spec in enumerate(specs):
-        choices = [(names[place], count) for names, count in zip(tries, counts, strict=True)]
-        numbered = f"{spec} #{specs[:place].count(spec) + 1}"
-        named.append(next((name for name, count in choices if count[name] == 1), numbered))
+        unique = (
+            names[place] for names, count in zip(choices, counts, strict=True) if count[names[place]] == 1
+        )
+        named.append(next(unique, f"{spec} #{specs[:place].count(spec) + 1}"))
     return named
-
-
-def _short(spec: Spec) -> str:
-    return spec.name.rsplit("/", 1)[-1] if spec.kind in MODELS.names() else spec.name

@@ -1,27 +1,155 @@
-"""What came of runs: their folders read, their entrants counted, controlled and compared."""
+"""Results of runs: reads their folders episode by episode, and computes metrics, controls and comparisons.
+
+Only a short record of each episode is kept; whole episodes are read again where a report shows them.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
+from typing import Any
 
-from ludens.core.episode import Usage
+from ludens.core.episode import Episode, Status, Usage
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.spec import parse_spec
-from ludens.run.against import Pair, blind_control, compare, control_key
-from ludens.run.cells import Cell, Place, ReplyStats, Row, reply_stats_of
-from ludens.run.plan import Job, Plan
-from ludens.run.stats import Estimate, normalised
-from ludens.run.store import Record, read_plan, read_records
-from ludens.run.task import EpisodeResult, Suite, Task, suite
+from ludens.models.specs import is_model
+from ludens.run.comparisons import BlindControl, Pair, Place, blind_control, compare
+from ludens.run.entrants import control_key, is_blind
+from ludens.run.plan import Plan
+from ludens.run.replays import EpisodeLine, read_episode, scan
+from ludens.run.stats import Classification, Estimate, classification, exactly, normalised
+from ludens.run.store import read_plan
+from ludens.run.task import MODEL, OVERALL, EpisodeResult, LabelPair, Metric, Suite, Summary, Task, suite
 
 ALL_PAIRS_UP_TO = 6
 """With more entrants than this, each is compared only with the best of its task."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyStats:
+    """Counts of moves and of rejected replies."""
+
+    moves: int = 0
+    fallbacks: int = 0
+    retried: int = 0
+    illegal: int = 0
+    unreadable: int = 0
+    late: int = 0
+
+    @property
+    def fallback_rate(self) -> float:
+        """The proportion of moves made by the fallback."""
+        return self.fallbacks / self.moves if self.moves else nan
+
+    @property
+    def retried_rate(self) -> float:
+        """The proportion of moves that needed more than one reply."""
+        return self.retried / self.moves if self.moves else nan
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRecord:
+    """What is kept of one finished episode."""
+
+    key: str
+    status: Status
+    fallbacks: int
+    start: int
+    """Offset of its line in the file of episodes."""
+    values: tuple[Any, ...]
+    """Its value of each metric of the cell; None where it does not count."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entrant on one task."""
+
+    task: Task
+    folder: Path
+    measured: tuple[Metric, ...]
+    """The task's metrics, then those that only summaries of the suite use."""
+    episodes: Mapping[Place, EpisodeRecord]
+    """Finished episodes that are not void, in order of place."""
+    planned: int
+    voids: Mapping[str, int]
+    """How often episodes were void, by reason, including those that were played again."""
+    reply_stats: ReplyStats
+    usage: Usage
+    """Of the entrant's seats, including void episodes."""
+    remarks: frozenset[str]
+    labels: Mapping[str, Mapping[LabelPair, int]]
+    """Counts of (truth, answer) by metric."""
+    metrics: Mapping[str, Estimate]
+    normalised: Estimate | None = None
+    """The first metric between the suite's anchors, 0 to 100."""
+    blind: BlindControl | None = None
+
+    @property
+    def void(self) -> int:
+        """How many episodes were void."""
+        return sum(self.voids.values())
+
+    def values(self, metric: Metric) -> dict[Place, Any]:
+        """The value of each episode that counts."""
+        index = [known.name for known in self.measured].index(metric.name)
+        found = ((place, record.values[index]) for place, record in self.episodes.items())
+        return {place: value for place, value in found if value is not None}
+
+    def paired_values(self, metric: Metric) -> dict[Place, float]:
+        """The metric of each episode; empty if single episodes have none."""
+        return self.values(metric) if metric.paired else {}
+
+    def shown(self, metric: Metric | None = None) -> Estimate:
+        """A metric as tables show it; the first one (the default) normalised if anchored."""
+        metric = metric or self.task.metrics[0]
+        if metric.name == self.task.metrics[0].name and self.normalised is not None:
+            return self.normalised
+        return metric.in_table_units(self.metrics[metric.name])
+
+    def classification(self, metric: Metric) -> Classification | None:
+        """Scores of the labels of a metric that has labels."""
+        counts = self.labels.get(metric.name)
+        return classification(Counter(counts).elements()) if counts else None
+
+    def read(self, place: Place) -> EpisodeResult:
+        """The whole episode, from its file."""
+        record = self.episodes[place]
+        episode = read_episode(self.folder, record.key, record.start)
+        return EpisodeResult(record.key, episode, _model_seats(self.task, place[1]))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One entrant on all tasks."""
+
+    name: str
+    spec: str
+    folders: tuple[Path, ...]
+    render: tuple[str, int, str]
+    """Theme, size and template folder."""
+    cells: Mapping[str, Cell]
+    summaries: Mapping[str, Estimate] = field(default_factory=dict)
+    """The summaries of the suite whose tasks were played."""
+
+    @property
+    def overall(self) -> Estimate | None:
+        """The suite's overall number, if all its tasks were played."""
+        return self.summaries.get(OVERALL)
+
+    @property
+    def blind(self) -> bool:
+        """Whether it is a blind control."""
+        return is_blind(self.spec)
+
+    @property
+    def model(self) -> bool:
+        """Whether it is a model, not a bot or a person."""
+        return is_model(self.spec)
 
 
 @dataclass(frozen=True)
@@ -30,22 +158,19 @@ class SuiteResults:
 
     suite: Suite
     tasks: Mapping[str, Task]
-    """Those that were played, in the suite's order."""
+    """The tasks that were played, in the suite's order."""
     rows: tuple[Row, ...]
     cautions: tuple[str, ...] = ()
-    """What a reader must know about runs that are not quite what this Ludens would play."""
+    """Differences between the runs and what would be played today."""
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
-        """Entrants held against each other on the first metric of each task.
-
-        Blind controls are left out: what there is to say about them is said to their own models.
-        """
+        """Comparisons of entrants, except blind controls, on the first metric of each task."""
         return tuple(pair for task in self.tasks.values() for pair in self._pairs(task))
 
     @property
     def warnings(self) -> Iterator[str]:
-        """The tripwire: where a model with pictures does no better than the same model without."""
+        """Where a model with pictures is not better than with blank ones."""
         for row in self.rows:
             for name, cell in row.cells.items():
                 if cell.blind is not None and not cell.blind.sees:
@@ -53,61 +178,56 @@ class SuiteResults:
 
     def _pairs(self, task: Task) -> Iterator[Pair]:
         metric = task.metrics[0]
-        rows = [row for row in self.rows if not row.blind and _played(row, task)]
+        rows = [r for r in self.rows if not r.blind and task.name in r.cells and r.cells[task.name].episodes]
         if len(rows) <= ALL_PAIRS_UP_TO:
             chosen = list(combinations(rows, 2))
         else:
+            means = {row.name: row.cells[task.name].metrics[metric.name].mean for row in rows}
             sign = 1 if metric.higher_is_better else -1
-            best = max(rows, key=lambda row: sign * _number(row.cells[task.name].metrics[metric.name].mean))
+            best = max(rows, key=lambda r: float("-inf") if isnan(means[r.name]) else sign * means[r.name])
             chosen = [(best, row) for row in rows if row is not best]
         for a, b in chosen:
-            yield compare((a.name, a.cells[task.name]), (b.name, b.cells[task.name]), metric)
+            ours, theirs = (row.cells[task.name].paired_values(metric) for row in (a, b))
+            yield compare(metric, ours, theirs, len(task.seatings), a=a.name, b=b.name, task=task.name)
 
 
 @dataclass(frozen=True)
 class Results:
-    """Several runs, read."""
+    """The results of one or several runs."""
 
     plans: Mapping[Path, Plan]
     suites: tuple[SuiteResults, ...]
 
 
 def load_results(folders: Sequence[Path], options: Mapping[str, str] | None = None) -> Results:
-    """Read the folders of one or several runs.
+    """Read the folders of runs.
 
     Args:
-        folders: Of the runs.
-        options: Of their suites, in place of those the runs were begun with: how results are weighed.
+        folders: The folders.
+        options: Suite options that replace those of the runs, such as how tasks are weighted.
     """
     plans: dict[Path, Plan] = {}
     for folder in folders:
         if folder in plans:
-            raise BadOption(f"the run {str(folder)!r} stands twice.")
+            raise BadOption(f"the run {str(folder)!r} is given more than once.")
         plans[folder] = read_plan(folder)
     suites: dict[str, dict[Path, Plan]] = {}
     for folder, plan in plans.items():
-        suites.setdefault(_with(plan.suite, options or {}), {})[folder] = plan
-    return Results(plans, tuple(_suite_results(name, some) for name, some in suites.items()))
+        spec = parse_spec(plan.suite)
+        name = str(replace(spec, options={**spec.options, **options})) if options else plan.suite
+        suites.setdefault(name, {})[folder] = plan
+    return Results(plans, tuple(_suite_results(suite(name), some) for name, some in suites.items()))
 
 
-def _with(name: str, options: Mapping[str, str]) -> str:
-    spec = parse_spec(name)
-    return str(replace(spec, options={**spec.options, **options})) if options else name
-
-
-def _suite_results(name: str, plans: Mapping[Path, Plan]) -> SuiteResults:
-    whole = suite(name)
+def _suite_results(whole: Suite, plans: Mapping[Path, Plan]) -> SuiteResults:
     rows: list[Row] = []
     for folder, plan in plans.items():
-        for row in _rows(folder, plan, whole):
-            _place(row, rows)
-    rows = [_controlled(row, rows) for row in _told_apart(rows)]
-    rows = [
-        replace(row, overall=_overall(whole, row), scores=_scores(whole, row), digest=_digest(whole, row))
-        for row in rows
-    ]
-    played = {task for row in rows for task in row.cells}
-    tasks = {task.name: task for task in whole.tasks if task.name in played}
+        for row in _read_rows(folder, plan, whole):
+            _merge(row, rows)
+    rows = _with_unique_names(rows)
+    rows = [_with_controls(row, rows) for row in rows]
+    rows = [replace(row, summaries=summarise(whole, row.cells)) for row in rows]
+    tasks = {task.name: task for task in whole.tasks if any(task.name in row.cells for row in rows)}
     return SuiteResults(whole, tasks, tuple(rows), tuple(_cautions(plans)))
 
 
@@ -116,145 +236,166 @@ def _cautions(plans: Mapping[Path, Plan]) -> Iterator[str]:
         try:
             plan.check_unchanged()
         except BadOption as error:
-            yield f"Read with care, {folder}: {error}"
+            yield f"Caution, {folder}: {error}"
 
 
-@dataclass
-class _Pile:
-    """The records of one entrant at one task, before they are counted."""
+class CellReader:
+    """Collects the episodes of one entrant on one task."""
 
-    done: dict[Place, EpisodeResult] = field(default_factory=dict)
-    voids: Counter[str] = field(default_factory=Counter)
-    usage: Usage = field(default_factory=lambda: Usage(calls=0))
+    def __init__(self, task: Task, folder: Path, extra: Sequence[Metric] = ()) -> None:
+        self.task, self.folder = task, folder
+        # The task's metrics first, and in place of others of the same name.
+        named = {metric.name: metric for metric in (*task.metrics, *extra, *task.metrics)}
+        self.measured = tuple(named.values())
+        self.episodes: dict[Place, EpisodeRecord] = {}
+        self.voids: Counter[str] = Counter()
+        self.stats: Counter[str] = Counter()
+        self.usage = Usage(calls=0)
+        self.remarks: set[str] = set()
+        self.labels: defaultdict[str, Counter[LabelPair]] = defaultdict(Counter)
+
+    def add(self, line: EpisodeLine, episode: Episode) -> None:
+        """Keep what the report needs of an episode."""
+        seats = _model_seats(self.task, line.seating)
+        for seat in seats:
+            self.usage = self.usage + episode.usage(seat)
+        if episode.status == "void":
+            self.voids[episode.error or "unknown reason"] += 1
+            return
+        moves = [move for move in episode.moves if move.seat in seats]
+        verdicts = Counter(move.verdict for move in moves)
+        self.stats["moves"] += len(moves)
+        self.stats.update(fallbacks=verdicts["fallback"], retried=verdicts["retried"])
+        self.stats.update(t.verdict for move in moves for t in move.tries if t.verdict != "ok")
+        self.remarks.update(episode.remarks)
+        played = EpisodeResult(line.key, episode, seats)
+        for metric in self.measured:
+            if metric.labels is not None:
+                self.labels[metric.name].update(metric.labels(played))
+        values = tuple(metric.value(played) for metric in self.measured)
+        record = EpisodeRecord(line.key, episode.status, verdicts["fallback"], line.start, values)
+        self.episodes[episode.seed, line.seating, episode.sample] = record
+
+    def cell(self, planned: int, anchors: tuple[float | Estimate, float | Estimate] | None = None) -> Cell:
+        """The episodes so far as a cell."""
+        episodes = dict(sorted(self.episodes.items()))
+        metrics = {}
+        for index, metric in enumerate(self.measured):
+            values = ((place[0], record.values[index]) for place, record in episodes.items())
+            metrics[metric.name] = metric.combine([one for one in values if one[1] is not None])
+        return Cell(
+            self.task,
+            self.folder,
+            self.measured,
+            episodes,
+            planned,
+            dict(self.voids.most_common()),
+            ReplyStats(**self.stats),
+            self.usage,
+            frozenset(self.remarks),
+            self.labels,
+            metrics,
+            normalised(metrics[self.task.metrics[0].name], *anchors) if anchors else None,
+        )
 
 
-def _rows(folder: Path, plan: Plan, whole: Suite) -> Iterator[Row]:
-    piles = {(entrant, name): _Pile() for name, task in plan.chosen.items() for entrant in plan.playing(task)}
-    for record in read_records(folder):
-        pile = piles.get((record.entrant, record.task))
-        if pile is None or not 0 <= record.seating < len(plan.chosen[record.task].seatings):
-            raise BadFile(
-                f"{str(folder)!r} holds the episode {record.key!r}, which its run.json does not plan."
-            )
-        _add(pile, record, plan)
-    render = (plan.theme, plan.size, plan.templates)
-    # The suite's options may have put another metric first than the run was begun with.
+def _model_seats(task: Task, seating: int) -> tuple[str, ...]:
+    return tuple(seat for seat, who in task.seatings[seating].items() if who == MODEL)
+
+
+def _read_rows(folder: Path, plan: Plan, whole: Suite) -> Iterator[Row]:
+    """The entrants of one run."""
+    # Suite options given to the report may have changed the order of the metrics.
     metrics = {task.name: task.metrics for task in whole.tasks}
-    weighed = {
-        name: replace(task, metrics=metrics.get(name, task.metrics)) for name, task in plan.chosen.items()
+    extra = [summary.metric for summary in whole.summaries if summary.metric is not None]
+    readers = {
+        (entrant, name): CellReader(replace(task, metrics=metrics.get(name, task.metrics)), folder, extra)
+        for name, task in plan.chosen.items()
+        for entrant in plan.playing(task)
     }
+    for line, data in scan(folder):
+        reader = readers.get((line.entrant, line.task))
+        if reader is None or not 0 <= line.seating < len(reader.task.seatings):
+            raise BadFile(f"{str(folder)!r} contains the episode {line.key!r}, which is not in its run.json.")
+        try:
+            reader.add(line, Episode.from_json(data))
+        except BadFile as error:
+            raise BadFile(f"{line.key!r} in {str(folder)!r}: {error}") from None
     for entrant, spec in plan.entrants.items():
         cells = {
-            name: _cell(task, piles[entrant, name], plan.count(task), whole)
-            for name, task in weighed.items()
-            if (entrant, name) in piles
+            name: readers[entrant, name].cell(plan.count(task), whole.anchors.get(name))
+            for name, task in plan.chosen.items()
+            if (entrant, name) in readers
         }
-        yield Row(entrant, spec, (folder,), render, cells)
+        yield Row(entrant, spec, (folder,), (plan.theme, plan.size, plan.templates), cells)
 
 
-def _add(pile: _Pile, record: Record, plan: Plan) -> None:
-    episode = record.episode
-    job = Job(record.key, record.entrant, record.task, episode.seed, record.seating)
-    seats = plan.seats(job)
-    for seat in seats:
-        pile.usage = pile.usage + episode.usage(seat)
-    if episode.status == "void":
-        pile.voids[episode.error or "no reason is known"] += 1
-    else:
-        pile.done[episode.seed, record.seating] = EpisodeResult(record.key, episode, seats)
-
-
-def _cell(task: Task, pile: _Pile, planned: int, whole: Suite) -> Cell:
-    episodes = dict(sorted(pile.done.items()))
-    played = list(episodes.values())
-    metrics = {metric.name: metric.estimate(played) for metric in task.metrics}
-    anchors = whole.anchors.get(task.name)
-    return Cell(
-        task,
-        episodes,
-        planned,
-        dict(pile.voids.most_common()),
-        sum((reply_stats_of(p.episode, p.seats) for p in played), ReplyStats()),
-        pile.usage,
-        metrics,
-        normalised(metrics[task.metrics[0].name], *anchors) if anchors else None,
-    )
-
-
-def _place(row: Row, rows: list[Row]) -> None:
-    """Add a row, or lay it over one that is the same entrant at other tasks."""
-    for index, there in enumerate(rows):
-        same = (there.name, there.spec, there.render) == (row.name, row.spec, row.render)
-        if same and not there.cells.keys() & row.cells.keys():
-            rows[index] = replace(
-                there, folders=(*there.folders, *row.folders), cells={**there.cells, **row.cells}
-            )
+def _merge(row: Row, rows: list[Row]) -> None:
+    """Add a row; if the same entrant has a row with other tasks, merge them."""
+    for index, other in enumerate(rows):
+        same = (other.name, other.spec, other.render) == (row.name, row.spec, row.render)
+        if same and not other.cells.keys() & row.cells.keys():
+            folders, cells = (*other.folders, *row.folders), {**other.cells, **row.cells}
+            rows[index] = replace(other, folders=folders, cells=cells)
             return
     rows.append(row)
 
 
-def _told_apart(rows: Sequence[Row]) -> list[Row]:
-    """Rows of one name are told apart by the folder of their run."""
-    names = Counter(row.name for row in rows)
-    apart = [
-        row if names[row.name] == 1 else replace(row, name=f"{row.name} ({row.folders[0].name})")
-        for row in rows
+def _with_unique_names(rows: Sequence[Row]) -> list[Row]:
+    """Append the name of the run's folder to repeated names, or its path where that is not enough."""
+    names = [
+        (row.name, f"{row.name} ({row.folders[0].name})", f"{row.name} ({row.folders[0]})") for row in rows
     ]
-    again = Counter(row.name for row in apart)
-    return [
-        row
-        if again[row.name] == 1
-        else replace(row, name=f"{row.name.rpartition(' (')[0]} ({row.folders[0]})")
-        for row in apart
-    ]
+    counts = Counter(name for choices in names for name in choices[:2])
+    unique = [next((n for n in choices[:2] if counts[n] == 1), choices[2]) for choices in names]
+    return [replace(row, name=name) for row, name in zip(rows, unique, strict=True)]
 
 
-def _controlled(row: Row, rows: Sequence[Row]) -> Row:
-    """The row with its blind controls: the same spec but for `blind`, and most episodes in common."""
+def _with_controls(row: Row, rows: Sequence[Row]) -> Row:
+    """The row with its blind controls: entrants with the same spec but for `blind`, with shared episodes."""
     if row.blind:
         return row
-    twins = [other for other in rows if other.blind and control_key(other.spec) == control_key(row.spec)]
+    controls = [other for other in rows if other.blind and control_key(other.spec) == control_key(row.spec)]
     cells = dict(row.cells)
     for name, cell in row.cells.items():
-        found = [twin for twin in twins if name in twin.cells and twin.cells[name].episodes]
+        found = [other for other in controls if name in other.cells and other.cells[name].episodes]
         if not (found and cell.episodes and cell.task.blindable):
             continue
-        best = max(found, key=lambda twin: len(cell.episodes.keys() & twin.cells[name].episodes.keys()))
-        cells[name] = replace(cell, blind=blind_control(cell, best.cells[name], best.name))
+        best = max(found, key=lambda other: len(cell.episodes.keys() & other.cells[name].episodes.keys()))
+        metric = cell.task.metrics[0]
+        ours, theirs = ((c.metrics[metric.name], c.paired_values(metric)) for c in (cell, best.cells[name]))
+        control = blind_control(best.name, metric, ours, theirs, len(cell.task.seatings))
+        cells[name] = replace(cell, blind=control)
     return replace(row, cells=cells)
 
 
-def _overall(whole: Suite, row: Row) -> Estimate | None:
-    """The suite's one number, which needs every task."""
-    if whole.overall is None or any(task.name not in row.cells for task in whole.tasks):
-        return None
-    shown = {task.name: row.cells[task.name].shown() for task in whole.tasks}
-    return whole.overall(shown) if all(estimate.n for estimate in shown.values()) else None
-
-
-def _played(row: Row, task: Task) -> bool:
-    return task.name in row.cells and len(row.cells[task.name].episodes) > 0
-
-
-def _scores(whole: Suite, row: Row) -> dict[str, Estimate]:
-    return combined(whole, {name: cell.shown() for name, cell in row.cells.items() if cell.episodes})
-
-
-def _digest(whole: Suite, row: Row) -> Mapping[str, Estimate]:
-    played = {name: list(cell.episodes.values()) for name, cell in row.cells.items() if cell.episodes}
-    return whole.digest(played) if whole.digest is not None and played else {}
-
-
-def combined(whole: Suite, shown: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """The suite's scores that can be made of these estimates: those for which no task is missing."""
-    found = {}
-    for name, score in whole.scores.items():
-        try:
-            found[name] = score(shown)
-        except KeyError:
+def summarise(whole: Suite, cells: Mapping[str, Cell]) -> dict[str, Estimate]:
+    """The summaries of a suite for one entrant, those whose tasks were played."""
+    found: dict[str, Estimate] = {}
+    for summary in whole.summaries:
+        tasks, metric = _tasks(summary, whole), summary.metric
+        some = {name: cells[name] for name in tasks if name in cells and cells[name].episodes}
+        if not some or (summary.complete and len(some) < len(tasks)):
             continue
-    return found
+        if summary.combine is not None:
+            shown = {name: cell.shown(metric) for name, cell in some.items()}
+            if all(estimate.n for estimate in shown.values()):
+                found[summary.name] = summary.combine(shown)
+        elif metric is not None:
+            values = [item for cell in some.values() for item in cell.values(metric).items()]
+            pooled = metric.combine([(place[0], value) for place, value in values])
+            found[summary.name] = metric.in_table_units(pooled)
+    return {name: estimate for name, estimate in found.items() if estimate.n}
 
 
-def _number(mean: float) -> float:
-    return float("-inf") if isnan(mean) else mean
+def summarise_published(whole: Suite, values: Mapping[str, float]) -> dict[str, Estimate]:
+    """The summaries of what tables show, from published values of the tasks."""
+    return {
+        summary.name: summary.combine({task: exactly(values[task]) for task in _tasks(summary, whole)})
+        for summary in whole.summaries
+        if summary.combine and not summary.metric and values.keys() >= set(_tasks(summary, whole))
+    }
+
+
+def _tasks(summary: Summary, whole: Suite) -> tuple[str, ...]:
+    return summary.tasks or tuple(task.name for task in whole.tasks)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from pathlib import Path
@@ -20,10 +20,15 @@ from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.loading import load
 from ludens.core.registry import Registry
 from ludens.core.spec import parse_spec
-from ludens.run.stats import Classification, Estimate, seat_swapped, seat_swapped_rate
+from ludens.run.stats import Estimate, seat_swapped, seat_swapped_rate
 
 MODEL = "MODEL"
 """In a seating: the agent under measurement."""
+
+Observation = tuple[int, Any]
+"""The seed of an episode and the value of a metric."""
+LabelPair = tuple[str | frozenset[str], str | None]
+"""The right label, or all labels that are right, and the answer; None for an unreadable one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +48,36 @@ class EpisodeResult:
 
 @dataclass(frozen=True)
 class Metric:
-    """A number measured over the episodes of one task."""
+    """A number measured over the episodes of one task.
+
+    Results are read one episode at a time: `value` is called once per episode, `combine` on all values.
+    """
 
     name: str
-    estimate: Callable[[Sequence[EpisodeResult]], Estimate]
-    value: Callable[[EpisodeResult], float | None] | None = None
-    """The metric of one episode, where it has one: what paired comparisons need."""
+    value: Callable[[EpisodeResult], Any]
+    """What `combine` needs of one episode; None if the episode does not count."""
+    combine: Callable[[Sequence[Observation]], Estimate]
     percent: bool = False
-    """Whether it is a share, shown times 100."""
+    """Whether it is a proportion, shown times 100."""
     higher_is_better: bool = True
     about: str = ""
-    classes: Callable[[Sequence[EpisodeResult]], Classification] | None = None
-    """What was taken for what, where answers name one of several labels: reports draw it."""
+    paired: bool = True
+    """Whether `value` is the metric of one episode: a number that can be compared on shared seeds."""
+    labels: Callable[[EpisodeResult], Iterable[LabelPair]] | None = None
+    """Truth and answer of each question of an episode, for metrics of classification."""
+
+    def observations(self, played: Iterable[EpisodeResult]) -> list[Observation]:
+        """Seed and value of every episode that counts."""
+        values = ((one.seed, self.value(one)) for one in played)
+        return [(seed, value) for seed, value in values if value is not None]
+
+    def estimate(self, played: Iterable[EpisodeResult]) -> Estimate:
+        """The metric over whole episodes."""
+        return self.combine(self.observations(played))
+
+    def in_table_units(self, estimate: Estimate) -> Estimate:
+        """Proportions become percent."""
+        return estimate.scaled(100) if self.percent else estimate
 
 
 def mean_of(
@@ -65,41 +88,36 @@ def mean_of(
     bounds: tuple[float, float] | None = None,
     **rest: Any,
 ) -> Metric:
-    """The mean of a number every episode has; episodes for which it is None do not count.
+    """The mean of a number; episodes for which it is None do not count.
 
-    Swapped seatings of one seed are one observation. `bounds` say between which numbers a value can lie (0
-    and 1 where it is a share): ten values that are all the same then still leave room for doubt.
+    Swapped seatings of one seed are one observation. `bounds` are the smallest and the largest possible value
+    (0 and 1 for proportions): with them, values that are all equal still get an interval.
     """
-    between = (0.0, 1.0) if percent and bounds is None else bounds
+    limits = (0.0, 1.0) if percent and bounds is None else bounds
 
-    def estimate(played: Sequence[EpisodeResult]) -> Estimate:
-        return seat_swapped(_deals(played, value), bounds=between)
+    def combine(observations: Sequence[Observation]) -> Estimate:
+        return seat_swapped(_by_seed(observations), bounds=limits)
 
-    return Metric(name, estimate, value, percent=percent, **rest)
+    return Metric(name, value, combine, percent=percent, **rest)
 
 
 def rate_of(name: str, holds: Callable[[EpisodeResult], bool | None], **rest: Any) -> Metric:
-    """The share of episodes in which something holds; swapped seatings of one seed may hang together."""
+    """The proportion of episodes in which something holds; seatings of one seed may be correlated."""
 
     def value(played: EpisodeResult) -> float | None:
         held = holds(played)
-        return None if held is None else float(held)
+        return None if held is None else 1.0 if held else 0.0
 
-    def estimate(played: Sequence[EpisodeResult]) -> Estimate:
-        return seat_swapped_rate([[v == 1.0 for v in deal] for deal in _deals(played, value)])
+    def combine(observations: Sequence[Observation]) -> Estimate:
+        return seat_swapped_rate([[v == 1.0 for v in deal] for deal in _by_seed(observations)])
 
-    return Metric(name, estimate, value, percent=True, **rest)
+    return Metric(name, value, combine, percent=True, **rest)
 
 
-def _deals(
-    played: Sequence[EpisodeResult], value: Callable[[EpisodeResult], float | None]
-) -> list[list[float]]:
-    """The values of the episodes of each seed that have one."""
+def _by_seed(observations: Sequence[Observation]) -> list[list[float]]:
     deals: dict[int, list[float]] = {}
-    for one in played:
-        known = value(one)
-        if known is not None:
-            deals.setdefault(one.seed, []).append(known)
+    for seed, value in observations:
+        deals.setdefault(seed, []).append(value)
     return list(deals.values())
 
 
@@ -157,6 +175,25 @@ class Published:
     """Task name to the value of its first metric, in the unit our tables show; `overall` to that number."""
 
 
+OVERALL = "overall"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One number over several tasks, in the unit that tables show."""
+
+    name: str
+    """The summary called `OVERALL` is a column of the main table."""
+    combine: Callable[[Mapping[str, Estimate]], Estimate] | None = None
+    """Computes it from an estimate of each task; if None, all episodes of all tasks are one sample."""
+    tasks: tuple[str, ...] = ()
+    """The tasks it is computed from; all when empty."""
+    complete: bool = True
+    """Whether it needs all of them; if not, it uses those that were played."""
+    metric: Metric | None = None
+    """The metric it summarises; by default the one that tables show of each task, normalised if anchored."""
+
+
 @dataclass(frozen=True)
 class Suite:
     """Tasks that belong together."""
@@ -167,13 +204,7 @@ class Suite:
     published: tuple[Published, ...] = ()
     deviations: tuple[str, ...] = ()
     """Where and why we depart from the paper or its released code."""
-    overall: Callable[[Mapping[str, Estimate]], Estimate] | None = None
-    """One number for the whole suite from the first metric of every task, where the paper has one: estimates
-    come and go in the unit our tables show (normalised where there are anchors, shares times 100)."""
-    scores: Mapping[str, Callable[[Mapping[str, Estimate]], Estimate]] = field(default_factory=dict)
-    """Numbers made of several tasks, by name: like `overall`, but each needs only the tasks it looks up."""
-    digest: Callable[[Mapping[str, Sequence[EpisodeResult]]], Mapping[str, Estimate]] | None = None
-    """Further numbers by name, from all episodes of an entrant by task: in the unit they are shown in."""
+    summaries: tuple[Summary, ...] = ()
     anchors: Mapping[str, tuple[float | Estimate, float | Estimate]] = field(default_factory=dict)
     """Task name to (random, optimal) returns between which results are normalised to 0..100."""
 

@@ -1,4 +1,4 @@
-"""One run that all report tests look at."""
+"""The run that all report tests use."""
 
 from __future__ import annotations
 

@@ -1,14 +1,15 @@
-"""Whatever a player says is shown, and does nothing."""
+"""Text of players is shown and cannot become markup."""
 
 from __future__ import annotations
 
 from html import unescape
 from html.parser import HTMLParser
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludens.run.report.escape import esc, said
+from ludens.run.report.html import environment
 
 HOSTILE = st.one_of(
     st.text(),
@@ -43,6 +44,15 @@ class Tags(HTMLParser):
         self.text += data
 
 
+def said(text: str, limit: int = 10_000) -> str:
+    macros: Any = environment().get_template("macros.html").module
+    return str(macros.said(text, limit))
+
+
+def escaped(text: str) -> str:
+    return environment().from_string("{{ text }}").render(text=text)
+
+
 def parsed(html: str) -> Tags:
     tags = Tags()
     tags.feed(html)
@@ -52,7 +62,7 @@ def parsed(html: str) -> Tags:
 
 @given(HOSTILE)
 def test_text_stays_text_in_elements_and_attributes(text: str) -> None:
-    html = f'<p title="{esc(text)}">{esc(text)}</p>'
+    html = environment().from_string('<p title="{{ text }}">{{ text }}</p>').render(text=text)
     html.encode()  # a file can hold it
     found = parsed(html)
     assert [tag for tag, _ in found.found] == ["p"]
@@ -61,28 +71,28 @@ def test_text_stays_text_in_elements_and_attributes(text: str) -> None:
 
 
 @given(HOSTILE)
-def test_what_is_said_gets_no_tags_but_ours(text: str) -> None:
-    html = said(text, 10_000)
+def test_said_adds_no_tags_but_for_hidden_characters(text: str) -> None:
+    html = said(text)
     html.encode()
     assert {(tag, attrs) for tag, attrs in parsed(html).found} <= {("span", (("class", "odd"),))}
 
 
 @given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S", "Zs", "M"])))
-def test_honest_text_is_shown_letter_by_letter(text: str) -> None:
-    assert unescape(esc(text)) == text
-    assert unescape(said(text, len(text))) == text
+def test_visible_text_is_not_changed(text: str) -> None:
+    assert unescape(escaped(text)) == text
+    assert unescape(said(text)) == text
 
 
 @given(HOSTILE)
-def test_nothing_unseen_is_left(text: str) -> None:
-    for html in (esc(text), said(text, 10_000)):
+def test_no_hidden_character_is_left(text: str) -> None:
+    for html in (escaped(text), said(text)):
         assert all(c.isprintable() or c in "\n\t\u200c\u200d" or c.isspace() for c in html)
         assert not set(html) & set(
             "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\x00\x1b"
         )
 
 
-def test_long_text_is_cut_and_says_so() -> None:
+def test_long_text_is_cut_with_a_note() -> None:
     html = said("x" * 50, 10)
     assert html.startswith("x" * 10 + "<span")
     assert "40 more characters" in html

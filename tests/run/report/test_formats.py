@@ -1,4 +1,4 @@
-"""Every format is read back: nothing is lost, nothing is invented, and odd names stay themselves."""
+"""Every format, read back: the numbers are all there, and special characters are escaped."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import csv
 import io
 import re
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import orjson
 import pytest
 
 from ludens.core.errors import MissingExtra, UnknownName
-from ludens.run.report import FORMATS, render, tables
-from ludens.run.report.latex import escaped as in_latex
-from ludens.run.report.markdown import escaped as in_markdown
-from ludens.run.report.tables import NOTHING, Value, chosen, scores
-from ludens.run.report.tidy import COLUMNS, as_parquet, rows
+from ludens.run.report import FORMATS, render, tables_of
+from ludens.run.report.data import COLUMNS, as_parquet, result_rows
+from ludens.run.report.tables import NOTHING, Value, metric_columns, scores
+from ludens.run.report.text import latex_escape, markdown_escape
 from ludens.run.results import Results, SuiteResults
 from ludens.run.stats import Estimate
 from tests.support.reported import ENTRANTS
@@ -30,8 +29,8 @@ def test_the_scores_are_models_by_tasks_with_published_rows(suite: SuiteResults)
     assert [column.name for column in table.columns] == [
         "entrant", "turns", "see", "duel", "overall", "fallback", "void", "blind",
     ]  # fmt: skip
-    assert [line.entries[0] for line in table.lines] == [*ENTRANTS, PUBLISHED]
-    assert [line.kind for line in table.lines] == [
+    assert [row.entries[0] for row in table.rows] == [*ENTRANTS, PUBLISHED]
+    assert [row.kind for row in table.rows] == [
         "ours",
         "blind",
         "ours",
@@ -40,27 +39,27 @@ def test_the_scores_are_models_by_tasks_with_published_rows(suite: SuiteResults)
         "ours",
         "published",
     ]
-    seer, published = table.lines[0].entries, table.lines[-1].entries
+    seer, published = table.rows[0].entries, table.rows[-1].entries
     assert str(seer[2]) == "100.0 [67.6, 100.0]"
     assert [str(entry) for entry in seer[5:]] == ["0.0", "1", "1 of 2"]
     assert [str(entry) for entry in published[1:]] == ["50.0", "12.5", "31.0", *[NOTHING] * 4]
-    assert [line.entries[-1] for line in table.lines[1:6]] == [
+    assert [row.entries[-1] for row in table.rows[1:6]] == [
         "control", "0 of 2", "control", "no control", NOTHING,
     ]  # fmt: skip
 
 
 def test_other_metrics_can_be_shown(suite: SuiteResults) -> None:
-    assert [s.metric.name for s in chosen(suite)] == ["won", "exact", "return"]
-    returns = chosen(suite, ["return"])
+    assert [s.metric.name for s in metric_columns(suite)] == ["won", "exact", "return"]
+    returns = metric_columns(suite, ["return"])
     assert [(s.task.name, s.normalised, s.first) for s in returns] == [
         ("turns", False, False),
         ("duel", True, True),
     ]
-    assert len(chosen(suite, ["all"])) == 4
-    # Published numbers speak of the first metric only.
-    assert [str(entry) for entry in scores(suite, ["return"]).lines[-1].entries[1:3]] == [NOTHING, "31.0"]
+    assert len(metric_columns(suite, ["all"])) == 4
+    # Published numbers are of the first metric only.
+    assert [str(entry) for entry in scores(suite, ["return"]).rows[-1].entries[1:3]] == [NOTHING, "31.0"]
     with pytest.raises(UnknownName, match="did you mean 'exact'"):
-        chosen(suite, ["exat"])
+        metric_columns(suite, ["exat"])
 
 
 @pytest.mark.parametrize(
@@ -72,30 +71,30 @@ def test_other_metrics_can_be_shown(suite: SuiteResults) -> None:
         (Value(Estimate(1.0, 0.5, 1.5, 3, 1.0), 1, signed=True), "+1.0 [+0.5, +1.5]"),
         (Value(Estimate(-0.01, -0.04, 0.01, 3, 1.0), 1, signed=True), "0.0 [0.0, 0.0]"),
         (Value(Estimate(3.0, -float("inf"), float("inf"), 3, 1.0)), "3.0 [-∞, ∞]"),
-        (Value(Estimate(3.0, 3.0, 3.0, 0, 0.0), alone=True), "3.0"),
-        (Value(Estimate(-1.0, -1.0, -1.0, 4, 0.0)), "-1.0 [4 alike]"),
+        (Value(Estimate(3.0, 3.0, 3.0, 0, 0.0), published=True), "3.0"),
+        (Value(Estimate(-1.0, -1.0, -1.0, 4, 0.0)), "-1.0 [4 equal]"),
     ],
 )
-def test_numbers_are_written_with_what_is_known(value: Value, text: str) -> None:
+def test_numbers_with_intervals_as_text(value: Value, text: str) -> None:
     assert str(value) == text
 
 
-def test_observations_that_are_all_alike_are_not_called_certain(suite: SuiteResults) -> None:
-    note = "Where all observations were alike there is no interval: their spread is not known."
+def test_a_note_explains_intervals_of_equal_observations(suite: SuiteResults) -> None:
+    note = "Where all observations were equal there is no interval: their spread is unknown."
     first = suite.rows[0]
     name, cell = next((n, c) for n, c in first.cells.items() if n not in suite.suite.anchors)
     metric = cell.task.metrics[0]
-    for high, told in ((0.5, True), (0.6, False)):
+    for high, expected in ((0.5, True), (0.6, False)):
         metrics = {**cell.metrics, metric.name: Estimate(0.5, 0.5, high, 4, 0.0)}
         row = replace(first, cells={name: replace(cell, metrics=metrics)})
         table = scores(replace(suite, rows=(row,)))
-        assert (note in table.notes) is told
+        assert (note in table.notes) is expected
 
 
-def test_the_text_table_holds_every_number(results: Results, suite: SuiteResults) -> None:
+def test_the_text_table_contains_every_number(results: Results, suite: SuiteResults) -> None:
     text = render(results, "table").decode()
-    for line in scores(suite).lines:
-        for entry in line.entries:
+    for row in scores(suite).rows:
+        for entry in row.entries:
             for part in [entry] if isinstance(entry, str) else [entry.number, entry.interval]:
                 assert part in text
     assert "Warning: guesser on see" in text
@@ -104,13 +103,13 @@ def test_the_text_table_holds_every_number(results: Results, suite: SuiteResults
 
 
 @pytest.mark.parametrize("width", [80, 100, 132])
-def test_a_narrow_screen_gets_the_same_numbers_in_more_tables(
+def test_a_narrow_terminal_has_the_same_numbers_in_more_tables(
     width: int, results: Results, suite: SuiteResults
 ) -> None:
     narrow = render(results, "table", width=width).decode()
     assert all(len(line) <= width for line in narrow.splitlines() if "─" in line)
-    for line in scores(suite).lines:
-        for entry in line.entries:
+    for row in scores(suite).rows:
+        for entry in row.entries:
             if isinstance(entry, Value):
                 assert entry.number in narrow
     for column in scores(suite).columns:
@@ -119,12 +118,12 @@ def test_a_narrow_screen_gets_the_same_numbers_in_more_tables(
 
 def test_markdown_is_a_grid_that_shows_the_same(results: Results) -> None:
     found = _markdown_tables(render(results, "md").decode())
-    made = tables(results)
+    made = tables_of(results)
     assert list(found) == [table.title for table in made]
     for table in made:
         head, *lines = found[table.title]
         assert len(head) == len(table.columns)
-        assert lines == [[" ".join(str(entry).split()) for entry in line.entries] for line in table.lines]
+        assert lines == [[" ".join(str(entry).split()) for entry in row.entries] for row in table.rows]
 
 
 def _markdown_tables(text: str) -> dict[str, list[list[str]]]:
@@ -144,12 +143,12 @@ def _unescaped(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
-def test_odd_names_stay_themselves() -> None:
-    assert in_markdown("a|b_c <i> & `x`\nnew") == r"a\|b\_c &lt;i&gt; &amp; \`x\` new"
-    assert in_latex("50% of $x_1 & {y} # ~ ^ \\") == (
+def test_special_characters_are_escaped() -> None:
+    assert markdown_escape("a|b_c <i> & `x`\nnew") == r"a\|b\_c &lt;i&gt; &amp; \`x\` new"
+    assert latex_escape("50% of $x_1 & {y} # ~ ^ \\") == (
         r"50\% of \$x\_1 \& \{y\} \# \textasciitilde{} \textasciicircum{} \textbackslash{}"
     )
-    assert in_markdown("a\u202eb\x1b[31m") == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}\\[31m"
+    assert markdown_escape("a\u202eb\x1b[31m") == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}\\[31m"
 
 
 def test_latex_is_a_booktabs_table_with_as_many_cells_as_columns(
@@ -160,15 +159,15 @@ def test_latex_is_a_booktabs_table_with_as_many_cells_as_columns(
         assert word in text
     body = text.partition(r"\toprule")[2].partition(r"\bottomrule")[0]
     lines = [line for line in body.splitlines() if line.endswith(r"\\")]
-    assert len(lines) == 2 + len(scores(suite).lines)
+    assert len(lines) == 2 + len(scores(suite).rows)
     assert {len(re.findall(r"(?<!\\)&", line)) for line in lines} == {7}
     assert r"GPT\_0 (published: Some \& Body 2024)" in body
-    # Braces balance, so that nothing swallows the rest of a paper.
+    # Braces balance, or the rest of a paper would be broken.
     bare = re.sub(r"\\[{}]", "", text)
     assert bare.count("{") == bare.count("}")
-    # Warnings stand below the table: a caption is for what it shows.
+    # Warnings are below the table, not in the caption.
     [caption] = re.findall(r"\\caption\{(.*)\}", text)
-    assert caption.endswith(r"Brackets hold 95\% intervals.")
+    assert caption.endswith(r"Brackets contain 95\% intervals.")
     assert text.partition(r"\end{tabular}")[2].count("Warning: ") == len(list(suite.warnings)) > 0
 
 
@@ -196,32 +195,36 @@ def test_csv_has_one_row_for_each_entrant_task_and_metric(results: Results, suit
     assert published == {"turns": ("won", 0.5), "see": ("exact", 0.125), "duel": ("normalised", 31.0)}
 
 
-def test_parquet_holds_the_same_rows_with_types(results: Results) -> None:
+def test_parquet_has_the_same_rows_with_types(results: Results) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     table = pq.read_table(io.BytesIO(render(results, "parquet")))
     assert tuple(table.column_names) == COLUMNS
-    assert table.to_pylist() == list(rows(results))
+    assert table.to_pylist() == [asdict(row) for found in results.suites for row in result_rows(found)]
     assert str(table.schema.field("mean").type) == "double"
     assert str(table.schema.field("episodes").type) == "int64"
 
 
-def test_parquet_says_which_extra_it_needs(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_without_its_extra_is_an_error(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=r"ludens\[data\]"):
         as_parquet(results)
 
 
-def test_json_holds_everything(results: Results, suite: SuiteResults) -> None:
+def test_json_has_the_rows_and_everything_else(results: Results, suite: SuiteResults) -> None:
     whole = orjson.loads(render(results, "json"))
     [one] = whole["suites"]
-    assert [entrant["name"] for entrant in one["entrants"]] == list(ENTRANTS)
-    seer = one["entrants"][0]["tasks"]
-    assert seer["see"]["metrics"]["exact"]["mean"] == 1.0
-    assert seer["turns"]["void_reasons"] == {"the <server> is away": 1}
-    assert seer["see"]["blind"]["sees"] is True
-    assert seer["see"]["classes"]["exact"]["accuracy"]["mean"] == 1.0
-    assert len(seer["turns"]["values"]) == 8
-    assert set(seer["turns"]["values"][0]["metrics"]) == {"won", "return"}
+    assert one["rows"] == [asdict(row) for row in result_rows(suite)]
+    assert one["voids"] == [
+        {"entrant": "seer", "task": "turns", "reason": "the <server> is away", "count": 1}
+    ]
+    assert [(c["entrant"], c["task"], c["sees"]) for c in one["controls"] if c["sees"]] == [
+        ("seer", "see", True)
+    ]
+    assert [c["entrant"] for c in one["classes"]] == list(ENTRANTS)
+    assert one["classes"][0]["accuracy"]["mean"] == 1.0
+    episodes = [e for e in one["episodes"] if (e["entrant"], e["task"]) == ("seer", "turns")]
+    assert len(episodes) == 8
+    assert set(episodes[0]["metrics"]) == {"won", "return"}
     assert len(one["pairs"]) == len(suite.pairs)
     assert one["deviations"] == ["Boards are <small>."]
     assert one["warnings"] == list(suite.warnings)
@@ -234,6 +237,6 @@ def test_a_report_is_the_same_every_time(format: str, results: Results) -> None:
     assert render(results, format) == render(results, format)
 
 
-def test_an_unknown_format_is_told_its_neighbour(results: Results) -> None:
+def test_an_unknown_format_is_an_error_with_a_suggestion(results: Results) -> None:
     with pytest.raises(UnknownName, match="did you mean 'html'"):
         render(results, "htm")

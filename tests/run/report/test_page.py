@@ -1,4 +1,4 @@
-"""The page stands alone, says everything, and runs nothing that a model has said."""
+"""The page is self-contained, complete, and runs nothing that a model has said."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from PIL import Image
 from ludens.core.episode import Episode, Move, Try
 from ludens.run.report import page as page_module
 from ludens.run.report import render
-from ludens.run.report.gallery import MOVES, picks, telling_steps
+from ludens.run.report.episodes import MAX_STEPS, pick_episodes, steps_to_show
 from ludens.run.report.page import episode_page
-from ludens.run.results import Results, SuiteResults
+from ludens.run.results import Cell, Results, SuiteResults
+from ludens.run.task import EpisodeResult
 from tests.run.report.test_escape import Tags, parsed
 from tests.support.reported import ENTRANTS
 
@@ -27,6 +28,10 @@ OURS = {
     "section", "select", "small", "span", "style", "summary", "svg", "table", "tbody", "td", "text", "th",
     "thead", "title", "tr", "ul",
 }  # fmt: skip
+
+
+def first_episode(cell: Cell) -> EpisodeResult:
+    return cell.read(next(iter(cell.episodes)))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +55,7 @@ def test_the_page_needs_nothing_else(html: str, tags: Tags) -> None:
     assert len(html) < 5_000_000
 
 
-def test_only_our_own_elements_are_there_and_none_listens(tags: Tags) -> None:
+def test_there_are_no_unknown_elements_or_event_handlers(tags: Tags) -> None:
     assert {tag for tag, _ in tags.found} <= OURS
     assert [tag for tag, _ in tags.found].count("script") == 1
     assert [
@@ -68,7 +73,7 @@ def test_the_policy_lets_only_our_script_and_style_run(html: str) -> None:
     assert "unsafe" not in policy
 
 
-def test_insults_are_shown_and_do_nothing(html: str, tags: Tags) -> None:
+def test_markup_in_replies_is_shown_as_text(html: str, tags: Tags) -> None:
     assert "<script>alert('you')</script>" in tags.text
     assert "<script>alert(" not in html
     assert "\u202e" not in html
@@ -76,8 +81,8 @@ def test_insults_are_shown_and_do_nothing(html: str, tags: Tags) -> None:
     assert "\x00" not in html
 
 
-def test_everything_is_told(html: str, tags: Tags, suite: SuiteResults) -> None:
-    for name in ("summary", "charts", "confusion", "comparisons", "conduct", "episodes", "deviations"):
+def test_the_page_has_every_section(html: str, tags: Tags, suite: SuiteResults) -> None:
+    for name in ("summary", "charts", "confusion", "comparisons", "replies", "episodes", "deviations"):
         assert f'id="s0-{name}"' in html
     for warning in suite.warnings:
         assert warning in tags.text
@@ -118,53 +123,53 @@ def test_every_episode_card_can_be_filtered(tags: Tags, suite: SuiteResults) -> 
     assert any("fallbacks" in (card["data-kind"] or "") for card in rude)
 
 
-def test_replies_stand_beside_their_prompts_and_verdicts(tags: Tags, html: str) -> None:
+def test_replies_are_shown_with_prompts_and_verdicts(tags: Tags, html: str) -> None:
     for word in ("ok", "retried", "fallback", "unreadable", "illegal"):
         assert f'<span class="badge v-{word}">{word}</span>' in html
     assert "You play tic-tac-toe" in tags.text
     assert "That reply was not accepted" in tags.text
-    assert "It was shown a blank in place of this." in tags.text
+    assert "A blank picture was shown instead of this one." in tags.text
     assert "[blank picture]" in tags.text
 
 
-def test_best_and_worst_are_what_they_say(suite: SuiteResults) -> None:
-    for pick in picks(suite, 2):
-        values = pick.cell.values(pick.cell.task.metrics[0]).values()
+def test_best_and_worst_have_the_extreme_values(suite: SuiteResults) -> None:
+    for pick in pick_episodes(suite, 2):
+        values = pick.cell.paired_values(pick.cell.task.metrics[0]).values()
         if "best" in pick.tags:
             assert pick.value == max(values)
         if "worst" in pick.tags:
             assert pick.value == min(values)
 
 
-def test_no_more_episodes_than_asked_for(suite: SuiteResults, results: Results) -> None:
-    assert len(picks(suite, 1)) == len(ENTRANTS) * len(suite.tasks)
-    assert picks(suite, 0) == []
+def test_the_number_of_episodes_is_limited(suite: SuiteResults, results: Results) -> None:
+    assert len(pick_episodes(suite, 1)) == len(ENTRANTS) * len(suite.tasks)
+    assert pick_episodes(suite, 0) == []
     assert 'class="gallery"' not in render(results, "html", episodes=0).decode()
 
 
-def test_moves_that_went_wrong_are_among_those_shown() -> None:
+def test_steps_with_rejected_replies_are_shown() -> None:
     moves = [Move(i, "x", "a", "fallback" if i in (7, 23) else "ok") for i in range(40)]
     episode = Episode("g", 1, {}, 0, {"x": "bot/random"}, moves=moves)
-    steps = telling_steps(episode, ["x"])
-    assert len(steps) == MOVES
+    steps = steps_to_show(episode, ["x"])
+    assert len(steps) == MAX_STEPS
     assert {0, 7, 23, 39} <= steps
-    assert telling_steps(replace(episode, moves=moves[:3]), ["x"]) == {0, 1, 2}
-    assert telling_steps(episode, ["o"]) == set()
+    assert steps_to_show(replace(episode, moves=moves[:3]), ["x"]) == {0, 1, 2}
+    assert steps_to_show(episode, ["o"]) == set()
     all_wrong = replace(episode, moves=[replace(move, verdict="fallback") for move in moves])
-    assert len(telling_steps(all_wrong, ["x"])) == MOVES
+    assert len(steps_to_show(all_wrong, ["x"])) == MAX_STEPS
 
 
-def test_a_page_that_grows_too_large_leaves_pictures_out_and_says_so(
+def test_a_large_page_leaves_pictures_out_and_says_so(
     results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_module, "BYTES", 100_000)
+    monkeypatch.setattr(page_module, "REPORT_SIZE", 100_000)
     html = render(results, "html", episodes=3).decode()
     assert "picture left out to keep this page small" in html
     assert len(html) < 1_200_000
 
 
-def test_an_episode_that_cannot_be_replayed_is_told_and_spoils_nothing(suite: SuiteResults) -> None:
-    episode = next(iter(suite.rows[0].cells["turns"].episodes.values())).episode
+def test_an_episode_that_cannot_be_replayed_has_a_warning(suite: SuiteResults) -> None:
+    episode = first_episode(suite.rows[0].cells["turns"]).episode
     html = episode_page(replace(episode, version=99), "key", 256)
     assert "Not shown move by move: the episode was played with tic_tac_toe version 99" in html
     foreign = replace(
@@ -173,16 +178,16 @@ def test_an_episode_that_cannot_be_replayed_is_told_and_spoils_nothing(suite: Su
     assert "differ" in episode_page(foreign, "key", 256)
 
 
-def test_one_episode_has_a_page_of_its_own_with_every_move(suite: SuiteResults) -> None:
-    played = next(iter(suite.rows[4].cells["turns"].episodes.values()))
+def test_the_page_of_one_episode_has_every_move(suite: SuiteResults) -> None:
+    played = first_episode(suite.rows[4].cells["turns"])
     html = episode_page(played.episode, "<key>", 256)
     assert "<h1>&lt;key&gt;</h1>" in html
     assert html.count('<div class="turn">') == len(played.episode.moves) + 1
     assert parsed(html).text.count("prompt") >= sum(len(m.tries) for m in played.episode.moves)
 
 
-def test_endless_replies_are_cut(suite: SuiteResults) -> None:
-    episode = next(iter(suite.rows[4].cells["see"].episodes.values())).episode
+def test_long_replies_are_cut(suite: SuiteResults) -> None:
+    episode = first_episode(suite.rows[4].cells["see"]).episode
     [move] = episode.moves
     long = replace(move, tries=[Try("x" * 100_000, "unreadable", "y" * 100_000) for _ in move.tries])
     html = episode_page(replace(episode, moves=[long]), "key", 256)
@@ -192,3 +197,12 @@ def test_endless_replies_are_cut(suite: SuiteResults) -> None:
 
 def test_the_page_is_the_same_every_time(results: Results) -> None:
     assert render(results, "html", episodes=1) == render(results, "html", episodes=1)
+
+
+def test_reasoning_is_collapsed_and_escaped(suite: SuiteResults) -> None:
+    episode = first_episode(suite.rows[4].cells["see"]).episode
+    [move] = episode.moves
+    tries = [Try("hm", "unreadable", reasoning="<b>I think</b>") for _ in move.tries]
+    html = episode_page(replace(episode, moves=[replace(move, tries=tries)]), "key", 256)
+    closed = '<details class="prompt"><summary>reasoning</summary><bdi class="words">'
+    assert html.count(f"{closed}&lt;b&gt;I think&lt;/b&gt;") == len(tries)

@@ -1,24 +1,40 @@
-"""What is counted: finished episodes once, voids beside them, conduct by seat, controls by spec."""
+"""Results of runs: episodes, voids, reply statistics, blind controls, comparisons."""
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 
 import pytest
 
+from ludens.core.episode import Episode, Move
 from ludens.core.errors import BadFile, BadOption
-from ludens.run.cells import ReplyStats
+from ludens.run.comparisons import compare
 from ludens.run.report.tables import scores
-from ludens.run.results import Row, SuiteResults, load_results
-from ludens.run.stats import games_needed, macro_micro, normalised, rate
+from ludens.run.results import (
+    Cell,
+    ReplyStats,
+    Row,
+    SuiteResults,
+    load_results,
+    summarise,
+    summarise_published,
+)
+from ludens.run.stats import games_needed, macro_average, normalised, rate
 from ludens.run.store import EPISODES, read_records
+from ludens.run.task import RETURN, WON, Summary
 from tests.support.reported import ENTRANTS, make_run
 
 
 def row(suite: SuiteResults, name: str) -> Row:
     return next(row for row in suite.rows if row.name == name)
+
+
+def own_moves(cell: Cell) -> list[Move]:
+    episodes = [cell.read(place) for place in cell.episodes]
+    return [move for one in episodes for move in one.episode.moves if move.seat in one.seats]
 
 
 def test_every_entrant_and_task_has_a_cell_with_all_its_episodes(suite: SuiteResults) -> None:
@@ -34,23 +50,21 @@ def test_every_entrant_and_task_has_a_cell_with_all_its_episodes(suite: SuiteRes
             assert list(cell.episodes) == sorted(cell.episodes)
 
 
-def test_a_void_episode_that_was_played_again_counts_once_and_its_void_is_told(
-    suite: SuiteResults, folder: Path
-) -> None:
+def test_a_void_episode_that_was_played_again_counts_once(suite: SuiteResults, folder: Path) -> None:
     cell = row(suite, "seer").cells["turns"]
     assert cell.voids == {"the <server> is away": 1}
     lost = [r for r in read_records(folder) if r.episode.status == "void"]
     assert len(lost) == 1
     [void] = lost
-    place = (void.episode.seed, void.seating)
-    assert cell.episodes[place].episode.status == "done"
+    place = (void.episode.seed, void.seating, 0)
+    assert cell.episodes[place].status == "done"
     # The calls before the failure were paid for: they are in the usage, not in the moves.
     paid = sum(move.seat == void.episode.culprit for move in void.episode.moves)
     assert paid > 0
     assert cell.usage.calls == cell.reply_stats.moves + paid
 
 
-def test_metrics_are_the_tasks_own(suite: SuiteResults) -> None:
+def test_metrics_and_normalised_scores(suite: SuiteResults) -> None:
     assert row(suite, "seer").cells["see"].metrics == {"exact": rate(8, 8)}
     assert row(suite, "guesser").cells["see"].metrics == {"exact": rate(0, 8)}
     duel = row(suite, "random").cells["duel"]
@@ -59,20 +73,15 @@ def test_metrics_are_the_tasks_own(suite: SuiteResults) -> None:
     assert row(suite, "seer").cells["see"].shown().mean == 100.0
 
 
-def test_overall_takes_what_tables_show(suite: SuiteResults) -> None:
+def test_overall_is_computed_from_what_tables_show(suite: SuiteResults) -> None:
     for one in suite.rows:
         shown = {name: cell.shown() for name, cell in one.cells.items()}
-        assert one.overall == macro_micro(shown).macro
+        assert one.overall == macro_average(shown)
 
 
-def test_conduct_counts_the_entrants_own_seats(suite: SuiteResults) -> None:
+def test_reply_statistics_are_of_the_entrants_seats(suite: SuiteResults) -> None:
     rude, random = row(suite, "rude").cells["turns"], row(suite, "random").cells["turns"]
-    own = [
-        move
-        for played in rude.episodes.values()
-        for move in played.episode.moves
-        if move.seat in played.seats
-    ]
+    own = own_moves(rude)
     reply_stats = rude.reply_stats
     assert reply_stats.moves == len(own)
     assert reply_stats.fallbacks == sum(move.verdict == "fallback" for move in own) > 0
@@ -80,17 +89,15 @@ def test_conduct_counts_the_entrants_own_seats(suite: SuiteResults) -> None:
     assert reply_stats.unreadable > 0 < reply_stats.illegal
     assert reply_stats.fallback_rate == reply_stats.fallbacks / reply_stats.moves
     assert random.reply_stats == ReplyStats(moves=random.reply_stats.moves)
-    assert random.reply_stats.moves == sum(
-        move.seat in played.seats for played in random.episodes.values() for move in played.episode.moves
-    )
+    assert random.reply_stats.moves == len(own_moves(random))
 
 
-def test_a_model_that_sees_passes_the_tripwire_and_one_that_guesses_does_not(suite: SuiteResults) -> None:
+def test_a_model_that_guesses_is_not_better_than_its_blind_control(suite: SuiteResults) -> None:
     sees, guesses = (row(suite, name).cells["see"].blind for name in ("seer", "guesser"))
     assert sees is not None
     assert guesses is not None
     assert (sees.name, sees.sees, sees.estimate) == ("seer, blind", True, rate(0, 8))
-    assert "is above 0.0% blind (0/8) on the 8 episodes both have played" in sees.sentence
+    assert "is above 0.0% blind (0/8) on the 8 shared episodes" in sees.sentence
     assert sees.sentence.startswith("exact ")
     assert (guesses.name, guesses.sees) == ("guesser, blind", False)
     assert "not distinguishable" in guesses.sentence
@@ -107,11 +114,11 @@ def test_there_is_no_control_without_the_same_spec_or_where_pictures_do_not_matt
     assert all(cell.blind is None for cell in row(suite, "seer, blind").cells.values())
 
 
-def test_pairs_respect_seats_and_say_what_is_still_needed(suite: SuiteResults) -> None:
+def test_pairs_count_seeds_and_the_episodes_still_needed(suite: SuiteResults) -> None:
     pairs = {(p.task, p.a, p.b): p for p in suite.pairs}
     assert not any("blind" in name for _, *names in pairs for name in names)
-    told = pairs["see", "seer", "guesser"]
-    assert (told.verdict, told.needed, told.difference.mean, told.difference.n) == ("a", 0, 1.0, 8)
+    clear = pairs["see", "seer", "guesser"]
+    assert (clear.verdict, clear.needed, clear.difference.mean, clear.difference.n) == ("a", 0, 1.0, 8)
     # Eight episodes of `turns` are four seeds in two seatings.
     open_ = pairs["turns", "seer", "random"]
     assert (open_.verdict, open_.difference.n) == ("open", 4)
@@ -144,7 +151,7 @@ def test_runs_of_one_entrant_at_different_tasks_become_one_row(tmp_path: Path) -
     assert again.pairs[0].difference.mean == 0.0
 
 
-def test_folders_that_share_their_last_name_are_told_apart_by_their_path(tmp_path: Path) -> None:
+def test_folders_with_the_same_name_are_distinguished_by_their_path(tmp_path: Path) -> None:
     one = make_run(tmp_path / "a" / "run", {"r": "bot/random"}, tasks=("see",))
     two = make_run(tmp_path / "b" / "run", {"r": "bot/random"}, tasks=("see",))
     [found] = load_results([one, two]).suites
@@ -175,16 +182,16 @@ def test_an_unfinished_run_and_an_empty_one_can_be_read(folder: Path, tmp_path: 
     assert empty.pairs == ()
 
 
-def test_wrong_folders_are_refused_in_a_sentence(folder: Path, tmp_path: Path) -> None:
+def test_invalid_folders_are_errors(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=r"no run\.json"):
         load_results([tmp_path])
-    with pytest.raises(BadOption, match="stands twice"):
+    with pytest.raises(BadOption, match="more than once"):
         load_results([folder, folder])
     alien = tmp_path / "alien"
     copytree(folder, alien)
     line = (alien / EPISODES).read_bytes().splitlines()[0]
     (alien / EPISODES).write_bytes(line.replace(b'"task":"turns"', b'"task":"tuns"') + b"\n")
-    with pytest.raises(BadFile, match="does not plan"):
+    with pytest.raises(BadFile, match="not in its run"):
         load_results([alien])
 
 
@@ -195,7 +202,7 @@ def test_with_many_entrants_each_is_compared_with_the_best_only(suite: SuiteResu
     assert {pair.a for pair in many.pairs} == {"seer0"}
 
 
-def test_a_task_that_has_changed_since_is_told(folder: Path, tmp_path: Path) -> None:
+def test_a_task_that_has_changed_since_the_run_has_a_caution(folder: Path, tmp_path: Path) -> None:
     old = tmp_path / "old"
     copytree(folder, old)
     plan = (old / "run.json").read_text()
@@ -206,3 +213,42 @@ def test_a_task_that_has_changed_since_is_told(folder: Path, tmp_path: Path) -> 
     assert "has changed since" in caution
     assert caution in scores(found).notes
     assert load_results([folder]).suites[0].cautions == ()
+
+
+def test_whole_episodes_are_not_kept(folder: Path) -> None:
+    def count() -> int:
+        gc.collect()
+        return sum(isinstance(one, Episode) for one in gc.get_objects())
+
+    before = count()
+    results = load_results([folder])
+    assert count() == before
+    assert results.suites[0].rows[0].cells["turns"].episodes
+
+
+def test_summaries_need_their_tasks_unless_they_take_what_was_played(suite: SuiteResults) -> None:
+    cells = dict(suite.rows[0].cells)
+    del cells["duel"]
+    summaries = (
+        Summary("all", macro_average),
+        Summary("two", macro_average, ("see", "turns")),
+        Summary("played", macro_average, complete=False),
+        Summary("won", macro_average, ("turns",), metric=WON),
+        Summary("pooled", tasks=("turns",), metric=RETURN),
+    )
+    found = summarise(replace(suite.suite, summaries=summaries), cells)
+    both = macro_average({name: cell.shown() for name, cell in cells.items()})
+    assert list(found) == ["two", "played", "won", "pooled"]
+    assert found["two"] == found["played"] == both
+    assert found["won"].mean == 100 * cells["turns"].metrics["won"].mean
+    assert found["pooled"] == cells["turns"].metrics["return"]
+    published = {"see": 10.0, "turns": 30.0}
+    made = summarise_published(replace(suite.suite, summaries=summaries), published)
+    assert {name: estimate.mean for name, estimate in made.items()} == {"two": 20.0}
+
+
+def test_several_samples_of_a_seed_are_averaged() -> None:
+    ours = {(0, 0, 0): 1.0, (0, 0, 1): 0.0, (0, 1, 0): 1.0, (0, 1, 1): 1.0, (1, 0, 0): 1.0}
+    theirs = {(0, 0, 0): 0.0, (0, 1, 0): 0.0}
+    pair = compare(WON, ours, theirs, 2)
+    assert (pair.difference.n, pair.difference.mean) == (1, 0.75)

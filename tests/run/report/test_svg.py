@@ -1,17 +1,28 @@
-"""Charts are well-formed, say their numbers as text, and keep inside their frame."""
+"""Charts are well-formed SVG, contain their numbers as text, and stay inside their frame."""
 
 from __future__ import annotations
 
 import re
 from math import inf, nan
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludens.run.report.charts import bar_charts, confusion_charts, radar_chart
-from ludens.run.report.svg import Bar, Ring, bars, heat, radar
+from ludens.run.report.charts import (
+    Bar,
+    BarChart,
+    Chart,
+    HeatMap,
+    RadarChart,
+    Ring,
+    bar_charts,
+    confusion_charts,
+    radar_chart,
+)
+from ludens.run.report.html import environment
 from ludens.run.results import SuiteResults
 from tests.support.reported import ENTRANTS
 
@@ -19,8 +30,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 LABEL = st.text(max_size=40)
 
 
-def read(svg: str) -> ElementTree.Element:
-    root = ElementTree.fromstring(svg)
+def draw(chart: Chart) -> str:
+    templates: Any = environment().get_template("charts.html").module
+    return str(templates.draw(chart))
+
+
+def read(chart: Chart) -> ElementTree.Element:
+    root = ElementTree.fromstring(draw(chart))
     assert root.tag == SVG + "svg"
     assert [child.tag for child in root[:2]] == [SVG + "title", SVG + "desc"]
     return root
@@ -40,7 +56,7 @@ def test_bars_are_well_formed_whatever_the_numbers(
     made = [
         Bar(label, v, low, high, "n", i % 8, mark=mark) for i, (label, v, low, high, mark) in enumerate(rows)
     ]
-    root = read(bars("<title> & more", made, (-50.0, 150.0)))
+    root = read(BarChart("<title> & more", made, -50.0, 150.0))
     assert root[0].text == "<title> & more"
     width = float(root.attrib["viewBox"].split()[2])
     for rect in root.iter(SVG + "rect"):
@@ -50,7 +66,7 @@ def test_bars_are_well_formed_whatever_the_numbers(
 
 def test_a_bar_reaches_from_zero_to_its_value() -> None:
     rows = [Bar("a", 50.0, 40.0, 60.0, "50.0", 0, mark=25.0), Bar("b", 100.0, nan, nan, "100.0", 1)]
-    root = read(bars("t", rows, (0.0, 100.0)))
+    root = read(BarChart("t", rows, 0.0, 100.0))
     half, whole = (float(rect.attrib["width"]) for rect in root.iter(SVG + "rect"))
     assert whole == pytest.approx(2 * half, abs=0.2)
     kinds = [path.attrib["class"] for path in root.iter(SVG + "path")]
@@ -59,19 +75,21 @@ def test_a_bar_reaches_from_zero_to_its_value() -> None:
 
 
 def test_bars_below_zero_lie_left_of_it() -> None:
-    root = read(bars("t", [Bar("a", -1.0, nan, nan, "-1", 0), Bar("b", 1.0, nan, nan, "1", 1)], (-1.0, 1.0)))
+    bars = [Bar("a", -1.0, nan, nan, "-1", 0), Bar("b", 1.0, nan, nan, "1", 1)]
+    root = read(BarChart("t", bars, -1.0, 1.0))
     left, right = (float(rect.attrib["x"]) for rect in root.iter(SVG + "rect"))
     assert left < right
 
 
 def test_published_bars_have_no_interval() -> None:
-    root = read(bars("t", [Bar("a", 5.0, 5.0, 5.0, "5", 0, "published")], (0.0, 10.0)))
+    root = read(BarChart("t", [Bar("a", 5.0, 5.0, 5.0, "5", 0, "published")], 0.0, 10.0))
     assert list(root.iter(SVG + "path")) == []
 
 
 @given(st.lists(LABEL, min_size=3, max_size=9), st.lists(st.floats(-20, 120), min_size=9, max_size=9))
 def test_a_radar_has_an_axis_for_each_task(axes: list[str], values: list[float]) -> None:
-    root = read(radar("t", axes, [Ring("one", values[: len(axes)], 0), Ring("two", [0.0] * len(axes), 1)]))
+    made = [Ring("one", values[: len(axes)], 0), Ring("two", [0.0] * len(axes), 1)]
+    root = read(RadarChart("t", axes, made))
     rings = [p for p in root.iter(SVG + "polygon") if "ring" in p.attrib["class"]]
     assert len(rings) == 2
     assert all(len(ring.attrib["points"].split()) == len(axes) for ring in rings)
@@ -84,7 +102,7 @@ def test_a_radar_has_an_axis_for_each_task(axes: list[str], values: list[float])
 
 
 def test_a_heat_map_shows_every_count_and_shades_by_row() -> None:
-    root = read(heat("t", ["cat", "<dog>"], ["cat", "<dog>", "unreadable"], [[8, 2, 0], [0, 5, 5]]))
+    root = read(HeatMap("t", ["cat", "<dog>"], ["cat", "<dog>", "unreadable"], [[8, 2, 0], [0, 5, 5]]))
     assert {"8", "2", "5", "cat", "<dog>", "unreadable"} <= set(words(root))
     shades = [float(rect.attrib["fill-opacity"]) for rect in root.iter(SVG + "rect")]
     assert len(shades) == 6
@@ -92,10 +110,10 @@ def test_a_heat_map_shows_every_count_and_shades_by_row() -> None:
 
 
 def test_the_charts_of_a_suite(suite: SuiteResults) -> None:
-    drawn = dict(bar_charts(suite, ()))
+    drawn = {chart.title: chart for chart in bar_charts(suite, ())}
     assert list(drawn) == ["turns: won %", "see: exact %", "duel: return, 0 random to 100 optimal"]
-    for svg in drawn.values():
-        bars_ = [rect.attrib["class"].split()[1] for rect in read(svg).iter(SVG + "rect")]
+    for chart in drawn.values():
+        bars_ = [rect.attrib["class"].split()[1] for rect in read(chart).iter(SVG + "rect")]
         assert bars_ == ["ours", "blind", "ours", "blind", "ours", "ours", "published"]
     marks = [
         path for path in read(drawn["see: exact %"]).iter(SVG + "path") if path.attrib["class"] == "mark"
@@ -107,16 +125,16 @@ def test_the_charts_of_a_suite(suite: SuiteResults) -> None:
     assert "seer, blind" not in words(read(around))
     confusion = list(confusion_charts(suite))
     assert [heading for heading, *_ in confusion] == [f"{name}: see, exact" for name in ENTRANTS]
-    assert all(read(chart) is not None for _, chart, _ in confusion)
+    assert all(chart is not None and read(chart) is not None for _, chart, _ in confusion)
 
 
-def test_labels_fit_beside_their_bars_and_are_told_in_full() -> None:
+def test_long_labels_are_cut_and_titles_have_them_in_full() -> None:
     rows = [
         Bar("doubao-1-5-thinking (published)", 5, 5, 5, "5.0", 0, "published", short="doubao-1-5-thinking"),
         Bar("gpt-4.1 (published)", 5, 5, 5, "5.0", 0, "published", short="gpt-4.1"),
         Bar("a model with a long name", 5, 4, 6, "5.0", 0),
     ]
-    drawn = bars("won", rows, (0, 10))
+    drawn = draw(BarChart("won", rows, 0, 10))
     labels = re.findall(r'<text class="label"[^>]*>([^<]*)</text>', drawn)
     assert labels == ["doubao-1-5-thin…", "gpt-4.1", "a model with a …"]
     for row in rows:

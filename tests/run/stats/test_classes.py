@@ -1,4 +1,4 @@
-"""Precision, recall and confusion, counted by hand and added up in any order."""
+"""Precision, recall and confusion matrices, counted by hand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_confusion_matrix_counted_by_hand() -> None:
     assert found.macro_f1 == pytest.approx((2 / 3 + 1 / 2 + 0) / 3)
 
 
-def test_any_of_several_right_answers_will_do() -> None:
+def test_any_of_several_right_labels_is_right() -> None:
     either = frozenset({"up", "left"})
     found = classification([(either, "left"), (either, "down"), ("up", "up")])
     assert found.accuracy.mean == pytest.approx(2 / 3)
@@ -43,7 +43,7 @@ def test_any_of_several_right_answers_will_do() -> None:
 def test_no_answers_and_no_right_label() -> None:
     empty = classification([])
     assert (empty.accuracy.n, empty.labels, isnan(empty.macro_f1)) == (0, (), True)
-    with pytest.raises(ValueError, match="right label"):
+    with pytest.raises(ValueError, match="at least one label"):
         classification([(frozenset(), "up")])
 
 

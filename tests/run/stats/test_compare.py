@@ -55,7 +55,7 @@ def test_the_sign_flip_test_agrees_with_scipy_even_on_ties() -> None:
     assert paired_difference(dict(enumerate(a)), dict(enumerate(b))).p_value == expected.pvalue
 
 
-def test_random_flips_never_claim_the_impossible() -> None:
+def test_random_flips_never_give_a_p_value_of_0() -> None:
     gains = {i: 1.0 + i for i in range(50)}
     assert paired_difference(gains, dict.fromkeys(gains, 0.0)).p_value == 1 / 10_000
 
@@ -70,14 +70,14 @@ def test_the_sign_flip_test_agrees_with_students_t(n: int) -> None:
 @pytest.mark.parametrize(
     ("differences", "p"), [([0.0] * 5, 1.0), ([1.0], 1.0), ([0.0, 0.0, 2.0], 1.0), ([0.1] * 300, 2.0**-299)]
 )
-def test_differences_that_leave_no_choice(differences: list[float], p: float) -> None:
+def test_p_values_of_constant_differences(differences: list[float], p: float) -> None:
     zeros = dict.fromkeys(range(len(differences)), 0.0)
     assert paired_difference(dict(enumerate(differences)), zeros).p_value == p
 
 
 @quick
 @given(st.dictionaries(st.integers(0, 40), st.integers(-5, 5), min_size=2, max_size=30), st.integers(0, 3))
-def test_a_comparison_turned_round_says_the_opposite(a: dict[int, float], seed: int) -> None:
+def test_a_swapped_comparison_has_the_opposite_sign(a: dict[int, float], seed: int) -> None:
     b = {key: float(key % 3) for key in reversed(a)}
     one, other = paired_difference(a, b, seed=seed), paired_difference(b, a, seed=seed)
     assert one.difference.mean == -other.difference.mean
@@ -102,14 +102,14 @@ def test_swapped_seats_on_one_deal_count_once() -> None:
     assert seat_swapped([(1, 1)] * 5, bounds=(0, 1)).low == pytest.approx(rate(5, 5).low)
 
 
-def test_deals_that_all_come_out_the_same_are_not_certain() -> None:
+def test_equal_deals_still_have_an_interval() -> None:
     found = seat_swapped([(1, -1), (1, -1)])
     assert (found.mean, found.n) == (0, 2)
     assert found.low < -0.5 < 0.5 < found.high
     assert seat_swapped([(1, 1), (1, 1)]) == mean([1, 1])
 
 
-def test_a_rate_over_deals_that_decide_is_one_over_deals() -> None:
+def test_correlated_episodes_of_a_deal_count_once() -> None:
     deals = [[True, True]] * 12 + [[False, False]] * 8
     found, once = seat_swapped_rate(deals), rate(12, 20)
     assert (found.mean, found.n) == (once.mean, 40)
@@ -118,7 +118,7 @@ def test_a_rate_over_deals_that_decide_is_one_over_deals() -> None:
     assert found.standard_error == pytest.approx(once.standard_error, rel=0.03)
 
 
-def test_a_rate_over_swapped_seats_is_never_surer_than_over_as_many_deals() -> None:
+def test_the_design_effect_is_at_least_1() -> None:
     assert seat_swapped_rate([[True, False]] * 10) == rate(10, 20)
     assert seat_swapped_rate([[True], [False], [True]]) == rate(2, 3)
     assert seat_swapped_rate([[True, True]] * 4) == rate(8, 8)
@@ -127,7 +127,7 @@ def test_a_rate_over_swapped_seats_is_never_surer_than_over_as_many_deals() -> N
     assert isnan(seat_swapped_rate([]).mean)
 
 
-def test_intervals_over_deals_that_are_easy_or_hard_cover() -> None:
+def test_intervals_over_correlated_deals_cover_the_truth() -> None:
     dice = np.random.default_rng(7)
     inside = careless = 0
     for _ in range(400):
@@ -147,7 +147,7 @@ def test_games_needed_for_two_rates_agrees_with_the_textbook() -> None:
     assert games_needed(a, b, power=0.95) > 365  # type: ignore[operator]
 
 
-def test_games_needed_is_enough_and_not_one_too_many() -> None:
+def test_games_needed_is_the_smallest_sufficient_number() -> None:
     a, b = about(1.0, 0.5, 10), about(1.6, 0.3, 40)
     more = games_needed(a, b)
     assert more is not None
@@ -161,13 +161,13 @@ def test_games_needed_is_enough_and_not_one_too_many() -> None:
     assert power(more) >= 0.8 > power(more - 1)
 
 
-def test_no_number_of_games_separates_equals() -> None:
+def test_games_needed_for_equal_means_is_unknown() -> None:
     assert games_needed(about(1, 0.1), about(1, 0.2)) is None
     assert games_needed(rate(0, 0), rate(3, 4)) is None
     assert games_needed(mean([1.0]), mean([2.0])) is None
 
 
-def test_what_is_separated_needs_no_more_games() -> None:
+def test_games_needed_is_0_for_a_significant_difference() -> None:
     assert games_needed(rate(10, 100), rate(90, 100)) == 0
     assert games_needed(about(1.0, 0.1), 0.0) == 0
 
@@ -177,12 +177,12 @@ def test_games_needed_against_a_number_counts_one_side() -> None:
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0])
-def test_an_impossible_power_is_refused(power: float) -> None:
+def test_an_invalid_power_is_an_error(power: float) -> None:
     with pytest.raises(ValueError, match="power"):
         games_needed(about(0, 1), about(1, 1), power=power)
 
 
-def test_the_tripwire_trips_when_pictures_do_not_help() -> None:
+def test_indistinguishable_when_pictures_do_not_help() -> None:
     tripped, sentence = indistinguishable((26, 50), (24, 50))
     assert tripped
     assert sentence == (
@@ -193,7 +193,7 @@ def test_the_tripwire_trips_when_pictures_do_not_help() -> None:
 @pytest.mark.parametrize(
     ("image", "blind", "side"), [((45, 50), (20, 50), "above"), ((20, 50), (45, 50), "below")]
 )
-def test_the_tripwire_rests_when_pictures_matter(
+def test_distinguishable_when_pictures_help(
     image: tuple[int, int], blind: tuple[int, int], side: str
 ) -> None:
     tripped, sentence = indistinguishable(image, blind)
@@ -202,19 +202,19 @@ def test_the_tripwire_rests_when_pictures_matter(
     assert "p < 0.001" in sentence
 
 
-def test_shared_questions_are_compared_one_by_one() -> None:
+def test_shared_questions_are_compared_in_pairs() -> None:
     # Half the questions are easy either way; of the rest only the pictures help: 8 to 0, McNemar's p = 2/256.
     easy = dict.fromkeys(range(20), True)
     image = {**easy, **{key: key < 28 for key in range(20, 40)}}
     blind = {**easy, **dict.fromkeys(range(20, 40), False)}
     tripped, sentence = indistinguishable(image, blind)
     assert not tripped
-    assert "episodes both have played, p = 0.008." in sentence
+    assert "shared episodes, p = 0.008." in sentence
     assert indistinguishable((28, 40), (20, 40))[0]
     assert indistinguishable(image, image)[0]
 
 
-def test_questions_that_are_not_shared_are_tallied() -> None:
+def test_questions_that_are_not_shared_are_compared_as_tallies() -> None:
     image, blind = {("a", i): i < 9 for i in range(10)}, {("b", i): i < 1 for i in range(10)}
     assert indistinguishable(image, blind) == indistinguishable((9, 10), (1, 10))
     assert indistinguishable((0, 0), blind)[0]

@@ -1,4 +1,4 @@
-"""Do 95% intervals hold the truth in 95% of simulated experiments? Seeded: the answer is always the same.
+"""Coverage: 95% intervals contain the truth in 95% of simulated experiments. Seeds are fixed.
 
 The share found in 400 experiments strays from the true one by 1.1 points (one standard deviation).
 """
@@ -14,8 +14,9 @@ from ludens.run.stats import (
     Estimate,
     games_needed,
     indistinguishable,
-    macro_micro,
+    macro_average,
     mean,
+    micro_average,
     normalised,
     paired_difference,
     rate,
@@ -63,7 +64,7 @@ def test_means(name: str, n: int) -> None:
 
 @pytest.mark.slow
 def test_shared_seeds() -> None:
-    """Luck that both players share cancels: the interval is short, and still holds the truth."""
+    """Shared luck cancels: the interval is short, and still covers the truth."""
 
     def experiment(dice: np.random.Generator) -> Estimate:
         luck = dice.normal(0, 10, 25)
@@ -78,7 +79,7 @@ def test_shared_seeds() -> None:
 @pytest.mark.parametrize("anchor_games", [20, 400])
 @pytest.mark.parametrize("x", [-1.0, 2.0, 6.0])
 def test_normalised_scores(x: float, anchor_games: int) -> None:
-    """Anchors 0 and 4, themselves measured: with few games their share of the doubt is the greater."""
+    """Anchors 0 and 4 are measured too: with few games most of the uncertainty is theirs."""
 
     def measured(dice: np.random.Generator, truth: float, n: int) -> Estimate:
         error = 2 / np.sqrt(n)
@@ -113,11 +114,11 @@ def test_averages_over_games() -> None:
 
     macro = sum(p for p, _ in tasks) / 3
     micro = sum(p * n for p, n in tasks) / 140
-    assert 0.92 <= covered(lambda dice: macro_micro(groups(dice)).macro, macro, seed=6) <= 0.985
-    assert 0.92 <= covered(lambda dice: macro_micro(groups(dice)).micro, micro, seed=6) <= 0.985
+    assert 0.92 <= covered(lambda dice: macro_average(groups(dice)), macro, seed=6) <= 0.985
+    assert 0.92 <= covered(lambda dice: micro_average(groups(dice)), micro, seed=6) <= 0.985
 
 
-def test_the_games_asked_for_give_the_power_promised() -> None:
+def test_games_needed_gives_the_requested_power() -> None:
     seen = rate(50, 100), rate(60, 100)
     more = games_needed(*seen)
     assert more is not None
@@ -128,8 +129,8 @@ def test_the_games_asked_for_give_the_power_promised() -> None:
     assert 0.75 <= told / EXPERIMENTS <= 0.86
 
 
-def test_false_alarms_are_as_rare_as_promised() -> None:
-    """Two players that are the same, and pictures that do not matter, are told apart in at most 1 of 20."""
+def test_the_false_positive_rate_is_at_most_5_percent() -> None:
+    """Equal players, and pictures that do not matter, are significant in at most 1 of 20."""
     dice = np.random.default_rng(8)
     differences = dice.normal(0, 1, (EXPERIMENTS, 7))
     wrong = sum(

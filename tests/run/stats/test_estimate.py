@@ -1,4 +1,4 @@
-"""Rates and means against scipy, textbook numbers and what any honest interval keeps to."""
+"""Rates and means against scipy, textbook numbers and properties of intervals."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_rate_is_ordered_inside_0_and_1_mirrors_and_agrees_with_scipy(right: i
 
 
 @pytest.mark.parametrize(("successes", "n"), [(11, 10), (-1, 10), (0, -1)])
-def test_an_impossible_rate_is_refused(successes: int, n: int) -> None:
+def test_an_impossible_rate_is_an_error(successes: int, n: int) -> None:
     with pytest.raises(ValueError, match="successes in"):
         rate(successes, n)
 
@@ -74,12 +74,12 @@ def test_a_large_symmetric_sample_agrees_with_students_t() -> None:
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.02)
 
 
-def test_a_skewed_sample_gets_an_interval_that_reaches_further_to_the_long_side() -> None:
+def test_the_interval_of_a_skewed_sample_is_skewed() -> None:
     found = mean(np.random.default_rng(2).exponential(size=40))
     assert found.high - found.mean > 1.1 * (found.mean - found.low)
 
 
-def test_a_bootstrap_stays_inside_what_was_seen() -> None:
+def test_a_bootstrap_stays_inside_the_sample() -> None:
     found = mean([0.1] * 10 + [0.7])
     assert 0.1 <= found.low < found.mean < found.high <= 0.7
 
@@ -103,33 +103,33 @@ def test_no_value_one_value_and_equal_values() -> None:
     assert mean([0.1] * 9).low == pytest.approx(0.1)
 
 
-def test_bounds_keep_equal_values_from_looking_certain() -> None:
+def test_equal_values_with_bounds_have_an_interval() -> None:
     wins, expected = mean([1.0] * 10, bounds=(-1, 1)), rate(10, 10)
     assert (wins.low, wins.high) == pytest.approx((2 * expected.low - 1, 1.0))
     assert wins.standard_error == pytest.approx(2 * expected.standard_error)
     assert mean([2.0, 2.0], bounds=(2.0, 2.0)).low == 2.0
 
 
-def test_bounds_hold_the_interval() -> None:
+def test_the_interval_stays_inside_the_bounds() -> None:
     free, held = mean([1.0, 1.0, -1.0]), mean([1.0, 1.0, -1.0], bounds=(-1, 1))
     assert free.low < -1 == held.low
     assert free.high > 1 == held.high
 
 
 @pytest.mark.parametrize("bad", [[nan, 1.0], [inf]])
-def test_values_that_are_not_numbers_are_refused(bad: list[float]) -> None:
+def test_values_that_are_not_finite_are_an_error(bad: list[float]) -> None:
     with pytest.raises(ValueError, match="finite"):
         mean(bad)
 
 
-def test_values_outside_their_bounds_are_refused() -> None:
+def test_values_outside_their_bounds_are_an_error() -> None:
     with pytest.raises(ValueError, match="outside"):
         mean([0.0, 2.0], bounds=(0, 1))
 
 
 @quick
 @given(values, st.randoms(use_true_random=False), st.integers(0, 5))
-def test_a_mean_is_ordered_repeatable_and_blind_to_order(
+def test_a_mean_is_deterministic_and_independent_of_order(
     sample: list[float], dice: Random, seed: int
 ) -> None:
     shuffled = list(sample)
@@ -143,7 +143,7 @@ def test_a_mean_is_ordered_repeatable_and_blind_to_order(
 
 @quick
 @given(st.lists(st.integers(-3, 3), min_size=8, max_size=20))
-def test_a_mean_moves_and_stretches_with_its_values(sample: list[int]) -> None:
+def test_a_mean_is_equivariant_to_shift_and_scale(sample: list[int]) -> None:
     found, moved = mean(sample), mean([10 * value + 7 for value in sample])
     assert moved.low == pytest.approx(10 * found.low + 7, abs=1e-6)
     assert moved.high == pytest.approx(10 * found.high + 7, abs=1e-6)

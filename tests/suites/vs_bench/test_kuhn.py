@@ -26,7 +26,7 @@ def asked(spec: str, times: int, first: int = 0) -> list[EpisodeResult]:
 
 
 def test_seeds_run_through_all_twelve_questions() -> None:
-    answers = answers_of(asked("bot/random", 25))
+    answers = answers_of(EXPLOITABILITY.observations(asked("bot/random", 25)))
     assert set(answers) == set(INFOSETS)
     assert {len(bets) for bets in answers.values()} == {25}
 

@@ -9,8 +9,7 @@ import pytest
 
 from ludens.core.episode import Episode
 from ludens.core.errors import UnknownName
-from ludens.run.results import combined
-from ludens.run.stats import exactly
+from ludens.run.results import summarise_published
 from ludens.run.task import EpisodeResult, suite
 from ludens.suites.vs_bench import DECISIONS, REASONING
 from ludens.suites.vs_bench.anchors import MEASURED, PAPER
@@ -43,9 +42,7 @@ def test_the_counts_are_the_papers() -> None:
 
 def test_published_averages_are_the_papers_own() -> None:
     whole = suite("vs-bench")
-    found = {
-        row.model: combined(whole, {t: exactly(v) for t, v in row.values.items()}) for row in whole.published
-    }
+    found = {row.model: summarise_published(whole, row.values) for row in whole.published}
     models = {model: scores for model, scores in found.items() if model in OVERALL}
     assert models.keys() == OVERALL.keys()
     for model, (reasoning, decisions) in OVERALL.items():

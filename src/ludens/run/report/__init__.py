@@ -1,9 +1,9 @@
-"""Reports: what runs found, in the format a reader or a program wants.
+"""Reports of runs in several formats.
 
     results = load_results([Path("runs/first"), Path("runs/second")])
     Path("report.html").write_bytes(render(results, "html"))
 
-Each format is a small module over the same tables. Nothing in a report depends on the clock or the machine.
+All formats show the same tables. A report depends on nothing but the runs.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from ludens.core.errors import UnknownName
-from ludens.run.report.parted import parted
-from ludens.run.report.tables import Table, composites, details, digest, further, pairs, scores
+from ludens.run.report.tables import Table, all_tables, scores, split
 from ludens.run.results import Results, load_results
 
-__all__ = ["FORMATS", "Format", "load_results", "render", "suffixes", "tables"]
+__all__ = ["FORMATS", "Format", "load_results", "render", "suffixes", "tables_of"]
 
 Format = Literal["table", "md", "latex", "csv", "parquet", "html", "json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -25,7 +24,7 @@ suffixes: dict[str, Format] = {
     ".txt": "table", ".md": "md", ".tex": "latex", ".csv": "csv", ".parquet": "parquet", ".html": "html",
     ".htm": "html", ".json": "json",
 }  # fmt: skip
-"""Which format a file's name asks for."""
+"""The format of a file by the end of its name."""
 
 
 def render(
@@ -39,38 +38,28 @@ def render(
     """The report as bytes.
 
     Args:
-        results: What runs found.
+        results: The results of one or several runs.
         format: One of `FORMATS`.
-        metrics: Which metrics tables show; the first of each task when none is named.
+        metrics: Which metrics tables show; by default the first of each task.
         episodes: How many episodes of each task and entrant the HTML page shows at most.
-        width: Of a terminal, for the format `table`.
+        width: Of the terminal, for the format `table`.
     """
+    from ludens.run.report import data, text
+
     match format:
         case "table":
-            from ludens.run.report.text import text
-
-            return text(tables(results, metrics), width).encode()
+            return text.plain(tables_of(results, metrics), width).encode()
         case "md":
-            from ludens.run.report.markdown import markdown
-
-            return markdown(tables(results, metrics)).encode()
+            return text.markdown(tables_of(results, metrics)).encode()
         case "latex":
-            from ludens.run.report.latex import latex
-
-            wide = [scores(found, metrics) for found in results.suites]
-            return latex([part for whole in wide for part in parted(whole)]).encode()
+            parts = [part for found in results.suites for part in split(scores(found, metrics))]
+            return text.latex(parts).encode()
         case "csv":
-            from ludens.run.report.tidy import as_csv
-
-            return as_csv(results).encode()
+            return data.as_csv(results).encode()
         case "parquet":
-            from ludens.run.report.tidy import as_parquet
-
-            return as_parquet(results)
+            return data.as_parquet(results)
         case "json":
-            from ludens.run.report.as_json import as_json
-
-            return as_json(results)
+            return data.as_json(results)
         case "html":
             from ludens.run.report.page import page
 
@@ -78,10 +67,6 @@ def render(
     raise UnknownName("format", format, FORMATS)
 
 
-def tables(results: Results, metrics: Sequence[str] = ()) -> list[Table]:
-    """Scores, further metrics, conduct and comparisons of every suite."""
-    found: list[Table] = []
-    for one in results.suites:
-        rest = [composites(one), digest(one), further(one, metrics), details(one), pairs(one)]
-        found += [*parted(scores(one, metrics)), *filter(None, rest)]
-    return found
+def tables_of(results: Results, metrics: Sequence[str] = ()) -> list[Table]:
+    """Every table of every suite."""
+    return [table for found in results.suites for table in all_tables(found, metrics)]

@@ -1,94 +1,264 @@
-"""Which charts a suite's results get: bars for every metric shown, radars, confusion matrices."""
+"""The charts of a suite as plain numbers: bars, radars, confusion matrices. Templates draw them as SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isfinite, isnan
+from dataclasses import dataclass
+from math import cos, floor, isfinite, isnan, log10, pi, sin
+from typing import ClassVar
 
-from ludens.run.cells import in_table_units
-from ludens.run.report.svg import Bar, Ring, bars, heat, radar
-from ludens.run.report.tables import Kind, Shown, Value, chosen
+from ludens.run.report.tables import MetricColumn, RowKind, Value, metric_columns, shown_summaries
 from ludens.run.results import SuiteResults
 from ludens.run.stats import Classification, normalised
 
-HUES = 8
-RINGS = 6
-LABELS = 24
-"""A confusion matrix of more labels than this is in the JSON and not drawn."""
+COLORS = 8
+MAX_RINGS = 6
+MAX_LABELS = 24
+"""A confusion matrix with more labels is in the JSON only."""
 
 
-def hue(found: SuiteResults, name: str) -> int:
-    """The colour of an entrant, the same in all charts."""
-    return [row.name for row in found.rows].index(name) % HUES
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar with its interval."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+    text: str
+    color: int
+    kind: RowKind = "ours"
+    mark: float | None = None
+    """The value of the blind control."""
+    short: str = ""
+    """The label in the chart, if not `label`."""
+
+    @property
+    def interval(self) -> bool:
+        """Whether an interval is drawn."""
+        return isfinite(self.low) and isfinite(self.high) and self.kind != "published"
+
+    @property
+    def marked(self) -> bool:
+        """Whether the mark is drawn."""
+        return self.mark is not None and isfinite(self.mark)
 
 
-def bar_charts(found: SuiteResults, metrics: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """A heading and a chart for every metric shown."""
-    for shown in chosen(found, metrics):
-        rows = [*_ours(found, shown), *_published(found, shown)]
-        if any(isfinite(bar.value) for bar in rows):
-            heading = f"{shown.task.name}: {shown.unit}"
-            yield heading, bars(heading, rows, _ends(rows, shown))
+@dataclass(frozen=True)
+class BarChart:
+    """Horizontal bars from 0 with intervals."""
+
+    template: ClassVar = "bars"
+    width: ClassVar = 370
+    labels_width: ClassVar = 132
+    numbers_width: ClassVar = 52
+    top: ClassVar = 12
+    bar_height: ClassVar = 26
+
+    title: str
+    bars: Sequence[Bar]
+    low: float
+    high: float
+
+    @property
+    def description(self) -> str:
+        """The numbers as text."""
+        return "; ".join(f"{bar.label} {bar.text}" for bar in self.bars)
+
+    @property
+    def height(self) -> int:
+        """Of the whole chart."""
+        return self.top + self.bar_height * len(self.bars) + 24
+
+    def x(self, value: float) -> float:
+        """The position of a value."""
+        scale = (self.width - self.labels_width - self.numbers_width) / (self.high - self.low)
+        return round(self.labels_width + (min(max(value, self.low), self.high) - self.low) * scale, 1)
+
+    def span(self, bar: Bar) -> tuple[float, float] | None:
+        """The left end and the width of a bar; None if its value is unknown."""
+        if not isfinite(bar.value):
+            return None
+        zero = max(self.low, 0.0) if self.high > 0 else self.high
+        left, right = sorted((self.x(zero), self.x(bar.value)))
+        return left, max(round(right - left, 1), 1)
+
+    @property
+    def ticks(self) -> list[float]:
+        """A few round numbers between the ends."""
+        rough = (self.high - self.low) / 4
+        power = 10.0 ** floor(log10(rough))
+        step = next(power * nice for nice in (1, 2, 2.5, 5, 10) if power * nice >= rough * 0.999)
+        first = -(-self.low // step)
+        ticks = ((first + i) * step for i in range(12))
+        return [round(tick, 10) for tick in ticks if tick <= self.high * (1 + 1e-9) + 1e-12]
 
 
-def _ours(found: SuiteResults, shown: Shown) -> Iterator[Bar]:
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """One line of a radar chart: 0 to 100 on each axis."""
+
+    label: str
+    values: Sequence[float]
+    color: int
+    texts: Sequence[str] = ()
+    """The numbers as text, if not those of `values`."""
+
+    @property
+    def numbers(self) -> Sequence[str]:
+        """The number on each axis as text."""
+        return self.texts or [f"{value:.1f}" for value in self.values]
+
+
+@dataclass(frozen=True)
+class RadarChart:
+    """One axis per number from 0 in the centre to 100."""
+
+    template: ClassVar = "radar"
+    width: ClassVar = 400
+    center: ClassVar = (200.0, 140.0)
+    radius: ClassVar = 105.0
+    legend: ClassVar = 290
+
+    title: str
+    axes: Sequence[str]
+    rings: Sequence[Ring]
+
+    @property
+    def description(self) -> str:
+        """The numbers as text."""
+        numbers = "; ".join(f"{ring.label}: {', '.join(ring.numbers)}" for ring in self.rings)
+        return f"Axes: {', '.join(self.axes)}. {numbers}"
+
+    @property
+    def height(self) -> int:
+        """Of the whole chart with its legend."""
+        return self.legend + 20 * ((len(self.rings) + 1) // 2)
+
+    def point(self, index: int, reach: float) -> tuple[float, float]:
+        """The position at a distance of the centre on an axis."""
+        angle = 2 * pi * index / len(self.axes) - pi / 2
+        return round(self.center[0] + reach * cos(angle), 1), round(self.center[1] + reach * sin(angle), 1)
+
+    def polygon(self, values: Sequence[float]) -> str:
+        """The points of a ring."""
+        reach = [self.radius * min(max(value, 0.0), 100.0) / 100 for value in values]
+        return " ".join("{},{}".format(*self.point(index, r)) for index, r in enumerate(reach))
+
+    def anchor(self, index: int) -> str:
+        """How the label of an axis is aligned."""
+        side = cos(2 * pi * index / len(self.axes) - pi / 2)
+        return "middle" if abs(side) < 0.2 else "start" if side > 0 else "end"
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A confusion matrix: a row for each truth, a column for each answer."""
+
+    template: ClassVar = "heat_map"
+    left: ClassVar = 110
+    top: ClassVar = 96
+
+    title: str
+    labels: Sequence[str]
+    columns: Sequence[str]
+    counts: Sequence[Sequence[float]]
+
+    @property
+    def description(self) -> str:
+        """The counts as text."""
+        rows = (
+            f"{label}: " + ", ".join(f"{self.columns[i]} {count:g}" for i, count in enumerate(row) if count)
+            for label, row in zip(self.labels, self.counts, strict=True)
+        )
+        return "; ".join(rows)
+
+    @property
+    def side(self) -> int:
+        """Of one square."""
+        return 34 if len(self.columns) <= 14 else 24
+
+    @property
+    def width(self) -> int:
+        """Of the whole chart."""
+        return self.left + self.side * len(self.columns) + 60
+
+    @property
+    def height(self) -> int:
+        """Of the whole chart."""
+        return self.top + self.side * len(self.labels) + 8
+
+
+Chart = BarChart | RadarChart | HeatMap
+
+
+def color_of(found: SuiteResults, name: str) -> int:
+    """The color of an entrant, the same in all charts."""
+    return [row.name for row in found.rows].index(name) % COLORS
+
+
+def bar_charts(found: SuiteResults, metrics: Sequence[str]) -> Iterator[BarChart]:
+    """A chart for every metric that tables show."""
+    for column in metric_columns(found, metrics):
+        bars = [*_our_bars(found, column), *_published_bars(found, column)]
+        if any(isfinite(bar.value) for bar in bars):
+            ends = [v for bar in bars for v in (bar.value, bar.low, bar.high, bar.mark or 0.0) if isfinite(v)]
+            ends += [0.0, 100.0] if column.metric.percent or column.normalised else [0.0]
+            low, high = min(ends), max(ends)
+            yield BarChart(f"{column.task.name}: {column.unit}", bars, low, high if high > low else low + 1)
+
+
+def _our_bars(found: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
     for row in found.rows:
-        cell, value = row.cells.get(shown.task.name), shown.value(row)
+        cell, value = row.cells.get(column.task.name), column.value(row)
         if cell is None or value is None:
             continue
         e, mark = value.estimate, None
-        if cell.blind is not None and shown.first:
-            blind = cell.blind.estimate
-            anchors = found.suite.anchors.get(shown.task.name)
-            mark = (normalised(blind, *anchors) if anchors else in_table_units(blind, shown.metric)).mean
-        kind: Kind = "blind" if row.blind else "ours"
-        yield Bar(row.name, e.mean, e.low, e.high, value.number, hue(found, row.name), kind, mark)
+        if cell.blind is not None and column.first:
+            blind, anchors = cell.blind.estimate, found.suite.anchors.get(column.task.name)
+            mark = (normalised(blind, *anchors) if anchors else column.metric.in_table_units(blind)).mean
+        kind: RowKind = "blind" if row.blind else "ours"
+        yield Bar(row.name, e.mean, e.low, e.high, value.number, color_of(found, row.name), kind, mark)
 
 
-def _published(found: SuiteResults, shown: Shown) -> Iterator[Bar]:
-    if not shown.first:
-        return
-    for source in found.suite.published:
-        value = source.values.get(shown.task.name)
+def _published_bars(found: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
+    for source in found.suite.published if column.first else ():
+        value = source.values.get(column.task.name)
         if value is not None:
-            text = f"{value:.{shown.digits}f}"
-            name = f"{source.model} (published)"
+            name, text = f"{source.model} (published)", f"{value:.{column.digits}f}"
             yield Bar(name, value, value, value, text, 0, "published", short=source.model)
 
 
-def _ends(rows: Sequence[Bar], shown: Shown) -> tuple[float, float]:
-    """From 0 to 100 where that is the scale, and always as far as the bars reach."""
-    reached = [v for bar in rows for v in (bar.value, bar.low, bar.high, bar.mark or 0.0) if isfinite(v)]
-    fixed = [0.0, 100.0] if shown.metric.percent or shown.normalised else [0.0]
-    low, high = min([*reached, *fixed]), max([*reached, *fixed])
-    return (low, high) if high > low else (low, low + 1.0)
+def radar_chart(found: SuiteResults) -> RadarChart | None:
+    """All tasks on one scale of 0 to 100, higher is better; None if fewer than three have it.
 
-
-def radar_chart(found: SuiteResults) -> str | None:
-    """Tasks on one scale of 0..100, higher being better; None when fewer than three are.
-
-    Where a suite has scores over several tasks, those are the axes: there are fewer, and they say more.
+    If some entrant has all scores over several tasks, these are the axes.
     """
-    whole = [row for row in found.rows if not row.blind and len(row.scores) == len(found.suite.scores) > 2]
-    if whole:
-        names = list(found.suite.scores)
-        round_ = [Ring(row.name, [row.scores[n].mean for n in names], hue(found, row.name)) for row in whole]
-        return radar(f"{found.suite.name}: scores, 0 in the middle, 100 outside", names, round_[:RINGS])
-    axes = [s for s in chosen(found) if s.normalised or (s.metric.percent and s.metric.higher_is_better)]
+    names = [summary.name for summary in shown_summaries(found)]
+    rows = [row for row in found.rows if not row.blind]
+    complete = [row for row in rows if len(names) > 2 and row.summaries.keys() >= set(names)]
+    if complete:
+        rings = [
+            Ring(row.name, [row.summaries[name].mean for name in names], color_of(found, row.name))
+            for row in complete
+        ]
+        return RadarChart(f"{found.suite.name}: scores, 0 to 100", names, rings[:MAX_RINGS])
+    columns = metric_columns(found)
+    axes = [c for c in columns if c.normalised or (c.metric.percent and c.metric.higher_is_better)]
     rings = []
-    for row in found.rows:
-        values = [s.value(row) for s in axes]
+    for row in rows:
+        values = [column.value(row) for column in axes]
         known = [value.estimate.mean for value in values if value is not None]
-        if len(known) == len(axes) and not any(map(isnan, known)) and not row.blind:
-            rings.append(Ring(row.name, known, hue(found, row.name)))
+        if len(known) == len(axes) and not any(map(isnan, known)):
+            rings.append(Ring(row.name, known, color_of(found, row.name)))
     if len(axes) < 3 or not rings:
         return None
-    title = f"{found.suite.name}: tasks on one scale, 0 in the middle, 100 outside"
-    return radar(title, [s.task.name for s in axes], rings[:RINGS])
+    title = f"{found.suite.name}: tasks on one scale, 0 to 100"
+    return RadarChart(title, [column.task.name for column in axes], rings[:MAX_RINGS])
 
 
-def behaviour_charts(found: SuiteResults) -> Iterator[tuple[str, str]]:
-    """A heading and a radar for every task that counts what players did, all counts on one scale."""
+def behaviour_charts(found: SuiteResults) -> Iterator[RadarChart]:
+    """A radar for every task that counts what players did, all counts on one scale."""
     for task in found.tasks.values():
         rows = [row for row in found.rows if task.name in row.cells and row.cells[task.name].episodes]
         if len(task.radar) < 3 or not rows:
@@ -96,35 +266,31 @@ def behaviour_charts(found: SuiteResults) -> Iterator[tuple[str, str]]:
         counts = {row.name: [row.cells[task.name].metrics[name].mean for name in task.radar] for row in rows}
         most = max(1.0, *(value for values in counts.values() for value in values))
         rings = [
-            Ring(
-                name,
-                [100 * value / most for value in values],
-                hue(found, name),
-                [f"{value:.1f}" for value in values],
-            )
+            Ring(name, [100 * v / most for v in values], color_of(found, name), [f"{v:.1f}" for v in values])
             for name, values in counts.items()
         ]
-        heading = f"{task.name}: what was done, times an episode; {most:.1f} outside"
-        yield heading, radar(heading, task.radar, rings[:RINGS])
+        title = f"{task.name}: counts per episode, 0 to {most:.1f}"
+        yield RadarChart(title, task.radar, rings[:MAX_RINGS])
 
 
-def confusion_charts(found: SuiteResults) -> Iterator[tuple[str, str, Classification]]:
-    """A heading, a chart (empty when there are too many labels) and the numbers behind it."""
+def confusion_charts(found: SuiteResults) -> Iterator[tuple[str, HeatMap | None, str]]:
+    """A title, a chart (None if there are too many labels) and a summary of the scores."""
     for row in found.rows:
         for name, cell in row.cells.items():
             for metric in cell.task.metrics:
-                if metric.classes is None or not cell.episodes:
+                classes = cell.classification(metric)
+                if classes is None:
                     continue
-                classes = metric.classes(list(cell.episodes.values()))
-                heading = f"{row.name}: {name}, {metric.name}"
-                few = 0 < len(classes.labels) <= LABELS
-                chart = heat(heading, classes.labels, classes.columns, classes.confusion) if few else ""
-                yield heading, chart, classes
+                title = f"{row.name}: {name}, {metric.name}"
+                few = 0 < len(classes.labels) <= MAX_LABELS
+                chart = HeatMap(title, classes.labels, classes.columns, classes.confusion) if few else None
+                yield title, chart, _class_summary(classes)
 
 
-def summary(classes: Classification) -> str:
-    """Accuracy and F1 in one line."""
-    accuracy = Value(classes.accuracy, 3)
-    worst = min(classes.per_label.items(), key=lambda item: item[1].f1, default=("", None))
-    tail = "" if worst[1] is None else f"; weakest label {worst[0]!r} with F1 {worst[1].f1:.3f}"
-    return f"accuracy {accuracy}, macro-F1 {classes.macro_f1:.3f}, {classes.unreadable} unreadable{tail}"
+def _class_summary(classes: Classification) -> str:
+    accuracy, macro_f1 = Value(classes.accuracy, 3), classes.macro_f1
+    text = f"accuracy {accuracy}, macro-F1 {macro_f1:.3f}, {classes.unreadable} unreadable"
+    if not classes.per_label:
+        return text
+    label, worst = min(classes.per_label.items(), key=lambda item: item[1].f1)
+    return f"{text}; weakest label {label!r} with F1 {worst.f1:.3f}"

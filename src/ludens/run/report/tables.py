@@ -1,24 +1,26 @@
-"""The tables of a report, before anybody decides whether they become text, Markdown, LaTeX or HTML."""
+"""The tables of a report, independent of the format they are written in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
+from itertools import groupby
+from math import isnan, nan
 from typing import Literal
 
 from ludens.core.errors import UnknownName
-from ludens.run.against import Pair
-from ludens.run.cells import Cell, Row, in_table_units
-from ludens.run.results import SuiteResults, combined
+from ludens.run.comparisons import Pair
+from ludens.run.results import Cell, Row, SuiteResults, summarise_published
 from ludens.run.stats import Estimate, exactly
-from ludens.run.task import Metric, Task
+from ludens.run.task import OVERALL, Metric, Summary, Task
 
-Kind = Literal["ours", "blind", "published"]
+RowKind = Literal["ours", "blind", "published"]
 
 NOTHING = "–"
-EVERY = "all"
-"""As a metric's name: all of them."""
+ALL_METRICS = "all"
+"""In place of a metric's name."""
+MAX_COLUMNS, CHUNK = 12, 8
+"""A table with more columns is split into parts of at most CHUNK columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +30,18 @@ class Value:
     estimate: Estimate
     digits: int = 1
     signed: bool = False
-    alone: bool = False
-    """Published numbers come without an interval."""
+    published: bool = False
+    """Published numbers have no interval."""
 
     @property
     def known(self) -> bool:
-        """Whether there is a number at all."""
+        """Whether the number is known."""
         return not isnan(self.estimate.mean)
 
     @property
     def point(self) -> bool:
-        """Whether all observations were the same: nobody knows then how far others would have spread."""
-        return not self.alone and self.estimate.n > 0 and self.estimate.low == self.estimate.high
+        """Whether all observations were equal, so that their spread is unknown."""
+        return not self.published and self.estimate.n > 0 and self.estimate.low == self.estimate.high
 
     @property
     def number(self) -> str:
@@ -48,13 +50,13 @@ class Value:
 
     @property
     def interval(self) -> str:
-        """The interval, empty where there is none to speak of."""
-        if self.alone or not self.known:
+        """The interval; empty if there is none."""
+        if self.published or not self.known:
             return ""
         if isnan(self.estimate.low):
             return f"[n = {self.estimate.n}]"
         if self.point:
-            return f"[{self.estimate.n} alike]"
+            return f"[{self.estimate.n} equal]"
         low, high = self._text(self.estimate.low, self.signed), self._text(self.estimate.high, self.signed)
         return f"[{low}, {high}]"
 
@@ -71,11 +73,12 @@ class Value:
 
 
 Entry = str | Value
+"""The contents of one field of a table."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A heading, its unit, and whether numbers stand under it."""
+    """A heading, its unit, and whether the column has numbers."""
 
     name: str
     unit: str = ""
@@ -83,31 +86,61 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Line:
-    """A row and where it comes from."""
+class TableRow:
+    """One row of a table."""
 
-    kind: Kind
+    kind: RowKind
     entries: Sequence[Entry]
 
 
 @dataclass(frozen=True)
 class Table:
-    """What every format writes in its own way."""
+    """A table with a title, and notes below it."""
 
     title: str
     columns: Sequence[Column]
-    lines: Sequence[Line]
+    rows: Sequence[TableRow]
     notes: Sequence[str] = ()
 
 
-def noted_once(parts: Sequence[Table]) -> list[Table]:
-    """The parts of a table, with its notes below the last one alone."""
+def in_parts(parts: Sequence[Table]) -> list[Table]:
+    """The parts of a table, with its notes below the last one."""
     return [*(replace(part, notes=()) for part in parts[:-1]), parts[-1]]
 
 
+def split(table: Table) -> list[Table]:
+    """A wide table in parts: one for each family of tasks, as in `perceive/chess`, or for some columns.
+
+    Rows that are empty in a part are left out of it.
+    """
+    if len(table.columns) <= MAX_COLUMNS:
+        return [table]
+    parts = []
+    for family, group in groupby(range(1, len(table.columns)), lambda i: _family(table.columns[i])):
+        indices = list(group)
+        starts = range(0, len(indices), CHUNK)
+        parts += [_part(table, family, indices[start : start + CHUNK]) for start in starts]
+    return in_parts(parts)
+
+
+def _family(column: Column) -> str:
+    return column.name.rpartition("/")[0]
+
+
+def _part(table: Table, family: str, indices: Sequence[int]) -> Table:
+    names = [replace(c, name=c.name.removeprefix(f"{family}/")) for c in table.columns]
+    rows = [
+        TableRow(row.kind, [row.entries[i] for i in (0, *indices)])
+        for row in table.rows
+        if any(row.entries[i] != NOTHING for i in indices)
+    ]
+    title = f"{table.title}: {family}" if family else table.title
+    return replace(table, title=title, columns=[names[i] for i in (0, *indices)], rows=rows)
+
+
 @dataclass(frozen=True)
-class Shown:
-    """One task's metric that a table shows."""
+class MetricColumn:
+    """A metric of a task that a table shows."""
 
     task: Task
     metric: Metric
@@ -115,85 +148,86 @@ class Shown:
 
     @property
     def first(self) -> bool:
-        """Whether it is the one by which a task is known: published numbers speak of it."""
+        """Whether it is the task's first metric, the one of published numbers."""
         return self.metric is self.task.metrics[0]
 
     @property
     def digits(self) -> int:
-        """After the point."""
+        """Digits after the decimal point."""
         return 1 if self.metric.percent or self.normalised else 2
 
     @property
     def unit(self) -> str:
-        """What is counted."""
+        """The unit in the heading."""
         if self.normalised:
             return f"{self.metric.name}, 0 random to 100 optimal"
-        arrow = "" if self.metric.higher_is_better else ", less is better"
-        return self.metric.name + (" %" if self.metric.percent else "") + arrow
+        direction = "" if self.metric.higher_is_better else ", lower is better"
+        return self.metric.name + (" %" if self.metric.percent else "") + direction
 
     def value(self, row: Row) -> Value | None:
-        """What this entrant reached, where it played the task."""
+        """The value of an entrant; None if it did not play the task."""
         cell = row.cells.get(self.task.name)
         return None if cell is None else Value(cell.shown(self.metric), self.digits)
 
 
-def chosen(found: SuiteResults, metrics: Sequence[str] = ()) -> list[Shown]:
-    """The columns of a table: the first metric of each task, or those named."""
+def metric_columns(found: SuiteResults, metrics: Sequence[str] = ()) -> list[MetricColumn]:
+    """The metrics that tables show: the first of each task, or those named."""
     known = {metric.name for task in found.tasks.values() for metric in task.metrics}
     for name in metrics:
-        if name != EVERY and name not in known:
-            raise UnknownName(f"metric of {found.suite.name}", name, {*known, EVERY})
-    shown = []
-    for task in found.tasks.values():
-        for metric in task.metrics:
-            first = metric is task.metrics[0]
-            if (not metrics and first) or metric.name in metrics or EVERY in metrics:
-                shown.append(Shown(task, metric, first and task.name in found.suite.anchors))
-    return shown
+        if name != ALL_METRICS and name not in known:
+            raise UnknownName(f"metric of {found.suite.name}", name, {*known, ALL_METRICS})
+    return [
+        MetricColumn(task, metric, metric is task.metrics[0] and task.name in found.suite.anchors)
+        for task in found.tasks.values()
+        for metric in task.metrics
+        if metric.name in metrics or ALL_METRICS in metrics or (not metrics and metric is task.metrics[0])
+    ]
 
 
 def scores(found: SuiteResults, metrics: Sequence[str] = ()) -> Table:
-    """Models x tasks, then how they behaved; published rows below ours."""
-    shown = chosen(found, metrics)
-    overall = found.suite.overall is not None
+    """Entrants x tasks, then fallbacks, voids and blind controls; published rows below ours."""
+    shown = metric_columns(found, metrics)
+    overall = any(summary.name == OVERALL for summary in found.suite.summaries)
     columns = [Column("entrant", numbers=False), *(Column(s.task.name, s.unit) for s in shown)]
-    columns += [Column("overall")] if overall else []
+    columns += [Column(OVERALL)] if overall else []
     columns += [
         Column("fallback", "% of moves"),
         Column("void", "episodes"),
         Column("blind", "tasks above it"),
     ]
-    lines = [_score_line(row, shown, overall) for row in found.rows]
+    rows = []
+    for row in found.rows:
+        entries = [row.name, *(s.value(row) or NOTHING for s in shown)]
+        entries += [_value(row.overall)] if overall else []
+        stats = [cell.reply_stats for cell in row.cells.values()]
+        moves, void = sum(s.moves for s in stats), sum(cell.void for cell in row.cells.values())
+        rate = sum(s.fallbacks for s in stats) / moves if moves else nan
+        rows.append(TableRow(_kind(row), [*entries, percent(rate), str(void), _seen(row)]))
     for source in found.suite.published:
         values = [source.values.get(s.task.name) if s.first else None for s in shown]
         if any(value is not None for value in values):
-            entries: list[Entry] = [f"{source.model} (published: {source.source})"]
-            entries += [_published(value, s) for value, s in zip(values, shown, strict=True)]
-            whole = source.values.get("overall")
-            entries += [NOTHING if whole is None else Value(exactly(whole), alone=True)] if overall else []
-            lines.append(Line("published", [*entries, *[NOTHING] * 3]))
-    points = any(isinstance(entry, Value) and entry.point for line in lines for entry in line.entries)
-    return Table(found.suite.name, columns, lines, list(_notes(found, points)))
+            entries = [f"{source.model} (published: {source.source})"]
+            entries += [_published(value, s.digits) for value, s in zip(values, shown, strict=True)]
+            entries += [_published(source.values.get(OVERALL))] if overall else []
+            rows.append(TableRow("published", [*entries, *[NOTHING] * 3]))
+    points = any(isinstance(entry, Value) and entry.point for row in rows for entry in row.entries)
+    return Table(found.suite.name, columns, rows, list(_notes(found, points)))
 
 
-def _score_line(row: Row, shown: Sequence[Shown], overall: bool) -> Line:
-    entries: list[Entry] = [row.name]
-    entries += [s.value(row) or NOTHING for s in shown]
-    if overall:
-        entries.append(Value(row.overall) if row.overall is not None else NOTHING)
-    void = sum(cell.void for cell in row.cells.values())
-    entries += [share(row.reply_stats.fallback_rate), str(void), _seen(row)]
-    return Line("blind" if row.blind else "ours", entries)
+def _kind(row: Row) -> RowKind:
+    return "blind" if row.blind else "ours"
 
 
-def _published(value: float | None, shown: Shown) -> Entry:
-    if value is None:
-        return NOTHING
-    return Value(Estimate(value, value, value, 0, 0.0), shown.digits, alone=True)
+def _value(estimate: Estimate | None, digits: int = 1) -> Entry:
+    return NOTHING if estimate is None else Value(estimate, digits)
+
+
+def _published(value: float | None, digits: int = 1) -> Entry:
+    return NOTHING if value is None else Value(exactly(value), digits, published=True)
 
 
 def _seen(row: Row) -> str:
-    """In how many tasks with a blind control the pictures made a difference."""
+    """In how many tasks with a blind control the model was better with pictures."""
     if row.blind:
         return "control"
     controls = [cell.blind for cell in row.cells.values() if cell.blind is not None]
@@ -203,144 +237,142 @@ def _seen(row: Row) -> str:
 
 
 def _notes(found: SuiteResults, points: bool) -> Iterator[str]:
-    yield "Brackets hold 95% intervals."
+    yield "Brackets contain 95% intervals."
     if points:
-        yield "Where all observations were alike there is no interval: their spread is not known."
+        yield "Where all observations were equal there is no interval: their spread is unknown."
     yield from found.cautions
-    cells = [cell for row in found.rows for cell in row.cells.values()]
-    yield from sorted(
-        {note for cell in cells for one in cell.episodes.values() for note in one.episode.remarks}
-    )
+    yield from sorted({note for row in found.rows for cell in row.cells.values() for note in cell.remarks})
     for row in found.rows:
-        short = [
+        unfinished = [
             f"{name} {len(cell.episodes)} of {cell.planned}"
             for name, cell in row.cells.items()
             if len(cell.episodes) < cell.planned
         ]
-        if short:
-            yield f"Unfinished: {row.name} ({', '.join(short)})."
+        if unfinished:
+            yield f"Unfinished: {row.name} ({', '.join(unfinished)})."
     yield from (f"Warning: {warning}" for warning in found.warnings)
 
 
-def composites(found: SuiteResults) -> Table | None:
-    """Numbers made of several tasks; published rows too, where all their tasks were published."""
-    names = list(found.suite.scores)
-    lines = [
-        Line("blind" if row.blind else "ours", [row.name, *(_composite(row.scores.get(n)) for n in names)])
+def shown_summaries(found: SuiteResults) -> list[Summary]:
+    """The summaries of what tables show, but `OVERALL`."""
+    return [s for s in found.suite.summaries if s.metric is None and s.name != OVERALL]
+
+
+def task_scores(found: SuiteResults) -> Table | None:
+    """Summaries of what tables show; published rows too, if all their tasks were published."""
+    names = [summary.name for summary in shown_summaries(found)]
+    rows = [
+        TableRow(_kind(row), [row.name, *(_value(row.summaries.get(name)) for name in names)])
         for row in found.rows
-        if row.scores
+        if row.summaries.keys() & set(names)
     ]
-    for source in found.suite.published if lines else ():
-        made = combined(found.suite, {task: exactly(value) for task, value in source.values.items()})
-        if made:
-            name = f"{source.model} (published: {source.source})"
-            entries = [_composite(made.get(n), alone=True) for n in names]
-            lines.append(Line("published", [name, *entries]))
+    for source in found.suite.published if rows else ():
+        made = summarise_published(found.suite, source.values)
+        if made.keys() & set(names):
+            entries = [_published(made[name].mean if name in made else None) for name in names]
+            rows.append(TableRow("published", [f"{source.model} (published: {source.source})", *entries]))
     columns = [Column("entrant", numbers=False), *map(Column, names)]
-    return Table("Scores over several tasks", columns, lines) if lines else None
+    return Table("Scores over several tasks", columns, rows) if rows else None
 
 
-def digest(found: SuiteResults) -> Table | None:
-    """The suite's further numbers, one line each, a column for every entrant; None when it has none."""
-    rows = [row for row in found.rows if row.digest]
-    names = dict.fromkeys(name for row in rows for name in row.digest)
-    lines = [Line("ours", [name, *(_digested(row.digest.get(name)) for row in rows)]) for name in names]
-    columns = [Column("over all tasks", numbers=False), *(Column(row.name) for row in rows)]
-    return Table("Over all tasks", columns, lines) if lines else None
-
-
-def _digested(estimate: Estimate | None) -> Entry:
-    return NOTHING if estimate is None else Value(estimate, digits=2)
-
-
-def _composite(estimate: Estimate | None, *, alone: bool = False) -> Entry:
-    return NOTHING if estimate is None else Value(estimate, alone=alone)
+def metric_summaries(found: SuiteResults) -> Table | None:
+    """Summaries of other metrics: one row each, a column for every entrant."""
+    names = [summary.name for summary in found.suite.summaries if summary.metric is not None]
+    entrants = [row for row in found.rows if row.summaries.keys() & set(names)]
+    rows = [
+        TableRow("ours", [name, *(_value(row.summaries.get(name), 2) for row in entrants)])
+        for name in names
+        if any(name in row.summaries for row in entrants)
+    ]
+    columns = [Column("over all tasks", numbers=False), *(Column(row.name) for row in entrants)]
+    return Table("Over all tasks", columns, rows) if rows else None
 
 
 def further(found: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
-    """Every metric that the scores do not show; None when they show all."""
-    there = {(s.task.name, s.metric.name) for s in chosen(found, metrics) if not s.normalised}
-    lines = [
-        Line(
-            "blind" if row.blind else "ours",
-            [row.name, name, Shown(cell.task, metric, False).unit, raw(cell.metrics[metric.name], metric)],
-        )
+    """Every metric that `scores` does not show."""
+    known = {(s.task.name, s.metric.name) for s in metric_columns(found, metrics) if not s.normalised}
+    rows = [
+        TableRow(_kind(row), [row.name, name, column.unit, raw(cell.metrics[metric.name], metric)])
         for row in found.rows
         for name, cell in row.cells.items()
         for metric in cell.task.metrics
-        if (name, metric.name) not in there
+        for column in [MetricColumn(cell.task, metric, normalised=False)]
+        if (name, metric.name) not in known
     ]
     columns = [Column(name, numbers=False) for name in ("entrant", "task", "metric")]
-    return Table("Further metrics", [*columns, Column("value")], lines) if lines else None
+    return Table("Further metrics", [*columns, Column("value")], rows) if rows else None
 
 
-def details(found: SuiteResults) -> Table:
-    """One line an entrant and task: verdicts, voids, blind control, tokens, cost."""
+def replies(found: SuiteResults) -> Table:
+    """Per entrant and task: verdicts, voids, blind control, tokens, cost."""
     columns = (
         Column("entrant", numbers=False), Column("task", numbers=False), Column("episodes"), Column("moves"),
-        Column("fallback", "%"), Column("retried", "%"), Column("illegal", "tries"),
-        Column("unreadable", "tries"), Column("late", "tries"), Column("void"),
+        Column("fallback", "%"), Column("retried", "%"), Column("illegal", "replies"),
+        Column("unreadable", "replies"), Column("late", "replies"), Column("void"),
         Column("blind", "first metric"), Column("tokens", "in + out"), Column("cost"),
     )  # fmt: skip
-    lines = [
-        Line("blind" if row.blind else "ours", [row.name, name, *_detail(cell)])
+    rows = [
+        TableRow(_kind(row), [row.name, name, *_reply_entries(cell)])
         for row in found.rows
         for name, cell in row.cells.items()
     ]
-    return Table("Conduct", columns, lines)
+    return Table("Replies", columns, rows)
 
 
-def _detail(cell: Cell) -> list[Entry]:
-    reply_stats, usage, first = cell.reply_stats, cell.usage, cell.task.metrics[0]
-    metrics = [f"{metric.name} {raw(cell.metrics[metric.name], metric)}" for metric in cell.task.metrics]
-    if cell.normalised is not None:
-        metrics.append(f"normalised {Value(cell.normalised)}")
-    blind: Entry = NOTHING
-    if cell.blind is not None:
-        blind = raw(cell.blind.estimate, first)
+def _reply_entries(cell: Cell) -> list[Entry]:
+    stats, usage = cell.reply_stats, cell.usage
     return [
         f"{len(cell.episodes)}/{cell.planned}",
-        f"{reply_stats.moves:,}",
-        share(reply_stats.fallback_rate),
-        share(reply_stats.retried_rate),
-        *map(str, (reply_stats.illegal, reply_stats.unreadable, reply_stats.late, cell.void)),
-        blind,
+        f"{stats.moves:,}",
+        percent(stats.fallback_rate),
+        percent(stats.retried_rate),
+        *map(str, (stats.illegal, stats.unreadable, stats.late, cell.void)),
+        NOTHING if cell.blind is None else raw(cell.blind.estimate, cell.task.metrics[0]),
         f"{usage.input_tokens + usage.output_tokens:,}" if usage.calls else NOTHING,
         NOTHING if usage.cost is None else f"{usage.cost:.4f}",
     ]
 
 
 def pairs(found: SuiteResults) -> Table | None:
-    """Entrants held against each other; None when there is nobody to compare."""
-    if not found.pairs:
-        return None
+    """Comparisons of entrants."""
     columns = (
         Column("task", numbers=False), Column("a", numbers=False), Column("b", numbers=False),
         Column("a - b", "first metric"), Column("seeds"), Column("p"), Column("better", numbers=False),
         Column("still needed", "episodes each"),
     )  # fmt: skip
-    lines = [Line("ours", _pair(pair)) for pair in found.pairs]
-    return Table(
-        "Paired differences on shared seeds", columns, lines, ["p is not corrected for many comparisons."]
-    )
+    rows = [TableRow("ours", _pair(pair)) for pair in found.pairs]
+    notes = ["p is not corrected for multiple comparisons."]
+    return Table("Paired differences on shared seeds", columns, rows, notes) if rows else None
 
 
 def _pair(pair: Pair) -> list[Entry]:
-    seeds = pair.difference.n
-    if not seeds:
-        return [pair.task, pair.a, pair.b, NOTHING, "0", NOTHING, "no seeds shared", NOTHING]
-    better = {"a": pair.a, "b": pair.b}.get(pair.verdict, "not told apart")
+    names: list[Entry] = [pair.task, pair.a, pair.b]
+    if not pair.difference.n:
+        return [*names, NOTHING, "0", NOTHING, "no shared seeds", NOTHING]
+    better = {"a": pair.a, "b": pair.b}.get(pair.verdict, "not significant")
     needed = "" if pair.verdict in ("a", "b") else "unknown" if pair.needed is None else f"{pair.needed:,}"
     p = NOTHING if isnan(pair.p_value) else "< 0.001" if pair.p_value < 0.001 else f"{pair.p_value:.3f}"
     difference = raw(pair.difference, pair.metric, signed=True)
-    return [pair.task, pair.a, pair.b, difference, str(seeds), p, better, needed]
+    return [*names, difference, str(pair.difference.n), p, better, needed]
 
 
 def raw(estimate: Estimate, metric: Metric, *, signed: bool = False) -> Value:
-    """A metric as it was measured, not normalised; shares as percent."""
-    return Value(in_table_units(estimate, metric), 1 if metric.percent else 2, signed)
+    """A metric in table units, not normalised."""
+    return Value(metric.in_table_units(estimate), 1 if metric.percent else 2, signed)
 
 
-def share(rate: float) -> str:
-    """A share as percent."""
+def percent(rate: float) -> str:
+    """A proportion in percent."""
     return NOTHING if isnan(rate) else f"{100 * rate:.1f}"
+
+
+def all_tables(found: SuiteResults, metrics: Sequence[str] = ()) -> list[Table]:
+    """Every table of a suite."""
+    rest = (
+        task_scores(found),
+        metric_summaries(found),
+        further(found, metrics),
+        replies(found),
+        pairs(found),
+    )
+    return [*split(scores(found, metrics)), *filter(None, rest)]

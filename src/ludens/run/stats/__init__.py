@@ -1,12 +1,11 @@
-"""What may be said of a pile of results, and how surely.
+"""Statistics of results: estimates with intervals, comparisons, classification scores.
 
-Pure functions from numbers to small frozen results. Every interval is 95%; every draw comes from a generator
-made on the spot from a seed, and no result depends on the order in which episodes finished. Where nothing can
-be said the answer is NaN, never a guess and never a crash.
+Pure functions from numbers to small frozen results. Every interval is 95%; random draws use a generator made
+from a fixed seed, and no result depends on the order of the episodes. What is not known is NaN.
 """
 
 from ludens.run.stats.classes import Classification, LabelScore, classification
-from ludens.run.stats.combine import MacroMicro, macro_micro, normalised
+from ludens.run.stats.combine import macro_average, micro_average, normalised, weighted_sum
 from ludens.run.stats.compare import (
     Comparison,
     games_needed,
@@ -22,16 +21,17 @@ __all__ = [
     "Comparison",
     "Estimate",
     "LabelScore",
-    "MacroMicro",
     "classification",
     "exactly",
     "games_needed",
     "indistinguishable",
-    "macro_micro",
+    "macro_average",
     "mean",
+    "micro_average",
     "normalised",
     "paired_difference",
     "rate",
     "seat_swapped",
     "seat_swapped_rate",
+    "weighted_sum",
 ]

@@ -1,4 +1,4 @@
-"""Answers that name one of several labels: accuracy, precision, recall, F1, and which is taken for which."""
+"""Classification scores: accuracy, precision, recall, F1 and the confusion matrix."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNREADABLE = "unreadable"
 
 @dataclass(frozen=True, slots=True)
 class LabelScore:
-    """One label. Precision is NaN when it was never answered, recall when it was never right; F1 is 0."""
+    """Scores of one label. Precision is NaN if it was never answered, recall if it was never the truth."""
 
     precision: float
     recall: float
@@ -24,10 +24,10 @@ class LabelScore:
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """How labels were answered.
+    """Scores of all answers.
 
     `confusion` has a row for each of `labels` (the truth) and a column for each of `columns` (the answer):
-    the labels again, then "unreadable". Macro-F1 is over every label that was right or was answered.
+    the labels, then "unreadable". Macro-F1 is over every label that was the truth or an answer.
     """
 
     accuracy: Estimate
@@ -40,17 +40,17 @@ class Classification:
 
 
 def classification(pairs: Iterable[tuple[str | Set[str], str | None]]) -> Classification:
-    """Score answers against the truth; an answer of None could not be read, and is wrong.
+    """Score (truth, answer) pairs; an answer of None was unreadable and counts as wrong.
 
-    The truth may be a set of labels that would all do (actions with the same outcome). A right answer
-    counts as the truth then; a wrong one is shared equally among the labels that would have done.
+    The truth may be a set of labels that are all right (actions with the same outcome). A right answer then
+    counts as the truth; a wrong one is divided equally among the right labels.
     """
     cells: defaultdict[tuple[str, str | None], list[float]] = defaultdict(list)
     right = asked = unreadable = 0
     for truth, answer in pairs:
         accepted = {truth} if isinstance(truth, str) else truth
         if not accepted:
-            raise ValueError("a question needs at least one right label")
+            raise ValueError("the truth needs at least one label")
         asked += 1
         right += answer in accepted
         unreadable += answer is None

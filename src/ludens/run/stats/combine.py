@@ -1,14 +1,13 @@
-"""Estimates made of estimates: scores between two anchors, averages over games.
+"""Estimates computed from estimates: normalisation between two anchors, averages over tasks.
 
-The two sides of each interval travel separately (as in the "method of variance estimates recovery" of Zou and
-Donner), so that an interval that is not symmetric, like Wilson's near 0 or 1, stays so. What is combined must
-come from different episodes.
+The two sides of each interval are propagated separately (the "method of variance estimates recovery" of Zou
+and Donner), so that asymmetric intervals, like Wilson's near 0 or 1, stay asymmetric. The estimates must come
+from different episodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import hypot, inf, nan, sqrt
 from typing import Any
 
@@ -16,11 +15,11 @@ from ludens.run.stats.estimate import Estimate, exactly
 
 
 def normalised(x: Estimate, low_anchor: Estimate | float, high_anchor: Estimate | float) -> Estimate:
-    """Where `x` lies between two anchors, as 100 (x - low) / (high - low), with the doubt about all three.
+    """Position of `x` between two anchors, 100 (x - low) / (high - low), with the uncertainty of all three.
 
-    The interval is Fieller's for a ratio. When the anchors themselves are not told apart any score would
-    do: it is infinite then, and all is NaN when they are equal. An anchor given as a number is exact. A high
-    anchor below the low one is right for scores where less is better.
+    The interval is Fieller's for a ratio. It is infinite when the intervals of the anchors overlap too much,
+    and everything is NaN when the anchors are equal. An anchor given as a number is exact. The high anchor
+    may be below the low one, for scores where lower is better.
     """
     low, high = _known(low_anchor), _known(high_anchor)
     gap = high.mean - low.mean
@@ -36,10 +35,10 @@ def normalised(x: Estimate, low_anchor: Estimate | float, high_anchor: Estimate 
 
 
 def _fieller(x: Estimate, low: Estimate, high: Estimate, slopes: tuple[float, ...], sign: int) -> float:
-    """The end of the interval below (sign -1) or above (sign 1).
+    """The lower (sign -1) or upper (sign 1) end of the interval.
 
     A root t of (D - t g)^2 = dx^2 + (1 - t)^2 dl^2 + t^2 dh^2 with D = x - low and g = high - low; each d is
-    how far x, low or high reaches to the side that moves the score this way.
+    the half-width of the interval of x, low or high on the side that moves the score in this direction.
     """
     to_x, to_low, to_high = (
         _reach(part, upwards=slope * sign > 0) for part, slope in zip((x, low, high), slopes, strict=True)
@@ -53,27 +52,20 @@ def _fieller(x: Estimate, low: Estimate, high: Estimate, slopes: tuple[float, ..
     return (half + sign * sqrt(max(half**2 - square * rest, 0.0))) / square
 
 
-@dataclass(frozen=True, slots=True)
-class MacroMicro:
-    """The average in which every group counts the same, and the one in which every observation does."""
-
-    macro: Estimate
-    micro: Estimate
+def macro_average(groups: Mapping[Any, Estimate]) -> Estimate:
+    """The mean in which every group (game, task) has the same weight; NaN if one has no observations."""
+    return weighted_sum(list(groups.values()), [1 / len(groups) for _ in groups])
 
 
-def macro_micro(groups: Mapping[Any, Estimate]) -> MacroMicro:
-    """Both averages over groups (games, tasks). A group without observations makes the macro average NaN."""
-    parts = list(groups.values())
+def micro_average(groups: Mapping[Any, Estimate]) -> Estimate:
+    """The mean in which every observation has the same weight."""
+    parts = [part for part in groups.values() if part.n]
     total = sum(part.n for part in parts)
-    filled = [part for part in parts if part.n]
-    return MacroMicro(
-        macro=_weighted(parts, [1 / len(parts) for _ in parts]),
-        micro=_weighted(filled, [part.n / total for part in filled]),
-    )
+    return weighted_sum(parts, [part.n / total for part in parts])
 
 
-def _weighted(parts: Sequence[Estimate], weights: Sequence[float]) -> Estimate:
-    """A sum of estimates with positive weights."""
+def weighted_sum(parts: Sequence[Estimate], weights: Sequence[float]) -> Estimate:
+    """A sum of independent estimates with positive weights."""
     if not parts:
         return Estimate(nan, nan, nan, 0, nan)
     pairs = list(zip(weights, parts, strict=True))
@@ -89,4 +81,5 @@ def _known(anchor: Estimate | float) -> Estimate:
 
 
 def _reach(part: Estimate, *, upwards: bool) -> float:
+    """Half-width of the interval on one side."""
     return part.high - part.mean if upwards else part.mean - part.low

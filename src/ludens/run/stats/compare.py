@@ -1,4 +1,4 @@
-"""Results held against each other: on shared seeds, in swapped seats, with and without pictures."""
+"""Comparisons: on shared seeds, with swapped seats, with and without pictures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ludens.run.stats.estimate import LEVEL, Bounds, Estimate, Z, exactly, mean,
 if TYPE_CHECKING:
     import numpy as np
 
-# Beyond this many differences, Student's t and the sign flips agree.
+# With more differences than this, Student's t and the sign-flip test agree.
 FLIP_UP_TO = 100
 FLIPS = 9_999
 
@@ -24,7 +24,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The mean of a - b over the `difference.n` keys both have, and how likely so much is by chance."""
+    """The mean of a - b over the `difference.n` shared keys, and its p-value."""
 
     difference: Estimate
     p_value: float
@@ -33,16 +33,16 @@ class Comparison:
 def paired_difference(
     a: Mapping[K, float], b: Mapping[K, float], *, bounds: Bounds | None = None, seed: int = 0
 ) -> Comparison:
-    """Compare two players on the seeds (keys) both have played.
+    """Compare two players on shared keys (seeds).
 
-    The p-value is that of a sign-flip test of the mean difference: exact up to 13 differences that are not 0,
-    by 9,999 random flips up to 100, and by Student's t beyond.
+    The p-value is that of a sign-flip test of the mean difference: exact up to 13 nonzero differences, with
+    9,999 random flips up to 100, and by Student's t beyond.
 
     Args:
         a: Result by key.
         b: Result by key.
-        bounds: The least and the greatest *difference* possible, as in `mean`.
-        seed: Of the resamples and flips.
+        bounds: The smallest and the largest possible *difference*, as in `mean`.
+        seed: Seed of the resamples and flips.
     """
     import numpy as np
 
@@ -51,38 +51,37 @@ def paired_difference(
 
 
 def _flip_test(differences: np.ndarray[Any, np.dtype[np.float64]], seed: int) -> float:
-    """The share of all ways to sign the differences whose mean is at least as far from 0."""
+    """The proportion of sign assignments whose mean is at least as far from 0."""
     import numpy as np
     from scipy import stats
 
     if len(differences) == 0:
         return nan
-    # A difference of 0 has no sign to flip.
-    moved = np.sort(np.abs(differences[differences != 0]))
-    if len(moved) > FLIP_UP_TO:
+    nonzero = np.sort(np.abs(differences[differences != 0]))
+    if len(nonzero) > FLIP_UP_TO:
         error = float(differences.std(ddof=1)) / sqrt(len(differences))
-        if error > 1e-12 * moved[-1]:
+        if error > 1e-12 * nonzero[-1]:
             return float(2 * stats.t.sf(abs(float(differences.mean())) / error, len(differences) - 1))
-        return float(2.0 ** (1 - len(moved)))
-    exact = 2 ** len(moved) <= FLIPS
+        return float(2.0 ** (1 - len(nonzero)))
+    exact = 2 ** len(nonzero) <= FLIPS
     if exact:
-        flips = np.arange(2 ** len(moved))[:, None] >> np.arange(len(moved)) & 1
+        flips = np.arange(2 ** len(nonzero))[:, None] >> np.arange(len(nonzero)) & 1
     else:
         dice = np.random.default_rng(stream(seed, "flips").bits())
-        flips = dice.integers(0, 2, (FLIPS, len(moved)))
-    # The slack lets sums that are equal on paper be equal in floating point.
-    extreme = int((np.abs((2 * flips - 1) @ moved) >= abs(differences.sum()) - 1e-9 * moved.sum()).sum())
+        flips = dice.integers(0, 2, (FLIPS, len(nonzero)))
+    # The tolerance makes sums equal that differ by rounding only.
+    extreme = int((np.abs((2 * flips - 1) @ nonzero) >= abs(differences.sum()) - 1e-9 * nonzero.sum()).sum())
     return extreme / len(flips) if exact else (extreme + 1) / (len(flips) + 1)
 
 
 def seat_swapped(
     deals: Iterable[Sequence[float]], *, bounds: Bounds | None = None, seed: int = 0
 ) -> Estimate:
-    """The mean over deals, each the results of one seed with the player in one seat and then in the others.
+    """The mean over deals; a deal is the results of one seed with the player in each seat in turn.
 
-    They share their luck and what a seat is worth, so a deal is one observation: `n` counts deals. Where
-    every deal comes out the same, as a win and a loss each time, single results say how sure that is: two
-    such deals prove nothing.
+    Results of one deal share their luck, so a deal is one observation: `n` counts deals. If all deals have
+    the same mean but single results differ (a win and a loss each time), the interval is that of the single
+    results.
     """
     known = [list(results) for results in deals]
     means = [sum(results) / len(results) for results in known]
@@ -93,11 +92,10 @@ def seat_swapped(
 
 
 def seat_swapped_rate(deals: Iterable[Sequence[bool]]) -> Estimate:
-    """The share of successes over deals as in `seat_swapped`, by Wilson's interval; `n` counts episodes.
+    """The proportion of successes over deals as in `seat_swapped`, by Wilson's interval; `n` counts episodes.
 
-    Where the episodes of a deal succeed and fail together they tell less than so many of different deals: the
-    interval is that of fewer episodes, by the design effect. It is never narrower than that of all of them:
-    a handful of deals cannot vouch for an effect below 1.
+    Episodes of one deal may be correlated: the interval is widened by the design effect. It is never narrower
+    than that of independent episodes, because few deals cannot show a design effect below 1.
     """
     groups = [deal for deal in deals if deal]
     n, successes = sum(map(len, groups)), sum(map(sum, groups))
@@ -109,19 +107,18 @@ def seat_swapped_rate(deals: Iterable[Sequence[bool]]) -> Estimate:
 
 
 def games_needed(a: Estimate, b: Estimate | float, power: float = 0.8) -> int | None:
-    """How many more games each of the two must play to be told apart, if they are as far apart as they look.
+    """How many more games each player needs until the observed difference is significant.
 
-    0 when they are told apart (at 95%) already; None when no number of games would do (equal means) or
-    nothing is known. For players on shared seeds pass their paired difference and 0.0: it counts seeds, and
-    needs fewer.
+    0 if it is significant (at 95%) already; None if the means are equal or unknown. For players on shared
+    seeds pass their paired difference and 0.0: the answer counts seeds, and is smaller.
 
     Args:
         a: One player.
-        b: The other, or a number to be told apart from.
-        power: The chance that so many games show the difference.
+        b: The other player, or a number.
+        power: The probability that this many games show the difference.
     """
     if not 0 < power < 1:
-        raise ValueError(f"power must lie between 0 and 1, not {power}")
+        raise ValueError(f"power must be between 0 and 1, not {power}")
     other = b if isinstance(b, Estimate) else exactly(b)
     apart = abs(a.mean - other.mean)
     if apart == 0 or isnan(apart) or isnan(a.standard_error) or isnan(other.standard_error):
@@ -139,10 +136,10 @@ def games_needed(a: Estimate, b: Estimate | float, power: float = 0.8) -> int | 
 def indistinguishable(
     image: Tally | Mapping[K, bool], blind: Tally | Mapping[K, bool], what: str = "accuracy"
 ) -> tuple[bool, str]:
-    """The tripwire: is accuracy with pictures not to be told from accuracy without, and a sentence on it.
+    """Whether accuracy with pictures and without cannot be distinguished, and a sentence that says so.
 
-    Tallies (right, asked) are compared by Fisher's exact test; answers by key, where keys are shared, on
-    those alone by McNemar's exact test. Both err towards "not distinguishable": a warning should.
+    Tallies (right, asked) are compared by Fisher's exact test; answers by key by McNemar's exact test on the
+    shared keys. Both are conservative: they err towards "not distinguishable".
     """
     from scipy import stats
 
@@ -155,10 +152,10 @@ def indistinguishable(
             lost = sum(bool(blind[key]) and not image[key] for key in shared)
             p = float(stats.binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
             image, blind = {key: image[key] for key in shared}, {key: blind[key] for key in shared}
-            where = f" on the {len(shared)} episodes both have played"
+            where = f" on the {len(shared)} shared episodes"
     (right, asked), (blind_right, blind_asked) = _tally(image), _tally(blind)
     if not asked or not blind_asked:
-        return True, "There are no answers to compare with and without pictures."
+        return True, "there are no answers with and without pictures to compare."
     if not shared:
         table = [[right, asked - right], [blind_right, blind_asked - blind_right]]
         p = float(stats.fisher_exact(table).pvalue)

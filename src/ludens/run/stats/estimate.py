@@ -1,4 +1,4 @@
-"""One number with its uncertainty: rates by Wilson's interval, means by the bootstrap."""
+"""Numbers with 95% intervals: rates by Wilson's interval, means by the bootstrap."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
-# Below this many values, resamples are too alike to tell the tails; above that many, the correction of BCa no
-# longer shows and its jackknife, quadratic in the number of values, does.
+# With fewer values resamples are too similar to estimate the tails; with more than BCA_UP_TO values the
+# correction of BCa is negligible, and its jackknife takes quadratic time.
 BOOTSTRAP_FROM = 8
 BCA_UP_TO = 2_000
 RESAMPLES = 9_999
@@ -29,9 +29,9 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean, its 95% interval and how many observations it rests on.
+    """A mean, its 95% interval and the number of observations.
 
-    With no observation everything but `n` is NaN; with a single one only the mean is known.
+    Without observations everything but `n` is NaN; with one, only the mean is known.
     """
 
     mean: float
@@ -40,24 +40,34 @@ class Estimate:
     n: int
     standard_error: float
 
+    def scaled(self, factor: float) -> Estimate:
+        """The estimate in another unit."""
+        return Estimate(
+            factor * self.mean,
+            factor * self.low,
+            factor * self.high,
+            self.n,
+            factor * self.standard_error,
+        )
+
 
 def exactly(value: float) -> Estimate:
-    """A number known without doubt: a published anchor, the optimum of a game."""
+    """A number without uncertainty: a published anchor, the optimum of a game."""
     return Estimate(float(value), float(value), float(value), 0, 0.0)
 
 
 def rate(successes: int, n: int, *, effect: float = 1.0) -> Estimate:
-    """A share of successes with Wilson's interval.
+    """A proportion of successes with Wilson's interval.
 
-    The standard error is taken at the centre of that interval, so that n of n is not claimed to be certain.
+    The standard error is that at the centre of the interval, so that n of n does not appear certain.
 
     Args:
-        successes: Of the tries.
-        n: Tries.
-        effect: Of the design: tries that hang together tell as much as n / effect others.
+        successes: Number of successes.
+        n: Number of trials.
+        effect: Design effect: correlated trials are worth n / effect independent ones.
     """
     if not 0 <= successes <= n:
-        raise ValueError(f"{successes} successes in {n} tries")
+        raise ValueError(f"{successes} successes in {n} trials")
     if n == 0:
         return Estimate(nan, nan, nan, 0, nan)
     return replace(_wilson(successes / n, n / effect), n=int(n))
@@ -66,14 +76,14 @@ def rate(successes: int, n: int, *, effect: float = 1.0) -> Estimate:
 def mean(values: Iterable[float], *, bounds: Bounds | None = None, seed: int = 0) -> Estimate:
     """A mean with its bootstrap interval (BCa, the level widened as Student's t widens a normal interval).
 
-    Without the widening a bootstrap of ten values covers nearer 90% than 95%. Fewer than 8 values get
-    Student's t. Values that are all the same leave nothing to resample: the interval is a point, unless
-    `bounds` say between which numbers a value can lie; then it is as wide as that of a rate at that place.
+    Without the widening, a bootstrap of ten values covers nearer 90% than 95%. Fewer than 8 values use
+    Student's t. If all values are equal, the interval is a point, or, if `bounds` are given, as wide as that
+    of a rate of the same size.
 
     Args:
-        values: One finite number an episode (or a pair of episodes: an independent observation).
-        bounds: The least and the greatest value possible; the interval stays inside.
-        seed: Of the resamples. The order of the values does not matter.
+        values: Independent observations, finite.
+        bounds: The smallest and the largest possible value; the interval stays inside.
+        seed: Seed of the resamples. The order of the values does not matter.
     """
     import numpy as np
 
@@ -116,7 +126,7 @@ def _constant(value: float, n: int, bounds: Bounds | None) -> Estimate:
 def _interval(
     sample: np.ndarray[Any, np.dtype[np.float64]], centre: float, spread: float, seed: int
 ) -> Bounds:
-    """Both ends for a sorted sample that is not constant."""
+    """The interval of a sorted sample that is not constant."""
     import numpy as np
     from scipy import stats
 
@@ -126,10 +136,10 @@ def _interval(
         return centre - reach * spread / sqrt(n), centre + reach * spread / sqrt(n)
     found = stats.bootstrap(
         ((sample - centre) / spread,),
-        # Rounded, so that means equal on paper are ties on every machine: BCa counts them.
+        # Rounded, so that equal means are ties on every machine: BCa counts ties.
         lambda resample, axis: np.round(np.mean(resample, axis=axis), 12),
         vectorized=True,
-        # Resamples spread by sqrt((n - 1) / n) too little, and do not know that the spread is a guess too.
+        # Resamples spread by sqrt((n - 1) / n) too little, and the spread itself is an estimate.
         confidence_level=1 - 2 * NormalDist().cdf(-reach * sqrt(n / (n - 1))),
         method="BCa" if n <= BCA_UP_TO else "percentile",
         n_resamples=min(RESAMPLES, max(1_999, DRAWS_IN_ALL // n)),

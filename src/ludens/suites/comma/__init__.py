@@ -22,8 +22,8 @@ from ludens.core.config import PlayConfig
 from ludens.core.errors import UnknownName
 from ludens.run.task import MODEL, Metric, Published, Seating, Suite, Task
 from ludens.suites.comma.deviations import DEVIATIONS
-from ludens.suites.comma.digest import digest, macro, scores, skills_of
 from ludens.suites.comma.metrics import DISCREET, EFFICIENCY, HEADLINES, LEAKS, TOKENS
+from ludens.suites.comma.summaries import skills_of, summaries
 
 PUZZLES = ("wire", "telehealth", "who", "led", "memory", "keypad", "password", "color", "maze", "atm")
 """In the order of the paper's tables."""
@@ -45,9 +45,7 @@ def comma(first: str = "PSR") -> Suite:
         tasks=tuple(_task(puzzle, first) for puzzle in PUZZLES),
         published=published(first),
         deviations=DEVIATIONS,
-        overall=macro,
-        scores=scores(PUZZLES) if HEADLINES[first].percent else {},
-        digest=digest,
+        summaries=tuple(summaries(PUZZLES, first)),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ludens.core.errors import ReplayMismatch
 from ludens.run.stats import Estimate, mean
-from ludens.run.task import EpisodeResult, Metric, mean_of, rate_of
+from ludens.run.task import EpisodeResult, Metric, Observation, mean_of, rate_of
 from ludens.suites.comma.leaks import Leak, leaks_of
 
 TOKENS_AT_HALF = 1000
@@ -48,15 +48,19 @@ def discreet(played: EpisodeResult) -> bool | None:
     return None if found is None else played.episode.facts["solved"] and not found
 
 
-def spoken(played: EpisodeResult) -> int:
-    """How often the Solver spoke."""
-    messages: dict[str, int] = played.episode.facts["messages"]
-    return messages["solver"]
+def solved_within(turns: int) -> Metric:
+    """The proportion of episodes solved in which the Solver spoke at most this often."""
+
+    def solved(played: EpisodeResult) -> bool:
+        facts = played.episode.facts
+        return bool(facts["solved"]) and facts["messages"]["solver"] <= turns
+
+    return rate_of(f"SR within {turns} turn{'s' if turns > 1 else ''}", solved)
 
 
-def progress(played: Sequence[EpisodeResult]) -> Estimate:
+def progress(observations: Sequence[Observation]) -> Estimate:
     """The mean partial score; under the released rules Maze's may exceed 1."""
-    values = [float(one.episode.facts["partial"]) for one in played]
+    values = [float(value) for _, value in observations]
     return mean(values, bounds=(0.0, 1.0) if max(values, default=0.0) <= 1 else None)
 
 
@@ -66,12 +70,17 @@ def efficiency_of(partial: float, words: float) -> float:
     return 2 * partial * conciseness / (partial + conciseness) if partial > 0 else 0.0
 
 
-def efficiency(played: Sequence[EpisodeResult]) -> Estimate:
-    """Of mean progress and mean tokens, as the paper has it: not a mean of efficiencies.
+def _progress_and_tokens(played: EpisodeResult) -> tuple[float, float] | None:
+    used = tokens(played)
+    return None if used is None else (float(played.episode.facts["partial"]), used)
 
-    The interval is that of the linearised number, so that progress and tokens may go together.
+
+def efficiency(observations: Sequence[Observation]) -> Estimate:
+    """The efficiency of mean progress and mean tokens, as in the paper: not a mean of efficiencies.
+
+    The interval is that of the linearised number, so that progress and tokens may be correlated.
     """
-    pairs = [(float(p.episode.facts["partial"]), t) for p in played if (t := tokens(p)) is not None]
+    pairs = [pair for _, pair in observations]
     if not pairs:
         return Estimate(nan, nan, nan, 0, nan)
     partial, words = (sum(values) / len(pairs) for values in zip(*pairs, strict=True))
@@ -82,7 +91,7 @@ def efficiency(played: Sequence[EpisodeResult]) -> Estimate:
 
 
 PSR = Metric(
-    "PSR", progress, fact("partial"), percent=True, about="partial success: how far the Solver got, 0 to 100"
+    "PSR", fact("partial"), progress, percent=True, about="partial success: how far the Solver got, 0 to 100"
 )
 SR = rate_of("SR", fact("solved"), about="share of episodes solved")
 AM = mean_of("AM", fact("mistakes"), higher_is_better=False, about="mistakes")
@@ -93,7 +102,11 @@ ACL = mean_of(
     about="turns until solved, the limit where it was not; in the released variant pairs of messages",
 )
 EFFICIENCY = Metric(
-    "efficiency", efficiency, about="harmonic mean of PSR and conciseness 1 / (1 + tokens / 1000), 0 to 1"
+    "efficiency",
+    _progress_and_tokens,
+    efficiency,
+    about="harmonic mean of PSR and conciseness 1 / (1 + tokens / 1000), 0 to 1",
+    paired=False,
 )
 TOKENS = mean_of(
     "tokens", tokens, higher_is_better=False, about="tokens both seats wrote, reasoning included"

@@ -11,7 +11,7 @@ from ludens.run.task import MODEL, Metric, Suite, Task
 from ludens.suites.playground.deviations import DEVIATIONS
 from ludens.suites.playground.metrics import CELLS, EXACT, READABLE, STEPS, UNBEATEN, VALID, accuracy, playing
 from ludens.suites.playground.paper import rows
-from ludens.suites.playground.ratings import scores
+from ludens.suites.playground.ratings import summaries
 
 GAMES = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
 DENSITIES = ("0-45", "46-90", "91-135", "136-180", "181-225")
@@ -89,7 +89,7 @@ def playground(
             nobody_played=tuple(f"e2e/{game}" for game in GAMES),
         ),
         deviations=DEVIATIONS,
-        scores=scores(ratings),
+        summaries=summaries(ratings),
     )
 
 

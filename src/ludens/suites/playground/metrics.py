@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 from ludens.games.qa.kinds import KINDS
-from ludens.run.stats import Classification, classification
 from ludens.run.task import EpisodeResult, Metric, mean_of, own_return, rate_of, won
 
 CELLS = mean_of("cells right", own_return, percent=True, about="share of the cells of a board (formula 5)")
@@ -23,15 +19,13 @@ VALID = rate_of(
 )
 
 
-def _letters(played: Sequence[EpisodeResult]) -> Classification:
-    """Which letter was answered when which was right: a liking for one of them shows."""
-    return classification((p.episode.facts["correct"], p.episode.facts["answer"]) for p in played)
-
-
-ACCURACY = replace(
-    rate_of("right", lambda played: bool(played.episode.facts["right"]), about="questions answered right"),
-    classes=_letters,
+ACCURACY = rate_of(
+    "right",
+    lambda played: bool(played.episode.facts["right"]),
+    about="questions answered right",
+    labels=lambda played: [(played.episode.facts["correct"], played.episode.facts["answer"])],
 )
+"""The labels are letters, so that a preference for one of them shows."""
 
 
 def _of_kind(kind: str) -> Metric:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from math import hypot, log10
+from math import log10
 from typing import Literal
 
 from ludens.core.errors import UnknownName
-from ludens.run.stats import Estimate
+from ludens.run.stats import Estimate, weighted_sum
+from ludens.run.task import Summary
 
 Ability = Literal["perception", "reasoning", "decision", "adversary"]
 Stars = Mapping[str, Mapping[Ability, float]]
@@ -108,20 +109,14 @@ def weight(stars: Stars, task: str, game: str) -> float:
 def score(task: str, stars: Stars, shown: Mapping[str, Estimate]) -> Estimate:
     """The score of a task over all games (formula 6), from estimates by task name, as in `perceive/chess`."""
     weights = {game: weight(stars, task, game) for game in DEMANDS}
-    whole = sum(weights.values())
-    parts = [(part / whole, shown[f"{task}/{game}"]) for game, part in weights.items()]
-    mean = sum(share * estimate.mean for share, estimate in parts)
-    return Estimate(
-        mean,
-        # Games are measured apart, so that their doubts add like sides of a right angle.
-        mean - hypot(*(share * (estimate.mean - estimate.low) for share, estimate in parts)),
-        mean + hypot(*(share * (estimate.high - estimate.mean) for share, estimate in parts)),
-        sum(estimate.n for _, estimate in parts),
-        hypot(*(share * estimate.standard_error for share, estimate in parts)),
-    )
+    total = sum(weights.values())
+    return weighted_sum([shown[f"{task}/{game}"] for game in weights], [w / total for w in weights.values()])
 
 
-def scores(ratings: str) -> dict[str, Callable[[Mapping[str, Estimate]], Estimate]]:
-    """The four scores of the paper's figure 4, by name."""
+def summaries(ratings: str) -> tuple[Summary, ...]:
+    """The four scores of the paper's figure 4."""
     stars = stars_of(ratings)
-    return {task: partial(score, task, stars) for task in ABILITIES}
+    return tuple(
+        Summary(task, partial(score, task, stars), tuple(f"{task}/{game}" for game in DEMANDS))
+        for task in ABILITIES
+    )

@@ -8,13 +8,25 @@ are normalised between random and optimal play: `?anchors=paper` takes the publi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ludens.core.config import PlayConfig
 from ludens.core.errors import UnknownName
-from ludens.run.stats import Classification, Estimate, classification, macro_micro
-from ludens.run.task import MODEL, RETURN, EpisodeResult, Metric, Suite, Task, mean_of, own_return, rate_of
+from ludens.run.stats import Estimate, macro_average
+from ludens.run.task import (
+    MODEL,
+    RETURN,
+    EpisodeResult,
+    LabelPair,
+    Metric,
+    Suite,
+    Summary,
+    Task,
+    mean_of,
+    own_return,
+    rate_of,
+)
 from ludens.suites.vs_bench.anchors import MEASURED, PAPER
 from ludens.suites.vs_bench.deviations import DEVIATIONS
 from ludens.suites.vs_bench.kuhn import EXPLOITABILITY
@@ -32,12 +44,12 @@ def _right(played: EpisodeResult) -> bool:
     return bool(played.episode.returns["observer"])
 
 
-def _confusion(played: Sequence[EpisodeResult]) -> Classification:
-    facts = [one.episode.facts for one in played]
-    return classification([(frozenset(f["truth"]), f["predicted"] or None) for f in facts])
+def _labels(played: EpisodeResult) -> list[LabelPair]:
+    facts = played.episode.facts
+    return [(frozenset(facts["truth"]), facts["predicted"] or None)]
 
 
-ACCURACY = replace(rate_of("accuracy", _right), classes=_confusion)
+ACCURACY = rate_of("accuracy", _right, labels=_labels)
 LOST_OR_WON = mean_of("return", own_return, bounds=(-1.0, 1.0))
 
 
@@ -99,9 +111,9 @@ def _decide() -> tuple[Task, ...]:
     )
 
 
-def _mean(tasks: Sequence[str]) -> Callable[[Mapping[str, Estimate]], Estimate]:
-    """Every game counts the same, as in the paper's column "overall"."""
-    return lambda values: macro_micro({task: values[task] for task in tasks}).macro
+def _mean(name: str, tasks: Sequence[Task]) -> Summary:
+    """Every game has the same weight, as in the paper's column "overall"."""
+    return Summary(name, macro_average, tuple(task.name for task in tasks))
 
 
 def vs_bench(anchors: str = "paper") -> Suite:
@@ -110,9 +122,7 @@ def vs_bench(anchors: str = "paper") -> Suite:
     if anchors not in choices:
         raise UnknownName("anchors", anchors, choices)
     reason, decide = tuple(map(_reason, RECIPES)), _decide()
-    scores = {REASONING: _mean([task.name for task in reason])}
-    if anchors != "none":
-        scores[DECISIONS] = _mean([task.name for task in decide])
+    summaries = (_mean(REASONING, reason), *((_mean(DECISIONS, decide),) if anchors != "none" else ()))
     return Suite(
         name="vs-bench",
         about="Eight games: predict the other's next move (400 samples each), and play.",
@@ -120,7 +130,7 @@ def vs_bench(anchors: str = "paper") -> Suite:
         published=published(anchors),
         deviations=DEVIATIONS,
         anchors=choices[anchors],
-        scores=scores,
+        summaries=summaries,
     )
 
 
@@ -133,7 +143,7 @@ def vs_bench_ablations(anchors: str = "paper") -> Suite:
         about="A card game, a board game and a video game, to be run with --modality and --style.",
         tasks=tuple(task for task in whole.tasks if task.name.split("/")[1] in ABLATED),
         published=ablations(anchors),
-        scores={},
+        summaries=(),
     )
 
 
@@ -159,4 +169,6 @@ def vs_bench_mini(anchors: str = "paper") -> Suite:
         ),
     )
     about = "A quick look at VS-Bench: fewer samples, the slow games left out, two tiny ones added."
-    return replace(whole, name="vs-bench-mini", about=about, tasks=(*small, *extra), published=(), scores={})
+    return replace(
+        whole, name="vs-bench-mini", about=about, tasks=(*small, *extra), published=(), summaries=()
+    )

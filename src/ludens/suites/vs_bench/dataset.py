@@ -11,7 +11,7 @@ from typing import Any
 
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.view import view_of
-from ludens.run.dataset import Dataset, Kind, Order, Share, counted
+from ludens.run.dataset import ColumnType, Dataset, Order, Share, counted
 from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
 from ludens.suites.vs_bench.recipes import RECIPES
 from ludens.suites.vs_bench.recorded import recorded
@@ -22,7 +22,7 @@ STRIDE = 3_628_800
 ROUNDING = 2.0
 """Samples by which a share may miss its target: a match has two targets, and each is rounded."""
 
-COLUMNS: dict[str, Kind] = {
+COLUMNS: dict[str, ColumnType] = {
     "id": "text",
     "game": "text",
     "observer": "text",

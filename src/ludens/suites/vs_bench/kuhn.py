@@ -19,7 +19,7 @@ from ludens.games.kuhn_poker.bots import equilibrium
 from ludens.games.kuhn_poker.exploitability import exploitability
 from ludens.games.kuhn_poker.rules import INFOSETS, KuhnPoker
 from ludens.run.stats import Estimate
-from ludens.run.task import EpisodeResult, Metric
+from ludens.run.task import EpisodeResult, Metric, Observation
 
 SEAT = "player"
 RESAMPLES = 400
@@ -117,25 +117,28 @@ class Mixed(Agent):
         return Reply(action, action)
 
 
-def answers_of(played: Sequence[EpisodeResult]) -> dict[str, list[bool]]:
-    """At each information set, whether BET was answered, time after time."""
+def _answer(played: EpisodeResult) -> tuple[str, str]:
+    return played.episode.facts["infoset"], played.episode.facts["action"]
+
+
+def answers_of(observations: Sequence[Observation]) -> dict[str, list[bool]]:
+    """At each information set, whether each answer was BET."""
     answers: dict[str, list[bool]] = {infoset: [] for infoset in INFOSETS}
-    for one in played:
-        facts = one.episode.facts
-        if facts["action"]:
-            answers[facts["infoset"]].append(facts["action"] == "BET")
+    for _, (infoset, action) in observations:
+        if action:
+            answers[infoset].append(action == "BET")
     return answers
 
 
-def _loss(played: Sequence[EpisodeResult]) -> Estimate:
+def _loss(observations: Sequence[Observation]) -> Estimate:
     """Minus the exploitability of the policy the answers make; unknown until all twelve were asked.
 
     A policy known from few answers looks worse than it is: deviations cost whichever way they go. Redrawn
     answers look worse once more, by about as much, so the interval is mirrored: it reaches towards 0.
     """
-    answers = answers_of(played)
+    answers = answers_of(observations)
     if not all(answers.values()):
-        return Estimate(nan, nan, nan, len(played), nan)
+        return Estimate(nan, nan, nan, len(observations), nan)
     policy = {infoset: sum(bets) / len(bets) for infoset, bets in answers.items()}
     score = -exploitability(policy)
     dice = np.random.default_rng(0)
@@ -150,11 +153,13 @@ def _loss(played: Sequence[EpisodeResult]) -> Estimate:
     middle = sum(draws) / RESAMPLES
     spread = (sum((draw - middle) ** 2 for draw in draws) / (RESAMPLES - 1)) ** 0.5
     low, high = (2 * score - draws[int(share * (RESAMPLES - 1))] for share in (0.975, 0.025))
-    return Estimate(score, min(low, score), min(max(high, score), 0.0), len(played), spread)
+    return Estimate(score, min(low, score), min(max(high, score), 0.0), len(observations), spread)
 
 
 EXPLOITABILITY = Metric(
     "-exploitability",
+    _answer,
     _loss,
+    paired=False,
     about="minus what a best response wins a hand against the policy the answers make",
 )

@@ -1,0 +1,134 @@
+"""Compares entrants on shared seeds, and models with their blind controls."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, isnan
+from typing import Literal
+
+from ludens.run.stats import Estimate, games_needed, indistinguishable, paired_difference
+from ludens.run.task import Metric
+
+SIGNIFICANT = 0.05
+MIN_NONZERO = 6
+"""With fewer nonzero differences no sign-flip test falls below 5%: 2 / 2**5 = 6.25%."""
+
+Place = tuple[int, int, int]
+"""Seed, seating and sample: episodes of two entrants with the same place can be compared."""
+Values = Mapping[Place, float]
+Verdict = Literal["a", "b", "open", "unpaired"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two entrants on one task; all seatings of one seed are one observation."""
+
+    a: str
+    b: str
+    task: str
+    metric: Metric
+    difference: Estimate
+    """Of a - b; `n` counts seeds."""
+    p_value: float
+    needed: int | None
+    """Further episodes each needs until the difference is significant; None if that is unknown."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Which entrant is better, if the difference is significant."""
+        if self.difference.n == 0:
+            return "unpaired"
+        if isnan(self.p_value) or self.p_value >= SIGNIFICANT:
+            return "open"
+        return "a" if (self.difference.mean > 0) == self.metric.higher_is_better else "b"
+
+
+@dataclass(frozen=True)
+class BlindControl:
+    """The same model with blank pictures."""
+
+    name: str
+    """The entrant that is the control."""
+    estimate: Estimate
+    """Of the task's first metric."""
+    sees: bool
+    """Whether the model is significantly better with pictures."""
+    sentence: str
+
+
+def compare(
+    metric: Metric, ours: Values, theirs: Values, seatings: int, *, a: str = "", b: str = "", task: str = ""
+) -> Pair:
+    """Compare the values of two entrants on the seeds that both played in all seatings."""
+    left, right = _by_seed(ours, seatings), _by_seed(theirs, seatings)
+    in_unit = metric.percent and all(0 <= value <= 1 for value in (*left.values(), *right.values()))
+    found = paired_difference(left, right, bounds=(-1.0, 1.0) if in_unit else None)
+    needed: int | None = 0
+    if isnan(found.p_value) or found.p_value >= SIGNIFICANT:
+        nonzero = sum(value != right[seed] for seed, value in left.items() if seed in right)
+        seeds = _seeds_needed(found.difference, nonzero)
+        needed = None if seeds is None else seeds * seatings
+    return Pair(a, b, task, metric, found.difference, found.p_value, needed)
+
+
+def _seeds_needed(difference: Estimate, nonzero: int) -> int | None:
+    """Enough further seeds for the normal approximation, and for the sign-flip test."""
+    by_size = games_needed(difference, 0.0)
+    if by_size is None or not nonzero:
+        return None
+    return max(by_size, ceil(difference.n * MIN_NONZERO / nonzero) - difference.n, 1)
+
+
+def _by_seed(values: Values, seatings: int) -> dict[int, float]:
+    """The mean of each seed that was played in all seatings."""
+    seeds: defaultdict[int, dict[Place, float]] = defaultdict(dict)
+    for place, value in values.items():
+        seeds[place[0]][place] = value
+    return {
+        seed: sum(some.values()) / len(some)
+        for seed, some in seeds.items()
+        if len({seating for _, seating, _ in some}) == seatings
+    }
+
+
+def blind_control(
+    name: str,
+    metric: Metric,
+    ours: tuple[Estimate, Values],
+    blind: tuple[Estimate, Values],
+    seatings: int,
+) -> BlindControl:
+    """Compare a model with its blind control on one metric."""
+    (estimate, seen), (control, unseen) = ours, blind
+    if seen and unseen and {*seen.values(), *unseen.values()} <= {0.0, 1.0}:
+        unclear, sentence = indistinguishable(_answers(seen), _answers(unseen), metric.name)
+    else:
+        unclear, sentence = _compare_means(metric, ours, blind, seatings)
+    gain = estimate.mean - control.mean
+    better = gain > 0 if metric.higher_is_better else gain < 0
+    return BlindControl(name, control, better and not unclear, sentence)
+
+
+def _answers(values: Values) -> dict[Place, bool]:
+    return {place: value == 1.0 for place, value in values.items()}
+
+
+def _compare_means(
+    metric: Metric, ours: tuple[Estimate, Values], blind: tuple[Estimate, Values], seatings: int
+) -> tuple[bool, str]:
+    """As `indistinguishable`, for numbers other than right or wrong: paired if seeds are shared."""
+    (a, seen), (b, unseen) = ours, blind
+    paired = compare(metric, seen, unseen, seatings)
+    if paired.difference.n:
+        unclear, p = paired.verdict == "open", paired.p_value
+        chance = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+        detail = f" on the {paired.difference.n} shared seeds, {chance}"
+    else:
+        unclear, detail = games_needed(a, b) != 0, ""
+    scale, unit = (100, "%") if metric.percent else (1, "")
+    with_pictures = f"{scale * a.mean:.3g}{unit} with pictures"
+    without = f"{scale * b.mean:.3g}{unit} blind"
+    relation = "not distinguishable from" if unclear else "above" if a.mean > b.mean else "below"
+    return unclear, f"{metric.name} {with_pictures} is {relation} {without}{detail}."

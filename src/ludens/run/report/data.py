@@ -1,0 +1,257 @@
+"""Results for other programs: CSV, Parquet and JSON, all from the same rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import asdict, astuple, dataclass, fields, replace
+from math import isfinite
+from typing import Any, get_type_hints
+
+import orjson
+
+from ludens.core.errors import MissingExtra
+from ludens.run.comparisons import BlindControl
+from ludens.run.results import Cell, Results, Row, SuiteResults
+from ludens.run.stats import Estimate
+from ludens.run.task import OVERALL
+
+SCHEMA = 2
+NORMALISED = "normalised"
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """One metric of one entrant on one task. What does not apply is None.
+
+    Proportions are 0 to 1, normalised scores 0 to 100. Summaries over several tasks have the task `OVERALL`
+    and are in the unit that tables show.
+    """
+
+    suite: str
+    origin: str
+    """"ours", or the source of a published number."""
+    entrant: str
+    task: str
+    metric: str
+    spec: str | None = None
+    blind: bool | None = None
+    runs: str | None = None
+    theme: str | None = None
+    size: int | None = None
+    game: str | None = None
+    percent: bool | None = None
+    higher_is_better: bool | None = None
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    standard_error: float | None = None
+    episodes: int | None = None
+    planned: int | None = None
+    void: int | None = None
+    moves: int | None = None
+    fallback_rate: float | None = None
+    retried_rate: float | None = None
+    illegal: int | None = None
+    unreadable: int | None = None
+    late: int | None = None
+    blind_mean: float | None = None
+    blind_low: float | None = None
+    blind_high: float | None = None
+    blind_control: str | None = None
+    """The entrant that is the blind control."""
+    sees: bool | None = None
+    """Whether the entrant is significantly better than its blind control."""
+    calls: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    images: int | None = None
+    cost: float | None = None
+
+
+COLUMNS = tuple(column.name for column in fields(ResultRow))
+
+
+def result_rows(found: SuiteResults) -> Iterator[ResultRow]:
+    """All rows of a suite, published numbers last."""
+    for row in found.rows:
+        theme, size, _ = row.render
+        runs = ";".join(map(str, row.folders))
+        bare = ResultRow(
+            found.suite.name, "ours", row.name, OVERALL, "", row.spec, row.blind, runs, theme, size
+        )
+        for cell in row.cells.values():
+            yield from _cell_rows(bare, cell)
+        for name, estimate in row.summaries.items():
+            yield _with_estimate(replace(bare, metric=name), estimate)
+    for source in found.suite.published:
+        for name, value in source.values.items():
+            if name not in found.tasks:
+                continue
+            task, anchored = found.tasks[name], name in found.suite.anchors
+            metric = task.metrics[0]
+            percent = metric.percent and not anchored
+            yield ResultRow(
+                found.suite.name,
+                source.source,
+                source.model,
+                name,
+                NORMALISED if anchored else metric.name,
+                game=task.game,
+                percent=percent,
+                higher_is_better=anchored or metric.higher_is_better,
+                mean=value / 100 if percent else value,
+            )
+
+
+def _cell_rows(bare: ResultRow, cell: Cell) -> Iterator[ResultRow]:
+    stats = asdict(cell.reply_stats)
+    shared = replace(
+        bare,
+        task=cell.task.name,
+        game=cell.task.game,
+        episodes=len(cell.episodes),
+        planned=cell.planned,
+        void=cell.void,
+        fallback_rate=_finite(cell.reply_stats.fallback_rate),
+        retried_rate=_finite(cell.reply_stats.retried_rate),
+        **{name: stats[name] for name in ("moves", "illegal", "unreadable", "late")},
+        **asdict(cell.usage),
+    )
+    for metric in cell.task.metrics:
+        row = replace(
+            shared, metric=metric.name, percent=metric.percent, higher_is_better=metric.higher_is_better
+        )
+        if cell.blind is not None and metric is cell.task.metrics[0]:
+            row = _with_control(row, cell.blind)
+        yield _with_estimate(row, cell.metrics[metric.name])
+    if cell.normalised is not None:
+        row = replace(shared, metric=NORMALISED, percent=False, higher_is_better=True)
+        yield _with_estimate(row, cell.normalised)
+
+
+def _with_estimate(row: ResultRow, estimate: Estimate) -> ResultRow:
+    mean, low, high, error = map(
+        _finite, (estimate.mean, estimate.low, estimate.high, estimate.standard_error)
+    )
+    return replace(row, mean=mean, low=low, high=high, n=estimate.n, standard_error=error)
+
+
+def _with_control(row: ResultRow, control: BlindControl) -> ResultRow:
+    mean, low, high = map(_finite, (control.estimate.mean, control.estimate.low, control.estimate.high))
+    return replace(
+        row, blind_mean=mean, blind_low=low, blind_high=high, blind_control=control.name, sees=control.sees
+    )
+
+
+def _finite(number: float) -> float | None:
+    return number if isfinite(number) else None
+
+
+def as_csv(results: Results) -> str:
+    """A header line and one line per row; None is an empty field."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(astuple(row) for found in results.suites for row in result_rows(found))
+    return out.getvalue()
+
+
+def as_parquet(results: Results) -> bytes:
+    """Typed columns; needs the extra `data`."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("writing Parquet", "data") from None
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    hints = get_type_hints(ResultRow)
+    schema = pa.schema([(name, types[getattr(hint, "__args__", (hint,))[0]]) for name, hint in hints.items()])
+    rows = [asdict(row) for found in results.suites for row in result_rows(found)]
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), sink)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
+
+
+def as_json(results: Results) -> bytes:
+    """The rows, and everything else a report has; NaN and infinity become null."""
+    whole = {
+        "schema": SCHEMA,
+        "runs": [
+            {"folder": str(folder), "identity": plan.identity(), "plan": orjson.loads(plan.to_json())}
+            for folder, plan in results.plans.items()
+        ],
+        "suites": [_suite(found) for found in results.suites],
+    }
+    return orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _suite(found: SuiteResults) -> dict[str, Any]:
+    cells = [(row, cell) for row in found.rows for cell in row.cells.values()]
+    return {
+        "name": found.suite.name,
+        "about": found.suite.about,
+        "deviations": found.suite.deviations,
+        "tasks": {
+            name: {
+                "game": task.game,
+                "seatings": [dict(seating) for seating in task.seatings],
+                "config": task.config,
+                "metrics": {metric.name: metric.about for metric in task.metrics},
+                "anchors": found.suite.anchors.get(name),
+            }
+            for name, task in found.tasks.items()
+        },
+        "rows": list(result_rows(found)),
+        "voids": [
+            {"entrant": row.name, "task": cell.task.name, "reason": reason, "count": count}
+            for row, cell in cells
+            for reason, count in cell.voids.items()
+        ],
+        "controls": [
+            {"entrant": row.name, "task": cell.task.name, **asdict(cell.blind)}
+            for row, cell in cells
+            if cell.blind is not None
+        ],
+        "classes": [
+            {"entrant": row.name, "task": cell.task.name, "metric": metric.name, **asdict(classes)}
+            for row, cell in cells
+            for metric in cell.task.metrics
+            if (classes := cell.classification(metric)) is not None
+        ],
+        "pairs": [
+            {
+                "task": pair.task,
+                "a": pair.a,
+                "b": pair.b,
+                "metric": pair.metric.name,
+                "difference": pair.difference,
+                "p_value": pair.p_value,
+                "verdict": pair.verdict,
+                "still_needed": pair.needed,
+            }
+            for pair in found.pairs
+        ],
+        "warnings": list(found.warnings),
+        "cautions": found.cautions,
+        "episodes": [episode for row, cell in cells for episode in _episodes(row, cell)],
+    }
+
+
+def _episodes(row: Row, cell: Cell) -> Iterator[dict[str, Any]]:
+    paired = [(index, metric.name) for index, metric in enumerate(cell.task.metrics) if metric.paired]
+    for (seed, seating, sample), record in cell.episodes.items():
+        yield {
+            "entrant": row.name,
+            "task": cell.task.name,
+            "key": record.key,
+            "seed": seed,
+            "seating": seating,
+            "sample": sample,
+            "status": record.status,
+            "metrics": {name: record.values[index] for index, name in paired},
+        }
