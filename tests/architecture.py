@@ -7,11 +7,13 @@ the deliberately broken ones in `test_architecture.py`.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGE = "ludens"
+_PATH = re.compile(r"ludens(\.\w+)+:\w+")
 LINES = 400
 
 # Bottom to top: a module imports from its own floor and from those below it.
@@ -99,7 +101,7 @@ class Tree:
 
 
 def misplaced(tree: Tree) -> list[str]:
-    """Modules with no floor, and imports that reach upwards (late and type-only imports too)."""
+    """Modules with no floor; imports (late and type-only too) and "module:attribute" that reach upwards."""
     breaches = []
     for module in tree.modules.values():
         floor = _floor(module.name)
@@ -110,6 +112,11 @@ def misplaced(tree: Tree) -> list[str]:
             above = _floor(found.target)
             if above is not None and above > floor:
                 breaches.append(f"{module.path}:{found.line}: imports {found.target} from a floor above")
+        for node in ast.walk(module.syntax):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and _PATH.fullmatch(node.value):
+                above = _floor(node.value.partition(":")[0])
+                if above is not None and above > floor:
+                    breaches.append(f"{module.path}:{node.lineno}: names {node.value} from a floor above")
     return breaches
 
 

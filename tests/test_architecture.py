@@ -77,6 +77,16 @@ def test_an_import_from_a_floor_above_is_found(file: str, text: str, target: str
     ]
 
 
+def test_a_path_to_a_floor_above_is_found(tmp_path: Path) -> None:
+    files = {
+        **SOUND,
+        "games/chess/bots.py": 'BOT = "ludens.agents.bots:Bot"\nOWN = "ludens.core.agent:Agent"',
+    }
+    assert misplaced(tree(tmp_path, files)) == [
+        "games/chess/bots.py:1: names ludens.agents.bots:Bot from a floor above"
+    ]
+
+
 def test_a_module_without_a_floor_is_found(tmp_path: Path) -> None:
     assert misplaced(tree(tmp_path, {**SOUND, "attic/old.py": ""})) == [
         "attic/old.py: has no floor; give it one in FLOORS"

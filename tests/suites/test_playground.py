@@ -90,7 +90,7 @@ def test_questions_may_be_asked_without_examples() -> None:
 
 def test_baselines_may_be_longer() -> None:
     assert {task.episodes for task in suite("playground?episodes=1000").tasks} == {1_000}
-    with pytest.raises(BadOption, match="whole number above 0"):
+    with pytest.raises(BadOption, match="must be a whole number"):
         suite("playground?episodes=many")
 
 

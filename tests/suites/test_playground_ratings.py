@@ -6,6 +6,7 @@ import pytest
 
 from ludens.core.errors import UnknownName
 from ludens.run.stats import Estimate, exactly
+from ludens.run.task import suite
 from ludens.suites.playground.ratings import (
     ABILITIES,
     DEMANDS,
@@ -14,7 +15,6 @@ from ludens.suites.playground.ratings import (
     computed,
     score,
     scores,
-    stars_of,
     weight,
 )
 
@@ -90,4 +90,4 @@ def test_scores_ask_for_all_games_of_their_task_alone() -> None:
 
 def test_other_ratings_are_unknown() -> None:
     with pytest.raises(UnknownName, match="paper"):
-        stars_of("papers")
+        suite("playground?ratings=papers")

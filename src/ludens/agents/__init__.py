@@ -29,7 +29,7 @@ CATALOGUE = {
 BEST = "bot/best"
 """Whoever a game calls its strongest player."""
 
-AGENTS = Registry("agent", "ludens.agents", "ludens.agents:CATALOGUE")
+AGENTS = Registry("agent", "ludens.agents")
 
 
 def agent(spec: str | Spec, game: Game, models: dict[str, Model] | None = None) -> Agent:

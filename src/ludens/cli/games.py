@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import Field
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,23 +49,34 @@ def about(game: Game) -> dict[str, Any]:
     """What there is to know about a game before playing it."""
     from ludens.core.options import options_of
 
-    options = {
-        key: {
-            "value": getattr(game, key),
-            **{word: declared.metadata[word] for word in _TOLD if declared.metadata[word] is not None},
-        }
-        for key, declared in options_of(type(game)).items()
-    }
     return {
         "name": game.name,
         "version": game.version,
         "seats": list(game.seats),
         "play": kind_of_play(game),
-        "options": options,
+        "options": described(options_of(type(game)), game.options),
         "bots": [f"bot/{bot}" for bot in game.bots],
         "summary": game.summary,
         "page": cleandoc(type(game).__doc__ or ""),
     }
+
+
+def described(options: Mapping[str, Field[Any]], values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Options as plain values: what each is set to, and what its declaration says."""
+    return {
+        key: {
+            "value": values.get(key, declared.default),
+            **{word: declared.metadata[word] for word in _TOLD if declared.metadata[word] is not None},
+        }
+        for key, declared in options.items()
+    }
+
+
+def options_table(options: Mapping[str, dict[str, Any]]) -> None:
+    """Print options as a table, if there are any."""
+    if options:
+        rows = [(key, str(each["value"]), _bounds(each), each["help"]) for key, each in options.items()]
+        table("\nOptions", ("option", "value", "allowed", "what it is"), rows)
 
 
 def kind_of_play(game: Game) -> str:
@@ -107,12 +119,7 @@ def _options(told: dict[str, Any]) -> str:
 def _page(told: dict[str, Any]) -> None:
     print(f"{told['name']} (version {told['version']}, {told['play']})\n")
     print(harmless(told["page"]))
-    if told["options"]:
-        rows = [
-            (key, str(option["value"]), _bounds(option), option["help"])
-            for key, option in told["options"].items()
-        ]
-        table("\nOptions", ("option", "value", "allowed", "what it is"), rows)
+    options_table(told["options"])
     if told["bots"]:
         print("Bots of its own: " + ", ".join(told["bots"]))
 

@@ -39,12 +39,15 @@ def suites(
 
 def about(name: str) -> dict[str, Any]:
     """What there is to know about a suite before running it."""
-    from ludens.run.task import suite
+    from ludens.cli.games import described
+    from ludens.core.spec import parse_spec
+    from ludens.run.task import suite, suite_options
 
     found = suite(name)
     return {
         "name": name,
         "about": found.about,
+        "options": described(suite_options(name), parse_spec(name).options),
         "episodes": sum(task.episodes for task in found.tasks),
         "games": sorted({task.game.partition("?")[0] for task in found.tasks}),
         "tasks": [
@@ -82,6 +85,8 @@ def _line(told: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _page(told: dict[str, Any]) -> None:
+    from ludens.cli.games import options_table
+
     print(f"{told['name']}: {told['about']}\n")
     table(
         "Tasks",
@@ -100,6 +105,7 @@ def _page(told: dict[str, Any]) -> None:
         ],
         ("episodes", "retries"),
     )
+    options_table(told["options"])
     if told["published"]:
         models = ", ".join(f"{row['model']} ({row['source']})" for row in told["published"])
         print(f"Published rows beside ours: {models}")

@@ -35,7 +35,7 @@ CATALOGUE = {
 ELSEWHERE = frozenset(CATALOGUE) - {"hf"}
 """The kinds of ours that answer over a network, so that any number of processes may ask."""
 
-MODELS = Registry("kind of model", "ludens.models", "ludens.models:CATALOGUE")
+MODELS = Registry("kind of model", "ludens.models")
 
 
 def model(spec: str | Spec, *, cache: bool = True) -> Model:

@@ -111,9 +111,9 @@ def test_anchors_cover_every_game_that_decides() -> None:
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("vs-bench?anchors=ours", "unknown anchors 'ours'"),
+        ("vs-bench?anchors=ours", "unknown value of option 'anchors' of vs-bench 'ours'"),
         ("vs-bench?anchor=paper", "did you mean 'anchors'"),
-        ("vs-bench-mini?anchors=x", "unknown anchors"),
+        ("vs-bench-mini?anchors=x", "known: measured, none, paper"),
         ("vs-bnch", "did you mean 'vs-bench'"),
     ],
 )

@@ -13,7 +13,6 @@ from functools import partial
 from math import hypot, log10
 from typing import Literal
 
-from ludens.core.errors import UnknownName
 from ludens.run.stats import Estimate
 
 Ability = Literal["perception", "reasoning", "decision", "adversary"]
@@ -93,13 +92,6 @@ def computed() -> Stars:
 RATINGS: Mapping[str, Callable[[], Stars]] = {"formula": computed, "paper": lambda: PRINTED}
 
 
-def stars_of(ratings: str) -> Stars:
-    """The stars that `ratings` names."""
-    if ratings not in RATINGS:
-        raise UnknownName("kind of ratings", ratings, RATINGS)
-    return RATINGS[ratings]()
-
-
 def weight(stars: Stars, task: str, game: str) -> float:
     """How much a game counts in a task: its stars for all the abilities the task asks for."""
     return sum(stars[game].get(ability, 0.0) for ability in ABILITIES[task])
@@ -123,5 +115,5 @@ def score(task: str, stars: Stars, shown: Mapping[str, Estimate]) -> Estimate:
 
 def scores(ratings: str) -> dict[str, Callable[[Mapping[str, Estimate]], Estimate]]:
     """The four scores of the paper's figure 4, by name."""
-    stars = stars_of(ratings)
+    stars = RATINGS[ratings]()
     return {task: partial(score, task, stars) for task in ABILITIES}

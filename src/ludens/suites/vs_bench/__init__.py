@@ -9,12 +9,23 @@ are normalised between random and optimal play: `?anchors=paper` takes the publi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ludens.core.config import PlayConfig
-from ludens.core.errors import UnknownName
+from ludens.core.options import option
 from ludens.run.stats import Classification, Estimate, classification, macro_micro
-from ludens.run.task import MODEL, RETURN, EpisodeResult, Metric, Suite, Task, mean_of, own_return, rate_of
+from ludens.run.task import (
+    MODEL,
+    RETURN,
+    EpisodeResult,
+    Metric,
+    Suite,
+    SuiteBuilder,
+    Task,
+    mean_of,
+    own_return,
+    rate_of,
+)
 from ludens.suites.vs_bench.anchors import MEASURED, PAPER
 from ludens.suites.vs_bench.deviations import DEVIATIONS
 from ludens.suites.vs_bench.kuhn import EXPLOITABILITY
@@ -104,59 +115,76 @@ def _mean(tasks: Sequence[str]) -> Callable[[Mapping[str, Estimate]], Estimate]:
     return lambda values: macro_micro({task: values[task] for task in tasks}).macro
 
 
-def vs_bench(anchors: str = "paper") -> Suite:
+CHOICES: Mapping[str, Anchors] = {"paper": PAPER, "measured": MEASURED, "none": {}}
+
+
+@dataclass(frozen=True)
+class VsBench(SuiteBuilder):
     """Both dimensions of all eight games, with the paper's counts."""
-    choices: dict[str, Anchors] = {"paper": PAPER, "measured": MEASURED, "none": {}}
-    if anchors not in choices:
-        raise UnknownName("anchors", anchors, choices)
-    reason, decide = tuple(map(_reason, RECIPES)), _decide()
-    scores = {REASONING: _mean([task.name for task in reason])}
-    if anchors != "none":
-        scores[DECISIONS] = _mean([task.name for task in decide])
-    return Suite(
-        name="vs-bench",
-        about="Eight games: predict the other's next move (400 samples each), and play.",
-        tasks=(*reason, *decide),
-        published=published(anchors),
-        deviations=DEVIATIONS,
-        anchors=choices[anchors],
-        scores=scores,
+
+    anchors: str = option(
+        "paper",
+        choices=tuple(CHOICES),
+        help="normalise between the published anchors, those measured here, or not at all",
     )
 
+    def build(self) -> Suite:
+        reason, decide = tuple(map(_reason, RECIPES)), _decide()
+        scores = {REASONING: _mean([task.name for task in reason])}
+        if self.anchors != "none":
+            scores[DECISIONS] = _mean([task.name for task in decide])
+        return Suite(
+            name="vs-bench",
+            about="Eight games: predict the other's next move (400 samples each), and play.",
+            tasks=(*reason, *decide),
+            published=published(self.anchors),
+            deviations=DEVIATIONS,
+            anchors=CHOICES[self.anchors],
+            scores=scores,
+        )
 
-def vs_bench_ablations(anchors: str = "paper") -> Suite:
-    """The games of tables 5 and 6: what pictures, and reasoning aloud, are worth."""
-    whole = vs_bench(anchors)
-    return replace(
-        whole,
-        name="vs-bench-ablations",
-        about="A card game, a board game and a video game, to be run with --modality and --style.",
-        tasks=tuple(task for task in whole.tasks if task.name.split("/")[1] in ABLATED),
-        published=ablations(anchors),
-        scores={},
-    )
+
+@dataclass(frozen=True)
+class Ablations(VsBench):
+    """The games of tables 5 and 6: the effect of pictures and of reasoning aloud."""
+
+    def build(self) -> Suite:
+        whole = super().build()
+        return replace(
+            whole,
+            name="vs-bench-ablations",
+            about="A card game, a board game and a video game, to be run with --modality and --style.",
+            tasks=tuple(task for task in whole.tasks if task.name.split("/")[1] in ABLATED),
+            published=ablations(self.anchors),
+            scores={},
+        )
 
 
-def vs_bench_mini(anchors: str = "paper") -> Suite:
-    """A tenth of everything but the slow games, and the two smallest games in their place."""
-    whole = vs_bench(anchors)
-    quick = [task for task in whole.tasks if "pong" not in task.name and task.name != "reason/breakthrough"]
-    small = tuple(
-        replace(task, episodes=60 if task.name == "decide/kuhn" else max(4, task.episodes // 10))
-        for task in quick
-    )
-    extra = (
-        replace(
-            _self_play("tiny_hanabi", "player_0", "player_1", metrics=(_fact("final"), _fact("fireworks"))),
-            episodes=4,
-        ),
-        Task(
-            "decide/tic_tac_toe",
-            "tic_tac_toe",
-            ({"x": MODEL, "o": "bot/mcts"}, {"x": "bot/mcts", "o": MODEL}),
-            10,
-            (LOST_OR_WON,),
-        ),
-    )
-    about = "A quick look at VS-Bench: fewer samples, the slow games left out, two tiny ones added."
-    return replace(whole, name="vs-bench-mini", about=about, tasks=(*small, *extra), published=(), scores={})
+@dataclass(frozen=True)
+class Mini(VsBench):
+    """A tenth of everything except the slow games, and two smaller games in their place."""
+
+    def build(self) -> Suite:
+        whole = super().build()
+        slow = ("reason/breakthrough", "reason/pong", "decide/pong")
+        quick = tuple(
+            replace(task, episodes=60 if task.name == "decide/kuhn" else max(4, task.episodes // 10))
+            for task in whole.tasks
+            if task.name not in slow
+        )
+        hanabi = _self_play(
+            "tiny_hanabi", "player_0", "player_1", metrics=(_fact("final"), _fact("fireworks"))
+        )
+        sides = ({"x": MODEL, "o": "bot/mcts"}, {"x": "bot/mcts", "o": MODEL})
+        small = (
+            replace(hanabi, episodes=4),
+            Task("decide/tic_tac_toe", "tic_tac_toe", sides, 10, (LOST_OR_WON,)),
+        )
+        return replace(
+            whole,
+            name="vs-bench-mini",
+            about="VS-Bench in small: fewer samples, without the slow games, with two small ones added.",
+            tasks=(*quick, *small),
+            published=(),
+            scores={},
+        )
