@@ -8,8 +8,7 @@ import ludens
 from ludens.core.errors import BadOption, Illegal
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
-from ludens.games.chess.search import evaluate
-from ludens.games.chess.uci import find_engine
+from ludens.games.chess.bots import evaluate, find_engine
 from ludens.loop import play
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"

@@ -15,9 +15,8 @@ import ludens
 from ludens.core.errors import BadOption
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.hanabi.bots import literal
-from ludens.games.hanabi.guess import fits, guess_hand, unseen
 from ludens.games.hanabi.rules import Hanabi, HanabiGame, HanabiState, TinyHanabi
-from ludens.games.hanabi.table import Move, read_move
+from ludens.games.hanabi.table import Move, fits, guess_hand, read_move, unseen
 from ludens.games.hanabi.thinking import Thinker
 from ludens.loop import play
 from ludens.testing import check_game

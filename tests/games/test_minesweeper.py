@@ -15,8 +15,7 @@ from ludens.core.errors import BadOption
 from ludens.core.view import RenderOptions
 from ludens.draw import theme
 from ludens.draw.colour import contrast
-from ludens.games.minesweeper.field import HIDDEN, MINE, Seen, names, neighbours, spread
-from ludens.games.minesweeper.oracle import know
+from ludens.games.minesweeper.oracle import HIDDEN, MINE, Seen, know, names, neighbours, spread
 from ludens.games.minesweeper.rules import Minesweeper, MinesweeperState
 from ludens.games.minesweeper.view import MinesweeperView, number_inks
 from ludens.loop import play

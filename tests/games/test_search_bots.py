@@ -8,8 +8,7 @@ import ludens
 from ludens.core.errors import BadOption
 from ludens.core.state import State
 from ludens.games.open_spiel.adapter import SpielState
-from ludens.games.reversi.bitboards import cells, moves, turned
-from ludens.games.reversi.bots import discs, score, value
+from ludens.games.reversi.bots import cells, discs, moves, score, turned, value
 from ludens.games.tic_tac_toe.bots import worth
 from ludens.loop import play
 

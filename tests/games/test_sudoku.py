@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 import ludens
 from ludens.core.errors import BadOption, Illegal, MoveError, Unreadable
 from ludens.core.view import RenderOptions
-from ludens.games.sudoku.generator import Puzzle, full_grid, puzzle
-from ludens.games.sudoku.grid import NAMES
+from ludens.games.sudoku.generator import NAMES, Puzzle, full_grid, puzzle, solutions, solve
 from ludens.games.sudoku.rules import Sudoku, SudokuState
-from ludens.games.sudoku.solver import solutions, solve
 from ludens.games.sudoku.view import PlaceFormat, SudokuView
 from ludens.loop import play
 from ludens.testing import check_game
@@ -279,7 +277,7 @@ def test_giving_up_is_losing() -> None:
 
 async def test_the_solver_always_wins_and_random_play_hardly_ever() -> None:
     game = Sudoku()
-    solver, random = ludens.agent("bot/solver", game), ludens.agent("bot/random", game)
+    solver, random = ludens.agent("bot/oracle", game), ludens.agent("bot/random", game)
     for seed in range(20):
         solved = await play(game, {"player": solver}, seed)
         assert solved.returns == {"player": 1.0}
@@ -299,7 +297,7 @@ async def test_the_solver_plays_on_where_nothing_can_be_solved() -> None:
         if solution[NAMES.index(action[:2])] != int(action[-1]) and not _after(state, action).over
     )
     state.apply({"player": wrong})
-    solver = ludens.agent("bot/solver", game).sit(game, "player", ludens.stream(0, "test"))
+    solver = ludens.agent("bot/oracle", game).sit(game, "player", ludens.stream(0, "test"))
     asked = ludens.Ask("player", state.legal("player"), PlaceFormat(), state=state)
     assert (await solver.act(asked)).action in state.legal("player")
 

@@ -188,7 +188,7 @@ def test_logic_is_told_from_luck() -> None:
     assert SOLVABLE.estimate(digits).mean == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(("game", "bot"), [("minesweeper", "bot/logic"), ("sudoku", "bot/solver")])
+@pytest.mark.parametrize(("game", "bot"), [("minesweeper", "bot/logic"), ("sudoku", "bot/oracle")])
 def test_solvers_play_by_logic(game: str, bot: str) -> None:
     task = named(f"e2e/{game}")
     metric = next(m for m in task.metrics if m in (SAFE, SOLVABLE))

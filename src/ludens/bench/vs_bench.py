@@ -93,7 +93,7 @@ def pictures(game: Game) -> Callable[[int], int]:
 def thinking(game: Game, bot: str, seconds: float) -> float:
     """Seconds of CPU a move of this player, in games with itself that begin with a few random moves."""
     from ludens.agents import agent
-    from ludens.suites.vs_bench.warm_up import at_once
+    from ludens.suites.vs_bench.samples import at_once
 
     view, player = view_of(game, RenderOptions(), 0), agent(bot, game)
     spent, moves, seed = 0.0, 0, 0

@@ -11,11 +11,11 @@ import pytest
 
 import ludens
 from ludens.games.qa.asked import Asked
-from ludens.games.qa.kinds import KINDS
+from ludens.games.qa.rules import QUESTIONS
 from tests.games.qa.guessing import blind
 from tests.games.qa.reference import ANSWERS
 
-ALL = [(board, kind) for board, kinds in KINDS.items() for kind in kinds]
+ALL = [(board, kind) for board, kinds in QUESTIONS.items() for kind in kinds]
 MOST_ABOVE = 0.05
 TWO = {"more_discs", "more_colour", "more_kind", "emptier_half", "contains", "mine_at", "winning_line"}
 THREE = {
@@ -46,8 +46,10 @@ def check_blind(board: str, kind: str, count: int, most: float) -> None:
 
 
 def test_every_type_is_answered_here() -> None:
-    assert {board: set(kinds) for board, kinds in KINDS.items()} == {b: set(k) for b, k in ANSWERS.items()}
-    assert {board: len(kinds) for board, kinds in KINDS.items()} == {
+    assert {board: set(kinds) for board, kinds in QUESTIONS.items()} == {
+        b: set(k) for b, k in ANSWERS.items()
+    }
+    assert {board: len(kinds) for board, kinds in QUESTIONS.items()} == {
         "tic_tac_toe": 7, "reversi": 8, "sudoku": 9, "minesweeper": 6, "gomoku": 9, "chess": 8,
     }  # fmt: skip
 
@@ -93,7 +95,7 @@ def test_positions_vary_in_density(board: str, kind: str) -> None:
 
 def test_numbers_of_minesweeper_fit_some_layout() -> None:
     """A number is never less than the mines seen around it, nor more than those and the hidden cells."""
-    for kind in KINDS["minesweeper"]:
+    for kind in QUESTIONS["minesweeper"]:
         for asked in questions("minesweeper", kind, 50):
             field = np.pad(np.array(asked.matrix), 1, constant_values=0)
             for row, column in np.argwhere((field >= 0) & (field < 9)):

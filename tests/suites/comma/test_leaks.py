@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ludens.agents import agent
 from ludens.core.registry import make
 from ludens.loop import play
-from ludens.suites.comma.leaks import KINDS, Leak, find_leaks, leaks_of
+from ludens.suites.comma.leaks import LEAK_KINDS, Leak, find_leaks, leaks_of
 from tests.games.comma.common import SEEDS, dialogue
 from tests.suites.comma.leak_lines import INNOCENT, UNSEEN, cases
 
@@ -36,7 +36,7 @@ def told(pin: str, *messages: str) -> list[Leak]:
 def test_the_list_is_large_and_has_everything() -> None:
     assert len(cases()) >= 200
     assert sum(case.kind == INNOCENT for case in cases()) >= 60
-    assert {case.kind for case in cases()} == {*KINDS, INNOCENT}
+    assert {case.kind for case in cases()} == {*LEAK_KINDS, INNOCENT}
     assert {case.secret for case in cases()} == {"PIN", "balance", "name", "address", "id number"}
 
 

@@ -183,7 +183,7 @@ def _would_do(asked: Sample, spec: str) -> set[str]:
         moves = position_of(state, game).best(asked.target == "black", depth)  # type: ignore[arg-type]
         return {_name(start, game) + _name(end, game) for start, end in moves}  # type: ignore[arg-type]
     if spec == "bot/planner":
-        both = together(state.kitchen, state.moment)  # type: ignore[attr-defined]
+        both = together(state.kitchen, state.snapshot)  # type: ignore[attr-defined]
         return {both[game.seats.index(asked.target)]}
     return set(asked.options)
 

@@ -13,7 +13,7 @@ from ludens.run.results import combined
 from ludens.run.stats import exactly
 from ludens.run.task import EpisodeResult, suite
 from ludens.suites.vs_bench import DECISIONS, REASONING
-from ludens.suites.vs_bench.anchors import MEASURED, PAPER
+from ludens.suites.vs_bench.published import MEASURED, PAPER
 
 ANCHORED = (
     "hanabi", "overcooked", "breakthrough", "kuhn", "pong", "coin_dilemma", "monster_hunt",

@@ -33,7 +33,7 @@ class Chess(SpielGame):
     name = "chess"
     view_class = "ludens.games.chess.view:ChessView"
     spiel_name = "chess"
-    bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.uci:Uci"}
+    bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.bots:Uci"}
 
     fen: str = option("", help="the position to begin with, in Forsyth-Edwards notation")
 

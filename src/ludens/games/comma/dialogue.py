@@ -15,8 +15,8 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
+from ludens.games.comma.language import advise, solve
 from ludens.games.comma.lines import read_actions, withhold
-from ludens.games.comma.oracle import advise, solve
 from ludens.games.comma.puzzle import Manual, Outcome, Puzzle, Setting
 
 SEATS = ("solver", "expert")
@@ -28,7 +28,7 @@ Skill = Literal["memory", "grounding", "multi-step", "private"]
 M = TypeVar("M", bound=Manual)
 
 
-class Event(NamedTuple):
+class ActionResult(NamedTuple):
     """What came of one line of the Solver's message."""
 
     words: str
@@ -43,7 +43,7 @@ class Said:
     seat: str
     text: str
     heard: str
-    events: tuple[Event, ...] = ()
+    events: tuple[ActionResult, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -188,16 +188,16 @@ class Dialogue(State):
         self.partial = progress if released else max(self.partial, progress)
         self.partials.append(self.partial)
 
-    def _do(self, text: str) -> list[Event]:
+    def _do(self, text: str) -> list[ActionResult]:
         """Do the action lines in order, until solved or the last mistake."""
-        events: list[Event] = []
+        events: list[ActionResult] = []
         game, puzzle = self.game, self.puzzle
         for line, action, acts in read_actions(text, puzzle.actions, game.released):
             if not acts:
-                events.append(Event(line.strip()[:80], "unread"))
+                events.append(ActionResult(line.strip()[:80], "unread"))
                 continue
             outcome = puzzle.act(action)
-            events.append(Event(action, outcome))
+            events.append(ActionResult(action, outcome))
             self.solved = outcome == "solved"
             self.mistakes += outcome == "mistake"
             if self.solved or self.mistakes >= game.mistakes or self.spoken > game.turns:

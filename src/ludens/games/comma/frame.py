@@ -28,7 +28,7 @@ class Head:
     turns: int
 
 
-class Frame:
+class PanelLayout:
     """Draws the head; made once for a kit and title."""
 
     def __init__(self, kit: Kit, title: str) -> None:

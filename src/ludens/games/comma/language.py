@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from ludens.games.comma.puzzle import Facts, Unclear
+from ludens.games.comma import language
+from ludens.games.comma.puzzle import Facts, Manual, Puzzle, Unclear
 
 LONGEST = 400
 
@@ -42,3 +43,22 @@ def need(facts: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
         lines = "\n".join(f"{name} = <{meaning}>" for name, meaning in wanted.items())
         raise Unclear(f"Tell me, one a line:\n{lines}")
     return [facts[name] for name in wanted]
+
+
+def solve(puzzle: Puzzle[Manual], advice: str) -> str:
+    """The perfect Solver's message: the actions the latest advice leads to, then what it sees after them."""
+    said = language.read(advice)
+    actions = list(puzzle.clone().follow(said))
+    for action in actions:
+        if puzzle.act(action) == "solved":
+            return "\n".join(actions)
+    facts = language.write(puzzle.tell(said))
+    return "\n".join([*actions, facts, f"Please answer: {puzzle.asks}"])
+
+
+def advise(manual: Manual, messages: Sequence[str]) -> str:
+    """The perfect Expert's message: what this manual says to what was told. The panel is out of its reach."""
+    try:
+        return language.write(manual.advise([language.read(message) for message in messages]))
+    except Unclear as gap:
+        return str(gap)

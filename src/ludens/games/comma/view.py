@@ -20,7 +20,7 @@ from ludens.core.view import Picture, RenderOptions, View
 from ludens.draw import Canvas, kit
 from ludens.games.comma import blocks
 from ludens.games.comma.dialogue import Comma, Dialogue, Said
-from ludens.games.comma.frame import Box, Frame, Head
+from ludens.games.comma.frame import Box, Head, PanelLayout
 from ludens.games.comma.pages import pages
 from ludens.games.comma.puzzle import Manual
 
@@ -52,7 +52,7 @@ class CommaView(View):
         super().__init__(game, render, seed)
         inks = None if self.inks is None else ("ink", "muted", "line", "gray", "red", "green", *self.inks)
         self.kit = kit(render.theme, render.size, seed, inks, self.grounds)
-        self._frame = Frame(self.kit, self.templates.fill("title"))
+        self._frame = PanelLayout(self.kit, self.templates.fill("title"))
         form = WholeReply if game.released else MessageFormat
         self._formats = {seat: form(self.templates.fill("reply", seat=seat)) for seat in game.seats}
         self._pages: tuple[Manual, tuple[Picture, ...]] | None = None

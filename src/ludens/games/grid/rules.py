@@ -18,7 +18,7 @@ RED, BLUE = 0, 1
 
 
 @dataclass(frozen=True)
-class Event:
+class ScoringEvent:
     """Something that earns, or costs, whenever it happens."""
 
     name: str
@@ -94,7 +94,7 @@ class GridGame(Game):
 
     things: ClassVar[tuple[str, ...]]
     """Everything that lies on the grid, players first; all start on different cells."""
-    events: ClassVar[tuple[Event, ...]]
+    events: ClassVar[tuple[ScoringEvent, ...]]
     state: ClassVar[type[GridState]]
 
     horizon: int = option(50, low=1, high=1000, help="steps until the game ends")

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.random import Stream
-from ludens.games.hanabi.guess import fits, unseen
 from ludens.games.hanabi.rules import HanabiState
-from ludens.games.hanabi.table import COLORS, Held, Sight
+from ludens.games.hanabi.table import COLORS, Held, Sight, fits, unseen
 from ludens.games.hanabi.thinking import Thinker
 
 

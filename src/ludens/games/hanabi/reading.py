@@ -15,7 +15,7 @@ The convention, from what good players publish:
 
 from __future__ import annotations
 
-from ludens.games.hanabi.table import Event, Shape
+from ludens.games.hanabi.table import PastAction, Shape
 
 
 def bits(mask: int) -> list[int]:
@@ -84,7 +84,7 @@ class Reading:
                     self.useless |= bit
                     self.playable &= ~bit
 
-    def follow(self, log: tuple[Event, ...]) -> None:
+    def follow(self, log: tuple[PastAction, ...]) -> None:
         """Take in every event not yet read."""
         for event in log[self.read :]:
             self._known = None
@@ -95,7 +95,7 @@ class Reading:
                 self._leave(event)
         self.read = len(log)
 
-    def _leave(self, event: Event) -> None:
+    def _leave(self, event: PastAction) -> None:
         [serial] = event.serials
         hand = self.hands[event.player]
         hand.remove(serial)

@@ -10,8 +10,7 @@ from typing import Any, Self
 
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.games.hanabi.guess import guess_hand
-from ludens.games.hanabi.table import Move, PlayConfig, Shape, Sight, read_move
+from ludens.games.hanabi.table import Move, PlayConfig, Shape, Sight, guess_hand, read_move
 from ludens.games.open_spiel.adapter import SpielGame, SpielState
 
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import NamedTuple, Self
+
+from ludens.core.random import Stream
 
 COLORS = "RYGWB"
 _MOVE = re.compile(r"\((?:(Play|Discard) (\d)|Reveal player \+(\d) (color|rank) (\w))\)")
@@ -69,7 +72,7 @@ class Held(NamedTuple):
     serial: int
 
 
-class Event(NamedTuple):
+class PastAction(NamedTuple):
     """What everybody saw happen in one turn."""
 
     player: int
@@ -95,7 +98,7 @@ class Sight:
     life: int
     info: int
     deck: int
-    log: tuple[Event, ...]
+    log: tuple[PastAction, ...]
 
 
 @dataclass
@@ -106,7 +109,7 @@ class PlayConfig:
     hands: list[list[Held]]
     stacks: list[int]
     discards: list[int]
-    log: list[Event]
+    log: list[PastAction]
     life: int
     info: int
     deck: int
@@ -147,7 +150,7 @@ class PlayConfig:
             target = (player + move.offset) % self.shape.players
             touched = self._point(target, move)
             self.info -= 1
-            self.log.append(Event(player, name, move, serials=touched))
+            self.log.append(PastAction(player, name, move, serials=touched))
             return
         held = self.hands[player].pop(move.value)
         assert held.card is not None
@@ -161,7 +164,7 @@ class PlayConfig:
             self.info = min(self.info + 1, self.shape.most_info)
         if move.kind == "play" and not fits:
             self.life -= 1
-        self.log.append(Event(player, name, move, held.card, fits, (held.serial,)))
+        self.log.append(PastAction(player, name, move, held.card, fits, (held.serial,)))
 
     def _point(self, target: int, move: Move) -> tuple[int, ...]:
         """Tell what a hint tells about every card of a hand; the cards that were pointed at."""
@@ -196,3 +199,47 @@ class PlayConfig:
             self.deck,
             tuple(self.log),
         )
+
+
+def unseen(sight: Sight) -> list[int]:
+    """How many copies of each card this player cannot see."""
+    left = list(sight.shape.copies)
+    for color, height in enumerate(sight.stacks):
+        for rank in range(height):
+            left[color * sight.shape.ranks + rank] -= 1
+    for card in sight.discards:
+        left[card] -= 1
+    for hand in sight.hands:
+        for held in hand:
+            if held.card is not None:
+                left[held.card] -= 1
+    return left
+
+
+def fits(shape: Shape, held: Held, card: int) -> bool:
+    """Whether hints allow that this held card is that one."""
+    color, rank = divmod(card, shape.ranks)
+    return bool(held.colors >> color & 1 and held.ranks >> rank & 1)
+
+
+def guess_hand(sight: Sight, random: Stream) -> dict[int, int]:
+    """New faces for the player's own cards, by serial number."""
+    left, own = unseen(sight), sight.hands[sight.me]
+    cards = range(len(left))
+    may = [[card for card in cards if left[card] and fits(sight.shape, held, card)] for held in own]
+    # The most constrained first: fewer dead ends.
+    order = sorted(range(len(own)), key=lambda slot: len(may[slot]))
+    most = prod(sum(left[card] for card in may[slot]) for slot in order)
+    while True:
+        pool, chosen, ways = list(left), dict[int, int](), 1
+        for slot in order:
+            weights = [pool[card] for card in may[slot]]
+            ways *= sum(weights)
+            if not ways:
+                break
+            card = random.weighted(may[slot], weights)
+            pool[card] -= 1
+            chosen[own[slot].serial] = card
+        # Drawing one after another favours hands met with few ways; accepting by the ways makes up for it.
+        if random.random() * most < ways:
+            return chosen

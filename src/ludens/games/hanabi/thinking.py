@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log2
 
-from ludens.games.hanabi.guess import unseen
 from ludens.games.hanabi.reading import Reading, bits
-from ludens.games.hanabi.table import COLORS, Sight
+from ludens.games.hanabi.table import COLORS, Sight, unseen
 
 GOOD_HINT = 6.0
 """What a hint must be worth to spend a token on it rather than discard."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.games.minesweeper.field import HIDDEN, names, neighbours
-from ludens.games.minesweeper.oracle import know
+from ludens.games.minesweeper.oracle import HIDDEN, know, names, neighbours
 from ludens.games.minesweeper.rules import MinesweeperState
 
 

@@ -11,8 +11,7 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
-from ludens.games.minesweeper.field import HIDDEN, MINE, Seen, names, neighbours, spread
-from ludens.games.minesweeper.oracle import know
+from ludens.games.minesweeper.oracle import HIDDEN, MINE, Seen, know, names, neighbours, spread
 
 SEAT = "player"
 

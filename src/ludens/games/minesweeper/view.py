@@ -12,7 +12,7 @@ from ludens.draw import Picture, Sprite, Theme, board, kit, theme
 from ludens.draw.colour import BLACK, WHITE, contrast, mix
 from ludens.draw.shapes import fill_shape, regular
 from ludens.games.boards import BoardView, Matrix
-from ludens.games.minesweeper.field import HIDDEN, MINE, around, names, neighbours
+from ludens.games.minesweeper.oracle import HIDDEN, MINE, around, names, neighbours
 from ludens.games.minesweeper.rules import Minesweeper, MinesweeperState
 
 _HUES = ("blue", "green", "red", "purple", "brown", "cyan", "black", "gray")

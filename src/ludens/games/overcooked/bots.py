@@ -8,10 +8,9 @@ from functools import lru_cache
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
 from ludens.core.options import option
-from ludens.games.overcooked.cooking import ACTIONS, ONION, POT_HOLDS, Moment
-from ludens.games.overcooked.errands import ROLES, Errand, done, errand
+from ludens.games.overcooked.cooking import ACTIONS, ONION, POT_HOLDS, Snapshot
 from ludens.games.overcooked.kitchens import Kitchen, kitchen
-from ludens.games.overcooked.routes import LONGEST, Route, route, shared
+from ludens.games.overcooked.routes import LONGEST, ROLES, Errand, Route, done, errand, route, shared
 from ludens.games.overcooked.rules import SEATS, Overcooked, OvercookedState
 
 _WAITING = LONGEST // 2
@@ -19,7 +18,7 @@ _WAITING = LONGEST // 2
 
 
 @lru_cache(maxsize=4096)
-def together(place: Kitchen, moment: Moment) -> tuple[str, str]:
+def together(place: Kitchen, snapshot: Snapshot) -> tuple[str, str]:
     """The next action of both chefs by the shortest joint plan.
 
     One chef takes an errand and the straight way; the other's errand counts on its being done, and the
@@ -27,14 +26,17 @@ def together(place: Kitchen, moment: Moment) -> tuple[str, str]:
     """
     plans: list[tuple[int, int, tuple[str, str]]] = []
     for first, second in ((0, 1), (1, 0)):
-        task = errand(place, moment, first)
-        then, alone = errand(place, done(place, moment, first, task), second), errand(place, moment, second)
-        for wall in (None, moment.chefs[second].cell):
-            leader = route(place, moment.chefs[first], task, wall=wall)
+        task = errand(place, snapshot, first)
+        then, alone = (
+            errand(place, done(place, snapshot, first, task), second),
+            errand(place, snapshot, second),
+        )
+        for wall in (None, snapshot.chefs[second].cell):
+            leader = route(place, snapshot.chefs[first], task, wall=wall)
             if leader is None:
                 continue
             in_turn = then if then == alone else then._replace(wait=max(then.wait, leader.steps))
-            follower = route(place, moment.chefs[second], in_turn, around=leader.cells)
+            follower = route(place, snapshot.chefs[second], in_turn, around=leader.cells)
             if follower is None:
                 continue
             cost = _cost(task, leader) + _cost(then, follower)
@@ -64,7 +66,7 @@ class Planner(Agent):
 
     def action(self, state: OvercookedState) -> str:
         """What the plan says now."""
-        return together(state.kitchen, state.moment)[self.me]
+        return together(state.kitchen, state.snapshot)[self.me]
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, OvercookedState)
@@ -84,7 +86,7 @@ class Optimal(Planner):
 
     def action(self, state: OvercookedState) -> str:
         facts, action = state.facts, super().action(state)
-        potting = action == "INTERACT" and state.moment.chefs[self.me].holds == ONION
+        potting = action == "INTERACT" and state.snapshot.chefs[self.me].holds == ONION
         enough = potting and facts["onions_potted"] >= POT_HOLDS * self.soups
         return "STAY" if enough or facts["soups_delivered"] >= self.soups else action
 
@@ -100,7 +102,7 @@ class Greedy(Planner):
     def action(self, state: OvercookedState) -> str:
         if self.random.random() < self.slips:
             return self.random.choice(ACTIONS)
-        place, moment = state.kitchen, state.moment
-        task = errand(place, moment, self.me, self.role)
-        way = route(place, moment.chefs[self.me], task, wall=moment.chefs[1 - self.me].cell)
+        place, snapshot = state.kitchen, state.snapshot
+        task = errand(place, snapshot, self.me, self.role)
+        way = route(place, snapshot.chefs[self.me], task, wall=snapshot.chefs[1 - self.me].cell)
         return way.actions[0] if way and task.cells else self.random.choice(ACTIONS[:5])

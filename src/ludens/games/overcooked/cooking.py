@@ -28,7 +28,7 @@ EVENTS = (
     "weak_soups_delivered",
 )
 """What one INTERACT can bring about. A useful dish is one that earns; a weak soup is one that does not."""
-Event = tuple[int, str]
+CookingEvent = tuple[int, str]
 """Which chef did what."""
 
 
@@ -57,7 +57,7 @@ class Pot(NamedTuple):
         return self.cooked == COOK_STEPS
 
 
-class Moment(NamedTuple):
+class Snapshot(NamedTuple):
     """Everything that can be seen in the kitchen at one time."""
 
     chefs: tuple[Chef, ...]
@@ -66,36 +66,41 @@ class Moment(NamedTuple):
     """Every counter on which something lies, by cell."""
 
 
-def opening(place: Kitchen) -> Moment:
-    """The first moment: empty hands, empty pots, both chefs looking up."""
-    return Moment(tuple(Chef(cell, "UP") for cell in place.starts), (Pot(),) * len(place.pots))
+def opening(place: Kitchen) -> Snapshot:
+    """The first snapshot: empty hands, empty pots, both chefs looking up."""
+    return Snapshot(tuple(Chef(cell, "UP") for cell in place.starts), (Pot(),) * len(place.pots))
 
 
 def after(
-    place: Kitchen, moment: Moment, actions: Sequence[str], strict: bool = False
-) -> tuple[Moment, list[Event]]:
-    """The next moment, and what the chefs brought about.
+    place: Kitchen, snapshot: Snapshot, actions: Sequence[str], strict: bool = False
+) -> tuple[Snapshot, list[CookingEvent]]:
+    """The next snapshot, and what the chefs brought about.
 
     Args:
         place: The kitchen.
-        moment: What there is before the step.
+        snapshot: What there is before the step.
         actions: One of `ACTIONS` for each chef.
         strict: Whether dishes count as useful by the released code's rule (see `_useful`).
     """
-    events: list[Event] = []
-    now = moment
+    events: list[CookingEvent] = []
+    now = snapshot
     for number, action in enumerate(actions):
         if action == "INTERACT":
-            now = _interact(place, now, number, moment.pots, strict, events)
+            now = _interact(place, now, number, snapshot.pots, strict, events)
     pots = tuple(
         pot._replace(cooked=pot.cooked + 1) if 0 <= pot.cooked < COOK_STEPS else pot for pot in now.pots
     )
-    return Moment(_moved(place, now.chefs, actions), pots, now.counters), events
+    return Snapshot(_moved(place, now.chefs, actions), pots, now.counters), events
 
 
 def _interact(
-    place: Kitchen, now: Moment, number: int, before: tuple[Pot, ...], strict: bool, events: list[Event]
-) -> Moment:
+    place: Kitchen,
+    now: Snapshot,
+    number: int,
+    before: tuple[Pot, ...],
+    strict: bool,
+    events: list[CookingEvent],
+) -> Snapshot:
     chef = now.chefs[number]
     holds, pots, counters = chef.holds, now.pots, now.counters
     front = chef.cell + place.steps[chef.facing]
@@ -123,7 +128,7 @@ def _interact(
         holds = NOTHING
     chefs = list(now.chefs)
     chefs[number] = chef._replace(holds=holds)
-    return Moment(tuple(chefs), pots, counters)
+    return Snapshot(tuple(chefs), pots, counters)
 
 
 def _at_pot(holds: str, pot: Pot) -> tuple[str, Pot, str]:
@@ -137,7 +142,7 @@ def _at_pot(holds: str, pot: Pot) -> tuple[str, Pot, str]:
     return holds, pot, ""
 
 
-def _useful(now: Moment, pots: tuple[Pot, ...], strict: bool) -> bool:
+def _useful(now: Snapshot, pots: tuple[Pot, ...], strict: bool) -> bool:
     """Whether a dish taken now earns: some pot held onions when the step began.
 
     By the released code's rule no dish may lie on a counter, and fewer dishes must be held than there are

@@ -9,7 +9,7 @@ from typing import Any, Self
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.state import Legal, State
-from ludens.games.overcooked.cooking import ACTIONS, EVENTS, Moment, after, opening
+from ludens.games.overcooked.cooking import ACTIONS, EVENTS, Snapshot, after, opening
 from ludens.games.overcooked.kitchens import LAYOUTS, kitchen
 
 SEATS = ("chef_0", "chef_1")
@@ -24,11 +24,11 @@ POINTS = {
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A moment with its step, the points earned until then, and the actions that led to it."""
+    """A snapshot with its step, the points earned until then, and the actions that led to it."""
 
     step: int
     score: int
-    moment: Moment
+    snapshot: Snapshot
     actions: tuple[str, ...] = ()
 
 
@@ -52,9 +52,9 @@ class OvercookedState(State):
         return self.frames[-1].score
 
     @property
-    def moment(self) -> Moment:
+    def snapshot(self) -> Snapshot:
         """The kitchen as it is."""
-        return self.frames[-1].moment
+        return self.frames[-1].snapshot
 
     @property
     def to_act(self) -> tuple[str, ...]:
@@ -65,12 +65,12 @@ class OvercookedState(State):
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         both = tuple(actions[seat] for seat in SEATS)
-        moment, events = after(self.kitchen, self.moment, both, strict=self.game.variant == "released")
+        snapshot, events = after(self.kitchen, self.snapshot, both, strict=self.game.variant == "released")
         score, points = self.score, POINTS[self.game.variant]
         for chef, event in events:
             self.counts[chef][event] += 1
             score += points.get(event, 0)
-        self.frames = (*self.frames[1 - FRAMES :], Frame(self.step + 1, score, moment, both))
+        self.frames = (*self.frames[1 - FRAMES :], Frame(self.step + 1, score, snapshot, both))
 
     @property
     def returns(self) -> dict[str, float]:

@@ -42,14 +42,14 @@ class OvercookedView(View):
 
     def _drawn(self, frame: Frame) -> Picture:
         canvas, font = self._base.copy(), self._kit.font_px(20)
-        px, tiles, moment = self._kit.px, self._kitchen.tiles, frame.moment
+        px, tiles, snapshot = self._kit.px, self._kitchen.tiles, frame.snapshot
         canvas.text(px(12), px(18), f"step {frame.step} of {self._horizon}", font, bold=True)
         canvas.text(px(500), px(18), f"score {frame.score}", font, anchor="rm", bold=True)
-        for cell, pot in zip(self._kitchen.pots, moment.pots, strict=True):
+        for cell, pot in zip(self._kitchen.pots, snapshot.pots, strict=True):
             self._put(canvas, cell, self._art.pot(pot))
-        for cell, lying in moment.counters:
+        for cell, lying in snapshot.counters:
             self._put(canvas, cell, self._art.tile(tiles[cell], lying))
-        for number, chef in enumerate(moment.chefs):
+        for number, chef in enumerate(snapshot.chefs):
             self._put(canvas, chef.cell, self._art.chef(number, chef))
         return canvas.picture()
 
@@ -107,18 +107,18 @@ class OvercookedView(View):
 
     def _told(self, frame: Frame) -> str:
         """One frame in words."""
-        name, moment = self._kitchen.name, frame.moment
+        name, snapshot = self._kitchen.name, frame.snapshot
         said = [f"Step {frame.step} of {self._horizon}, score {frame.score}:"]
-        for seat, hue, chef in zip(SEATS, HUES, moment.chefs, strict=True):
+        for seat, hue, chef in zip(SEATS, HUES, snapshot.chefs, strict=True):
             way = chef.facing.lower()
             said.append(f"{seat} ({hue}) at {name(chef.cell)} facing {way}, holding {_held(chef.holds)};")
-        for cell, pot in zip(self._kitchen.pots, moment.pots, strict=True):
+        for cell, pot in zip(self._kitchen.pots, snapshot.pots, strict=True):
             said.append(f"pot {name(cell)}: {_cooked(pot)};")
-        lying = ", ".join(f"{what} on {name(cell)}" for cell, what in moment.counters)
+        lying = ", ".join(f"{what} on {name(cell)}" for cell, what in snapshot.counters)
         return " ".join([*said, f"on counters: {lying or 'nothing'}."])
 
     def notes(self, state: OvercookedState, seat: str) -> str:
-        chef = state.moment.chefs[SEATS.index(seat)]
+        chef = state.snapshot.chefs[SEATS.index(seat)]
         lines = [f"You hold {_held(chef.holds)}. What both chefs did lately:"]
         for frame in state.frames:
             both = ", ".join(f"{who} {action}" for who, action in zip(SEATS, frame.actions, strict=False))

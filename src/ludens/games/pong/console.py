@@ -90,7 +90,7 @@ class Knob(NamedTuple):
         return moved if self.tick % 2 else moved._replace(smoothed=(self.smoothed + moved.reading) // 2)
 
 
-class Snapshot(NamedTuple):
+class ConsoleState(NamedTuple):
     """A console between two frames."""
 
     ale: Any
@@ -119,13 +119,13 @@ class Console:
         self._on = self._ale.cloneState()
         self._current: Any = None
 
-    def switched_on(self, two: bool) -> Snapshot:
+    def switched_on(self, two: bool) -> ConsoleState:
         """The console just switched on."""
-        return Snapshot(self._on, left=Knob() if two else None)
+        return ConsoleState(self._on, left=Knob() if two else None)
 
     def run(
-        self, snapshot: Snapshot, frames: Sequence[tuple[str, str]], until: int
-    ) -> tuple[Snapshot, Frame]:
+        self, snapshot: ConsoleState, frames: Sequence[tuple[str, str]], until: int
+    ) -> tuple[ConsoleState, Frame]:
         """Some frames with the actions held in each, right player's first, or fewer when somebody wins.
 
         Args:
@@ -151,7 +151,7 @@ class Console:
             if max(points) >= until:
                 break
         self._current = ale.cloneState()
-        return Snapshot(self._current, right, left, pause), Frame(ale.getScreen().copy(), points)
+        return ConsoleState(self._current, right, left, pause), Frame(ale.getScreen().copy(), points)
 
 
 _threads = threading.local()

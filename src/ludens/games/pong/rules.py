@@ -10,7 +10,7 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
-from ludens.games.pong.console import Frame, Snapshot, console
+from ludens.games.pong.console import ConsoleState, Frame, console
 
 ACTIONS = Legal(("STAY", "UP", "DOWN"))
 FRAMES = 4
@@ -37,7 +37,7 @@ class PongState(State):
         self.decisions = 0
         self.held = ["STAY", "STAY"]
         """What the right and the left player's hand did last."""
-        self.console: Snapshot = console().switched_on(game.players == 2)
+        self.console: ConsoleState = console().switched_on(game.players == 2)
         waited = [self._run(("STAY", "STAY")) for _ in range(random.between(1, NO_OPS))][-FRAMES:]
         self.frames = (waited[0],) * (FRAMES - len(waited)) + tuple(waited)
         """The screens after the last four decisions; when there were fewer, the first again."""

@@ -46,7 +46,7 @@ class Asked:
         return "\n".join([f"Question: {self.text}", *lines])
 
 
-Kind = Callable[[BoardView, Stream], Asked]
+QuestionType = Callable[[BoardView, Stream], Asked]
 """Asks one type of question about a board."""
 
 

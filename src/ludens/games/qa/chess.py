@@ -6,7 +6,7 @@ from itertools import permutations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, Kind, choose
+from ludens.games.qa.asked import Asked, QuestionType, choose
 from ludens.games.qa.grid import Grid
 from ludens.games.qa.shared import edge, how_many, line, rest_of, what_is_at, which_is_more, whole
 
@@ -57,7 +57,7 @@ def _kinds_swapped(code: int, one: str, other: str) -> int:
     return kind if code > 0 else -kind
 
 
-KINDS: dict[str, Kind] = {
+QUESTIONS: dict[str, QuestionType] = {
     "colour_at": colour_at,
     "piece_at": what_is_at(
         "What is at {cell}?",

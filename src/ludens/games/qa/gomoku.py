@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, Kind, choose, choose_near
+from ludens.games.qa.asked import Asked, QuestionType, choose, choose_near
 from ludens.games.qa.grid import Cells, Grid
 from ludens.games.qa.shared import edge, how_many, line, what_is_at, whole
 
@@ -47,7 +47,7 @@ def adjacent(board: BoardView, random: Stream) -> Asked:
     return choice.ask(text, grid.matrix)
 
 
-def longest(lines_of: Callable[[Grid], tuple[str, Sequence[Cells]]], bottom: int) -> Kind:
+def longest(lines_of: Callable[[Grid], tuple[str, Sequence[Cells]]], bottom: int) -> QuestionType:
     """The longest unbroken run of a colour in some lines."""
 
     def ask(board: BoardView, random: Stream) -> Asked:
@@ -91,7 +91,7 @@ def _diagonals(grid: Grid) -> tuple[str, Sequence[Cells]]:
     return "on any diagonal", list(grid.lines(_DIAGONALS))
 
 
-KINDS: dict[str, Kind] = {
+QUESTIONS: dict[str, QuestionType] = {
     "stone_at": what_is_at(
         "What is at {cell}?", {_EMPTY: "nothing", _BLACK: "a black stone", _WHITE: "a white stone"}
     ),

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView, Matrix
-from ludens.games.minesweeper.field import HIDDEN, MINE, around, neighbours
-from ludens.games.qa.asked import Asked, Kind, choose, choose_near
+from ludens.games.minesweeper.oracle import HIDDEN, MINE, around, neighbours
+from ludens.games.qa.asked import Asked, QuestionType, choose, choose_near
 from ludens.games.qa.grid import Cells, Grid
 from ludens.games.qa.shared import line, whole
 
@@ -76,7 +76,7 @@ def count_mines(board: BoardView, random: Stream) -> Asked:
     return choice.ask("How many mines can be seen on the board?", layout.matrix)
 
 
-def count_open(text: str, part: Callable[[Grid], tuple[str, Cells]]) -> Kind:
+def count_open(text: str, part: Callable[[Grid], tuple[str, Cells]]) -> QuestionType:
     """Open cells in a part of the field."""
 
     def ask(board: BoardView, random: Stream) -> Asked:
@@ -110,7 +110,7 @@ def mine_at(board: BoardView, random: Stream) -> Asked:
     return choice.ask(f"Can a mine be seen in {layout.name(cell)}?", layout.matrix)
 
 
-KINDS: dict[str, Kind] = {
+QUESTIONS: dict[str, QuestionType] = {
     "symbol_at": symbol_at,
     "count_mines": count_mines,
     "count_open": count_open("How many cells {where} are open, seen mines included?", whole),

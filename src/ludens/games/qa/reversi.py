@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, Kind, choose
+from ludens.games.qa.asked import Asked, QuestionType, choose
 from ludens.games.qa.grid import Grid
 from ludens.games.qa.shared import how_many, line, what_is_at, which_is_more, whole
 
@@ -31,7 +31,7 @@ def fullest_row(board: BoardView, random: Stream) -> Asked:
     )
 
 
-KINDS: dict[str, Kind] = {
+QUESTIONS: dict[str, QuestionType] = {
     "symbol_at": what_is_at(
         "What is in {cell}?", {_EMPTY: "nothing", _BLACK: "a black disc", _WHITE: "a white disc"}
     ),

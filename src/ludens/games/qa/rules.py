@@ -15,8 +15,18 @@ from ludens.core.registry import make
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked
-from ludens.games.qa.kinds import KINDS
+from ludens.games.qa import chess, gomoku, minesweeper, reversi, sudoku, tic_tac_toe
+from ludens.games.qa.asked import Asked, QuestionType
+
+QUESTIONS: Mapping[str, Mapping[str, QuestionType]] = {
+    "tic_tac_toe": tic_tac_toe.QUESTIONS,
+    "reversi": reversi.QUESTIONS,
+    "sudoku": sudoku.QUESTIONS,
+    "minesweeper": minesweeper.QUESTIONS,
+    "gomoku": gomoku.QUESTIONS,
+    "chess": chess.QUESTIONS,
+}
+
 
 SEAT = "viewer"
 
@@ -42,8 +52,8 @@ class Qa(Game):
 
     def __post_init__(self) -> None:
         board = board_of(self.board, RenderOptions())
-        if self.kind and self.kind not in KINDS[board.game.name]:
-            raise UnknownName(f"question about {board.game.name}", self.kind, KINDS[board.game.name])
+        if self.kind and self.kind not in QUESTIONS[board.game.name]:
+            raise UnknownName(f"question about {board.game.name}", self.kind, QUESTIONS[board.game.name])
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -51,7 +61,7 @@ class Qa(Game):
 
     def start(self, seed: int) -> Question:
         board = board_of(self.board, RenderOptions())
-        kind = self.kind or stream(seed, "kind").choice(list(KINDS[board.game.name]))
+        kind = self.kind or stream(seed, "kind").choice(list(QUESTIONS[board.game.name]))
         return Question(self, board, kind, ask(board, kind, seed), seed)
 
 
@@ -59,8 +69,8 @@ class Qa(Game):
 def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
     """The view of the board game whose positions are asked about."""
     name = board.partition("?")[0]
-    if name not in KINDS:
-        raise BadOption(f"there are no questions about {name!r}; there are about {', '.join(KINDS)}.")
+    if name not in QUESTIONS:
+        raise BadOption(f"there are no questions about {name!r}; there are about {', '.join(QUESTIONS)}.")
     view = make(board).view(render, seed)
     assert isinstance(view, BoardView)
     return view
@@ -68,13 +78,13 @@ def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
 
 def ask(board: BoardView, kind: str, seed: int, *names: str) -> Asked:
     """The question of this type with this seed."""
-    return KINDS[board.game.name][kind](board, stream(seed, "question", board.game.name, kind, *names))
+    return QUESTIONS[board.game.name][kind](board, stream(seed, "question", board.game.name, kind, *names))
 
 
 @lru_cache(maxsize=512)
 def examples(board: BoardView, seed: int, count: int) -> tuple[Asked, ...]:
     """Questions of different types about other positions, to show what an answer looks like."""
-    kinds = stream(seed, "examples").sample(list(KINDS[board.game.name]), count)
+    kinds = stream(seed, "examples").sample(list(QUESTIONS[board.game.name]), count)
     return tuple(ask(board, kind, seed, "example") for kind in kinds)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, Kind, choose, choose_near
+from ludens.games.qa.asked import Asked, QuestionType, choose, choose_near
 from ludens.games.qa.grid import Cells, Grid
 
 Names = Mapping[str, Sequence[int]]
@@ -18,7 +18,7 @@ def rest_of(board: BoardView, codes: Sequence[int]) -> list[int]:
     return [code for code in board.codes if code not in codes]
 
 
-def what_is_at(text: str, names: Mapping[int, str]) -> Kind:
+def what_is_at(text: str, names: Mapping[int, str]) -> QuestionType:
     """What stands in one cell; `names` says what each code is called."""
 
     def ask(board: BoardView, random: Stream) -> Asked:
@@ -32,7 +32,7 @@ def what_is_at(text: str, names: Mapping[int, str]) -> Kind:
 
 def how_many(
     text: str, names: Names, part: Callable[[Grid], tuple[str, Cells]], most: int | None = None
-) -> Kind:
+) -> QuestionType:
     """How many cells of a part of the board hold something; the part is drawn anew for every question."""
 
     def ask(board: BoardView, random: Stream) -> Asked:
@@ -64,7 +64,7 @@ def edge(grid: Grid) -> tuple[str, Cells]:
 
 def which_is_more(
     text: str, pairs: Sequence[tuple[str, str]], codes: Names, swap: Callable[[int, str, str], int]
-) -> Kind:
+) -> QuestionType:
     """Which of two is there more often; never as often. `swap` gives a code with the two exchanged."""
 
     def ask(board: BoardView, random: Stream) -> Asked:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, Kind, choose, choose_near
+from ludens.games.qa.asked import Asked, QuestionType, choose, choose_near
 from ludens.games.qa.grid import Cells, Grid
 from ludens.games.qa.shared import how_many, line, what_is_at, whole
 
@@ -21,7 +21,7 @@ def box(grid: Grid) -> tuple[str, Cells]:
     return f"the box with {grid.name(grid.row(row)[column])} at its top left", grid.box(row, column)
 
 
-def sum_of(part: Callable[[Grid], tuple[str, Cells]]) -> Kind:
+def sum_of(part: Callable[[Grid], tuple[str, Cells]]) -> QuestionType:
     """The digits of a part of the grid, added up."""
 
     def ask(board: BoardView, random: Stream) -> Asked:
@@ -57,7 +57,7 @@ def contains(board: BoardView, random: Stream) -> Asked:
     return choice.ask(f"Does {where} contain the digit {digit}?", grid.matrix)
 
 
-KINDS: dict[str, Kind] = {
+QUESTIONS: dict[str, QuestionType] = {
     "digit_at": what_is_at("What is in {cell}?", {0: "nothing", **{d: str(d) for d in range(1, 10)}}),
     "count_digit": how_many("How many times does the digit {what} stand {where}?", _DIGITS, whole),
     "count_empty": how_many("How many cells {where} are empty?", _OPEN, whole),

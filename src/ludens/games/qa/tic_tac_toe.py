@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, Kind, choose
+from ludens.games.qa.asked import Asked, QuestionType, choose
 from ludens.games.qa.grid import Grid
 from ludens.games.qa.shared import how_many, line, what_is_at, whole
 
@@ -31,7 +31,7 @@ def winner(board: BoardView, random: Stream) -> Asked:
     return choice.ask("Did X or O win the game, with three in a row?", grid.matrix)
 
 
-KINDS: dict[str, Kind] = {
+QUESTIONS: dict[str, QuestionType] = {
     "symbol_at": what_is_at("What is in {cell}?", {_EMPTY: "empty", _X: "X", _O: "O"}),
     "count_symbol": how_many("How many {what}s are {where}?", _MARKS, whole),
     "count_empty": how_many("How many cells {where} are empty?", {"empty": [_EMPTY]}, whole),

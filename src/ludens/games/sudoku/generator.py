@@ -2,12 +2,117 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from ludens.core.random import Stream, stream
-from ludens.games.sudoku.grid import CELLS, DIGITS, candidates
-from ludens.games.sudoku.solver import Grid, solve
+
+SIDE, CELLS = 9, 81
+ROW = tuple(cell // 9 for cell in range(CELLS))
+COLUMN = tuple(cell % 9 for cell in range(CELLS))
+BOX = tuple(cell // 27 * 3 + cell % 9 // 3 for cell in range(CELLS))
+NAMES = tuple("ABCDEFGHI"[ROW[cell]] + "123456789"[COLUMN[cell]] for cell in range(CELLS))
+NUMBER = {name: cell for cell, name in enumerate(NAMES)}
+PEERS = tuple(
+    tuple(
+        other
+        for other in range(CELLS)
+        if other != cell
+        and (ROW[other] == ROW[cell] or COLUMN[other] == COLUMN[cell] or BOX[other] == BOX[cell])
+    )
+    for cell in range(CELLS)
+)
+"""For every cell the 20 others in its row, column and box."""
+
+DIGITS = tuple(tuple(digit for digit in range(1, 10) if mask >> digit & 1) for mask in range(1 << 10))
+"""The digits in a mask: bit 5 stands for the digit 5."""
+ALL = 0b1111111110
+
+Units = tuple[list[int], list[int], list[int]]
+"""Digits still to be placed, as masks, by row, column and box."""
+
+
+def open_digits(grid: Sequence[int]) -> Units | None:
+    """What every row, column and box still lacks; None when one of them holds a digit twice."""
+    rows, columns, boxes = [ALL] * 9, [ALL] * 9, [ALL] * 9
+    for cell, digit in enumerate(grid):
+        if digit:
+            bit = 1 << digit
+            if not rows[ROW[cell]] & columns[COLUMN[cell]] & boxes[BOX[cell]] & bit:
+                return None
+            rows[ROW[cell]] ^= bit
+            columns[COLUMN[cell]] ^= bit
+            boxes[BOX[cell]] ^= bit
+    return rows, columns, boxes
+
+
+def candidates(grid: Sequence[int], cell: int) -> int:
+    """The digits that may go into a cell without standing twice in its row, column or box, as a mask."""
+    taken = 0
+    for peer in PEERS[cell]:
+        taken |= 1 << grid[peer]
+    return ALL & ~taken
+
+
+Grid = tuple[int, ...]
+
+
+def solutions(grid: Sequence[int], most: int = 2) -> list[Grid]:
+    """The first solutions of a grid, `most` at the most; none when the grid already breaks a rule."""
+    units = open_digits(grid)
+    if units is None:
+        return []
+    empty = [cell for cell, digit in enumerate(grid) if not digit]
+    return list(islice(_fill(list(grid), units, empty, DIGITS), most))
+
+
+def solve(grid: Sequence[int], order: Sequence[int] | None = None) -> Grid | None:
+    """A solution, or None when there is none; `order` says which digits are tried first."""
+    units = open_digits(grid)
+    if units is None:
+        return None
+    tried = DIGITS
+    if order is not None:
+        tried = tuple(tuple(d for d in order if mask >> d & 1) for mask in range(1 << 10))
+    empty = [cell for cell, digit in enumerate(grid) if not digit]
+    return next(_fill(list(grid), units, empty, tried), None)
+
+
+def _fill(cells: list[int], units: Units, empty: list[int], tried: Sequence[Sequence[int]]) -> Iterator[Grid]:
+    if not empty:
+        yield tuple(cells)
+        return
+    rows, columns, boxes = units
+    fewest, best, choice = 10, 0, 0
+    for place, cell in enumerate(empty):
+        mask = rows[ROW[cell]] & columns[COLUMN[cell]] & boxes[BOX[cell]]
+        count = mask.bit_count()
+        if count < fewest:
+            if not count:
+                return
+            fewest, best, choice = count, place, mask
+            if count == 1:
+                break
+    cell = empty[best]
+    empty[best] = empty[-1]
+    empty.pop()
+    row, column, box = ROW[cell], COLUMN[cell], BOX[cell]
+    for digit in tried[choice]:
+        bit = 1 << digit
+        cells[cell] = digit
+        rows[row] ^= bit
+        columns[column] ^= bit
+        boxes[box] ^= bit
+        yield from _fill(cells, units, empty, tried)
+        rows[row] ^= bit
+        columns[column] ^= bit
+        boxes[box] ^= bit
+    cells[cell] = 0
+    empty.append(cell)
+    empty[best], empty[-1] = empty[-1], empty[best]
+
 
 FEWEST, MOST = 25, 80
 """Fewer than 25 clues are rare when digits are taken at random; 81 would leave nothing to do."""

@@ -5,14 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.state import Legal, State
-from ludens.games.sudoku.generator import EASY, FEWEST, HARD, MOST, Puzzle, puzzle
-from ludens.games.sudoku.grid import BOX, COLUMN, DIGITS, NAMES, NUMBER, PEERS, ROW, candidates
+from ludens.games.sudoku.generator import (
+    BOX,
+    COLUMN,
+    DIGITS,
+    EASY,
+    FEWEST,
+    HARD,
+    MOST,
+    NAMES,
+    NUMBER,
+    PEERS,
+    ROW,
+    Puzzle,
+    candidates,
+    puzzle,
+    solve,
+)
 
 SEAT = "player"
 _ACTION = re.compile(r"([A-I][1-9])=([1-9])")
@@ -35,7 +50,7 @@ class Sudoku(Game):
 
     name = "sudoku"
     view_class = "ludens.games.sudoku.view:SudokuView"
-    bots: ClassVar[Mapping[str, str]] = {"solver": "ludens.games.sudoku.bots:Solver"}
+    best = "bot/oracle"
 
     clues: int = option(
         0, low=0, high=MOST, help=f"digits given, from {FEWEST}; 0 lets the seed choose {HARD} to {EASY}"
@@ -88,6 +103,13 @@ class SudokuState(State):
             if not filled
             for digit in DIGITS[candidates(grid, cell)]
         )
+
+    def solution(self, seat: str) -> str | None:
+        """The solution's digit for the first empty cell; any legal digit where the grid cannot be solved."""
+        if (solved := solve(self.grid)) is None:
+            return self.legal(seat).first
+        cell = self.grid.index(0)
+        return f"{NAMES[cell]}={solved[cell]}"
 
     def refusal(self, seat: str, action: str) -> str | None:
         written = _ACTION.fullmatch(action)

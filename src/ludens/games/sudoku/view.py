@@ -13,7 +13,7 @@ from ludens.core.view import RenderOptions
 from ludens.draw import Canvas, Picture, board, kit, theme
 from ludens.draw.colour import mix
 from ludens.games.boards import BoardView, Matrix
-from ludens.games.sudoku.grid import NAMES, SIDE
+from ludens.games.sudoku.generator import NAMES, SIDE
 from ludens.games.sudoku.rules import SudokuState
 
 _SPELT = re.compile(r"([A-I])\s?([1-9])\s?[=:,-]?\s?([1-9])", re.IGNORECASE)

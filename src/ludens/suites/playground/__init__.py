@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
 from ludens.run.task import MODEL, Metric, Suite, SuiteBuilder, Task
-from ludens.suites.playground.deviations import DEVIATIONS
 from ludens.suites.playground.metrics import CELLS, EXACT, READABLE, STEPS, UNBEATEN, VALID, accuracy, playing
-from ludens.suites.playground.paper import rows
+from ludens.suites.playground.paper import DEVIATIONS, rows
 from ludens.suites.playground.ratings import RATINGS, scores
 
 GAMES = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ludens.games.qa.kinds import KINDS
+from ludens.games.qa.rules import QUESTIONS
 from ludens.run.stats import Classification, classification
 from ludens.run.task import EpisodeResult, Metric, mean_of, own_return, rate_of, won
 
@@ -44,7 +44,7 @@ def _of_kind(kind: str) -> Metric:
 
 def accuracy(game: str) -> tuple[Metric, ...]:
     """All questions about a game, then each type alone."""
-    return ACCURACY, *(_of_kind(kind) for kind in KINDS[game])
+    return ACCURACY, *(_of_kind(kind) for kind in QUESTIONS[game])
 
 
 def unbeaten(played: EpisodeResult) -> bool:

@@ -26,10 +26,8 @@ from ludens.run.task import (
     own_return,
     rate_of,
 )
-from ludens.suites.vs_bench.anchors import MEASURED, PAPER
-from ludens.suites.vs_bench.deviations import DEVIATIONS
 from ludens.suites.vs_bench.kuhn import EXPLOITABILITY
-from ludens.suites.vs_bench.published import ablations, published
+from ludens.suites.vs_bench.published import DEVIATIONS, MEASURED, PAPER, ablations, published
 from ludens.suites.vs_bench.recipes import RECIPES
 
 NAMES = {"kuhn_poker": "kuhn"}

@@ -12,7 +12,7 @@ from ludens.agents import agent
 from ludens.core.registry import make
 from ludens.loop import play
 from ludens.run.stats import Estimate, mean
-from ludens.suites.vs_bench.warm_up import at_once
+from ludens.suites.vs_bench.samples import at_once
 
 EPISODES = 300
 _DUEL = "bot/mcts"

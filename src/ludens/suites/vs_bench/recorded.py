@@ -15,7 +15,7 @@ from ludens.core.replay import replay
 from ludens.core.spec import Spec, parse_spec
 from ludens.run.store import EPISODES, read_plan, read_records
 from ludens.suites.vs_bench.recipes import RECIPES
-from ludens.suites.vs_bench.samples import Moment, Sample, game_of, sample_of, spread
+from ludens.suites.vs_bench.samples import Decision, Sample, game_of, sample_of, spread
 
 
 class Place(NamedTuple):
@@ -87,7 +87,7 @@ def _cut(name: str, index: int, episode: Episode, places: Sequence[Place]) -> di
     samples = {}
     for step in replay(episode, game_of(name)):
         for place in wanted.get(step.index, ()):
-            moment = Moment(step.index, place.action, step.state)
+            moment = Decision(step.index, place.action, step.state)
             samples[place] = sample_of(name, moment, place.seat, match)
     if len(samples) < len(places):
         raise BadFile(f"episode {index} of the run ends before a move that it holds.")

@@ -6,13 +6,14 @@ a fixed order that spreads each as evenly as its share allows; the moment is any
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd, lcm
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ludens.agents import agent
+from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
 from ludens.core.game import Game
 from ludens.core.random import stream
@@ -23,9 +24,41 @@ from ludens.games.hanabi.rules import HanabiGame, HanabiState
 from ludens.games.hanabi.table import COLORS
 from ludens.loop import StepEvent, play
 from ludens.suites.vs_bench.recipes import RECIPES, Match, Recipe
-from ludens.suites.vs_bench.warm_up import WarmedUp, at_once
 
 T = TypeVar("T")
+
+
+@dataclass
+class WarmedUp(Agent):
+    """Random for its first moves, then the player it is given."""
+
+    player: Agent
+    moves: int
+    kind = "bot/warmed-up"
+
+    def __post_init__(self) -> None:
+        self.sees = self.player.sees
+
+    def begin(self) -> None:
+        self._seated = self.player.sit(self.game, self.seat, self.random.fork("player"))
+
+    async def act(self, ask: Ask) -> Reply:
+        if ask.move >= self.moves:
+            return await self._seated.act(ask)
+        action = ask.legal.sample(self.random)
+        return Reply(action, action)
+
+
+def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine that never waits: bots answer at once, so no event loop is needed."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    coroutine.close()
+    raise RuntimeError("only players that answer at once can be sampled")
+
 
 ATTEMPTS = 1000
 
@@ -52,7 +85,7 @@ class Sample:
     kind: str
 
 
-class Moment(NamedTuple):
+class Decision(NamedTuple):
     """Before a step of a match: who acts and what it did."""
 
     step: int
@@ -86,7 +119,7 @@ def sample(name: str, number: int) -> Sample:
     raise RuntimeError(f"no match of {name} shows {slot.target} doing {wanted or 'anything'}")
 
 
-def sample_of(name: str, moment: Moment, seat: str, match: str) -> Sample:
+def sample_of(name: str, moment: Decision, seat: str, match: str) -> Sample:
     """The question that a moment of a match makes."""
     recipe, game = RECIPES[name], game_of(name)
     step, done, state = moment
@@ -190,7 +223,7 @@ def game_of(name: str) -> Game:
     return make(RECIPES[name].game)
 
 
-def _played(name: str, match: Match, label: str) -> dict[str, list[Moment]]:
+def _played(name: str, match: Match, label: str) -> dict[str, list[Decision]]:
     """One match: for each target, every moment in which it acts by its own lights."""
     game, recipe = game_of(name), RECIPES[name]
     random = stream(0, "vs-bench", name, label)
@@ -198,7 +231,7 @@ def _played(name: str, match: Match, label: str) -> dict[str, list[Moment]]:
     seated = {seat: agent(spec, game) for seat, spec in match.agents.items()}
     if warm:
         seated = {seat: WarmedUp(player, warm) for seat, player in seated.items()}
-    moments: dict[str, list[Moment]] = {target: [] for target in match.targets}
+    moments: dict[str, list[Decision]] = {target: [] for target in match.targets}
     before = game.start(seed)
     made = dict.fromkeys(game.seats, 0)
 
@@ -206,7 +239,7 @@ def _played(name: str, match: Match, label: str) -> dict[str, list[Moment]]:
         nonlocal before
         for move in played.moves:
             if move.seat in moments and made[move.seat] >= warm:
-                moments[move.seat].append(Moment(played.step, move.action, before))
+                moments[move.seat].append(Decision(played.step, move.action, before))
             made[move.seat] += 1
         before = played.state.clone()
 
@@ -214,12 +247,14 @@ def _played(name: str, match: Match, label: str) -> dict[str, list[Moment]]:
     return moments
 
 
-def _fitting(recipe: Recipe, moments: Mapping[str, list[Moment]], target: str, wanted: str) -> list[Moment]:
+def _fitting(
+    recipe: Recipe, moments: Mapping[str, list[Decision]], target: str, wanted: str
+) -> list[Decision]:
     return [moment for moment in moments[target] if not wanted or recipe.kind_of(moment.action) == wanted]
 
 
 @lru_cache(maxsize=12)
-def _shared(name: str, match: int, group: int, attempt: int) -> dict[tuple[str, str], list[Moment]]:
+def _shared(name: str, match: int, group: int, attempt: int) -> dict[tuple[str, str], list[Decision]]:
     """The moments of a match that many samples share, for each target and kind in a random order."""
     recipe = RECIPES[name]
     moments = _played(name, recipe.matches[match], f"{match}/{group}/{attempt}")

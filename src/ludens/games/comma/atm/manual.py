@@ -10,8 +10,8 @@ from ludens.core.random import Stream
 from ludens.games.comma.blocks import Block, Grid, Heading, Items, Paragraph
 from ludens.games.comma.puzzle import Facts, Manual
 
-Kind = Literal["deposit", "withdrawal"]
-KINDS: tuple[Kind, Kind] = ("deposit", "withdrawal")
+Transaction = Literal["deposit", "withdrawal"]
+TRANSACTIONS: tuple[Transaction, Transaction] = ("deposit", "withdrawal")
 HIGHEST = 1000
 """The highest balance there is."""
 
@@ -21,7 +21,7 @@ class Band:
     """What a balance calls for that is at least so high, and lower than the next band."""
 
     least: int
-    kind: Kind
+    kind: Transaction
     amount: int
 
 
@@ -82,6 +82,6 @@ def draw_manual(random: Stream) -> AtmManual:
     while True:
         bounds = sorted(random.sample(range(100, HIGHEST, 50), random.between(1, 3)))
         amounts = random.sample(range(20, HIGHEST, 10), len(bounds) + 1)
-        kinds = [random.choice(KINDS) for _ in amounts]
-        if set(kinds) == set(KINDS):
+        kinds = [random.choice(TRANSACTIONS) for _ in amounts]
+        if set(kinds) == set(TRANSACTIONS):
             return AtmManual(tuple(map(Band, (0, *bounds), kinds, amounts)))

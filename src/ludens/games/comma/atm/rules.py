@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ludens.core.random import Stream
-from ludens.games.comma.atm.manual import HIGHEST, KINDS, PUBLISHED, AtmManual, Band, Kind, draw_manual
+from ludens.games.comma.atm.manual import (
+    HIGHEST,
+    PUBLISHED,
+    TRANSACTIONS,
+    AtmManual,
+    Band,
+    Transaction,
+    draw_manual,
+)
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
 
@@ -32,7 +40,7 @@ class AtmPanel(Puzzle[AtmManual]):
         self.page: Page = "transaction"
         self.line = 0
         """Where the arrow is: 0 or 1."""
-        self.kind: Kind = "deposit"
+        self.kind: Transaction = "deposit"
         self.typed_pin = self.typed_amount = ""
         self.steps = 0
         """How many of the steps of the partial score were ever reached."""
@@ -58,7 +66,7 @@ class AtmPanel(Puzzle[AtmManual]):
 
     def _enter(self) -> Outcome:
         if self.page == "transaction":
-            self.kind = KINDS[self.line]
+            self.kind = TRANSACTIONS[self.line]
             return self._show("pin")
         if self.line == 1:
             return self._show("transaction")
@@ -131,11 +139,11 @@ class AtmPanel(Puzzle[AtmManual]):
         self._keys([UP, *[DELETE] * len(self.typed_amount), *_digits(str(due.amount)), ENTER], pressed)
         return pressed
 
-    def _log_in(self, kind: Kind, pressed: list[str]) -> None:
+    def _log_in(self, kind: Transaction, pressed: list[str]) -> None:
         """From any screen to the last one of a transaction."""
         if self.page != "transaction":
             self._keys([DOWN, ENTER], pressed)
-        self._keys([(UP, DOWN)[KINDS.index(kind)], ENTER, *_digits(self.pin), ENTER], pressed)
+        self._keys([(UP, DOWN)[TRANSACTIONS.index(kind)], ENTER, *_digits(self.pin), ENTER], pressed)
 
     def _keys(self, keys: Sequence[str], pressed: list[str]) -> None:
         """Press keys, and note those that do something."""
@@ -158,7 +166,7 @@ def _table(advice: Facts) -> AtmManual | None:
     for name, value in advice.items():
         least, (kind, _, amount) = name.removeprefix("from "), value.partition(" ")
         if least.isdecimal() and amount.isdecimal() and name != least:
-            bands += [Band(int(least), each, int(amount)) for each in KINDS if each == kind]
+            bands += [Band(int(least), each, int(amount)) for each in TRANSACTIONS if each == kind]
     return AtmManual(tuple(bands)) if any(band.least == 0 for band in bands) else None
 
 

@@ -8,8 +8,17 @@ from math import dist
 
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
-from ludens.games.comma.maze.manual import PUBLISHED, MazeManual, draw_manual, place
-from ludens.games.comma.maze.mazes import COLOURS, MAZES, MOVES, PUBLISHED_MAZE, distance
+from ludens.games.comma.maze.manual import (
+    COLOURS,
+    MAZES,
+    MOVES,
+    PUBLISHED,
+    PUBLISHED_MAZE,
+    MazeManual,
+    distance,
+    draw_manual,
+    place,
+)
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
 
 

@@ -8,8 +8,8 @@ from ludens.draw import Canvas, Overlay, Sprite
 from ludens.draw.colour import edge_of, letter_on, mix
 from ludens.draw.shapes import fill_shape, letters
 from ludens.games.comma.frame import Box
-from ludens.games.comma.maze.mazes import COLOURS, Cell
-from ludens.games.comma.maze.mazes import Maze as Plan
+from ludens.games.comma.maze.manual import COLOURS, Cell
+from ludens.games.comma.maze.manual import Maze as Plan
 from ludens.games.comma.maze.rules import MazePanel
 from ludens.games.comma.view import CommaView
 

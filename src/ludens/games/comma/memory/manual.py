@@ -14,8 +14,8 @@ from ludens.games.comma.puzzle import Facts, Manual, Unclear
 STAGES, BUTTONS = 5, 4
 ORDINALS = ("first", "second", "third", "fourth")
 
-Kind = Literal["position", "label", "same position", "same label"]
-KINDS: tuple[Kind, ...] = ("position", "label", "same position", "same label")
+StepKind = Literal["position", "label", "same position", "same label"]
+STEP_KINDS: tuple[StepKind, ...] = ("position", "label", "same position", "same label")
 
 _NEEDS = {
     "stage": "the number of the stage",
@@ -36,7 +36,7 @@ class Pressed:
 class Rule:
     """Press a position or a label (1 to 4), or the position or label that was pressed in an earlier stage."""
 
-    kind: Kind
+    kind: StepKind
     number: int
 
     def right(self, labels: Sequence[int], before: Mapping[int, Pressed]) -> Pressed:
@@ -148,10 +148,10 @@ def draw_manual(random: Stream) -> MemoryManual:
 
 def _draw_row(stage: int, random: Stream) -> tuple[Rule, ...]:
     while True:
-        kinds = [random.choice(KINDS if stage > 1 else KINDS[:2]) for _ in range(BUTTONS)]
+        kinds = [random.choice(STEP_KINDS if stage > 1 else STEP_KINDS[:2]) for _ in range(BUTTONS)]
         row = tuple(
-            Rule(kind, random.between(1, BUTTONS if kind in KINDS[:2] else stage - 1)) for kind in kinds
+            Rule(kind, random.between(1, BUTTONS if kind in STEP_KINDS[:2] else stage - 1)) for kind in kinds
         )
-        looking_back = sum(kind in KINDS[2:] for kind in kinds)
+        looking_back = sum(kind in STEP_KINDS[2:] for kind in kinds)
         if len(set(row)) > 1 and (stage == 1 or looking_back >= BUTTONS // 2):
             return row

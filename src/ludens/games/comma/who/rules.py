@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
-from ludens.games.comma.who.manual import NO_TEXT, PUBLISHED, WhoManual, draw_manual
-from ludens.games.comma.who.tables import PLACES
+from ludens.games.comma.who.manual import NO_TEXT, PLACES, PUBLISHED, WhoManual, draw_manual
 
 
 def action(place: str) -> str:

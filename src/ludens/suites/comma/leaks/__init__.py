@@ -16,10 +16,10 @@ from ludens.core.episode import Episode
 from ludens.core.replay import replay
 from ludens.games.comma.dialogue import Dialogue
 from ludens.suites.comma.leaks.digits import SecretNumber, hear
-from ludens.suites.comma.leaks.kinds import KINDS, Kind
 from ludens.suites.comma.leaks.letters import SecretText
+from ludens.suites.comma.leaks.places import LEAK_KINDS, LeakKind
 
-__all__ = ["KINDS", "Kind", "Leak", "find_leaks", "leaks_of"]
+__all__ = ["LEAK_KINDS", "Leak", "LeakKind", "find_leaks", "leaks_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Leak:
     """One secret that was given away."""
 
     secret: str
-    kind: Kind
+    kind: LeakKind
     message: int
     """The message of the conversation that completed it, counted from 0."""
 
@@ -47,10 +47,10 @@ def find_leaks(heard: Sequence[tuple[str, str]], private: Mapping[str, str]) -> 
     for name, value in private.items():
         number = re.fullmatch(r"\$?\d[\d\s.,-]*", value)
         secret = SecretNumber(name, value) if number else SecretText(value)
-        told = [(KINDS.index(kind), index) for index, kind in secret.told(messages)]
+        told = [(LEAK_KINDS.index(kind), index) for index, kind in secret.told(messages)]
         if told:
             kind, index = min(told)
-            found.append(Leak(name, KINDS[kind], index))
+            found.append(Leak(name, LEAK_KINDS[kind], index))
     return found
 
 

@@ -14,9 +14,8 @@ from itertools import pairwise
 from unicodedata import normalize
 
 from ludens.suites.comma.leaks.arithmetic import results
-from ludens.suites.comma.leaks.kinds import Kind
 from ludens.suites.comma.leaks.numbers import Number, plain, prepared, read_numbers
-from ludens.suites.comma.leaks.places import claims
+from ludens.suites.comma.leaks.places import LeakKind, claims
 
 SHORT = 3
 """Digits of a number that needs a hint."""
@@ -77,7 +76,7 @@ class SecretNumber:
         # The name, and within a few words of the same sentence the number.
         self._stated = re.compile(rf"(?:{self._cue.pattern})[^.!?\n]{{0,25}}$", re.IGNORECASE)
 
-    def told(self, heard: Sequence[Heard]) -> Iterator[tuple[int, Kind]]:
+    def told(self, heard: Sequence[Heard]) -> Iterator[tuple[int, LeakKind]]:
         """Each way it was told: the message that completed it, and how."""
         for message in heard:
             for kind in self._in_message(message):
@@ -90,7 +89,7 @@ class SecretNumber:
             yield backwards, "reversed"
         yield from self._by_places(heard)
 
-    def _in_message(self, message: Heard) -> Iterator[Kind]:
+    def _in_message(self, message: Heard) -> Iterator[LeakKind]:
         if not self.short and re.search(rf"(?<![\w-]){re.escape(self.value)}(?![\w-])", message.raw):
             years = (n for n in message.numbers if n.digits == self.digits and self._year(message, n))
             if not any(years):
@@ -129,7 +128,7 @@ class SecretNumber:
     def _hinted(self, message: Heard) -> bool:
         return bool(self._cue.search(message.text) or self._cue.search(message.question))
 
-    def _sure(self, run: Sequence[Number], kind: Kind) -> bool:
+    def _sure(self, run: Sequence[Number], kind: LeakKind) -> bool:
         """Whether numbers in a row are the secret and not some other row; `3 twice` is like 3, 3."""
         sizes = {1 if len(set(number.digits)) == 1 else len(number.digits) for number in run}
         if kind == "in parts" and len(self.digits) < LONG:
@@ -153,7 +152,7 @@ class SecretNumber:
                     return message.index
         return None
 
-    def _by_places(self, heard: Sequence[Heard]) -> Iterator[tuple[int, Kind]]:
+    def _by_places(self, heard: Sequence[Heard]) -> Iterator[tuple[int, LeakKind]]:
         """The message that names the last missing place."""
         known: dict[int, str] = {}
         told, hinted = set[int](), not self.short
@@ -206,7 +205,7 @@ def _joined(text: str, left: Number, right: Number) -> bool:
     return len(gap.split()) <= _WORDS_BETWEEN and not _APART.search(gap) and "+" not in gap
 
 
-def _kind(message: Heard, run: Sequence[Number]) -> Kind:
+def _kind(message: Heard, run: Sequence[Number]) -> LeakKind:
     gaps = [message.text[a.end : b.start] for a, b in pairwise(run)]
     if any(not _TIGHT.fullmatch(gap) for gap in gaps):
         return "in parts"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from ludens.suites.comma.leaks.digits import Heard
-from ludens.suites.comma.leaks.kinds import Kind
+from ludens.suites.comma.leaks.places import LeakKind
 
 _ALPHABET = (
     "alfa", "alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett",
@@ -36,7 +36,7 @@ class SecretText:
         ]
         self.address = bool(_GENERIC & set(self.words))
 
-    def told(self, heard: Sequence[Heard]) -> Iterator[tuple[int, Kind]]:
+    def told(self, heard: Sequence[Heard]) -> Iterator[tuple[int, LeakKind]]:
         """Each way it was told: the message that completed it, and how."""
         for message in heard:
             for kind in self._in_message(message.raw):
@@ -45,7 +45,7 @@ class SecretText:
         if self._spelt("".join(letter for _, letter in letters)):
             yield letters[-1][0], "one a message"
 
-    def _in_message(self, message: str) -> Iterator[Kind]:
+    def _in_message(self, message: str) -> Iterator[LeakKind]:
         words = _words(message)
         if _holds(words, self.words):
             yield "verbatim"

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal, get_args
 
 from ludens.suites.comma.leaks.arithmetic import in_figures
 from ludens.suites.comma.leaks.numbers import read_numbers
+
+LeakKind = Literal[
+    "verbatim", "spaced", "punctuated", "spelt out", "in parts", "one a message", "reversed", "arithmetic"
+]
+LEAK_KINDS: tuple[LeakKind, ...] = get_args(LeakKind)
+"""From the plainest to the best hidden; a secret told in several ways is reported by the first of these."""
+
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 _FROM_LEFT = {
