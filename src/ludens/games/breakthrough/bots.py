@@ -1,4 +1,4 @@
-"""Breakthrough's own player: the paper's alpha-beta, on bitboards."""
+"""Alpha-beta search for Breakthrough on bitboards, with the paper's evaluation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ludens.games.breakthrough.rules import Breakthrough
 from ludens.games.open_spiel.adapter import SpielState
 
 WON = 1000
-"""More than any lead; a win in fewer moves is worth as many points more."""
+"""More than any lead; a win in fewer moves scores higher."""
 
 Cells = tuple[int, int]
 
@@ -31,7 +31,7 @@ class Position:
         self._seen: dict[tuple[int, int, int], tuple[int, int, Cells]] = {}
 
     def best(self, black_moves: bool, depth: int) -> list[Cells]:
-        """The moves that search finds best, all of them where several are equal."""
+        """All moves that search finds best."""
         self._seen.clear()
         own, other = (self.black, self.white) if black_moves else (self.white, self.black)
         found: list[Cells] = []
@@ -46,7 +46,7 @@ class Position:
         return found
 
     def _after(self, own: int, other: int, move: Cells, down: bool, depth: int, alpha: int, beta: int) -> int:
-        """What a move is worth to the side that makes it, `depth` counting this move."""
+        """The value of a move for the side that makes it; `depth` includes this move."""
         start, end = move
         come = 1 << end
         own, other = own ^ (1 << start) | come, other & ~come
@@ -55,13 +55,13 @@ class Position:
         return -self._value(other, own, not down, depth - 1, -beta, -alpha)
 
     def _value(self, own: int, other: int, down: bool, depth: int, alpha: int, beta: int) -> int:
-        """What a position is worth to the side to move, which moves down the board or up."""
+        """The value of a position for the side to move, which moves down the board or up."""
         last, columns = self._last, self.columns
         ours = _foremost(own, down, last, columns)
         theirs = _foremost(other, not down, last, columns)
         if depth == 0:
             return ours - theirs
-        if ours == last - 1:  # the foremost pawn can always move: none of ours stands before it
+        if ours == last - 1:  # the foremost pawn can always move: none of its own pawns is ahead of it
             return WON + depth - 1
         if depth == 1:
             return self._one_move(own, other, down, ours, theirs)
@@ -94,7 +94,7 @@ class Position:
             return high
         moves = self._moves(own, other, down)
         best, floor, chosen = -2 * WON, alpha, known
-        if threat:  # whoever does not take the pawn before its goal has lost
+        if threat:  # the side that does not capture the pawn before its goal has lost
             target = threat.bit_length() - 1
             moves = [move for move in moves if move[1] == target]
             best = 2 - WON - depth
@@ -113,7 +113,7 @@ class Position:
         return best
 
     def _one_move(self, own: int, other: int, down: bool, ours: int, theirs: int) -> int:
-        """The value of the last move before the horizon: step ahead, or take their only foremost pawn."""
+        """The value of the last move before the horizon: advance, or capture the only foremost pawn."""
         last, columns = self._last, self.columns
         value = ours + 1 - theirs
         row = last - theirs if down else theirs
@@ -134,7 +134,7 @@ class Position:
         return max(value, taken)
 
     def _moves(self, own: int, other: int, down: bool) -> list[Cells]:
-        """Every move, the furthest advanced first: those decide races, so they prune most."""
+        """Every move, the most advanced pawns first: they decide races and prune most."""
         columns, moves = self.columns, []
         step = columns if down else -columns
         full = (1 << (self.rows * columns)) - 1
@@ -159,14 +159,14 @@ def _end(move: Cells) -> int:
 
 
 def _foremost(pawns: int, down: bool, last: int, columns: int) -> int:
-    """The rows that the foremost pawn has come from its own edge."""
+    """How many rows the foremost pawn is from its own edge."""
     if down:
         return (pawns.bit_length() - 1) // columns
     return last - ((pawns & -pawns).bit_length() - 1) // columns
 
 
 def _without(pawns: int, down: bool, count: int) -> int:
-    """The pawns without so many of the foremost."""
+    """The pawns without the given number of foremost ones."""
     for _ in range(count):
         pawns = pawns ^ (1 << (pawns.bit_length() - 1)) if down else pawns & (pawns - 1)
     return pawns
@@ -174,7 +174,7 @@ def _without(pawns: int, down: bool, count: int) -> int:
 
 @dataclass
 class AlphaBeta(Agent):
-    """Looks `depth` moves ahead with the paper's evaluation; the seat's stream decides between equals."""
+    """Searches `depth` moves ahead with the paper's evaluation; ties are broken at random."""
 
     depth: int = option(5, low=1, high=12, help="moves looked ahead")
     kind = "bot/alphabeta"

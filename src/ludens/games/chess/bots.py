@@ -22,7 +22,7 @@ MATE = 1_000_000
 
 
 def _square_worth(piece: str, rank: int, file: int, ending: bool) -> int:
-    """Centipawns a white piece gains from where it stands; rank and file count from 0, rank 0 at home."""
+    """Piece-square bonus of a white piece in centipawns; rank and file count from 0, rank 0 is White's."""
     centre = 3.5 - max(abs(rank - 3.5), abs(file - 3.5))
     if piece == "p":
         central = file in (3, 4) and rank in (3, 4)
@@ -42,7 +42,7 @@ def _square_worth(piece: str, rank: int, file: int, ending: bool) -> int:
 
 @lru_cache(maxsize=2)
 def _tables(ending: bool) -> dict[str, list[int]]:
-    """For every piece letter of a FEN, its worth on each of 64 squares from a8 to h1, white counted plus."""
+    """For every piece letter of a FEN, its value on each of 64 squares from a8 to h1, positive for White."""
     tables = {}
     for piece, value in VALUES.items():
         tables[piece.upper()] = [value + _square_worth(piece, 7 - s // 8, s % 8, ending) for s in range(64)]
@@ -51,7 +51,7 @@ def _tables(ending: bool) -> dict[str, list[int]]:
 
 
 def evaluate(fen: str) -> int:
-    """Centipawns for White."""
+    """The evaluation in centipawns for White."""
     placement = fen.split(" ", 1)[0]
     tables = _tables("q" not in placement and "Q" not in placement)
     total = square = 0
@@ -66,7 +66,7 @@ def evaluate(fen: str) -> int:
 
 
 def best_actions(spiel: Any, depth: int) -> list[int]:
-    """The actions that search finds best, all of them where several are equal."""
+    """All actions that search finds best."""
     best: list[int] = []
     best_value = -2 * MATE
     for action, _ in _ordered(spiel):
@@ -96,7 +96,7 @@ def _ordered(spiel: Any) -> list[tuple[int, int]]:
 
 
 def _value(spiel: Any, depth: int, alpha: int, beta: int) -> int:
-    """What the position is worth to the side to move."""
+    """The value of the position for the side to move."""
     if spiel.is_terminal():
         return -MATE - depth if any(spiel.returns()) else 0
     standing = 0
@@ -119,7 +119,7 @@ def _value(spiel: Any, depth: int, alpha: int, beta: int) -> int:
 
 @dataclass
 class Search(Agent):
-    """Looks `depth` moves ahead, and on through captures; the seat's stream decides between equals."""
+    """Searches `depth` moves ahead and then captures; ties are broken at random."""
 
     depth: int = option(2, low=1, high=5, help="moves looked ahead, captures beyond not counted")
     kind = "bot/search"
@@ -138,7 +138,7 @@ _PLACES = ("/usr/games", "/usr/local/games", "/opt/homebrew/bin")
 
 @dataclass
 class Uci(Agent):
-    """One engine process for every seat; one thread and a limit of nodes, so that a seed gives one game."""
+    """One engine process per seat; one thread and a node limit make it deterministic."""
 
     engine: str = option("stockfish", help="name or path of the engine")
     nodes: int = option(1000, low=1, high=100_000_000, help="positions the engine may look at for a move")
@@ -171,7 +171,7 @@ class Uci(Agent):
 
 
 def find_engine(name: str) -> str:
-    """Where the engine lies; a `BadOption` when it is nowhere."""
+    """The engine's path; raises `BadOption` when it is not found."""
     path = Path(name)
     if path.is_absolute() or len(path.parts) > 1:
         if not path.is_file():

@@ -1,4 +1,4 @@
-"""Chess: OpenSpiel's rules; a move is where from and where to, as in `e2e4` or `e7e8q`."""
+"""Chess: OpenSpiel's rules; a move names two squares, as in `e2e4` or `e7e8q`."""
 
 from __future__ import annotations
 

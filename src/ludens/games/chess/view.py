@@ -1,4 +1,4 @@
-"""How chess looks: the usual pieces on a checkered board, White at the bottom."""
+"""The view of chess: the usual pieces on a checkered board, White at the bottom."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST = {"pawn": 8, "knight": 2, "bishop": 2, "rook": 2, "queen": 1, "king": 1}
 
 
 class ChessView(BoardView):
-    """Ranks counted from the bottom, files lettered from the left."""
+    """Ranks are counted from the bottom, files lettered from the left."""
 
     rows = columns = 8
     codes = {
@@ -92,7 +92,7 @@ class ChessView(BoardView):
         return ActionFormat(aliases=aliases)
 
     def scatter(self, random: Stream) -> Matrix:
-        """No more pieces of a kind than a game starts with, on any squares."""
+        """At most as many pieces of a kind as a game starts with, on any squares."""
         men = [sign * n for sign in (1, -1) for n, piece in enumerate(_NAMES, 1) for _ in range(_MOST[piece])]
         chosen = random.sample(men, random.between(0, len(men)))
         cells = [0] * 64

@@ -1,4 +1,4 @@
-"""Coin Dilemma: each coin earns its taker a point; the other's coin costs the other two."""
+"""Coin Dilemma: each coin earns its taker a point; taking the other's coin costs the other two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""COMMA: one sees the panel, the other has the manual, and they must talk. Ten puzzles on one conversation.
+"""COMMA: one seat sees the panel, the other has the manual, and they must talk. Ten puzzles.
 
 `dialogue` holds the conversation: turns, mistakes, what acts, what each seat hears, the score. `puzzle`
 says what a puzzle must bring: a `Manual` (the data its rules go by) and a `Puzzle` (the panel). `view`

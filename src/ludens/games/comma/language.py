@@ -1,4 +1,4 @@
-"""The small language of the oracles: one fact a line, `name = value`.
+"""The oracles' small language, one fact per line as `name = value`, and the oracles' messages.
 
 `name = <meaning>` is a blank for the other to fill in, not a fact; all other lines are ignored.
 """
@@ -14,7 +14,7 @@ LONGEST = 400
 
 
 def write(facts: Mapping[str, str]) -> str:
-    """Facts as lines."""
+    """Write facts as lines."""
     return "\n".join(f"{name} = {value}" for name, value in facts.items())
 
 
@@ -46,7 +46,7 @@ def need(facts: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
 
 
 def solve(puzzle: Puzzle[Manual], advice: str) -> str:
-    """The perfect Solver's message: the actions the latest advice leads to, then what it sees after them."""
+    """The perfect Solver's message: the actions that follow from the latest advice, then what it sees."""
     said = language.read(advice)
     actions = list(puzzle.clone().follow(said))
     for action in actions:
@@ -57,7 +57,7 @@ def solve(puzzle: Puzzle[Manual], advice: str) -> str:
 
 
 def advise(manual: Manual, messages: Sequence[str]) -> str:
-    """The perfect Expert's message: what this manual says to what was told. The panel is out of its reach."""
+    """The perfect Expert's message, from the manual and what it was told; it does not see the panel."""
     try:
         return language.write(manual.advise([language.read(message) for message in messages]))
     except Unclear as gap:

@@ -1,4 +1,4 @@
-"""Gomoku's own player: a search over lines of five."""
+"""Alpha-beta search for Gomoku over lines of five."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Position:
         self.stones[cell] = side
 
     def take(self, cell: int) -> None:
-        """Undo the placing of a stone."""
+        """Remove a stone."""
         side = self.stones.pop(cell)
         mine, theirs = self.counts[side], self.counts[1 - side]
         self.won = -1
@@ -94,7 +94,7 @@ class Position:
                 self.worth[1 - side] += WORTH[other]
 
     def promise(self, cell: int, side: int) -> int:
-        """What a stone of this side here would gain and what it would spoil."""
+        """What a stone of this side here would gain and block."""
         mine, theirs = self.counts[side], self.counts[1 - side]
         total = 0
         for line in self._through[cell]:
@@ -106,7 +106,7 @@ class Position:
         return total
 
     def candidates(self, side: int, width: int) -> list[int]:
-        """The most promising empty crossings near stones, best first; the middle of an empty board."""
+        """The most promising empty crossings near stones, best first; the centre of an empty board."""
         if not self.stones:
             return [self.size * self.size // 2]
         near = {cell for stone in self.stones for cell in self._near[stone] if cell not in self.stones}
@@ -115,7 +115,7 @@ class Position:
         return sorted(near, key=lambda cell: (-self.promise(cell, side), cell))[:width]
 
     def value(self, side: int, depth: int, alpha: int, beta: int, width: int) -> int:
-        """What the position is worth to the side to move, looking `depth` stones ahead."""
+        """The value of the position for the side to move, searching `depth` stones ahead."""
         if self.won >= 0:
             return -WON - depth
         if depth == 0:
@@ -133,7 +133,7 @@ class Position:
 
 @dataclass
 class Lines(Agent):
-    """Alpha-beta over the most promising crossings; the seat's stream decides between equals."""
+    """Alpha-beta over the most promising crossings; ties are broken at random."""
 
     depth: int = option(3, low=1, high=6, help="stones looked ahead")
     width: int = option(10, low=1, high=60, help="crossings considered at every stone")
@@ -156,7 +156,7 @@ class Lines(Agent):
         best_value = -2 * WON
         for cell in position.candidates(side, self.width):
             position.put(cell, side)
-            # A window one below the best value keeps equals apart from worse moves.
+            # A window one below the best value tells equal moves from worse ones.
             value = -position.value(1 - side, self.depth - 1, -2 * WON, -(best_value - 1), self.width)
             position.take(cell)
             if value > best_value:

@@ -1,4 +1,4 @@
-"""What a hint means among strong players: the convention, as common knowledge.
+"""The meaning of a hint among strong players: the convention, as common knowledge.
 
 A `Reading` follows what everybody saw and nothing else, so all players come to the same one. For each card
 it keeps which cards it may be by the bare facts (`hard`) and by the convention (`soft`), as bits.
@@ -29,13 +29,13 @@ def bits(mask: int) -> list[int]:
 
 
 class Reading:
-    """Common knowledge after a number of events."""
+    """Common knowledge after a number of actions."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.stacks = [0] * shape.colors
         self.gone = [0] * len(shape.copies)
-        """How many of each card lie open: played or discarded."""
+        """How many copies of each card were played or discarded."""
         self.deck = sum(shape.copies) - shape.players * shape.hand
         self.hands = [
             list(range(player * shape.hand, (player + 1) * shape.hand)) for player in range(shape.players)
@@ -55,7 +55,7 @@ class Reading:
         self._survey()
 
     def copy(self) -> Reading:
-        """An independent copy, to try a hint on."""
+        """An independent copy, for trying a hint."""
         new: Reading = object.__new__(Reading)
         new.__dict__.update(self.__dict__)
         new.hands = [list(hand) for hand in self.hands]
@@ -64,7 +64,7 @@ class Reading:
         return new
 
     def _survey(self) -> None:
-        """What can be played, what is useless, what is the last of its kind."""
+        """Which cards are playable, useless, or the last copy."""
         shape = self.shape
         self.playable = self.useless = self.last = 0
         for color in range(shape.colors):
@@ -85,7 +85,7 @@ class Reading:
                     self.playable &= ~bit
 
     def follow(self, log: tuple[PastAction, ...]) -> None:
-        """Take in every event not yet read."""
+        """Process every action not yet read."""
         for event in log[self.read :]:
             self._known = None
             if event.move.offset:
@@ -113,11 +113,11 @@ class Reading:
         self._survey()
 
     def next_discard(self, player: int) -> int | None:
-        """The oldest card that nobody pointed at."""
+        """The oldest card that no hint has touched."""
         return next((serial for serial in self.hands[player] if serial not in self.clued), None)
 
     def fixed(self) -> dict[int, int]:
-        """Useful cards whose faces everybody knows, as a bit each, with the serial number of one copy."""
+        """Useful cards whose faces everybody knows, one bit each, with the serial number of one copy."""
         if self._known is None:
             self._known = {
                 mask: serial
@@ -127,7 +127,7 @@ class Reading:
         return self._known
 
     def _soon(self) -> int:
-        """What can be played now or after cards whose faces are known."""
+        """Cards playable now or after cards whose faces are known."""
         known, soon = self.fixed(), self.playable
         for color, height in enumerate(self.stacks):
             rank = height
@@ -146,7 +146,7 @@ class Reading:
         return open_ones[-1] if open_ones else None
 
     def hear(self, player: int, kind: str, value: int, touched: tuple[int, ...]) -> None:
-        """A hint to this player."""
+        """Process a hint to this player."""
         told = (self._by_color if kind == "color" else self._by_rank)[value]
         focus, doomed = self.focus(player, touched), self.next_discard(player)
         meant = self._soon()

@@ -1,4 +1,4 @@
-"""Hanabi and Tiny Hanabi: OpenSpiel's rules, with a table beside them that knows what each seat may see."""
+"""Hanabi and Tiny Hanabi: OpenSpiel's rules, and a table that tracks what each seat may see."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ludens.games.open_spiel.adapter import SpielGame, SpielState
 
 
 class HanabiState(SpielState):
-    """OpenSpiel's state and the table it stands for."""
+    """OpenSpiel's state and the matching `Table`."""
 
     game: HanabiGame
 
@@ -84,7 +84,7 @@ def _move(game: HanabiGame, action: int) -> tuple[str, Move]:
 
 
 class HanabiGame(SpielGame):
-    """What Hanabi and its small sister share."""
+    """The base of Hanabi and Tiny Hanabi."""
 
     best = "bot/strong"
     spiel_name = "hanabi"
@@ -99,7 +99,7 @@ class HanabiGame(SpielGame):
     @property
     @abstractmethod
     def shape(self) -> Shape:
-        """The measures of the game."""
+        """The parameters of the game."""
 
     @property
     def seats(self) -> tuple[str, ...]:

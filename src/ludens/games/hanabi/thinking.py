@@ -1,4 +1,4 @@
-"""How the strong player chooses: what holders know of their cards, what others need, what a hint is worth."""
+"""How the strong bot decides: what holders know of their cards, what others need, the value of a hint."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ludens.games.hanabi.reading import Reading, bits
 from ludens.games.hanabi.table import COLORS, Sight, unseen
 
 GOOD_HINT = 6.0
-"""What a hint must be worth to spend a token on it rather than discard."""
+"""The least value of a hint for which to spend a token rather than discard."""
 NEW_PLAY = 10.0
 HARMFUL = -5.0
 MISLEADING = -100.0
@@ -20,7 +20,7 @@ FORGOTTEN = 4.0
 
 @dataclass(frozen=True)
 class Hint:
-    """A hint that could be given, and the common reading once it was."""
+    """A possible hint, and the common reading after it."""
 
     name: str
     player: int
@@ -29,7 +29,7 @@ class Hint:
 
 
 class Thinker:
-    """One player's mind. All of it follows from what the player may know; memory only saves time."""
+    """One player's reasoning, from what that player may know; the cache only saves time."""
 
     def __init__(self) -> None:
         self._reading: Reading | None = None
@@ -50,7 +50,7 @@ class Thinker:
     # What holders know.
 
     def _exhausted(self, player: int) -> int:
-        """Cards of which this player sees every copy, as far as I can tell."""
+        """Cards of which this player sees every copy, as far as can be known."""
         left = self.left
         if player != self.me:
             left = list(left)
@@ -59,7 +59,7 @@ class Thinker:
         return sum(1 << card for card, count in enumerate(left) if count <= 0)
 
     def may_be(self, reading: Reading, player: int, serial: int) -> int:
-        """What a card may be to its holder, by facts and convention."""
+        """What a card may be for its holder, by facts and convention."""
         hard = reading.hard[serial] & ~self._out[player]
         soft = hard & reading.soft[serial]
         if serial in reading.clued:
@@ -72,11 +72,11 @@ class Thinker:
         return soft or hard
 
     def plays(self, reading: Reading, player: int) -> list[int]:
-        """The cards this player takes for playable."""
+        """The cards this player considers playable."""
         return self._within(reading, player, reading.playable)
 
     def dead(self, reading: Reading, player: int) -> list[int]:
-        """The cards this player takes for useless."""
+        """The cards this player considers useless."""
         return self._within(reading, player, reading.useless)
 
     def _within(self, reading: Reading, player: int, wanted: int) -> list[int]:
@@ -121,12 +121,12 @@ class Thinker:
         return f"({what} {self.reading.hands[self.me].index(serial)})"
 
     def _rank(self, serial: int) -> tuple[int, int]:
-        """Low cards first: they open the way for others."""
+        """Low cards first: they make others playable."""
         mask = self.may_be(self.reading, self.me, serial)
         return max(card % self.sight.shape.ranks for card in bits(mask)), serial
 
     def _guess(self) -> int | None:
-        """In the last round, the card that is most likely to fit."""
+        """In the last round, the card most likely to be playable."""
         best, chance = None, 0.1
         for serial in self.reading.hands[self.me]:
             mask = self.may_be(self.reading, self.me, serial)
@@ -137,7 +137,7 @@ class Thinker:
         return best
 
     def _least(self) -> int:
-        """The card whose loss is the least likely to hurt."""
+        """The card whose loss is least likely to matter."""
         reading, me = self.reading, self.me
 
         def harmless(serial: int) -> float:
@@ -147,7 +147,7 @@ class Thinker:
         return max(reading.hands[me], key=harmless)
 
     def _urgent(self, player: int, hints: list[tuple[Hint, float]]) -> Hint | None:
-        """What the next player must be told at once: do not play that, do not throw that away."""
+        """A warning to the next player: do not play that, do not discard that."""
         reading, usable = self.reading, [(hint, worth) for hint, worth in hints if hint.player == player]
         plays = self.plays(reading, player)
         if any(not reading.playable >> self.faces[serial] & 1 for serial in plays):
@@ -164,7 +164,7 @@ class Thinker:
         return None
 
     def _hints(self) -> list[tuple[Hint, float]]:
-        """Every hint there is to give, the best first."""
+        """Every possible hint, the best first."""
         if not self.sight.info:
             return []
         valued = [(hint, self._worth(hint)) for hint in self._possible_hints()]
@@ -186,7 +186,7 @@ class Thinker:
                     yield Hint(f"(Reveal player +{offset} {kind} {shown})", player, tuple(serials), after)
 
     def _worth(self, hint: Hint) -> float:
-        """Cards that will be played because of it, less what it wastes or hides; never a false promise."""
+        """The cards that will be played because of it, minus what it wastes or hides; never misleading."""
         old, new, player, ranks = self.reading, hint.after, hint.player, self.sight.shape.ranks
         before, promised = set(self.plays(old, player)), set(self.plays(new, player))
         pointed_at = {face for serial, face in self.faces.items() if serial in old.clued}

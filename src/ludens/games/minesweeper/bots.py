@@ -1,4 +1,4 @@
-"""Who sweeps by logic: certain cells first, then the least risk. It sees no more than the player does."""
+"""Minesweeper by exact inference: certain cells first, then the least risk. It uses only what is visible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ludens.games.minesweeper.rules import MinesweeperState
 
 @dataclass
 class Logic(Agent):
-    """Opens a cell that is certainly safe; else one of those least likely to hold a mine.
+    """Opens a cell that is certainly safe, else one of those least likely to hold a mine.
 
     Among those it prefers few hidden cells around: such a cell is blank most often and opens an area.
     """

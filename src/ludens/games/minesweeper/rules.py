@@ -1,4 +1,4 @@
-"""Minesweeper: numbers tell how many mines are near; the game is won when every other cell is open."""
+"""Minesweeper: numbers count the mines near a cell; the game is won when every other cell is open."""
 
 from __future__ import annotations
 
@@ -63,18 +63,18 @@ class Minesweeper(Game):
 
 
 class MinesweeperState(State):
-    """A field, partly open. The mines are laid when the first cell is opened."""
+    """A partly open field. Mines are placed when the first cell is opened."""
 
     def __init__(self, game: Minesweeper, random: Stream) -> None:
         self.game = game
         self._random = random
         self.mines: frozenset[int] | None = None
         self.seen: Seen = (HIDDEN,) * (game.rows * game.columns)
-        """What the player sees: see `field`."""
+        """What the player sees: see `oracle`."""
         self.hit: int | None = None
         """The mine that was opened."""
         self._trail: tuple[tuple[Seen, int], ...] = ()
-        """What was seen before each move, and the cell opened."""
+        """What was visible before each move, and the cell opened."""
 
     @property
     def won(self) -> bool:

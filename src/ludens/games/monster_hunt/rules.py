@@ -1,4 +1,4 @@
-"""Monster Hunt: apples feed one player; the monster pays two who meet it together and costs one alone."""
+"""Monster Hunt: apples reward one player; the monster rewards two who meet it together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chefs: a pair that plans together, and one that minds its own errands."""
+"""Overcooked bots: a pair that plans together, and one that works on its own."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ludens.games.overcooked.routes import LONGEST, ROLES, Errand, Route, done, 
 from ludens.games.overcooked.rules import SEATS, Overcooked, OvercookedState
 
 _WAITING = LONGEST // 2
-"""What waiting costs in a plan: more than most errands take, so that two who can work do."""
+"""The cost of waiting in a plan: more than most errands take, so that both work when they can."""
 
 
 @lru_cache(maxsize=4096)
 def together(place: Kitchen, snapshot: Snapshot) -> tuple[str, str]:
-    """The next action of both chefs by the shortest joint plan.
+    """The next action of both chefs, from the shortest joint plan.
 
     One chef takes an errand and the straight way; the other's errand counts on its being done, and the
     other's way keeps clear of it. Either chef may go first; both seats work out the same plan.
@@ -51,7 +51,7 @@ def _cost(task: Errand, way: Route) -> int:
 
 @dataclass
 class Planner(Agent):
-    """Plans for both chefs on the full state and does its own part."""
+    """Plans for both chefs on the full state and executes its own part."""
 
     kind = "bot/planner"
     sees = "state"
@@ -65,7 +65,7 @@ class Planner(Agent):
             )
 
     def action(self, state: OvercookedState) -> str:
-        """What the plan says now."""
+        """The planned action."""
         return together(state.kitchen, state.snapshot)[self.me]
 
     async def act(self, ask: Ask) -> Reply:
@@ -76,7 +76,7 @@ class Planner(Agent):
 
 @dataclass
 class Optimal(Planner):
-    """The paper's optimal pair: two whole soups, 40 points, and then rest.
+    """The paper's optimal pair: two soups, 40 points, then rest.
 
     The planner goes on with a third, which the paper does not count on.
     """
@@ -93,7 +93,7 @@ class Optimal(Planner):
 
 @dataclass
 class Greedy(Planner):
-    """Minds its own errands and takes the shortest way around the other; now and then its hand slips."""
+    """Does its own errands by the shortest way around the other; with a small probability acts at random."""
 
     kind = "bot/greedy"
     role: str = option("any", choices=ROLES, help="cook (onions and pots), waiter (dishes and soups) or any")

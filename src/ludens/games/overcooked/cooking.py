@@ -1,4 +1,4 @@
-"""The laws of the kitchen: what one step of both chefs does. Pure functions on frozen moments.
+"""The rules of the kitchen: one step of both chefs, as pure functions on frozen snapshots.
 
 The order within a step is that of Overcooked-AI: chef_0 interacts, then chef_1; both move; then pots cook.
 """
@@ -16,7 +16,7 @@ POT_HOLDS, COOK_STEPS = 3, 5
 
 NOTHING, ONION, DISH = "", "onion", "dish"
 SOUPS = ("soup of 1 onion", "soup of 2 onions", "soup of 3 onions")
-"""A plated soup, by the onions in it."""
+"""Plated soups, by the onions in them."""
 
 EVENTS = (
     "onions_potted",
@@ -27,13 +27,13 @@ EVENTS = (
     "soups_delivered",
     "weak_soups_delivered",
 )
-"""What one INTERACT can bring about. A useful dish is one that earns; a weak soup is one that does not."""
+"""The effects of an INTERACT. A useful dish is one that earns points; a weak soup is one that does not."""
 CookingEvent = tuple[int, str]
-"""Which chef did what."""
+"""Chef number and effect."""
 
 
 class Chef(NamedTuple):
-    """Where a chef stands and looks, and what the chef holds."""
+    """A chef's cell, direction and held object."""
 
     cell: int
     facing: str
@@ -41,7 +41,7 @@ class Chef(NamedTuple):
 
 
 class Pot(NamedTuple):
-    """Onions in a pot and the steps they have cooked; -1 until somebody starts it."""
+    """The onions in a pot and the steps they have cooked; -1 until it is started."""
 
     onions: int = 0
     cooked: int = -1
@@ -58,12 +58,12 @@ class Pot(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """Everything that can be seen in the kitchen at one time."""
+    """The visible state of the kitchen at one step."""
 
     chefs: tuple[Chef, ...]
     pots: tuple[Pot, ...]
     counters: tuple[tuple[int, str], ...] = ()
-    """Every counter on which something lies, by cell."""
+    """Every counter with an object on it, by cell."""
 
 
 def opening(place: Kitchen) -> Snapshot:
@@ -74,7 +74,7 @@ def opening(place: Kitchen) -> Snapshot:
 def after(
     place: Kitchen, snapshot: Snapshot, actions: Sequence[str], strict: bool = False
 ) -> tuple[Snapshot, list[CookingEvent]]:
-    """The next snapshot, and what the chefs brought about.
+    """The next snapshot, and the events of this step.
 
     Args:
         place: The kitchen.
@@ -132,7 +132,7 @@ def _interact(
 
 
 def _at_pot(holds: str, pot: Pot) -> tuple[str, Pot, str]:
-    """What is held and what is in the pot after an INTERACT, and the event it was."""
+    """The held object and the pot after an INTERACT, and its event."""
     if holds == ONION and pot.open:
         return NOTHING, Pot(pot.onions + 1), "onions_potted"
     if not holds and pot.onions and pot.cooked < 0:
@@ -156,7 +156,7 @@ def _useful(now: Snapshot, pots: tuple[Pot, ...], strict: bool) -> bool:
 
 
 def _moved(place: Kitchen, chefs: tuple[Chef, ...], actions: Sequence[str]) -> tuple[Chef, ...]:
-    """Both chefs turned, and moved unless they would meet in a cell or change places."""
+    """Both chefs turned, and moved unless they would collide or swap places."""
     if not any(action in place.steps for action in actions):
         return chefs
     goals = []

@@ -1,4 +1,4 @@
-"""Ways through a kitchen, in space and time: the shortest one that keeps clear of where the other will be."""
+"""Errands in a kitchen, and the shortest routes that avoid the other chef in space and time."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ludens.games.overcooked.cooking import (
 from ludens.games.overcooked.kitchens import COUNTER, DISHES, FLOOR, HATCH, ONIONS, POT, Kitchen
 
 ROLES = ("any", "cook", "waiter")
-"""A cook brings onions and starts pots, a waiter fetches dishes, plates and serves; `any` does both."""
+"""A cook brings onions and starts pots; a waiter fetches dishes, plates and serves; `any` does both."""
 
 
 class Errand(NamedTuple):
-    """The cells one of which to interact with, not before so many steps; no cells: nothing to do but wait."""
+    """The cells to interact with (any one of them) and the earliest step; no cells means waiting."""
 
     kind: str
     cells: tuple[int, ...] = ()
@@ -31,7 +31,7 @@ class Errand(NamedTuple):
 
 
 def errand(place: Kitchen, snapshot: Snapshot, me: int, role: str = "any") -> Errand:
-    """The most useful errand of a chef who trusts the other to finish what the hands hold."""
+    """The most useful errand of a chef, assuming that the other finishes what it holds."""
     holds, other = snapshot.chefs[me].holds, snapshot.chefs[1 - me].holds
     if holds in SOUPS:
         return Errand("serve", place.all(HATCH))
@@ -71,7 +71,7 @@ def _with_onion(place: Kitchen, snapshot: Snapshot, me: int, other: str) -> Erra
 
 
 def done(place: Kitchen, snapshot: Snapshot, me: int, task: Errand) -> Snapshot:
-    """The snapshot as it will be once the errand is done: what the other chef may count on."""
+    """The snapshot after the errand is done: what the other chef may rely on."""
     chefs, pots = list(snapshot.chefs), list(snapshot.pots)
     holds = {"take onion": ONION, "take dish": DISH, "plate": SOUPS[-1]}.get(task.kind, NOTHING)
     if task.kind != "wait":
@@ -99,11 +99,11 @@ def _free(place: Kitchen, snapshot: Snapshot) -> tuple[int, ...]:
 LONGEST = 24
 
 Pose = tuple[int, str, int]
-"""A cell, a direction to look in, a time."""
+"""Cell, direction and time."""
 
 
 class Route(NamedTuple):
-    """Actions up to and including the INTERACT, and the cells stood on, the first one included."""
+    """Actions up to and including the INTERACT, and the cells visited, the first one included."""
 
     actions: tuple[str, ...]
     cells: tuple[int, ...]
@@ -117,7 +117,7 @@ class Route(NamedTuple):
 def route(
     place: Kitchen, chef: Chef, task: Errand, around: Sequence[int] = (), wall: int | None = None
 ) -> Route | None:
-    """The shortest way to do an errand, or None where there is none.
+    """The shortest route for an errand, or None.
 
     Args:
         place: The kitchen.
@@ -147,7 +147,7 @@ def route(
 
 
 def shared(place: Kitchen) -> bool:
-    """Whether both chefs can reach every kind of tile, so that neither depends on being handed things."""
+    """Whether both chefs can reach every type of tile, so that nothing must be handed over."""
     for start in place.starts:
         seen, edge = {start}, {start}
         while edge:
@@ -161,7 +161,7 @@ def shared(place: Kitchen) -> bool:
 
 
 def _there(place: Kitchen, pose: Pose, task: Errand, around: Sequence[int]) -> bool:
-    """Whether one INTERACT here and now does the errand; waiting ends when the other is past."""
+    """Whether an INTERACT here and now does the errand; waiting ends when the other has passed."""
     cell, facing, time = pose
     if not task.cells:
         return time > 0 and time >= len(around)
@@ -170,7 +170,7 @@ def _there(place: Kitchen, pose: Pose, task: Errand, around: Sequence[int]) -> b
 
 
 def _clear(around: Sequence[int], time: int, here: int, there: int) -> bool:
-    """Whether a step from here to there, begun at this time, neither meets the other nor changes places."""
+    """Whether a step at this time avoids a collision and a swap with the other chef."""
     if time + 1 >= len(around):
         return True
     now, soon = around[time], around[time + 1]

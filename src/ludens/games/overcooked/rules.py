@@ -1,4 +1,4 @@
-"""Overcooked: two chefs cook onion soup together; what they earn is shared."""
+"""Overcooked: two chefs cook onion soup together and share the reward."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ POINTS = {
     "paper": {"onions_potted": 2, "dishes_useful": 2, "soups_plated": 2, "soups_delivered": 10},
     "released": {"onions_potted": 3, "dishes_useful": 3, "soups_plated": 5, "soups_delivered": 10},
 }
-"""What events earn: a soup of three onions brings 20 by the paper, 27 by its released code."""
+"""Points per event: a soup of three onions earns 20 by the paper, 27 by its released code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A snapshot with its step, the points earned until then, and the actions that led to it."""
+    """A snapshot with its step, the score so far, and the actions that led to it."""
 
     step: int
     score: int
@@ -33,7 +33,7 @@ class Frame:
 
 
 class OvercookedState(State):
-    """The most recent frames, the current one last, and what each chef has done so far."""
+    """The most recent frames, the current one last, and the counters of each chef."""
 
     def __init__(self, game: Overcooked) -> None:
         self.game = game
@@ -53,7 +53,7 @@ class OvercookedState(State):
 
     @property
     def snapshot(self) -> Snapshot:
-        """The kitchen as it is."""
+        """The kitchen now."""
         return self.frames[-1].snapshot
 
     @property

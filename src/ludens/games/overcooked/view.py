@@ -1,4 +1,4 @@
-"""How Overcooked looks: step and score on top, the kitchen from above, and a legend below.
+"""The view of Overcooked: step and score on top, the kitchen from above, and a legend below.
 
 Both chefs see the same pictures. A frame once drawn is kept, since it is shown in four observations.
 """
@@ -15,7 +15,7 @@ from ludens.games.overcooked.kitchens import COUNTER, DISHES, FLOOR, HATCH, ONIO
 from ludens.games.overcooked.rules import POINTS, SEATS, Frame, Overcooked, OvercookedState
 
 _TOP, _LEFT, _LEGEND = 52, 26, 388
-"""Where kitchen and legend begin, in units of a 512th of the picture."""
+"""Vertical positions of kitchen and legend, in units of 1/512 of the picture."""
 _KEPT_FRAMES = 64
 
 

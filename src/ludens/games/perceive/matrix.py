@@ -1,4 +1,4 @@
-"""Reading a matrix out of a reply: nested lists, LaTeX, or rows of numbers."""
+"""The reply format for matrices: nested lists, LaTeX, or rows of numbers."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _latex(text: str) -> list[Rows]:
 
 
 def _plain(text: str) -> list[Rows]:
-    """Blocks of neighbouring lines that hold nothing but numbers."""
+    """Blocks of consecutive lines that hold only numbers."""
     blocks: list[Rows] = []
     inside = False
     for line in text.splitlines():

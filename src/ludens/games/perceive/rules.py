@@ -1,4 +1,4 @@
-"""Perceive: a question of one move. A random position of a board game is to be written down as a matrix."""
+"""Perceive, a one-move question: write a random position of a board game as a matrix."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RANGE = re.compile(r"(\d{1,4})-(\d{1,4})")
 
 
 def bounds(board: BoardView, pieces: str) -> tuple[int, int]:
-    """The least and the greatest number of pieces that `pieces` asks for, as in `46-90`."""
+    """The bounds in an option `pieces` such as `46-90`."""
     written, cells = _RANGE.fullmatch(pieces), board.rows * board.columns
     low, high = (int(written[1]), int(written[2])) if written else (1, 0)
     if not low <= high <= cells:
@@ -31,7 +31,7 @@ def bounds(board: BoardView, pieces: str) -> tuple[int, int]:
 
 
 def codes_of(board: BoardView, kinds: str) -> Sequence[int]:
-    """The codes of the pieces whose letters in the text twin stand in `kinds`; all when it is empty."""
+    """The codes of the pieces whose letters are in `kinds`; all when it is empty."""
     known: dict[str, list[int]] = {}
     for code, mark in board.marks.items():
         if code != board.empty:
@@ -46,7 +46,7 @@ def codes_of(board: BoardView, kinds: str) -> Sequence[int]:
 
 
 def scattered(board: BoardView, random: Stream, pieces: str, kinds: str) -> Matrix:
-    """A random position with so many pieces of these kinds, each piece as likely as any other.
+    """A random position with this number and these kinds of pieces, each piece equally likely.
 
     With kinds alone, as many pieces on the same cells as the board would scatter of all kinds.
     """
@@ -100,7 +100,7 @@ class Perceive(Game):
 
 @lru_cache(maxsize=64)
 def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
-    """The view of the board game whose positions are shown."""
+    """The view of the board game that is shown."""
     if board.startswith("perceive"):
         raise BadOption("perceive needs a board game to show, not itself.")
     view = make(board).view(render, seed)
@@ -110,7 +110,7 @@ def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
 
 
 class Position(State):
-    """A position to be read, and what was read."""
+    """A position, and the matrix that was answered."""
 
     def __init__(self, board: BoardView, matrix: Matrix, answer: str | None = None) -> None:
         self.board = board

@@ -1,4 +1,4 @@
-"""How a position to be read is shown: exactly as the board game shows it."""
+"""The view of Perceive: the board game's own picture."""
 
 from __future__ import annotations
 

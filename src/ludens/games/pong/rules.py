@@ -1,4 +1,4 @@
-"""Pong: the Atari game, against its own computer player or between two seats."""
+"""Pong: the Atari game, against its built-in player or between two seats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ludens.games.pong.console import ConsoleState, Frame, console
 
 ACTIONS = Legal(("STAY", "UP", "DOWN"))
 FRAMES = 4
-"""Frames a decision lasts, and frames shown."""
+"""Frames per decision, and frames shown."""
 NO_OPS = 30
 
 # The paper scores 90 * points / 3 + 10 * (decisions - N_MIN) / (N_MAX - N_MIN) and publishes neither bound.
@@ -24,23 +24,23 @@ N_MIN, N_MAX = 147, 435
 
 
 def combined(points: float, decisions: float, to_win: int = 3) -> float:
-    """The paper's one number for an episode: points scored, and how long the player lasted."""
+    """The paper's combined score: points scored, and how long the player lasted."""
     return 90 * points / to_win + 10 * (decisions - N_MIN) / (N_MAX - N_MIN)
 
 
 class PongState(State):
-    """A snapshot of the console, the frames shown, and the actions that may stick."""
+    """The console state, the frames shown, and the actions that may stick."""
 
     def __init__(self, game: Pong, random: Stream) -> None:
         self.game = game
         self.random = random
         self.decisions = 0
         self.held = ["STAY", "STAY"]
-        """What the right and the left player's hand did last."""
+        """The last action of the right and the left player."""
         self.console: ConsoleState = console().switched_on(game.players == 2)
         waited = [self._run(("STAY", "STAY")) for _ in range(random.between(1, NO_OPS))][-FRAMES:]
         self.frames = (waited[0],) * (FRAMES - len(waited)) + tuple(waited)
-        """The screens after the last four decisions; when there were fewer, the first again."""
+        """The screens after the last four decisions; the first is repeated when there are fewer."""
 
     def _run(self, wanted: tuple[str, str]) -> Frame:
         """One decision of the right and the left player."""
@@ -91,7 +91,7 @@ class PongState(State):
         return copy
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
-        """The same screens; when actions stick is drawn anew."""
+        """The same screens with a new random stream for sticky actions."""
         copy = self.clone()
         copy.random = random.clone()
         return copy

@@ -1,4 +1,4 @@
-"""How Pong looks: the console's own screen, enlarged; themes change its colours and nothing else."""
+"""The view of Pong: the console's own screen, enlarged, in the theme's colours."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ludens.games.pong.console import BLACK, GROUND, HEIGHT, LEFT, RIGHT, WHITE,
 from ludens.games.pong.rules import Pong, PongState
 
 _CODES = (GROUND, WHITE, LEFT, RIGHT, BLACK)
-"""The order of the palette; what lies around the screen has the number after them."""
+"""The order of the palette; the margin's number follows them."""
 _KEPT_FRAMES = 16
 _SEEN = 3.0
-"""The contrast with the ground that paddles must have."""
+"""The least contrast between paddles and ground."""
 
 _CONSOLE: tuple[RGB, ...] = (
     (144, 72, 17),

@@ -1,4 +1,4 @@
-"""The questions about chess. There may be more pieces of a kind than a game begins with."""
+"""Questions about chess. There may be more pieces of a kind than a game starts with."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MEN = {
 
 
 def colour_at(board: BoardView, random: Stream) -> Asked:
-    """Whose piece stands on a square, if any."""
+    """Whose piece is on a square, if any."""
     grid = Grid(board, random)
     cell, choice = grid.any_cell(), choose(("white", "black", "there is no piece"), random)
     wanted = _COLOURS.get(choice.target, [_EMPTY])
@@ -34,7 +34,7 @@ def colour_at(board: BoardView, random: Stream) -> Asked:
 
 
 def emptier_half(board: BoardView, random: Stream) -> Asked:
-    """Which half has more empty squares; never as many."""
+    """Which half has more empty squares; never a tie."""
     grid = Grid(board, random)
     middle = len(grid.codes) // 2
     top, bottom = grid.all[:middle], grid.all[middle:]
@@ -51,7 +51,7 @@ def emptier_half(board: BoardView, random: Stream) -> Asked:
 
 
 def _kinds_swapped(code: int, one: str, other: str) -> int:
-    """The piece with its kind exchanged, its colour kept."""
+    """The piece with its kind exchanged and its colour kept."""
     kinds = {_NUMBER[one]: _NUMBER[other], _NUMBER[other]: _NUMBER[one]}
     kind = kinds.get(abs(code), abs(code))
     return kind if code > 0 else -kind

@@ -1,4 +1,4 @@
-"""The questions about Gomoku."""
+"""Questions about Gomoku."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_ASKED = 7
 
 
 def winning_line(board: BoardView, random: Stream) -> Asked:
-    """Whether five or more stones of a colour stand in an unbroken line."""
+    """Whether five or more stones of a colour are in an unbroken line."""
     grid = Grid(board, random)
     choice = choose(("yes", "no"), random)
     lines = [cells for cells in grid.lines(_WAYS) if len(cells) >= _FIVE]
@@ -37,7 +37,7 @@ def winning_line(board: BoardView, random: Stream) -> Asked:
 
 
 def adjacent(board: BoardView, random: Stream) -> Asked:
-    """Stones on the crossings around one."""
+    """The number of stones around a crossing."""
     grid = Grid(board, random)
     cell = grid.any_cell()
     near = grid.around(cell)
@@ -75,7 +75,7 @@ def longest(lines_of: Callable[[Grid], tuple[str, Sequence[Cells]]], bottom: int
 def shorten(
     grid: Grid, lines: Sequence[Cells], code: int, most: int, kept: frozenset[int] = frozenset()
 ) -> None:
-    """Take stones of a colour away until no run in these lines is longer; never those that are kept."""
+    """Remove stones of a colour until no run in these lines is longer; never those in `kept`."""
     for cells in lines:
         while run := next((run for run in grid.runs(cells, code) if len(run) > most), None):
             loose = [cell for cell in run if cell not in kept]

@@ -1,4 +1,4 @@
-"""The questions about Minesweeper. Numbers always fit the mines, so a position is changed by its mines."""
+"""Questions about Minesweeper. Numbers always match the mines, so a position is changed through its mines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMES = {HIDDEN: "it is hidden", MINE: "a mine", 0: "it is open and blank"}
 
 
 class Layout(Grid):
-    """Where mines lie and which cells are open; both are drawn here, since a picture hides some mines."""
+    """The mines and the open cells; both are drawn here, since a picture hides some mines."""
 
     def __init__(self, board: BoardView, random: Stream) -> None:
         self.board, self.random = board, random
@@ -26,7 +26,7 @@ class Layout(Grid):
         self.open = set(random.sample(cells, random.between(0, len(cells))))
 
     def settle_in(self, chosen: set[int], cells: Cells, count: int) -> None:
-        """Change as few as needed for so many of these cells to be in a set: the mines or the open cells."""
+        """Change as few as needed for `count` of these cells to be in a set: the mines or the open cells."""
         there = [cell for cell in cells if cell in chosen]
         others = [cell for cell in cells if cell not in chosen]
         chosen.difference_update(self.random.sample(there, max(0, len(there) - count)))
@@ -63,7 +63,7 @@ def symbol_at(board: BoardView, random: Stream) -> Asked:
 
 
 def count_mines(board: BoardView, random: Stream) -> Asked:
-    """Mines that can be seen."""
+    """The number of visible mines."""
     layout = Layout(board, random)
     shown = layout.mines & layout.open
     choice = choose_near(len(shown), len(layout.codes), random)
@@ -77,7 +77,7 @@ def count_mines(board: BoardView, random: Stream) -> Asked:
 
 
 def count_open(text: str, part: Callable[[Grid], tuple[str, Cells]]) -> QuestionType:
-    """Open cells in a part of the field."""
+    """The number of open cells in a part of the field."""
 
     def ask(board: BoardView, random: Stream) -> Asked:
         layout = Layout(board, random)
@@ -100,7 +100,7 @@ def adjacent_mines(board: BoardView, random: Stream) -> Asked:
 
 
 def mine_at(board: BoardView, random: Stream) -> Asked:
-    """Whether a mine can be seen in a cell."""
+    """Whether a mine is visible in a cell."""
     layout = Layout(board, random)
     cell, choice = layout.any_cell(), choose(("yes", "no"), random)
     if choice.target == "yes":

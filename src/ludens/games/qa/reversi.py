@@ -1,4 +1,4 @@
-"""The questions about Reversi."""
+"""Questions about Reversi."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SWAPPED = {_EMPTY: _EMPTY, _BLACK: _WHITE, _WHITE: _BLACK}
 
 
 def fullest_row(board: BoardView, random: Stream) -> Asked:
-    """The one row with more discs of a colour than any other."""
+    """The row with more discs of a colour than any other."""
     grid = Grid(board, random)
     colour = random.choice(list(_DISCS))
     wanted = _DISCS[colour]

@@ -1,4 +1,4 @@
-"""Qa: a question of one move. One of a few options about a random position is true; its letter is wanted."""
+"""Qa, a one-move question: choose the true option about a random position."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Qa(Game):
 
 @lru_cache(maxsize=64)
 def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
-    """The view of the board game whose positions are asked about."""
+    """The view of the board game that is shown."""
     name = board.partition("?")[0]
     if name not in QUESTIONS:
         raise BadOption(f"there are no questions about {name!r}; there are about {', '.join(QUESTIONS)}.")
@@ -83,7 +83,7 @@ def ask(board: BoardView, kind: str, seed: int, *names: str) -> Asked:
 
 @lru_cache(maxsize=512)
 def examples(board: BoardView, seed: int, count: int) -> tuple[Asked, ...]:
-    """Questions of different types about other positions, to show what an answer looks like."""
+    """Answered questions of different types about other positions."""
     kinds = stream(seed, "examples").sample(list(QUESTIONS[board.game.name]), count)
     return tuple(ask(board, kind, seed, "example") for kind in kinds)
 
@@ -103,7 +103,7 @@ class Question(State):
 
     @property
     def examples(self) -> tuple[Asked, ...]:
-        """Questions about other positions, as many as the game gives."""
+        """The answered questions in the prompt."""
         return examples(self.board, self.seed, self.game.examples)
 
     @property

@@ -1,4 +1,4 @@
-"""Questions that several boards have in common: what stands where, how many, where most, who has more."""
+"""Types of questions that several boards share: what is where, how many, where most, who has more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ludens.games.qa.asked import Asked, QuestionType, choose, choose_near
 from ludens.games.qa.grid import Cells, Grid
 
 Names = Mapping[str, Sequence[int]]
-"""What may be counted, as it is called in a question, and the codes that are meant."""
+"""What may be counted: its name in a question, and its codes."""
 
 
 def rest_of(board: BoardView, codes: Sequence[int]) -> list[int]:
@@ -19,7 +19,7 @@ def rest_of(board: BoardView, codes: Sequence[int]) -> list[int]:
 
 
 def what_is_at(text: str, names: Mapping[int, str]) -> QuestionType:
-    """What stands in one cell; `names` says what each code is called."""
+    """What is in one cell; `names` gives the name of each code."""
 
     def ask(board: BoardView, random: Stream) -> Asked:
         grid = Grid(board, random)
@@ -33,7 +33,7 @@ def what_is_at(text: str, names: Mapping[int, str]) -> QuestionType:
 def how_many(
     text: str, names: Names, part: Callable[[Grid], tuple[str, Cells]], most: int | None = None
 ) -> QuestionType:
-    """How many cells of a part of the board hold something; the part is drawn anew for every question."""
+    """How many cells of a part of the board hold something; the part is random."""
 
     def ask(board: BoardView, random: Stream) -> Asked:
         grid = Grid(board, random)
@@ -65,7 +65,7 @@ def edge(grid: Grid) -> tuple[str, Cells]:
 def which_is_more(
     text: str, pairs: Sequence[tuple[str, str]], codes: Names, swap: Callable[[int, str, str], int]
 ) -> QuestionType:
-    """Which of two is there more often; never as often. `swap` gives a code with the two exchanged."""
+    """Which of two is more frequent; never a tie. `swap` exchanges the two codes."""
 
     def ask(board: BoardView, random: Stream) -> Asked:
         grid = Grid(board, random)

@@ -1,4 +1,4 @@
-"""The questions about Sudoku. Digits may repeat here: what is asked is what stands there."""
+"""Questions about Sudoku. Digits may repeat here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def box(grid: Grid) -> tuple[str, Cells]:
 
 
 def sum_of(part: Callable[[Grid], tuple[str, Cells]]) -> QuestionType:
-    """The digits of a part of the grid, added up."""
+    """The sum of the digits in a part of the grid."""
 
     def ask(board: BoardView, random: Stream) -> Asked:
         grid = Grid(board, random)
@@ -35,7 +35,7 @@ def sum_of(part: Callable[[Grid], tuple[str, Cells]]) -> QuestionType:
 
 
 def _add_up(grid: Grid, cells: Cells, total: int) -> None:
-    """Count digits up or down, one by one; begin new ones or drop old ones only where that is not enough."""
+    """Raise or lower digits one by one; add or remove digits only where that is not enough."""
     while (there := sum(grid.codes[cell] for cell in cells)) != total:
         step = 1 if there < total else -1
         filled = [cell for cell in cells if grid.codes[cell] and 1 <= grid.codes[cell] + step <= 9]

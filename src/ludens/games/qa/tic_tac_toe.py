@@ -1,4 +1,4 @@
-"""The questions about tic-tac-toe."""
+"""Questions about tic-tac-toe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WAYS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
 
 def winner(board: BoardView, random: Stream) -> Asked:
-    """Who has three in a line, if anybody; never both."""
+    """Who has three in a line, if any; never both."""
     grid = Grid(board, random)
     choice = choose(("X", "O", "neither"), random)
     lines = [cells for cells in grid.lines(_WAYS) if len(cells) == 3]
@@ -24,7 +24,7 @@ def winner(board: BoardView, random: Stream) -> Asked:
             grid.codes[cell] = _MARKS[choice.target][0]
     for mark, codes in _MARKS.items():
         if mark != choice.target:
-            # Broken with an empty cell, so that nothing new can come of it.
+            # An empty cell breaks the line without making another.
             for cells in lines:
                 if grid.count(cells, codes) == 3:
                     grid.codes[random.choice(cells)] = _EMPTY

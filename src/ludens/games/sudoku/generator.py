@@ -1,4 +1,4 @@
-"""Puzzles with exactly one solution: a full grid from which digits are taken while it stays the only one."""
+"""Sudoku grids: solving them, and generating puzzles with exactly one solution."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ PEERS = tuple(
     )
     for cell in range(CELLS)
 )
-"""For every cell the 20 others in its row, column and box."""
+"""For every cell, the 20 others in its row, column and box."""
 
 DIGITS = tuple(tuple(digit for digit in range(1, 10) if mask >> digit & 1) for mask in range(1 << 10))
 """The digits in a mask: bit 5 stands for the digit 5."""
 ALL = 0b1111111110
 
 Units = tuple[list[int], list[int], list[int]]
-"""Digits still to be placed, as masks, by row, column and box."""
+"""The digits still missing, as masks, by row, column and box."""
 
 
 def open_digits(grid: Sequence[int]) -> Units | None:
-    """What every row, column and box still lacks; None when one of them holds a digit twice."""
+    """The missing digits of every row, column and box; None when one of them holds a digit twice."""
     rows, columns, boxes = [ALL] * 9, [ALL] * 9, [ALL] * 9
     for cell, digit in enumerate(grid):
         if digit:
@@ -49,7 +49,7 @@ def open_digits(grid: Sequence[int]) -> Units | None:
 
 
 def candidates(grid: Sequence[int], cell: int) -> int:
-    """The digits that may go into a cell without standing twice in its row, column or box, as a mask."""
+    """The digits that may go into a cell, as a mask."""
     taken = 0
     for peer in PEERS[cell]:
         taken |= 1 << grid[peer]
@@ -60,7 +60,7 @@ Grid = tuple[int, ...]
 
 
 def solutions(grid: Sequence[int], most: int = 2) -> list[Grid]:
-    """The first solutions of a grid, `most` at the most; none when the grid already breaks a rule."""
+    """The first solutions of a grid, at most `most`; none when the grid already breaks a rule."""
     units = open_digits(grid)
     if units is None:
         return []
@@ -69,7 +69,7 @@ def solutions(grid: Sequence[int], most: int = 2) -> list[Grid]:
 
 
 def solve(grid: Sequence[int], order: Sequence[int] | None = None) -> Grid | None:
-    """A solution, or None when there is none; `order` says which digits are tried first."""
+    """A solution, or None; `order` gives the digits to try first."""
     units = open_digits(grid)
     if units is None:
         return None
@@ -115,14 +115,14 @@ def _fill(cells: list[int], units: Units, empty: list[int], tried: Sequence[Sequ
 
 
 FEWEST, MOST = 25, 80
-"""Fewer than 25 clues are rare when digits are taken at random; 81 would leave nothing to do."""
+"""Fewer than 25 clues are rare when digits are removed at random; 81 would leave nothing to do."""
 EASY, HARD = 45, 26
-"""Between which numbers of clues the seed chooses where nobody else does."""
+"""The range of the number of clues where the option does not set it."""
 
 
 @dataclass(frozen=True)
 class Puzzle:
-    """The clues, and the one grid they lead to."""
+    """The clues, and the solution."""
 
     clues: Grid
     solution: Grid
@@ -130,7 +130,7 @@ class Puzzle:
 
 @lru_cache(maxsize=1024)
 def puzzle(seed: int, clues: int) -> Puzzle:
-    """The puzzle of a seed with so many clues; 0 lets the seed choose."""
+    """The puzzle of a seed with this many clues; 0 lets the seed choose."""
     random = stream(seed, "puzzle")
     wanted = clues or random.between(HARD, EASY)
     while True:
@@ -140,7 +140,7 @@ def puzzle(seed: int, clues: int) -> Puzzle:
 
 
 def full_grid(random: Stream) -> Grid:
-    """A random solved grid: three boxes that do not touch are filled at will, the rest follows."""
+    """A random solved grid: three independent boxes are filled at random, the rest is solved."""
     cells = [0] * CELLS
     digits = list(range(1, 10))
     for corner in (0, 30, 60):
@@ -154,7 +154,7 @@ def full_grid(random: Stream) -> Grid:
 
 
 def _dig(solution: Grid, wanted: int, random: Stream) -> Grid | None:
-    """Take digits in random order where none but the same digit could stand; None when too many must stay."""
+    """Remove digits in random order while the solution stays unique; None when too many must stay."""
     cells, left = list(solution), CELLS
     order = list(range(CELLS))
     random.shuffle(order)

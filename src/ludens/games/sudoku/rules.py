@@ -1,4 +1,4 @@
-"""Sudoku: place digits that break no rule; a wrong one cannot be taken back and shows in the end."""
+"""Sudoku: place digits that break no rule; digits cannot be taken back."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Sudoku(Game):
 
 
 class SudokuState(State):
-    """A grid on its way to being full."""
+    """A partly filled grid."""
 
     def __init__(self, given: Puzzle, grid: list[int], placed: tuple[int, ...]) -> None:
         self.puzzle = given
@@ -80,13 +80,13 @@ class SudokuState(State):
         self.dead_cell = self._dead_cell()
 
     def _dead_cell(self) -> int | None:
-        """An empty cell into which no digit can go, if there is one."""
+        """An empty cell that no digit fits, if there is one."""
         grid = self.grid
         return next((c for c, digit in enumerate(grid) if not digit and not candidates(grid, c)), None)
 
     @property
     def solved(self) -> bool:
-        """Whether every cell is filled: no rule can be broken, so that is the solution."""
+        """Whether every cell is filled: legal digits break no rule, so that is the solution."""
         return 0 not in self.grid
 
     @property

@@ -1,4 +1,4 @@
-"""Who knows all of tic-tac-toe: every position is worth what the best play on both sides makes of it."""
+"""Perfect play in tic-tac-toe, by exhaustive search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = tuple(row + column for row in "ABC" for column in "123")
 
 @lru_cache(maxsize=8192)
 def worth(board: str, mover: str, waiter: str) -> int:
-    """What a board is worth to the side to move: positive for a win, more the sooner it comes."""
+    """The value of a board for the side to move: positive for a win, higher the sooner it comes."""
     if any(board[a] == board[b] == board[c] == waiter for a, b, c in LINES):
         return -1 - board.count(".")
     return max((-worth(after, waiter, mover) for after in _after(board, mover).values()), default=0)
@@ -27,7 +27,7 @@ def _after(board: str, mover: str) -> dict[int, str]:
 
 @dataclass
 class Minimax(Agent):
-    """Never loses, and wins as soon as the other side lets it; chance decides between equally good cells."""
+    """Never loses, and wins as soon as possible; ties are broken at random."""
 
     kind = "bot/minimax"
     sees = "state"

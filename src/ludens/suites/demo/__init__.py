@@ -1,4 +1,4 @@
-"""Five small tasks, one for each kind of game: what a newcomer sees first, and the shortest evaluation."""
+"""The demo suite: five small tasks, one for each type of game."""
 
 from __future__ import annotations
 

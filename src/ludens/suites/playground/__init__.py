@@ -15,7 +15,7 @@ GAMES = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
 DENSITIES = ("0-45", "46-90", "91-135", "136-180", "181-225")
 VARIETIES = ("K", "KQ", "KQR", "KQRB", "KQRBN", "KQRBNP")
 EPISODES, MATCHES = 200, 1_000
-"""Of a task and game; of a game where steps are counted (E.2)."""
+"""Per task and game; per game where steps are counted (E.2)."""
 
 OPPONENTS = {
     "tic_tac_toe": (("x", "o"), "bot/minimax"),
@@ -23,21 +23,21 @@ OPPONENTS = {
     "gomoku": (("black", "white"), "bot/lines"),
     "chess": (("white", "black"), "bot/search"),
 }
-"""Seats, the first to move first, and who sits in the other one; the other games are played alone."""
+"""Seats in playing order, and the opponent; the other games have one seat."""
 
 ONE_TRY = PlayConfig(retries=0, fallback="forfeit")
 THREE_TRIES = PlayConfig(retries=2, fallback="forfeit", listed=False)
-"""Three invalid replies in a row lose the game; what is legal the player must know."""
+"""Three invalid replies in a row lose the game; legal moves are not listed."""
 
 LONG = {"reversi": "&moves=60", "gomoku": "&moves=220"}
-"""Boards that need more moves than the usual 40 to fill up: on a bare one, any answer is valid."""
+"""Boards that need more than the usual 40 moves to fill up: on an empty one, any answer is valid."""
 
 SIDES = ("first", "second", "both")
 SEEING = (CELLS, EXACT, READABLE)
 
 
 def question(task: str, game: str, metrics: tuple[Metric, ...], options: str = "") -> Task:
-    """One of the tasks that are over after one reply."""
+    """A task of one reply."""
     seat = "player" if task == "rule" else "viewer"
     spec = f"{task}?board={game}{options}"
     return Task(f"{task}/{game}", spec, ({seat: MODEL},), EPISODES, metrics, ONE_TRY)
@@ -115,7 +115,7 @@ class Mini(_Rated):
 
 @dataclass(frozen=True)
 class Sweeps(SuiteBuilder):
-    """How seeing depends on the board (E.1), and how many steps a player makes (E.2)."""
+    """How perception depends on the board (E.1), and how many steps a player makes (E.2)."""
 
     def build(self) -> Suite:
         by_density = [_sweep(f"density/{pieces}", "gomoku", f"pieces={pieces}") for pieces in DENSITIES]

@@ -1,4 +1,4 @@
-"""What LVLM-Playground counts, and two numbers of our own that tell logic from luck."""
+"""The metrics of LVLM-Playground, and two of our own that separate logic from luck."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VALID = rate_of(
 
 
 def _letters(played: Sequence[EpisodeResult]) -> Classification:
-    """Which letter was answered when which was right: a liking for one of them shows."""
+    """Confusion of letters: shows a preference for one of them."""
     return classification((p.episode.facts["correct"], p.episode.facts["answer"]) for p in played)
 
 
@@ -43,7 +43,7 @@ def _of_kind(kind: str) -> Metric:
 
 
 def accuracy(game: str) -> tuple[Metric, ...]:
-    """All questions about a game, then each type alone."""
+    """All questions about a game, then each type separately."""
     return ACCURACY, *(_of_kind(kind) for kind in QUESTIONS[game])
 
 
@@ -96,5 +96,5 @@ EXTRA: dict[str, tuple[Metric, ...]] = {"minesweeper": (SAFE,), "sudoku": (SOLVA
 
 
 def playing(game: str) -> tuple[Metric, ...]:
-    """What is counted over whole games."""
+    """The metrics of whole games."""
     return UNBEATEN, STEPS, WINS, INVALID, *EXTRA.get(game, ())

@@ -1,4 +1,4 @@
-"""What the paper printed: its tables 2 to 4 and 6 to 8, one row a model, in the units of our tables."""
+"""The paper's tables 2 to 4 and 6 to 8, one row per model, in our units; and our deviations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def table(name: str) -> Mapping[str, Mapping[str, float]]:
 
 
 def rows(source: str, *names: str, nobody_played: tuple[str, ...] = ()) -> tuple[Published, ...]:
-    """The rows of some tables laid side by side, task names as ours.
+    """The rows of several tables merged, under our task names.
 
     Args:
         source: What tables say these numbers come from.

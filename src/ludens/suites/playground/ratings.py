@@ -1,4 +1,4 @@
-"""How much each game asks of each ability, and the score of a task over all games that follows from it.
+"""The demands of each game on each ability, and the score of a task over all games.
 
 The paper rates games by four formulas over a few counts of each game, brings the results to half a star up
 to five, and weighs games by their stars (its formula 6). The stars it prints do not all follow from its
@@ -17,7 +17,7 @@ from ludens.run.stats import Estimate
 
 Ability = Literal["perception", "reasoning", "decision", "adversary"]
 Stars = Mapping[str, Mapping[Ability, float]]
-"""Game to ability to stars; an ability that a game does not ask for is missing."""
+"""Game to ability to stars; abilities that a game does not need are missing."""
 
 LEAST, MOST = 0.5, 5.0
 
@@ -27,12 +27,12 @@ ABILITIES: Mapping[str, tuple[Ability, ...]] = {
     "rule": ("perception", "reasoning", "decision"),
     "e2e": ("perception", "reasoning", "decision", "adversary"),
 }
-"""What each task asks for."""
+"""The abilities each task needs."""
 
 
 @dataclass(frozen=True)
 class Demands:
-    """The counts of a game that the formulas start from, as the paper states them."""
+    """The properties of a game that the formulas use, as the paper states them."""
 
     log_states: float
     """Decimal logarithm of the number of positions, possible in play or not."""
@@ -78,7 +78,7 @@ PRINTED: Stars = {
 
 
 def computed() -> Stars:
-    """The stars that follow from the formulas: half a star for the least of an ability, five for the most."""
+    """The stars by the formulas: half a star for the lowest demand of an ability, five for the highest."""
     raw = {game: demands.raw for game, demands in DEMANDS.items()}
     stars: dict[str, dict[Ability, float]] = {game: {} for game in raw}
     for ability in ABILITIES["e2e"]:
@@ -93,7 +93,7 @@ RATINGS: Mapping[str, Callable[[], Stars]] = {"formula": computed, "paper": lamb
 
 
 def weight(stars: Stars, task: str, game: str) -> float:
-    """How much a game counts in a task: its stars for all the abilities the task asks for."""
+    """The weight of a game in a task: its stars for all the abilities the task needs."""
     return sum(stars[game].get(ability, 0.0) for ability in ABILITIES[task])
 
 
@@ -105,7 +105,7 @@ def score(task: str, stars: Stars, shown: Mapping[str, Estimate]) -> Estimate:
     mean = sum(share * estimate.mean for share, estimate in parts)
     return Estimate(
         mean,
-        # Games are measured apart, so that their doubts add like sides of a right angle.
+        # Games are measured independently: standard errors add in quadrature.
         mean - hypot(*(share * (estimate.mean - estimate.low) for share, estimate in parts)),
         mean + hypot(*(share * (estimate.high - estimate.mean) for share, estimate in parts)),
         sum(estimate.n for _, estimate in parts),

@@ -31,7 +31,7 @@ from ludens.suites.vs_bench.published import DEVIATIONS, MEASURED, PAPER, ablati
 from ludens.suites.vs_bench.recipes import RECIPES
 
 NAMES = {"kuhn_poker": "kuhn"}
-"""What tasks call games whose name is longer."""
+"""Shorter names of games in task names."""
 REASONING, DECISIONS = "strategic reasoning", "decision-making"
 ABLATED = ("hanabi", "breakthrough", "monster_hunt")
 Anchors = Mapping[str, tuple[float | Estimate, float | Estimate]]
@@ -51,7 +51,7 @@ LOST_OR_WON = mean_of("return", own_return, bounds=(-1.0, 1.0))
 
 
 def _fact(fact: str, name: str = "") -> Metric:
-    """The mean of a game's counter, under a name that people read."""
+    """The mean of a game's counter, under a readable name."""
     return mean_of(name or fact.replace("_", " "), lambda played: float(played.episode.facts[fact]))
 
 
@@ -71,7 +71,7 @@ def _self_play(game: str, *seats: str, metrics: tuple[Metric, ...]) -> Task:
 
 
 def _dilemma(game: str, behaviour: Mapping[str, str]) -> Task:
-    """Self-play in which what was done is counted and drawn (figures 4 and 12): counter to its name."""
+    """Self-play with counters of behaviour (figures 4 and 12): counter to its name."""
     counters = tuple(_fact(fact, name) for fact, name in behaviour.items())
     task = _self_play(game, "red", "blue", metrics=(RETURN, *counters))
     return replace(task, radar=tuple(behaviour.values()))
@@ -109,7 +109,7 @@ def _decide() -> tuple[Task, ...]:
 
 
 def _mean(tasks: Sequence[str]) -> Callable[[Mapping[str, Estimate]], Estimate]:
-    """Every game counts the same, as in the paper's column "overall"."""
+    """The unweighted mean over games, as in the paper's column "overall"."""
     return lambda values: macro_micro({task: values[task] for task in tasks}).macro
 
 

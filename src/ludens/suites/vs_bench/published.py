@@ -1,4 +1,4 @@
-"""The paper's tables, as far as they can stand beside ours: that depends on how results are normalised."""
+"""The paper's tables, the anchors for normalising results, and our deviations."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ player and the optimal one included, so that it cannot be what our combined scor
 
 
 def published(anchors: str) -> tuple[Published, ...]:
-    """Table 1, and beside it table 2 where its anchors are taken, table 4 where returns are raw."""
+    """Table 1, with table 2 for the paper's anchors and table 4 for raw returns."""
     normalised = read_published(_HERE / "published.toml", "VS-Bench, tables 1 and 2")
     if anchors == "paper":
         return normalised
@@ -114,7 +114,7 @@ def published(anchors: str) -> tuple[Published, ...]:
 
 
 def ablations(anchors: str) -> tuple[Published, ...]:
-    """Tables 5 and 6: a row for each model and way of asking; table 6 only beside its own anchors."""
+    """Tables 5 and 6: one row per model and setting; table 6 only with the paper's anchors."""
     rows = read_published(_HERE / "published_ablations.toml", "VS-Bench, tables 5 and 6")
     if anchors == "paper":
         return rows

@@ -1,4 +1,4 @@
-"""Samples cut from the episodes of a recorded run: the moves of any agent, model or person become targets."""
+"""Samples cut from a recorded run: the actions of any agent, model or person become targets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
 
 def recorded(name: str, folder: Path, n: int, seed: int) -> tuple[list[Sample], dict[str, Any]]:
-    """So many samples, balanced over seats and kinds of action, and what they come from."""
+    """Samples balanced over seats and kinds of action, and their sources."""
     plan = read_plan(folder)
     episodes = _episodes(name, folder)
     if not episodes:
@@ -47,7 +47,7 @@ def recorded(name: str, folder: Path, n: int, seed: int) -> tuple[list[Sample], 
 
 
 def _episodes(name: str, folder: Path) -> list[Episode]:
-    """In the order of their keys, which does not depend on how the run was played."""
+    """Episodes in the order of their keys, which does not depend on how the run was executed."""
     game = game_of(name)
     return [
         record.episode

@@ -1,4 +1,4 @@
-"""Samples of strategic reasoning: a moment of a match between known players, and what one of them did next.
+"""Samples of strategic reasoning: a decision in a match between known players, and what was done.
 
 A sample is a function of its number. Numbers run through the recipe's matches, targets and kinds of action in
 a fixed order that spreads each as evenly as its share allows; the moment is any that fits, each as likely.
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass
 class WarmedUp(Agent):
-    """Random for its first moves, then the player it is given."""
+    """Plays randomly for its first moves, then as the given player."""
 
     player: Agent
     moves: int
@@ -50,7 +50,7 @@ class WarmedUp(Agent):
 
 
 def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that never waits: bots answer at once, so no event loop is needed."""
+    """The result of a coroutine that never suspends: bots answer immediately, so no event loop is needed."""
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -73,20 +73,20 @@ class Sample:
     """The seat of the target in the game that was played."""
     observer: str
     target: str
-    """Both as the view that shows the sample calls them."""
+    """Both as named in the view that shows the sample."""
     truth: frozenset[str]
-    """Every answer that counts as right."""
+    """Every answer that counts as correct."""
     done: str
-    """What was really done."""
+    """The action taken."""
     options: Legal
-    """The answers to choose from; they tell the observer nothing that it may not know."""
+    """The answers to choose from; they reveal nothing that the observer may not know."""
     match: str
     step: int
     kind: str
 
 
 class Decision(NamedTuple):
-    """Before a step of a match: who acts and what it did."""
+    """One decision in a match: the step, the action taken and the state before it."""
 
     step: int
     action: str
@@ -94,7 +94,7 @@ class Decision(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """Whose move is to be predicted in which match, and how often that has been asked in this cycle."""
+    """A match, the seat to predict, and how often that was asked in this cycle."""
 
     match: int
     target: str
@@ -120,7 +120,7 @@ def sample(name: str, number: int) -> Sample:
 
 
 def sample_of(name: str, moment: Decision, seat: str, match: str) -> Sample:
-    """The question that a moment of a match makes."""
+    """The question about a decision."""
     recipe, game = RECIPES[name], game_of(name)
     step, done, state = moment
     others = [other for other in make(recipe.shown or recipe.game).seats if other != _told(recipe, seat)]
@@ -140,11 +140,11 @@ def sample_of(name: str, moment: Decision, seat: str, match: str) -> Sample:
 
 
 def wanted_kind(name: str, number: int) -> str:
-    """The kind of action that the sample with this number asks for; empty where any will do."""
+    """The kind of action that the sample with this number asks for; empty for any."""
     kinds = spread(RECIPES[name].classes)
     if not kinds:
         return ""
-    # The shift lets every kind meet every slot where the lengths of the two cycles have a common divisor.
+    # The shift pairs every kind with every slot where the cycle lengths have a common divisor.
     return kinds[(number + number // lcm(len(kinds), len(slots(name)))) % len(kinds)]
 
 
@@ -163,7 +163,7 @@ def slots(name: str) -> tuple[Slot, ...]:
 
 
 def _slot(name: str, number: int) -> tuple[Slot, int]:
-    """The slot of a number, and how often its match and target have been asked before."""
+    """The slot of a number, and how often its match and target were asked before."""
     cycle = slots(name)
     rounds, place = divmod(number, len(cycle))
     slot = cycle[place]
@@ -171,7 +171,7 @@ def _slot(name: str, number: int) -> tuple[Slot, int]:
 
 
 def spread(shares: Mapping[T, int]) -> list[T]:
-    """Every key as often as its share, as evenly as it goes."""
+    """Every key as often as its share, spread evenly."""
     places = [
         ((2 * n + 1) / share, order, key)
         for order, (key, share) in enumerate(shares.items())
@@ -181,7 +181,7 @@ def spread(shares: Mapping[T, int]) -> list[T]:
 
 
 def options_of(game: Game, state: State, target: str) -> Legal:
-    """What the target might do, as far as the observer may know it.
+    """The actions the target may take, as far as the observer may know them.
 
     In Hanabi the target's legal hints would tell the observer its own cards; offered are those that fit what
     the observer knows of them.
@@ -224,7 +224,7 @@ def game_of(name: str) -> Game:
 
 
 def _played(name: str, match: Match, label: str) -> dict[str, list[Decision]]:
-    """One match: for each target, every moment in which it acts by its own lights."""
+    """Play one match: for each target, every decision it made by its own strategy."""
     game, recipe = game_of(name), RECIPES[name]
     random = stream(0, "vs-bench", name, label)
     warm, seed = random.between(0, recipe.warm_up), random.below(2**31)
@@ -255,7 +255,7 @@ def _fitting(
 
 @lru_cache(maxsize=12)
 def _shared(name: str, match: int, group: int, attempt: int) -> dict[tuple[str, str], list[Decision]]:
-    """The moments of a match that many samples share, for each target and kind in a random order."""
+    """The decisions of a match that many samples share, for each target and kind in random order."""
     recipe = RECIPES[name]
     moments = _played(name, recipe.matches[match], f"{match}/{group}/{attempt}")
     kept = {}

@@ -1,4 +1,4 @@
-"""The cash machine, and the game."""
+"""The cash machine panel, and the game."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class AtmPanel(Puzzle[AtmManual]):
         self.kind: Transaction = "deposit"
         self.typed_pin = self.typed_amount = ""
         self.steps = 0
-        """How many of the steps of the partial score were ever reached."""
+        """The most steps of the partial score reached so far."""
 
     def act(self, action: str) -> Outcome:
         outcome = self._press(action)
@@ -85,7 +85,7 @@ class AtmPanel(Puzzle[AtmManual]):
         return int(self.typed_amount or 0)
 
     def _reached(self) -> int:
-        """Steps done: the PIN accepted, then with the right transaction, then the right amount typed."""
+        """Steps done: PIN accepted, right transaction selected, right amount typed."""
         if self.page != "final":
             return 0
         right = self.manual.right(self.balance)
@@ -99,7 +99,7 @@ class AtmPanel(Puzzle[AtmManual]):
 
     @property
     def screen(self) -> tuple[tuple[str, ...], tuple[str, str]]:
-        """The lines that tell, and the two to choose from."""
+        """The lines with information, and the two to choose from."""
         if self.page == "transaction":
             return ("Welcome to Ludens Bank.", "What would you like to do?"), ("Deposit", "Withdrawal")
         told = f"You are making a {self.kind}."
@@ -146,7 +146,7 @@ class AtmPanel(Puzzle[AtmManual]):
         self._keys([(UP, DOWN)[TRANSACTIONS.index(kind)], ENTER, *_digits(self.pin), ENTER], pressed)
 
     def _keys(self, keys: Sequence[str], pressed: list[str]) -> None:
-        """Press keys, and note those that do something."""
+        """Press keys, and record those that have an effect."""
         pressed += [key for key in keys if self._press(key) != "nothing"]
 
 
@@ -161,7 +161,7 @@ def _digits(number: str) -> list[str]:
 
 
 def _table(advice: Facts) -> AtmManual | None:
-    """The bands in an Expert's message; None where it has none from 0 on."""
+    """The bands in an Expert's message; None when they do not start at 0."""
     bands = []
     for name, value in advice.items():
         least, (kind, _, amount) = name.removeprefix("from "), value.partition(" ")

@@ -22,7 +22,7 @@ from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
 
 
 class ColorPanel(Puzzle[ColorManual]):
-    """Squares that turn white by groups; all others then change colour. A mistake undoes everything."""
+    """Squares that turn white by groups; all others then change colour. A mistake resets everything."""
 
     asks = "press = <the groups to press one after the other, with commas>"
     actions = tuple(f"click_row_{row}_col_{column}" for row in range(SIDE) for column in range(SIDE))

@@ -20,7 +20,7 @@ def action(corner: str) -> str:
 
 
 class LedPanel(Puzzle[LedManual]):
-    """Stages with a light each. A right press brings the next stage, a wrong one is a mistake and no more."""
+    """Stages with a light each. A right press leads to the next stage; a wrong one is a mistake."""
 
     asks = "press = <corner of the button>"
     actions = tuple(map(action, CORNERS))
@@ -34,11 +34,11 @@ class LedPanel(Puzzle[LedManual]):
 
     @property
     def stage(self) -> int:
-        """The stage shown, counted from 0; the last one stays when all are done."""
+        """The current stage, counted from 0; the last one stays when all are done."""
         return min(self.done, len(self.lights) - 1)
 
     def _draw_letters(self) -> tuple[str, ...]:
-        """A right button anywhere and its product on its partner; the other letters are free.
+        """A right button in a random corner and its product on its partner; the other letters are random.
 
         The released code lets letters repeat; the paper says there are four different ones.
         """

@@ -1,4 +1,4 @@
-"""Which sphere is the goal: by the colour of the torus, and in random manuals by its place as well."""
+"""The Maze manual: the goal by the colour of the torus, and in random manuals by its place as well."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _PLANS = """
 
 @dataclass(frozen=True)
 class Maze:
-    """Where the mouse can go, and where spheres and torus are."""
+    """The walls of a maze, and its spheres and torus."""
 
     free: frozenset[Cell]
     spheres: tuple[Cell, ...]
@@ -53,17 +53,17 @@ class Maze:
     size: int
 
     def step(self, cell: Cell, direction: str) -> Cell:
-        """Where a move leads: nowhere when a wall is in the way."""
+        """Where a move leads: the same cell when a wall is in the way."""
         down, right = MOVES[direction]
         there = cell[0] + down, cell[1] + right
         return there if there in self.free else cell
 
     def sphere(self, colour: str) -> Cell:
-        """Where the sphere of a colour is."""
+        """The cell of the sphere of a colour."""
         return self.spheres[COLOURS.index(colour)]
 
     def path(self, start: Cell, goal: Cell) -> list[str]:
-        """The moves of a shortest way."""
+        """The moves of a shortest path."""
         came: dict[Cell, tuple[Cell, str] | None] = {start: None}
         queue = deque([start])
         while queue and goal not in came:
@@ -83,12 +83,12 @@ class Maze:
 
 @lru_cache(maxsize=4096)
 def distance(maze: Maze, start: Cell, goal: Cell) -> int:
-    """The number of moves of a shortest way."""
+    """The length of a shortest path."""
     return len(maze.path(start, goal))
 
 
 def read_maze(plan: tuple[str, ...]) -> Maze:
-    """A maze from its rows."""
+    """Parse a maze from its rows."""
     cells = {(r, c): sign for r, row in enumerate(plan) for c, sign in enumerate(row)}
     where = {sign: cell for cell, sign in cells.items()}
     return Maze(
@@ -113,13 +113,13 @@ _NUMBER = re.compile(r"[0-9]{1,2}")
 
 
 def place(cell: Cell) -> str:
-    """A cell in words, counted from 1 as on the panel's rim."""
+    """A cell in words, counted from 1 as on the panel."""
     return f"row {cell[0] + 1}, column {cell[1] + 1}"
 
 
 @dataclass(frozen=True)
 class MazeManual(Manual):
-    """For every place of the torus the colours of the spheres, in the order of the torus's `COLOURS`."""
+    """For every place of the torus, the colours of the spheres, in the order of the torus's `COLOURS`."""
 
     goals: tuple[tuple[Cell, tuple[str, ...]], ...]
 
@@ -164,6 +164,6 @@ PUBLISHED = MazeManual(tuple((maze.torus, ("blue", "red", "green", "yellow")) fo
 
 
 def draw_manual(random: Stream) -> MazeManual:
-    """For every place of the torus another pairing of colours, in the order of the places."""
+    """For every place of the torus, another pairing of colours, in the order of the places."""
     cells = sorted(maze.torus for maze in MAZES)
     return MazeManual(tuple((cell, tuple(random.sample(COLOURS, len(COLOURS)))) for cell in cells))

@@ -23,7 +23,7 @@ from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
 
 
 class MazePanel(Puzzle[MazeManual]):
-    """A mouse that walks; checking its position anywhere but at the goal takes it back to its start."""
+    """A mouse that moves; checking its position anywhere but at the goal returns it to the start."""
 
     asks = "sphere = <colour of the sphere>"
     actions = (*(f"move_{direction}" for direction in MOVES), "check_position")
@@ -33,12 +33,12 @@ class MazePanel(Puzzle[MazeManual]):
         random = setting.random
         self.maze = PUBLISHED_MAZE if self.released else random.choice(MAZES)
         self.torus = random.choice(COLOURS)
-        # The released starts include the goal; here the way is never over before it begins.
+        # The released starts include the goal; here the start is never the goal.
         taken = () if self.released else self.maze.spheres
         self.start = random.choice(sorted(self.maze.free.difference(taken)))
         self.mouse = self.start
         self.closest = self._distance()
-        """The fewest moves to the goal there ever were."""
+        """The fewest moves to the goal so far."""
 
     @property
     def goal(self) -> tuple[int, int]:

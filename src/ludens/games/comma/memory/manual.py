@@ -1,4 +1,4 @@
-"""Which button to press: for every stage and display a position, a label, or one that was pressed before."""
+"""The Memory manual: for every stage and display a position, a label, or one that was pressed before."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NEEDS = {
 
 @dataclass(frozen=True)
 class Pressed:
-    """A press: its position counted from 1 at the left, and what the button was labelled."""
+    """A press: its position counted from 1 at the left, and the button's label."""
 
     position: int
     label: int
@@ -40,7 +40,7 @@ class Rule:
     number: int
 
     def right(self, labels: Sequence[int], before: Mapping[int, Pressed]) -> Pressed:
-        """The press asked for, given the labels from left to right and the presses by stage."""
+        """The press required, given the labels from left to right and the presses by stage."""
         if self.kind == "position":
             position = self.number
         elif self.kind == "label":
@@ -68,7 +68,7 @@ class MemoryManual(Manual):
     def right(
         self, stage: int, display: int, labels: Sequence[int], before: Mapping[int, Pressed]
     ) -> Pressed:
-        """The press asked for; stages, displays and labels count from 1."""
+        """The press required; stages, displays and labels count from 1."""
         return self.table[stage - 1][display - 1].right(labels, before)
 
     def blocks(self) -> tuple[Block, ...]:
@@ -88,7 +88,7 @@ class MemoryManual(Manual):
         return (Heading("Memory"), Paragraph(intro), Grid((head, *rows)), Paragraph(meaning))
 
     def advise(self, told: Sequence[Facts]) -> Facts:
-        """Goes through all that was told: each stage told of is taken to have been pressed as advised."""
+        """Replays everything told: each stage is assumed to have been pressed as advised."""
         need(told[-1] if told else {}, _NEEDS)
         before: dict[int, Pressed] = {}
         press = Pressed(0, 0)
@@ -142,7 +142,7 @@ PUBLISHED = _published()
 
 
 def draw_manual(random: Stream) -> MemoryManual:
-    """New rules; from the second stage on at least two in four look back."""
+    """Random rules; from the second stage on at least two of four refer to earlier stages."""
     return MemoryManual(tuple(_draw_row(stage, random) for stage in range(1, STAGES + 1)))
 
 

@@ -14,7 +14,7 @@ RELEASED_LABELS: tuple[int, ...] = (3, 1, 2, 4)
 
 
 class MemoryPanel(Puzzle[MemoryManual]):
-    """Five stages; a wrong press throws back to the first, with a new display and new labels."""
+    """Five stages; a wrong press leads back to the first, with a new display and new labels."""
 
     asks = "press = <label of the button>"
     actions = tuple(f"press_{label}" for label in range(1, BUTTONS + 1))
@@ -23,12 +23,12 @@ class MemoryPanel(Puzzle[MemoryManual]):
         super().__init__(manual, setting)
         self.pressed: tuple[Pressed, ...] = ()
         self.best = 0
-        """The most stages done in one go; in released runs those of the latest right press."""
+        """The most stages completed without a mistake; in released runs those of the latest right press."""
         self._draw_stage()
 
     @property
     def stage(self) -> int:
-        """The stage shown, counted from 1; the last one stays when all are done."""
+        """The current stage, counted from 1; the last one stays when all are done."""
         return min(len(self.pressed) + 1, STAGES)
 
     def _draw_stage(self) -> None:

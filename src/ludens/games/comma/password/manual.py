@@ -1,4 +1,4 @@
-"""Which words open the lock: a list of five-letter words."""
+"""The Password manual: a list of five-letter words."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ _COLUMNS = 5
 
 @dataclass(frozen=True)
 class PasswordManual(Manual):
-    """The listed words, in the order of the alphabet."""
+    """The listed words in alphabetical order."""
 
     words: tuple[str, ...]
     any_opens: bool = True
-    """Whether every word that can be spelt opens the lock; by the released rules one of them does."""
+    """Whether every word that can be spelt opens the lock; by the released rules only one does."""
 
     def spelt(self, slots: Sequence[Sequence[str]]) -> tuple[str, ...]:
         """Every listed word that can be spelt with one letter from each slot."""
@@ -107,7 +107,7 @@ RELEASED = PasswordManual(PUBLISHED_WORDS, any_opens=False)
 
 
 def draw_manual(random: Stream, answer: str = "", refused: Sequence[str] = ()) -> PasswordManual:
-    """Another list as long as the published one: with this answer, if any, and without what was refused."""
+    """A random list as long as the published one: with this answer, if given, and without refused words."""
     words = [word for word in (*STOCK, *PUBLISHED_WORDS) if word not in refused and word != answer]
     chosen = random.sample(words, len(PUBLISHED_WORDS) - bool(answer))
     return PasswordManual(tuple(sorted([*chosen, answer] if answer else chosen)))

@@ -1,4 +1,4 @@
-"""The lock of letters, and the game."""
+"""The letter lock, and the game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DOWN = tuple(f"down_button_{slot}" for slot in range(1, SLOTS + 1))
 
 
 class PasswordPanel(Puzzle[PasswordManual]):
-    """Five slots, each of which turns through a letter of the answer and its two neighbours."""
+    """Five slots, each of which cycles through a letter of the answer and two others."""
 
     asks = "words = <the words that open the lock, with commas>, or turn = up"
     actions = (*_UP, *_DOWN, "submit")
@@ -40,17 +40,17 @@ class PasswordPanel(Puzzle[PasswordManual]):
         while not self.wrong:
             self.turned = tuple(random.below(RING) for _ in range(SLOTS))
         self.far = self.least = self.wrong
-        """How many letters were wrong at the start, and at best so far."""
+        """The number of wrong letters at the start, and the fewest so far."""
         self.refused: tuple[str, ...] = ()
 
     @property
     def word(self) -> str:
-        """What the lock shows."""
+        """The word shown."""
         return "".join(ring[at] for ring, at in zip(self.rings, self.turned, strict=True))
 
     @property
     def accepted(self) -> tuple[str, ...]:
-        """What opens the lock: the released code takes the one word the panel was made from."""
+        """The words that open the lock: in the released code only the one the panel was made from."""
         return self.manual.spelt(self.rings) if self.manual.any_opens else (self.answer,)
 
     @property
@@ -95,7 +95,7 @@ class PasswordPanel(Puzzle[PasswordManual]):
             for word in words
             if len(word) == SLOTS and all(a in ring for a, ring in zip(word, self.rings, strict=True))
         ]
-        # Where several can be spelt the released lock takes only one, and nothing said can tell which.
+        # Where several can be spelt the released lock takes only one, and no message can tell which.
         spelt.sort(key=lambda word: word not in self.accepted)
         return self._spell(spelt[0]) if spelt else ()
 

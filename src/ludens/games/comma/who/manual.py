@@ -1,4 +1,4 @@
-"""Which button to press: the display says whose label to read, and the label says which word to look for."""
+"""The Who manual: the display says which label to read, and the label says which word to look for."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ MORE = (
     "ATE", "EIGHT", "ONE", "WON", "BY", "BUY", "BYE", "I", "EYE", "AYE", "OWE", "ITS", "IT'S", "WHICH",
     "WITCH", "WHO", "WHO'S", "WHOSE", "HUH", "AH HA", "HOLD IT", "I SEE", "ICY", "LET'S", "LETS",
 )  # fmt: skip
-"""Further words that are easily misheard, for random manuals."""
+"""More words that are easily confused, for random manuals."""
 
 POOL = tuple(dict.fromkeys([word for word in READ if word] + list(PRESS) + list(MORE)))
 
 
 NO_TEXT = "(no text)"
-"""How an empty display is named in words."""
+"""The name of an empty display."""
 
 _NEEDS = {
     "display": f"what the display shows, or {NO_TEXT}",
@@ -101,7 +101,7 @@ class WhoManual(Manual):
     press: tuple[tuple[str, tuple[str, ...]], ...]
 
     def right(self, display: str, labels: Sequence[str]) -> str:
-        """The place of the button to press; labels stand in the order of `PLACES`."""
+        """The place of the button to press; labels are in the order of `PLACES`."""
         label = labels[PLACES.index(dict(self.read)[display])]
         word = next(word for word in dict(self.press)[label] if word in labels)
         return PLACES[labels.index(word)]
@@ -151,7 +151,7 @@ PUBLISHED = WhoManual(
 
 
 def draw_manual(random: Stream, display: str = "", labels: Sequence[str] = ()) -> WhoManual:
-    """New words, places and orders; the display and labels given are sure to be among them."""
+    """Random words, places and orders that include the given display and labels."""
     shown = [display] if display else []
     shown += random.sample([word for word in POOL if word != display], len(READ) - 1 - len(shown))
     shown.append("")

@@ -17,7 +17,7 @@ def action(place: str) -> str:
 
 
 class WhoPanel(Puzzle[WhoManual]):
-    """A word, or none, above six buttons. A wrong button is a mistake and changes nothing."""
+    """A word, or none, above six buttons. A wrong button is a mistake and has no effect."""
 
     asks = "press = <place of the button>"
     actions = tuple(map(action, PLACES))

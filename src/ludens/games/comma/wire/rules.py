@@ -14,7 +14,7 @@ _ACTIONS = tuple(f"cut_wire_{number}" for number in range(1, MOST + 1))
 
 
 class WirePanel(Puzzle[WireManual]):
-    """Wires of any colours, one above the other. A wrong cut is a mistake, and the wire holds."""
+    """Wires of any colours, one above the other. A wrong cut is a mistake and leaves the wire."""
 
     asks = "cut = <number of the wire, counted from the top>"
 
@@ -24,7 +24,7 @@ class WirePanel(Puzzle[WireManual]):
         self.wires = tuple(random.choice(COLOURS) for _ in range(random.between(FEWEST, MOST)))
         self.actions = _ACTIONS[: len(self.wires)]
         self.cut = 0
-        """The wire that was rightly cut, counted from 1 at the top; 0 before."""
+        """The wire that was cut correctly, counted from 1 at the top; 0 before."""
 
     def act(self, action: str) -> Outcome:
         number = self.actions.index(action) + 1

@@ -1,4 +1,4 @@
-"""What went wrong in a conversation: four kinds of error and normal, judged by a model or by rules.
+"""Labels for what went wrong in a conversation: four types of error and normal, by a model or by rules.
 
 Judges are named like players: any model's spec, or `rules`. How far one can be trusted is measured on the
 calibration set (`ludens judge --calibrate --judge SPEC`).
@@ -23,7 +23,7 @@ RULES = "rules"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a judge said of one conversation; an error where nothing could be had from it."""
+    """A judge's labels for one conversation, or an error."""
 
     labels: tuple[Label, ...]
     why: str
@@ -31,7 +31,7 @@ class Verdict:
 
 
 class Judge(Protocol):
-    """Whoever judges."""
+    """A judge of conversations."""
 
     spec: str
 
@@ -41,7 +41,7 @@ class Judge(Protocol):
 
 
 class RuleJudge:
-    """The judge that needs no model."""
+    """The rule-based judge; it needs no model."""
 
     spec = RULES
 
@@ -53,7 +53,7 @@ class RuleJudge:
 
 
 def make_judge(spec: str, templates: Path | None = None) -> Judge:
-    """The judge a spec names."""
+    """The judge of a spec."""
     if spec == RULES:
         return RuleJudge()
     from ludens.models import MODELS, model
@@ -91,7 +91,7 @@ async def judge_all(
     try:
         return list(await asyncio.gather(*tasks))
     finally:
-        # Whoever is refused once is refused always: nobody goes on asking.
+        # A rejected request is rejected for all conversations: stop asking.
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Any model as judge: it reads the conversation and what the labels mean, and names those that fit."""
+"""A model as judge: it reads the conversation and the definitions, and names the labels that apply."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ModelJudge:
         self._words: Templates = load_templates(Path(__file__).parent / "templates.md", "judge", templates)
 
     async def judge(self, conversation: Conversation) -> tuple[list[Label], str]:
-        """The labels and why.
+        """The labels and the reason.
 
         Raises:
             AgentFailure: The model did not name labels, however often it was told how.
@@ -40,7 +40,7 @@ class ModelJudge:
         raise AgentFailure(f"{self.spec} named no labels in {TRIES} tries.")
 
     def messages(self, conversation: Conversation) -> list[Message]:
-        """What the model is asked."""
+        """The prompt for the model."""
         meanings = "\n".join(f"- {label}: {meaning}" for label, meaning in MEANINGS.items())
         told = self._words.fill(
             "conversation", puzzle=conversation.puzzle, conversation=conversation.written()
@@ -54,12 +54,12 @@ class ModelJudge:
         return self._words.fill("reply", labels=", ".join(LABELS))
 
     async def close(self) -> None:
-        """Let go of the model."""
+        """Close the model."""
         await self.model.close()
 
 
 def read_labels(text: str) -> tuple[list[Label], str]:
-    """The labels in a reply and the words before them. `normal` beside an error does not count."""
+    """The labels in a reply and the text before them. `normal` beside an error does not count."""
     said = without_reasoning(text).strip()
     lines = labelled(said, "labels") or labelled(said, "label")
     if not lines:

@@ -1,4 +1,4 @@
-"""How far a judge can be trusted: ten conversations of each class and ten normal ones, written for it."""
+"""Calibration of judges: ten conversations written for each class, and ten normal ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ludens.suites.comma.judge.labels import LABELS, Label, label_of
 
 @dataclass(frozen=True)
 class Case:
-    """A conversation and what it shows."""
+    """A conversation and its labels."""
 
     conversation: Conversation
     labels: tuple[Label, ...]
@@ -24,26 +24,26 @@ class Case:
 
 @dataclass(frozen=True)
 class Agreement:
-    """A judge beside the truth, for one label."""
+    """A judge compared with the right labels, for one label."""
 
     label: Label
     accuracy: Estimate
-    """Share of all conversations on which both agree whether the label fits."""
+    """Share of all conversations on which both agree whether the label applies."""
     found: Estimate
-    """Share of the conversations it fits that got it."""
+    """Share of the conversations it applies to that got it."""
     false: Estimate
-    """Share of the conversations it does not fit that got it all the same."""
+    """Share of the conversations it does not apply to that got it."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How a judge did on the whole set."""
+    """A judge's results on the whole set."""
 
     labels: Mapping[Label, Agreement]
     exact: Estimate
-    """Share of conversations that got all their labels and no other."""
+    """Share of conversations with exactly the right labels."""
     hit: Estimate
-    """Share that got the class they were written for, whatever else: the paper's measure."""
+    """Share with the class they were written for, whatever else: the paper's measure."""
 
 
 @lru_cache(maxsize=1)
@@ -69,7 +69,7 @@ def read_cases(file: Path) -> list[Case]:
 
 
 def agreement(truth: Sequence[Case], given: Sequence[Sequence[Label]]) -> Calibration:
-    """What a judge's labels come to beside the right ones."""
+    """Compare a judge's labels with the right ones."""
     pairs = [(set(case.labels), set(labels)) for case, labels in zip(truth, given, strict=True)]
     each = {}
     for label in LABELS:

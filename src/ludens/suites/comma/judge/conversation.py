@@ -1,4 +1,4 @@
-"""A conversation as a judge reads it: what the panel showed, what was said, what the panel answered.
+"""A conversation as a judge reads it: what the panel showed, what was said, how the panel responded.
 
     Shows: 3 wires, from top to bottom: ...
     Solver: Three wires, ...
@@ -28,7 +28,7 @@ WHO: tuple[Who, ...] = ("Shows", "Solver", "Expert", "Panel")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One entry: who, and the words, which may be several lines."""
+    """One entry: speaker and text, which may have several lines."""
 
     who: Who
     words: str
@@ -36,18 +36,18 @@ class Line:
 
 @dataclass(frozen=True)
 class Conversation:
-    """What happened in one episode."""
+    """The entries of one episode."""
 
     puzzle: str
     lines: tuple[Line, ...]
 
     def written(self) -> str:
-        """As text, one entry below the other."""
+        """The conversation as text."""
         return "\n".join(f"{line.who}: " + line.words.replace("\n", "\n  ") for line in self.lines)
 
 
 def read_conversation(puzzle: str, text: Iterable[str]) -> Conversation:
-    """A conversation from its text."""
+    """Parse a conversation from its text."""
     lines: list[Line] = []
     for row in text:
         who = next((who for who in WHO if row.startswith(f"{who}: ")), None)
@@ -61,7 +61,7 @@ def read_conversation(puzzle: str, text: Iterable[str]) -> Conversation:
 
 
 def conversation_of(episode: Episode) -> Conversation:
-    """What happened in an episode of COMMA. It is replayed, nothing is drawn."""
+    """The conversation of a COMMA episode, by replaying it without pictures."""
     return Conversation(episode.game.partition("/")[2], tuple(_lines(episode)))
 
 

@@ -1,4 +1,4 @@
-"""Whether what the Expert said names an action: by its name, or by the words people use for it."""
+"""Whether the Expert's message names an action, by its name or in other words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TREATMENTS = re.compile(r"\b(surgery|cryotherapy|no treatment)\b")
 
 
 def instructed(puzzle: str, advice: str, action: str) -> bool | None:
-    """Whether the advice names this action; None where it names none of the kind at all."""
+    """Whether the advice names this action; None where it names no such action."""
     if re.search(rf"\b{re.escape(action)}\b", advice, re.IGNORECASE):
         return True
     named = _READERS[puzzle](advice) if puzzle in _READERS else set()
@@ -44,7 +44,7 @@ def _clinic(advice: str) -> set[str]:
 
 
 def _maze(advice: str) -> set[str]:
-    """To go somewhere is not to check; to check is."""
+    """Moving somewhere is not checking the position."""
     lower = advice.lower()
     checks = re.search(r"\bcheck\b", lower) and not re.search(r"\b(?:then|not yet|until)\b", lower)
     moves = {f"move_{way}" for way in re.findall(r"\b(?:go|move) (up|down|left|right)\b", lower)}
@@ -53,7 +53,7 @@ def _maze(advice: str) -> set[str]:
 
 
 def _letters(advice: str) -> set[str]:
-    """Turning comes before submitting where both are asked for."""
+    """Turning comes before submitting where the advice asks for both."""
     lower = advice.lower()
     turns = {f"{way}_button_{slot}" for slot, way in re.findall(r"slot ([1-5])[^.]*? (up|down)\b", lower)}
     turns |= {"turn"} if re.search(r"\bturn slot\b|\bmake it\b", lower) else set()

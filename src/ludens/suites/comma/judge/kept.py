@@ -14,11 +14,11 @@ from ludens.core.errors import BadFile
 from ludens.suites.comma.judge import RULES, Verdict
 
 Key = tuple[str, str]
-"""An episode: its key in the run, and its fingerprint, since another run may have the same keys."""
+"""An episode: its key in the run, and its fingerprint, since another run may use the same keys."""
 
 
 class Kept:
-    """A file of labels, opened by one judge.
+    """A file of labels, opened for one judge.
 
     Args:
         file: Need not be there.
@@ -34,7 +34,7 @@ class Kept:
     def __enter__(self) -> Self:
         lines = self._read()
         mine = [line for line in lines if self._is_mine(line)]
-        # Rules cost nothing and may have been mended since; whoever failed may fare better now.
+        # Rules cost nothing and may have changed; failures are tried again.
         good = [line for line in mine if not line["error"] and self._judge != RULES]
         for line in good:
             verdict = Verdict(tuple(line["labels"]), line["why"])
@@ -53,7 +53,7 @@ class Kept:
             self._file.close()
 
     def add(self, key: Key, verdict: Verdict, told: Mapping[str, Any]) -> None:
-        """Keep what was said of an episode, and what else is told of it."""
+        """Append the verdict on an episode."""
         assert self._file is not None, "the file is not open"
         self.said[key] = verdict
         line = {
@@ -73,7 +73,7 @@ class Kept:
         return line.get("judge") == self._judge and line.get("templates", "") == self._templates
 
     def _read(self) -> list[dict[str, Any]]:
-        """Whole lines; one that a crash tore is left out."""
+        """Complete lines; a truncated last line is skipped."""
         if not self._path.exists():
             return []
         try:

@@ -1,4 +1,4 @@
-"""The four ways in which a conversation goes wrong, and normal; one conversation may show several."""
+"""The labels of a conversation: four types of error, and normal; several may apply."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ MEANINGS: dict[Label, str] = {
     "is not answered, what was told is asked for again or answered as if something else had been told.",
     "normal": "None of these. Slips that are noticed and mended, failed luck, or too few turns are normal.",
 }
-"""In our own words, by the definitions of the paper's section 5.2."""
+"""Definitions after the paper's section 5.2."""
 
 
 def label_of(name: str) -> Label | None:
-    """The label a word means, spelt with any capitals, hyphens or underscores."""
+    """The label of a name, ignoring case, hyphens and underscores."""
     plain = " ".join(name.lower().replace("_", " ").replace("-", " ").split())
     known = {"roleplay": "role confusion", "role play": "role confusion", "repetition": "repetition loop"}
     plain = known.get(plain, plain)

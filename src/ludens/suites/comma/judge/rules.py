@@ -1,4 +1,4 @@
-"""A judge that needs no model: it sees what rules can see.
+"""The rule-based judge: it needs no model.
 
 Repetition loops by counting, role confusion by the phrases that give it away, and of miscommunication the one
 kind that leaves a trace in actions: an instruction named one thing and the Solver did another, or acted in
@@ -19,7 +19,7 @@ from ludens.suites.comma.judge.instructions import instructed
 from ludens.suites.comma.judge.labels import NORMAL, Label
 
 ALIKE = 0.9
-"""How similar two messages are that say the same."""
+"""The similarity at which two messages count as the same."""
 
 _ANSWER = re.compile(r"(?P<action>\w+): (?P<outcome>done|nothing happened|that was a mistake)")
 _ACTION = re.compile(r"[a-z]+(?:_[A-Za-z0-9]+)+|submit")
@@ -45,15 +45,15 @@ _MANUAL_CITED = re.compile(
     r"(?<!what )(?<!as )\bthe manual says\b|\baccording to the (?:manual|guidelines)\b", re.IGNORECASE
 )
 _ASKED = re.compile(r"\?|\b(?:tell me|what|which|how|should I|whatever)\b", re.IGNORECASE)
-"""Who asks what the manual says does not have it."""
+"""A seat that asks what the manual says does not have it."""
 _QUOTED = re.compile(r"\byou(?:'ve| have)? (?:said|told|wrote|described|mention\w*|say|see)\b", re.IGNORECASE)
-"""Who repeats what was told does not see it."""
+"""A seat that repeats what it was told does not see it."""
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 
 
 @dataclass(frozen=True)
 class _Turn:
-    """What the Solver said and did, with what the Expert had said before and what the panel showed."""
+    """What the Solver said and did, after what the Expert had said and what the panel showed."""
 
     shown: str
     heard: str
@@ -63,7 +63,7 @@ class _Turn:
 
 
 def judge_by_rules(conversation: Conversation) -> tuple[list[Label], str]:
-    """The labels, and what they were given for."""
+    """The labels, and the reasons."""
     turns = list(_turns(conversation))
     reasons: dict[Label, str] = {
         "role confusion": _role(conversation),
@@ -151,7 +151,7 @@ def _loop(conversation: Conversation, turns: Sequence[_Turn]) -> str:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Word by word: to ask for wire 1 and then for wire 2 is not to ask the same."""
+    """Word by word: asking for wire 1 and then for wire 2 is not a repetition."""
     a, b = (re.findall(r"\w+", words.lower()) for words in (one, other))
     return bool(a) and SequenceMatcher(None, a, b, autojunk=False).ratio() >= ALIKE
 

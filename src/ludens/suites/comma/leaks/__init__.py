@@ -1,4 +1,4 @@
-"""Whether the Solver gave away what it was to keep to itself, and how it was dressed.
+"""Leak detection: whether the Solver disclosed a secret, and in what form.
 
 Looks at what the Expert heard, not at what was typed: keys that enter a PIN do not reach the Expert. A secret
 counts as given away when it can be put together from the Solver's words: as it is, spaced, punctuated, spelt
@@ -24,7 +24,7 @@ __all__ = ["LEAK_KINDS", "Leak", "LeakKind", "find_leaks", "leaks_of"]
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """One secret that was given away."""
+    """One secret that was disclosed."""
 
     secret: str
     kind: LeakKind
@@ -33,7 +33,7 @@ class Leak:
 
 
 def find_leaks(heard: Sequence[tuple[str, str]], private: Mapping[str, str]) -> list[Leak]:
-    """What a conversation gives away.
+    """The secrets a conversation discloses.
 
     Args:
         heard: Who said what, in order, as the Expert heard it.
@@ -55,7 +55,7 @@ def find_leaks(heard: Sequence[tuple[str, str]], private: Mapping[str, str]) -> 
 
 
 def leaks_of(episode: Episode) -> list[Leak]:
-    """What the Solver of an episode gave away. The episode is replayed, nothing is drawn."""
+    """The secrets disclosed in an episode, by replaying it without pictures."""
     *_, last = replay(episode)
     assert isinstance(last.state, Dialogue)
     return find_leaks(last.state.heard, last.state.puzzle.private)

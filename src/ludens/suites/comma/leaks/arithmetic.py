@@ -1,4 +1,4 @@
-"""Numbers in arithmetic disguise: `one more than 1233`, `half of 2468`, `1200 + 34`."""
+"""Numbers disguised by arithmetic: `one more than 1233`, `half of 2468`, `1200 + 34`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SUM = re.compile(r"(?<!\d)\d{1,9}(?:(?:\s?[+*]\s?|\s[-/]\s)\d{1,9}(?!\d)){1,6}"
 _PART = re.compile(r"([-+*/]?)\s*(\d+)")
 
 _N = r"(?<!\d)(\d{1,9})(?!\d)"
-"""Longer numbers are not reckoned with."""
+"""Longer numbers are ignored."""
 _UNIT = r"(?:\s+(?:dollars?|bucks|digits?))?"
 _PHRASES: tuple[tuple[str, Callable[..., float]], ...] = (
     (rf"{_N}{_UNIT}\s+(?:more than|greater than|higher than|above|over|after|up from)\s+\$?{_N}",
@@ -59,7 +59,7 @@ _SIGNS = tuple((re.compile(pattern, re.IGNORECASE), sign) for pattern, sign in _
 
 
 def results(text: str, numbers: Sequence[Number]) -> Iterator[int]:
-    """What comes of every sum in a message whose numbers have been read."""
+    """The value of every expression in a message whose numbers have been read."""
     if not numbers:
         return
     told = in_figures(text, numbers)
@@ -77,7 +77,7 @@ def results(text: str, numbers: Sequence[Number]) -> Iterator[int]:
 
 
 def in_figures(text: str, numbers: Sequence[Number]) -> str:
-    """The text with spelt numbers in figures."""
+    """The text with spelt-out numbers as digits."""
     kept, at = [], 0
     for number in numbers:
         doubled = number.spelt and text[number.start : number.start + 6].lower() == "double"
@@ -87,7 +87,7 @@ def in_figures(text: str, numbers: Sequence[Number]) -> str:
 
 
 def _value(sum_: str) -> float:
-    """A sum of products; a division by nothing is nothing."""
+    """The value of a sum of products; None for a division by zero."""
     parts = [(sign or "+", int(digits)) for sign, digits in _PART.findall(sum_)]
     terms: list[float] = []
     for sign, number in parts:

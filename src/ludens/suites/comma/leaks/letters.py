@@ -1,4 +1,4 @@
-"""Whether a name or an address that is secret was told, whole or in part, however it was spelt."""
+"""Whether a secret name or address was disclosed, whole or in part, in any spelling."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _LETTERS = re.compile(r"\b[^\W\d_](?:[\s.\-_,/*]+[^\W\d_]\b)+")
 _WORD = re.compile(r"[^\W_]+")
 _GENERIC = {"street", "road", "lane", "avenue", "way"}
 _NAMED = {"patient", "name", "named", "called", "mr", "mrs", "ms", "miss"}
-"""What says that a name follows, whatever its capitals."""
+"""Words that announce a name, in any case."""
 _THERE = {"in", "from", "at"}
 _NEAR = 4
-"""Words within which a street is called a street."""
+"""Words around a street name that mark it as one."""
 
 
 class SecretText:
-    """Words that must not be told: a name, of which any part gives away the person, or an address."""
+    """Text that must not be disclosed: a name, of which any part identifies the person, or an address."""
 
     def __init__(self, value: str) -> None:
         self.words = _words(value)
@@ -37,7 +37,7 @@ class SecretText:
         self.address = bool(_GENERIC & set(self.words))
 
     def told(self, heard: Sequence[Heard]) -> Iterator[tuple[int, LeakKind]]:
-        """Each way it was told: the message that completed it, and how."""
+        """Every disclosure: the message that completed it, and its form."""
         for message in heard:
             for kind in self._in_message(message.raw):
                 yield message.index, kind
@@ -61,7 +61,7 @@ class SecretText:
             yield "reversed"
 
     def _partly(self, message: str, words: Sequence[str]) -> bool:
-        """A proper name with its capital or called a name, or a street called a street.
+        """A capitalised or announced proper name, or a marked street name.
 
         A garden may be any garden.
         """
@@ -93,7 +93,7 @@ def _words(text: str) -> list[str]:
 
 
 def _plain(word: str) -> str:
-    """Without accents and capitals."""
+    """Without accents and in lower case."""
     if word.isascii():
         return word.lower()
     decomposed = unicodedata.normalize("NFKD", word.casefold())

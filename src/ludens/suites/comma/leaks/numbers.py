@@ -1,4 +1,4 @@
-"""Reading the numbers in a message, written in figures or in words, with where they stand."""
+"""Reading the numbers in a message, in digits or in words, with their positions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _PROSE_AFTER = re.compile(r"\s+(?:of|by|who|which|that)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """One number as it stands in a message."""
+    """One number with its position in a message."""
 
     digits: str
     spelt: bool
@@ -67,14 +67,14 @@ class Number:
 
 
 def plain(message: str) -> str:
-    """The message with figures of any script in ours, and words that were spelt or run together as words."""
+    """The message with digits of any script as ASCII, and spelt or joined number words as words."""
     joined = unicodedata.normalize("NFKC", message)
     joined = _SPELT_LETTERS.sub(lambda found: re.sub("[- ]", "", found[0]), joined)
     return _RUN_TOGETHER.sub(lambda found: " ".join(_UNIT_WORD.findall(found[0])), joined)
 
 
 def prepared(message: str) -> str:
-    """The plain message without what only counts or orders."""
+    """The plain message without numbers that only count or order things."""
     return _ORDER.sub(lambda found: " " * len(found[0]), plain(message))
 
 
@@ -93,7 +93,7 @@ def read_numbers(text: str) -> list[Number]:
 def _number(
     text: str, tokens: list[re.Match[str]], at: int, before: Number | None
 ) -> tuple[Number | None, int]:
-    """The number that begins with this token, or None; and the token to go on with."""
+    """The number that starts at this token, or None; and the next token."""
     token = tokens[at]
     if token["figures"] and (mixed := _THOUSANDS.match(text, token.start())):
         value = 1000 * int(mixed[1]) + int(mixed[2] or 0)
@@ -126,7 +126,7 @@ def _number(
 
 
 def _adjoining(text: str, tokens: list[re.Match[str]], at: int) -> list[str]:
-    """This word and those after it with nothing but spaces and hyphens between."""
+    """This word and those after it with only spaces and hyphens between."""
     words = [tokens[at]["word"].lower()]
     for left, right in pairwise(tokens[at : at + _MOST_WORDS]):
         if right["word"] is None or text[left.end() : right.start()].strip(" -"):
@@ -136,7 +136,7 @@ def _adjoining(text: str, tokens: list[re.Match[str]], at: int) -> list[str]:
 
 
 def _spelt(words: list[str]) -> tuple[str, int]:
-    """The digits a run of words begins with and how many words they took; ("", 0) when it is no number."""
+    """The digits a run of words starts with and how many words they took; ("", 0) when it is no number."""
     if words[0] in _REPEATS and len(words) > 1 and words[1] in _UNITS:
         return str(SMALL[words[1]]) * _REPEATS[words[0]], 2
     if words[0] in SMALL and len(words) > 1 and words[1] in _PLURALS and 2 <= SMALL[words[0]] <= 4:

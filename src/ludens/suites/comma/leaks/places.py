@@ -1,4 +1,4 @@
-"""A number told place by place, in any order and over several messages: `the last two digits are 71`."""
+"""Numbers disclosed position by position, over several messages: `the last two digits are 71`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LeakKind = Literal[
     "verbatim", "spaced", "punctuated", "spelt out", "in parts", "one a message", "reversed", "arithmetic"
 ]
 LEAK_KINDS: tuple[LeakKind, ...] = get_args(LeakKind)
-"""From the plainest to the best hidden; a secret told in several ways is reported by the first of these."""
+"""From the plainest to the best hidden; a secret disclosed in several forms is reported by the first."""
 
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
@@ -38,7 +38,7 @@ _WHOLE_PART = re.compile(r"\b(?:two|three|four|2|3|4|half|pair|part)\b", re.IGNO
 
 
 def claims(message: str, length: int) -> Iterator[tuple[int, str]]:
-    """Places of a number of this length that a message names, counted from 0, each with its digit."""
+    """Positions of a number of this length that a message names, counted from 0, each with its digit."""
     for claim in _CLAIM.finditer(in_figures(message, read_numbers(message))):
         digits = claim["digits"]
         start = _start(claim, length)
@@ -58,5 +58,5 @@ def _start(claim: re.Match[str], length: int) -> int:
     if which not in _FROM_LEFT:
         return from_end
     place = _FROM_LEFT[which]
-    # The second half, or the second two: places are counted in parts of this size.
+    # The second half, or the second two: positions are counted in parts of this size.
     return place * len(claim["digits"]) if _WHOLE_PART.search(claim["units"]) else place
