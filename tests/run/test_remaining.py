@@ -17,7 +17,7 @@ def job(task: str, number: int) -> Job:
 
 
 def told(
-    lasts: Mapping[str, float], each: int, at_once: int, calls: Mapping[str, float] | None = None
+    lasts: Mapping[str, float], each: int, run_sync: int, calls: Mapping[str, float] | None = None
 ) -> Iterator[tuple[float, float | None, int]]:
     """Play in a made-up world, tasks in turns: whenever an episode ends, the time, what is said, and how many
     have ended. The last time is the end."""
@@ -27,7 +27,7 @@ def told(
     flying: list[tuple[float, str, Job]] = []
     now, ended = 0.0, 0
     while queue or flying:
-        while queue and len(flying) < at_once:
+        while queue and len(flying) < run_sync:
             next_ = queue.pop(0)
             rest.begin(next_, now)
             heapq.heappush(flying, (now + lasts[next_.task], next_.key, next_))
@@ -37,12 +37,12 @@ def told(
         yield now, rest.seconds(now), ended
 
 
-@pytest.mark.parametrize("at_once", [1, 4, 40])
+@pytest.mark.parametrize("run_sync", [1, 4, 40])
 @pytest.mark.parametrize(
     "lasts", [{"game": 10.0}, {"question": 1.0, "game": 40.0}, {"a": 3.0, "b": 1.0, "c": 90.0}]
 )
-def test_what_is_said_from_a_quarter_on_is_right(lasts: dict[str, float], at_once: int) -> None:
-    said = list(told(lasts, 100, at_once))
+def test_what_is_said_from_a_quarter_on_is_right(lasts: dict[str, float], run_sync: int) -> None:
+    said = list(told(lasts, 100, run_sync))
     end = said[-1][0]
     for now, left, _ in said:
         if now >= end / 4:

@@ -93,7 +93,7 @@ def pictures(game: Game) -> Callable[[int], int]:
 def thinking(game: Game, bot: str, seconds: float) -> float:
     """Seconds of CPU a move of this player, in games with itself that begin with a few random moves."""
     from ludens.agents import agent
-    from ludens.suites.vs_bench.samples import at_once
+    from ludens.suites.vs_bench.samples import run_sync
 
     view, player = view_of(game, RenderOptions(), 0), agent(bot, game)
     spent, moves, seed = 0.0, 0, 0
@@ -109,7 +109,7 @@ def thinking(game: Game, bot: str, seconds: float) -> float:
                     actions[seat] = legal.sample(random)
                     continue
                 begun = process_time()
-                reply = at_once(players[seat].act(Ask(seat, legal, view.format(state, seat), state=state)))
+                reply = run_sync(players[seat].act(Ask(seat, legal, view.format(state, seat), state=state)))
                 spent += process_time() - begun
                 moves += 1
                 actions[seat] = reply.action or ""

@@ -87,10 +87,10 @@ def _judged(judging: Judge, records: Sequence[Record], file: Path, templates: st
     """The verdict on every record; those that this judge gave before are taken from the file."""
     from ludens.suites.comma.judge import judge_all
     from ludens.suites.comma.judge.conversation import conversation_of
-    from ludens.suites.comma.judge.kept import Kept
+    from ludens.suites.comma.judge.label_file import LabelFile
 
     keys = [(record.key, record.episode.fingerprint()) for record in records]
-    with Kept(file, judging.spec, templates) as kept:
+    with LabelFile(file, judging.spec, templates) as kept:
         left = [number for number, key in enumerate(keys) if key not in kept.said]
         before = f"; {len(keys) - len(left)} were judged before" if len(left) < len(keys) else ""
         aside(f"{judging.spec} judges {len(left)} conversations{before} ...")

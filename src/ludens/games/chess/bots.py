@@ -21,7 +21,7 @@ VALUES = {"p": 100, "n": 315, "b": 330, "r": 500, "q": 920, "k": 0}
 MATE = 1_000_000
 
 
-def _square_worth(piece: str, rank: int, file: int, ending: bool) -> int:
+def _square_bonus(piece: str, rank: int, file: int, ending: bool) -> int:
     """Piece-square bonus of a white piece in centipawns; rank and file count from 0, rank 0 is White's."""
     centre = 3.5 - max(abs(rank - 3.5), abs(file - 3.5))
     if piece == "p":
@@ -45,8 +45,8 @@ def _tables(ending: bool) -> dict[str, list[int]]:
     """For every piece letter of a FEN, its value on each of 64 squares from a8 to h1, positive for White."""
     tables = {}
     for piece, value in VALUES.items():
-        tables[piece.upper()] = [value + _square_worth(piece, 7 - s // 8, s % 8, ending) for s in range(64)]
-        tables[piece] = [-(value + _square_worth(piece, s // 8, s % 8, ending)) for s in range(64)]
+        tables[piece.upper()] = [value + _square_bonus(piece, 7 - s // 8, s % 8, ending) for s in range(64)]
+        tables[piece] = [-(value + _square_bonus(piece, s // 8, s % 8, ending)) for s in range(64)]
     return tables
 
 

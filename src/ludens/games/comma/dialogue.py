@@ -167,7 +167,7 @@ class Dialogue(State):
     def _decided(self) -> bool:
         return self.solved or self.mistakes >= self.game.mistakes
 
-    def _hears(self, messages: Sequence[Said]) -> bool:
+    def _replay(self, messages: Sequence[Said]) -> bool:
         """Replay messages; returns whether all of them came before the panel was solved or lost."""
         for said in messages:
             if self._decided:
@@ -275,7 +275,7 @@ class Dialogue(State):
         game = self.game
         for attempt in range(20):
             other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel", attempt)))
-            if other._hears(self.said) and (self.over or not other._decided):
+            if other._replay(self.said) and (self.over or not other._decided):
                 break
         else:
             other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel")))

@@ -26,7 +26,7 @@ _BETWEEN = frozenset(("action", "actions", "and", "do", "next", "now", "solver",
 """Words that do not turn a line with action names into prose."""
 
 
-class Read(NamedTuple):
+class ReadLine(NamedTuple):
     """One line that names an action or attempts to."""
 
     line: str
@@ -35,7 +35,7 @@ class Read(NamedTuple):
     acts: bool
 
 
-def read_actions(message: str, actions: Sequence[str], released: bool = False) -> list[Read]:
+def read_actions(message: str, actions: Sequence[str], released: bool = False) -> list[ReadLine]:
     """Every line of a message that acts or looks like a failed attempt, in order."""
     read = _read_released if released else _read_line
     names = tuple(actions)
@@ -55,24 +55,24 @@ def withhold(message: str, hidden: frozenset[str]) -> str:
     return "\n".join(kept)
 
 
-def _read_line(line: str, actions: tuple[str, ...]) -> Read | None:
+def _read_line(line: str, actions: tuple[str, ...]) -> ReadLine | None:
     if len(line) > LONGEST or not line.strip():
         return None
     exact, loose = _spellings(actions)
     bare = _LIST_MARK.sub("", line)
     action = exact.get(fold(bare))
     if action is not None:
-        return Read(line, action, bare == line)
+        return ReadLine(line, action, bare == line)
     named = labelled(line, "action")
     if named:
         action = exact.get(fold(named[0]))
         if action is not None:
-            return Read(line, action, True)
-        return Read(line, loose.get(_loosen(named[0])) or _listed(named[0], exact) or "", False)
+            return ReadLine(line, action, True)
+        return ReadLine(line, loose.get(_loosen(named[0])) or _listed(named[0], exact) or "", False)
     action = loose.get(_loosen(bare))
     if action is None:
         action = _listed(bare, exact)
-    return None if action is None else Read(line, action, False)
+    return None if action is None else ReadLine(line, action, False)
 
 
 def _listed(line: str, exact: dict[str, str]) -> str | None:
@@ -86,11 +86,11 @@ def _listed(line: str, exact: dict[str, str]) -> str | None:
     return next((exact[word] for word in names if word in exact), "")
 
 
-def _read_released(line: str, actions: tuple[str, ...]) -> Read | None:
+def _read_released(line: str, actions: tuple[str, ...]) -> ReadLine | None:
     folded = line.lower()
     for action in actions:
         if action.lower() in folded:
-            return Read(line, action, True)
+            return ReadLine(line, action, True)
     return None
 
 

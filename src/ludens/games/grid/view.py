@@ -53,7 +53,7 @@ class GridView(View):
         )
         self._worded = px(12) >= _SMALLEST
         self._room = self._board.room(0.84)
-        self._base = self._furniture()
+        self._base = self._background()
 
     def icon(self, thing: str, px: int, ground: str) -> Sprite:
         """The token of one thing."""
@@ -107,7 +107,7 @@ class GridView(View):
     def _font(self, units: float) -> int:
         return max(8, self._kit.px(units))
 
-    def _furniture(self) -> Canvas:
+    def _background(self) -> Canvas:
         """Everything that is the same in every picture."""
         canvas, px = self._board.canvas(), self._kit.px
         canvas.text(px(12), px(20), self.title, self._font(20), bold=True)

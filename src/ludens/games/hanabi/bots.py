@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.random import Stream
 from ludens.games.hanabi.rules import HanabiState
-from ludens.games.hanabi.table import COLORS, Held, Sight, fits, unseen
-from ludens.games.hanabi.thinking import Thinker
+from ludens.games.hanabi.strategy import StrongPolicy
+from ludens.games.hanabi.table import COLORS, Held, Sight, fits, unseen_copies
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Strong(Agent):
     sees = "state"
 
     def begin(self) -> None:
-        self._thinker = Thinker()
+        self._thinker = StrongPolicy()
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, HanabiState)
@@ -47,7 +47,7 @@ class Literal(Agent):
 
 def literal(sight: Sight, legal: Sequence[str], random: Stream) -> str:
     """The action of a player that takes hints literally."""
-    own, left = sight.hands[sight.me], unseen(sight)
+    own, left = sight.hands[sight.me], unseen_copies(sight)
     may_be = [
         [card for card, count in enumerate(left) if count and fits(sight.shape, held, card)] for held in own
     ]

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.games.hanabi.table import Move, PlayConfig, Shape, Sight, guess_hand, read_move
+from ludens.games.hanabi.table import HanabiTable, Move, Shape, Sight, guess_hand, read_move
 from ludens.games.open_spiel.adapter import SpielGame, SpielState
 
 
@@ -20,7 +20,7 @@ class HanabiState(SpielState):
     game: HanabiGame
 
     def __init__(self, game: HanabiGame, spiel: Any, random: Stream) -> None:
-        self.table = PlayConfig.laid(game.shape)
+        self.table = HanabiTable.laid(game.shape)
         self._read = 0
         super().__init__(game, spiel, random)
 
@@ -65,7 +65,7 @@ class HanabiState(SpielState):
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
         new_faces = guess_hand(self.sight(seat), random)
-        spiel, drawn, table = self.game.spiel.new_initial_state(), 0, PlayConfig.laid(self.game.shape)
+        spiel, drawn, table = self.game.spiel.new_initial_state(), 0, HanabiTable.laid(self.game.shape)
         for action in self.spiel.history():
             if table.dealing:
                 action = new_faces.get(drawn, action)

@@ -102,7 +102,7 @@ class Sight:
 
 
 @dataclass
-class PlayConfig:
+class HanabiTable:
     """Everything on the table, faces up."""
 
     shape: Shape
@@ -201,7 +201,7 @@ class PlayConfig:
         )
 
 
-def unseen(sight: Sight) -> list[int]:
+def unseen_copies(sight: Sight) -> list[int]:
     """How many copies of each card this player cannot see."""
     left = list(sight.shape.copies)
     for color, height in enumerate(sight.stacks):
@@ -224,7 +224,7 @@ def fits(shape: Shape, held: Held, card: int) -> bool:
 
 def guess_hand(sight: Sight, random: Stream) -> dict[int, int]:
     """A random hand consistent with what the player knows: faces for its own cards, by serial number."""
-    left, own = unseen(sight), sight.hands[sight.me]
+    left, own = unseen_copies(sight), sight.hands[sight.me]
     cards = range(len(left))
     may = [[card for card in cards if left[card] and fits(sight.shape, held, card)] for held in own]
     # Most constrained cards first: fewer dead ends.

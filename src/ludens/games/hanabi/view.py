@@ -10,7 +10,7 @@ from ludens.draw.colour import edge_of, letter_on
 from ludens.draw.shapes import letters
 from ludens.games.hanabi.rules import HanabiGame, HanabiState
 from ludens.games.hanabi.table import COLORS, Held, Sight
-from ludens.games.hanabi.telling import deeds, tell, title
+from ludens.games.hanabi.text import last_actions, tell, title
 
 HUES = ("red", "yellow", "green", "white", "blue")
 _FIREWORK = 72
@@ -65,7 +65,7 @@ class HanabiView(View):
         self._brief = self._kit.font_px(12) > px(12)
         self._faces: dict[int | None, Sprite] = {}
         self._bands: dict[tuple[str, int], Sprite] = {}
-        self._base = self._furniture()
+        self._base = self._background()
 
     def values(self, seat: str) -> dict[str, object]:
         shape = self.shape
@@ -104,7 +104,7 @@ class HanabiView(View):
             self._hand(canvas, sight, player, left, top, player == mover)
         return canvas.picture()
 
-    def _furniture(self) -> Canvas:
+    def _background(self) -> Canvas:
         """Everything that is the same in every picture."""
         canvas, px, font = self._kit.canvas(), self._kit.px, self._kit.font_px(12)
         (left, top), tile = self._layout.discards, self._layout.tile
@@ -158,7 +158,7 @@ class HanabiView(View):
         layout, px, font, line = self._layout, self._kit.px, self._kit.font_px, self._line
         wide = canvas.width // layout.columns - px(12)
         canvas.text(left, top + line // 2, title(sight, player, moves), font(13), bold=True)
-        said = "last: " + deeds(sight, player, self._brief)
+        said = "last: " + last_actions(sight, player, self._brief)
         if layout.lines == 1:
             canvas.text(left + wide, top + line // 2, said, font(12), anchor="rm")
         else:

@@ -20,9 +20,9 @@ class KuhnView(View):
         super().__init__(game, render, seed)
         inks = ("ink", "line", "red", "black", "white", "gray", "blue", "yellow")
         self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "panel", "white"))
-        self._base = self._furniture()
+        self._base = self._background()
 
-    def _furniture(self) -> Canvas:
+    def _background(self) -> Canvas:
         canvas, px = self._kit.canvas(), self._kit.px
         left, top, width, height = map(px, _PANEL)
         canvas.panel(left, top, width, height, "History")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.games.minesweeper.oracle import HIDDEN, know, names, neighbours
+from ludens.games.minesweeper.oracle import HIDDEN, infer, names, neighbours
 from ludens.games.minesweeper.rules import MinesweeperState
 
 
@@ -23,7 +23,7 @@ class Logic(Agent):
         state = ask.state
         assert isinstance(state, MinesweeperState)
         game = state.game
-        known = know(game.rows, game.columns, game.mines, state.seen)
+        known = infer(game.rows, game.columns, game.mines, state.seen)
         covered = [
             [state.seen[near] for near in cells].count(HIDDEN)
             for cells in neighbours(game.rows, game.columns)

@@ -48,7 +48,7 @@ def around(mines: Collection[int], touching: tuple[int, ...]) -> int:
     return sum(cell in mines for cell in touching)
 
 
-def spread(mines: Collection[int], cell: int, touching: tuple[tuple[int, ...], ...]) -> dict[int, int]:
+def opened_with(mines: Collection[int], cell: int, touching: tuple[tuple[int, ...], ...]) -> dict[int, int]:
     """The cells that open with a safe cell; neighbours of cells that touch no mine open as well."""
     shown: dict[int, int] = {}
     waiting = [cell]
@@ -76,7 +76,7 @@ class Group:
 
 
 class Knowledge:
-    """Everything that follows from the visible cells. Made by `know`."""
+    """Everything that follows from the visible cells. Made by `infer`."""
 
     def __init__(self, rows: int, columns: int, mines: int, seen: Seen) -> None:
         touching = neighbours(rows, columns)
@@ -173,7 +173,7 @@ class Knowledge:
 
 
 @lru_cache(maxsize=8192)
-def know(rows: int, columns: int, mines: int, seen: Seen) -> Knowledge:
+def infer(rows: int, columns: int, mines: int, seen: Seen) -> Knowledge:
     """The knowledge that follows from the visible cells of a field with this many mines."""
     return Knowledge(rows, columns, mines, seen)
 

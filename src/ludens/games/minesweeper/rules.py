@@ -11,7 +11,7 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
-from ludens.games.minesweeper.oracle import HIDDEN, MINE, Seen, know, names, neighbours, spread
+from ludens.games.minesweeper.oracle import HIDDEN, MINE, Seen, infer, names, neighbours, opened_with
 
 SEAT = "player"
 
@@ -103,7 +103,7 @@ class MinesweeperState(State):
             self.hit = cell
             shown = dict.fromkeys(self.mines, MINE)
         else:
-            shown = spread(self.mines, cell, touching)
+            shown = opened_with(self.mines, cell, touching)
         self.seen = tuple(shown.get(at, code) for at, code in enumerate(self.seen))
 
     @property
@@ -119,7 +119,7 @@ class MinesweeperState(State):
         certain = taken = guesses = 0
         chance = 1.0
         for seen, cell in self._trail if game.first == "any" else self._trail[1:]:
-            known = know(game.rows, game.columns, game.mines, seen)
+            known = infer(game.rows, game.columns, game.mines, seen)
             certain += bool(known.safe)
             guesses += not known.safe
             taken += cell in known.safe
@@ -144,6 +144,6 @@ class MinesweeperState(State):
         copy = self.clone()
         copy._random = random.clone()
         if copy.mines is not None and copy.to_act:
-            known = know(self.game.rows, self.game.columns, self.game.mines, self.seen)
+            known = infer(self.game.rows, self.game.columns, self.game.mines, self.seen)
             copy.mines = known.draw(random)
         return copy

@@ -19,18 +19,18 @@ _HUES = ("blue", "green", "red", "purple", "brown", "cyan", "black", "gray")
 _READABLE = 4.5
 
 
-def number_inks(render: Theme, ground: str) -> tuple[str, ...]:
+def number_inks(theme: Theme, ground: str) -> tuple[str, ...]:
     """A colour for each number from 1 to 8, adjusted until it is legible on the ground.
 
     Where colour must not matter all numbers have the colour of ink: their shapes say enough.
     """
-    if render.lettered:
+    if theme.lettered:
         return ("ink",) * 8
     inks = []
     for hue in _HUES:
-        steps = (mix(render.colour(hue), render.colour("ink"), step, 20) for step in range(21))
-        readable = (rgb for rgb in steps if contrast(rgb, render.colour(ground)) >= _READABLE)
-        inks.append("#{:02x}{:02x}{:02x}".format(*next(readable, render.colour("ink"))))
+        steps = (mix(theme.colour(hue), theme.colour("ink"), step, 20) for step in range(21))
+        readable = (rgb for rgb in steps if contrast(rgb, theme.colour(ground)) >= _READABLE)
+        inks.append("#{:02x}{:02x}{:02x}".format(*next(readable, theme.colour("ink"))))
     return tuple(inks)
 
 

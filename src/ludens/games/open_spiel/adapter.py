@@ -70,7 +70,7 @@ def _load(name: str, parameters: tuple[tuple[str, Any], ...]) -> pyspiel.Game:
     return pyspiel.load_game(name, dict(parameters))
 
 
-class _Names(dict[int, str]):
+class _ActionNames(dict[int, str]):
     """A cache of a player's action names, by number."""
 
     def __init__(self, game: SpielGame, player: int) -> None:
@@ -81,7 +81,7 @@ class _Names(dict[int, str]):
         return self.setdefault(action, name)
 
 
-_stable_names = lru_cache(maxsize=256)(_Names)
+_stable_names = lru_cache(maxsize=256)(_ActionNames)
 
 
 class SpielState(State):
@@ -102,19 +102,19 @@ class SpielState(State):
         seats = self.game.seats
         self._names: dict[str, dict[str, int]] = {}
         if player == _SIMULTANEOUS:
-            self._turn = tuple(seat for index, seat in enumerate(seats) if spiel.legal_actions(index))
+            self._to_act = tuple(seat for index, seat in enumerate(seats) if spiel.legal_actions(index))
         else:
-            self._turn = () if player == _TERMINAL else (seats[player],)
+            self._to_act = () if player == _TERMINAL else (seats[player],)
 
     @property
     def to_act(self) -> tuple[str, ...]:
-        return self._turn
+        return self._to_act
 
     def legal(self, seat: str) -> Legal:
         return Legal(self._named(seat))
 
     def _named(self, seat: str) -> dict[str, int]:
-        if seat not in self._turn:
+        if seat not in self._to_act:
             return {}
         named = self._names.get(seat)
         if named is None:
@@ -130,17 +130,17 @@ class SpielState(State):
 
     def name_of(self, action: int) -> str:
         """The name of an OpenSpiel action of the seat to act."""
-        return next(name for name, number in self._named(self._turn[0]).items() if number == action)
+        return next(name for name, number in self._named(self._to_act[0]).items() if number == action)
 
     def refusal(self, seat: str, action: str) -> str | None:
         return None if action in self._named(seat) else super().refusal(seat, action)
 
     def _advance(self, actions: Mapping[str, str]) -> None:
-        numbers = [self._named(seat)[actions[seat]] for seat in self._turn]
-        if len(self._turn) == 1:
+        numbers = [self._named(seat)[actions[seat]] for seat in self._to_act]
+        if len(self._to_act) == 1:
             self.spiel.apply_action(numbers[0])
         else:
-            due = dict(zip(self._turn, numbers, strict=True))
+            due = dict(zip(self._to_act, numbers, strict=True))
             self.spiel.apply_actions([due.get(seat, 0) for seat in self.game.seats])
         self._settle()
 
@@ -164,7 +164,7 @@ class SpielState(State):
     def clone(self) -> Self:
         copy = object.__new__(type(self))
         copy.game, copy.spiel = self.game, self.spiel.clone()
-        copy._random, copy._turn, copy._names = self._random.clone(), self._turn, self._names
+        copy._random, copy._to_act, copy._names = self._random.clone(), self._to_act, self._names
         return copy
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:

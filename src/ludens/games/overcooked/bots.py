@@ -18,7 +18,7 @@ _WAITING = LONGEST // 2
 
 
 @lru_cache(maxsize=4096)
-def together(place: Kitchen, snapshot: Snapshot) -> tuple[str, str]:
+def joint_plan(place: Kitchen, snapshot: Snapshot) -> tuple[str, str]:
     """The next action of both chefs, from the shortest joint plan.
 
     One chef takes an errand and the straight way; the other's errand counts on its being done, and the
@@ -66,7 +66,7 @@ class Planner(Agent):
 
     def action(self, state: OvercookedState) -> str:
         """The planned action."""
-        return together(state.kitchen, state.snapshot)[self.me]
+        return joint_plan(state.kitchen, state.snapshot)[self.me]
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, OvercookedState)

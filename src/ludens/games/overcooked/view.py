@@ -31,7 +31,7 @@ class OvercookedView(View):
         self._x = px(_LEFT) + (render.size - px(_LEFT + 8) - self._px * columns) // 2
         self._y = px(_TOP)
         self._art = Art(self._kit, self._px)
-        self._base = self._furniture()
+        self._base = self._background()
         self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._drawn)
 
     def image(self, state: OvercookedState, seat: str) -> Picture:
@@ -57,7 +57,7 @@ class OvercookedView(View):
         row, column = divmod(cell, self._kitchen.width)
         canvas.place(sprite, self._x + column * self._px, self._y + row * self._px)
 
-    def _furniture(self) -> Canvas:
+    def _background(self) -> Canvas:
         """Everything that is the same in every frame."""
         canvas, px, font = self._kit.canvas(), self._kit.px, self._kit.font_px(14)
         for row in range(len(self._kitchen.rows)):
@@ -103,9 +103,9 @@ class OvercookedView(View):
             f"{FLOOR} floor, {COUNTER} counter, {POT} pot, {ONIONS} onion box, {DISHES} dish rack, "
             f"{HATCH} serving hatch"
         )
-        return "\n".join([*lines, *(self._told(frame) for frame in state.frames)])
+        return "\n".join([*lines, *(self._describe(frame) for frame in state.frames)])
 
-    def _told(self, frame: Frame) -> str:
+    def _describe(self, frame: Frame) -> str:
         """One frame in words."""
         name, snapshot = self._kitchen.name, frame.snapshot
         said = [f"Step {frame.step} of {self._horizon}, score {frame.score}:"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ludens.core.errors import Ambiguous, Unreadable
 from ludens.core.reply import ReplyFormat, without_reasoning
 from ludens.core.state import Legal
-from ludens.games.perceive.rules import shape_trouble
+from ludens.games.perceive.rules import shape_error
 
 _NUMBER = re.compile(r"[+-]?\d{1,6}")
 _ROW = re.compile(r"[\s,;|&\[\]()-]*[+-]?\d{1,6}(?:[\s,;|&]+[+-]?\d{1,6})*[\s,;|&\[\]()\\]*")
@@ -41,11 +41,11 @@ class MatrixFormat(ReplyFormat):
         found = [*_lists(said), *_latex(said)] or _plain(said)
         if not found:
             raise Unreadable("no matrix was found in the reply.")
-        fitting = {json.dumps(m) for m in found if shape_trouble(m, self.rows, self.columns) is None}
+        fitting = {json.dumps(m) for m in found if shape_error(m, self.rows, self.columns) is None}
         if len(fitting) > 1:
             raise Ambiguous("the reply holds several different matrices; give exactly one.")
         if not fitting:
-            raise Unreadable(shape_trouble(found[-1], self.rows, self.columns) or "no matrix fits.")
+            raise Unreadable(shape_error(found[-1], self.rows, self.columns) or "no matrix fits.")
         return fitting.pop()
 
 

@@ -131,7 +131,7 @@ class Position(State):
             read = json.loads(action)
         except (ValueError, RecursionError):
             return "the answer is not a matrix of whole numbers."
-        return shape_trouble(read, self.board.rows, self.board.columns)
+        return shape_error(read, self.board.rows, self.board.columns)
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]
@@ -167,7 +167,7 @@ def canonical(matrix: Matrix) -> str:
     return json.dumps([list(row) for row in matrix])
 
 
-def shape_trouble(matrix: Any, rows: int, columns: int) -> str | None:
+def shape_error(matrix: Any, rows: int, columns: int) -> str | None:
     """What is wrong with the shape of an answer, or None."""
     if not isinstance(matrix, list) or not all(isinstance(row, list) for row in matrix):
         return "the answer is not a matrix: a list of rows, each a list of whole numbers."

@@ -63,7 +63,7 @@ class Tracker(Agent):
         if speed * way <= 0:
             return _MIDDLE, _TIME
         decisions = way / speed
-        row = min(_folded(y + (y - old_y) * decisions), BOTTOM - _HALF)
+        row = min(_reflected(y + (y - old_y) * decisions), BOTTOM - _HALF)
         return row + (self.aim if y > old_y else -self.aim), FRAMES * decisions
 
 
@@ -71,7 +71,7 @@ def _centre(box: Box) -> tuple[float, float]:
     return (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
 
 
-def _folded(row: float) -> float:
+def _reflected(row: float) -> float:
     """A row reflected at the walls until it is between them."""
     top, height = TOP - 2, BOTTOM - TOP + 3
     beyond = (row - top) % (2 * height)

@@ -119,7 +119,7 @@ class Console:
         self._on = self._ale.cloneState()
         self._current: Any = None
 
-    def switched_on(self, two: bool) -> ConsoleState:
+    def reset(self, two: bool) -> ConsoleState:
         """The console after a reset."""
         return ConsoleState(self._on, left=Knob() if two else None)
 

@@ -37,7 +37,7 @@ class PongState(State):
         self.decisions = 0
         self.held = ["STAY", "STAY"]
         """The last action of the right and the left player."""
-        self.console: ConsoleState = console().switched_on(game.players == 2)
+        self.console: ConsoleState = console().reset(game.players == 2)
         waited = [self._run(("STAY", "STAY")) for _ in range(random.between(1, NO_OPS))][-FRAMES:]
         self.frames = (waited[0],) * (FRAMES - len(waited)) + tuple(waited)
         """The screens after the last four decisions; the first is repeated when there are fewer."""

@@ -6,8 +6,8 @@ from itertools import permutations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, QuestionType, choose
 from ludens.games.qa.grid import Grid
+from ludens.games.qa.item import Item, QuestionType, choose
 from ludens.games.qa.shared import edge, how_many, line, rest_of, what_is_at, which_is_more, whole
 
 _EMPTY = 0
@@ -23,7 +23,7 @@ _MEN = {
 }
 
 
-def colour_at(board: BoardView, random: Stream) -> Asked:
+def colour_at(board: BoardView, random: Stream) -> Item:
     """Whose piece is on a square, if any."""
     grid = Grid(board, random)
     cell, choice = grid.any_cell(), choose(("white", "black", "there is no piece"), random)
@@ -33,7 +33,7 @@ def colour_at(board: BoardView, random: Stream) -> Asked:
     return choice.ask(f"Which colour is the piece at {grid.name(cell)}, if there is one?", grid.matrix)
 
 
-def emptier_half(board: BoardView, random: Stream) -> Asked:
+def emptier_half(board: BoardView, random: Stream) -> Item:
     """Which half has more empty squares; never a tie."""
     grid = Grid(board, random)
     middle = len(grid.codes) // 2

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, QuestionType, choose, choose_near
 from ludens.games.qa.grid import Cells, Grid
+from ludens.games.qa.item import Item, QuestionType, choose, choose_near
 from ludens.games.qa.shared import edge, how_many, line, what_is_at, whole
 
 _EMPTY, _BLACK, _WHITE = 0, 1, 2
@@ -18,7 +18,7 @@ _FIVE = 5
 _LONGEST_ASKED = 7
 
 
-def winning_line(board: BoardView, random: Stream) -> Asked:
+def winning_line(board: BoardView, random: Stream) -> Item:
     """Whether five or more stones of a colour are in an unbroken line."""
     grid = Grid(board, random)
     choice = choose(("yes", "no"), random)
@@ -36,7 +36,7 @@ def winning_line(board: BoardView, random: Stream) -> Asked:
     )
 
 
-def adjacent(board: BoardView, random: Stream) -> Asked:
+def adjacent(board: BoardView, random: Stream) -> Item:
     """The number of stones around a crossing."""
     grid = Grid(board, random)
     cell = grid.any_cell()
@@ -50,7 +50,7 @@ def adjacent(board: BoardView, random: Stream) -> Asked:
 def longest(lines_of: Callable[[Grid], tuple[str, Sequence[Cells]]], bottom: int) -> QuestionType:
     """The longest unbroken run of a colour in some lines."""
 
-    def ask(board: BoardView, random: Stream) -> Asked:
+    def ask(board: BoardView, random: Stream) -> Item:
         grid = Grid(board, random)
         colour = random.choice(list(_STONES))
         [code] = _STONES[colour]

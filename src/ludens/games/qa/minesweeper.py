@@ -7,8 +7,8 @@ from collections.abc import Callable
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.minesweeper.oracle import HIDDEN, MINE, around, neighbours
-from ludens.games.qa.asked import Asked, QuestionType, choose, choose_near
 from ludens.games.qa.grid import Cells, Grid
+from ludens.games.qa.item import Item, QuestionType, choose, choose_near
 from ludens.games.qa.shared import line, whole
 
 _NAMES = {HIDDEN: "it is hidden", MINE: "a mine", 0: "it is open and blank"}
@@ -52,7 +52,7 @@ class Layout(Grid):
         return super().matrix
 
 
-def symbol_at(board: BoardView, random: Stream) -> Asked:
+def symbol_at(board: BoardView, random: Stream) -> Item:
     """What a cell shows."""
     layout = Layout(board, random)
     cell = layout.any_cell()
@@ -62,7 +62,7 @@ def symbol_at(board: BoardView, random: Stream) -> Asked:
     return choice.ask(text, layout.matrix, lambda code: _NAMES.get(code, str(code)))
 
 
-def count_mines(board: BoardView, random: Stream) -> Asked:
+def count_mines(board: BoardView, random: Stream) -> Item:
     """The number of visible mines."""
     layout = Layout(board, random)
     shown = layout.mines & layout.open
@@ -79,7 +79,7 @@ def count_mines(board: BoardView, random: Stream) -> Asked:
 def count_open(text: str, part: Callable[[Grid], tuple[str, Cells]]) -> QuestionType:
     """The number of open cells in a part of the field."""
 
-    def ask(board: BoardView, random: Stream) -> Asked:
+    def ask(board: BoardView, random: Stream) -> Item:
         layout = Layout(board, random)
         where, cells = part(layout)
         choice = choose_near(len(layout.open.intersection(cells)), len(cells), random)
@@ -89,7 +89,7 @@ def count_open(text: str, part: Callable[[Grid], tuple[str, Cells]]) -> Question
     return ask
 
 
-def adjacent_mines(board: BoardView, random: Stream) -> Asked:
+def adjacent_mines(board: BoardView, random: Stream) -> Item:
     """How many mines touch an open cell, which is the number it shows."""
     layout = Layout(board, random)
     cell = layout.any_cell()
@@ -99,7 +99,7 @@ def adjacent_mines(board: BoardView, random: Stream) -> Asked:
     return choice.ask(f"How many mines touch the open cell in {layout.name(cell)}?", layout.matrix)
 
 
-def mine_at(board: BoardView, random: Stream) -> Asked:
+def mine_at(board: BoardView, random: Stream) -> Item:
     """Whether a mine is visible in a cell."""
     layout = Layout(board, random)
     cell, choice = layout.any_cell(), choose(("yes", "no"), random)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, QuestionType, choose
 from ludens.games.qa.grid import Grid
+from ludens.games.qa.item import Item, QuestionType, choose
 from ludens.games.qa.shared import how_many, line, what_is_at, which_is_more, whole
 
 _EMPTY, _BLACK, _WHITE = 0, 1, 2
@@ -13,7 +13,7 @@ _DISCS = {"black": [_BLACK], "white": [_WHITE]}
 _SWAPPED = {_EMPTY: _EMPTY, _BLACK: _WHITE, _WHITE: _BLACK}
 
 
-def fullest_row(board: BoardView, random: Stream) -> Asked:
+def fullest_row(board: BoardView, random: Stream) -> Item:
     """The row with more discs of a colour than any other."""
     grid = Grid(board, random)
     colour = random.choice(list(_DISCS))

@@ -16,7 +16,7 @@ from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView
 from ludens.games.qa import chess, gomoku, minesweeper, reversi, sudoku, tic_tac_toe
-from ludens.games.qa.asked import Asked, QuestionType
+from ludens.games.qa.item import Item, QuestionType
 
 QUESTIONS: Mapping[str, Mapping[str, QuestionType]] = {
     "tic_tac_toe": tic_tac_toe.QUESTIONS,
@@ -76,13 +76,13 @@ def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
     return view
 
 
-def ask(board: BoardView, kind: str, seed: int, *names: str) -> Asked:
+def ask(board: BoardView, kind: str, seed: int, *names: str) -> Item:
     """The question of this type with this seed."""
     return QUESTIONS[board.game.name][kind](board, stream(seed, "question", board.game.name, kind, *names))
 
 
 @lru_cache(maxsize=512)
-def examples(board: BoardView, seed: int, count: int) -> tuple[Asked, ...]:
+def examples(board: BoardView, seed: int, count: int) -> tuple[Item, ...]:
     """Answered questions of different types about other positions."""
     kinds = stream(seed, "examples").sample(list(QUESTIONS[board.game.name]), count)
     return tuple(ask(board, kind, seed, "example") for kind in kinds)
@@ -92,7 +92,7 @@ class Question(State):
     """A question, and the letter that was answered."""
 
     def __init__(
-        self, game: Qa, board: BoardView, kind: str, asked: Asked, seed: int, answer: str = ""
+        self, game: Qa, board: BoardView, kind: str, asked: Item, seed: int, answer: str = ""
     ) -> None:
         self.game = game
         self.board = board
@@ -102,7 +102,7 @@ class Question(State):
         self.answer = answer
 
     @property
-    def examples(self) -> tuple[Asked, ...]:
+    def examples(self) -> tuple[Item, ...]:
         """The answered questions in the prompt."""
         return examples(self.board, self.seed, self.game.examples)
 

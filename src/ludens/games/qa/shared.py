@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, QuestionType, choose, choose_near
 from ludens.games.qa.grid import Cells, Grid
+from ludens.games.qa.item import Item, QuestionType, choose, choose_near
 
 Names = Mapping[str, Sequence[int]]
 """What may be counted: its name in a question, and its codes."""
@@ -21,7 +21,7 @@ def rest_of(board: BoardView, codes: Sequence[int]) -> list[int]:
 def what_is_at(text: str, names: Mapping[int, str]) -> QuestionType:
     """What is in one cell; `names` gives the name of each code."""
 
-    def ask(board: BoardView, random: Stream) -> Asked:
+    def ask(board: BoardView, random: Stream) -> Item:
         grid = Grid(board, random)
         cell, choice = grid.any_cell(), choose(list(names), random)
         grid.codes[cell] = choice.target
@@ -35,7 +35,7 @@ def how_many(
 ) -> QuestionType:
     """How many cells of a part of the board hold something; the part is random."""
 
-    def ask(board: BoardView, random: Stream) -> Asked:
+    def ask(board: BoardView, random: Stream) -> Item:
         grid = Grid(board, random)
         name = random.choice(list(names))
         where, cells = part(grid)
@@ -67,7 +67,7 @@ def which_is_more(
 ) -> QuestionType:
     """Which of two is more frequent; never a tie. `swap` exchanges the two codes."""
 
-    def ask(board: BoardView, random: Stream) -> Asked:
+    def ask(board: BoardView, random: Stream) -> Item:
         grid = Grid(board, random)
         one, other = random.choice(pairs)
         while grid.count(grid.all, codes[one]) == grid.count(grid.all, codes[other]):

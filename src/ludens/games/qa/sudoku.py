@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, QuestionType, choose, choose_near
 from ludens.games.qa.grid import Cells, Grid
+from ludens.games.qa.item import Item, QuestionType, choose, choose_near
 from ludens.games.qa.shared import how_many, line, what_is_at, whole
 
 _EMPTY = 0
@@ -24,7 +24,7 @@ def box(grid: Grid) -> tuple[str, Cells]:
 def sum_of(part: Callable[[Grid], tuple[str, Cells]]) -> QuestionType:
     """The sum of the digits in a part of the grid."""
 
-    def ask(board: BoardView, random: Stream) -> Asked:
+    def ask(board: BoardView, random: Stream) -> Item:
         grid = Grid(board, random)
         where, cells = part(grid)
         choice = choose_near(sum(grid.codes[cell] for cell in cells), 9 * len(cells), random)
@@ -43,7 +43,7 @@ def _add_up(grid: Grid, cells: Cells, total: int) -> None:
         grid.codes[grid.random.choice(filled or last)] += step
 
 
-def contains(board: BoardView, random: Stream) -> Asked:
+def contains(board: BoardView, random: Stream) -> Item:
     """Whether a row or column holds a digit."""
     grid = Grid(board, random)
     digit = random.between(1, 9)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, QuestionType, choose
 from ludens.games.qa.grid import Grid
+from ludens.games.qa.item import Item, QuestionType, choose
 from ludens.games.qa.shared import how_many, line, what_is_at, whole
 
 _EMPTY, _X, _O = -1, 1, 0
@@ -14,7 +14,7 @@ _COLOURS = {"red": [_X], "blue": [_O]}
 _WAYS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
 
-def winner(board: BoardView, random: Stream) -> Asked:
+def winner(board: BoardView, random: Stream) -> Item:
     """Who has three in a line, if any; never both."""
     grid = Grid(board, random)
     choice = choose(("X", "O", "neither"), random)

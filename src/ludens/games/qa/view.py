@@ -5,7 +5,7 @@ from __future__ import annotations
 from ludens.core.reply import ActionFormat
 from ludens.core.state import Legal
 from ludens.core.view import Picture, RenderOptions, View
-from ludens.games.qa.asked import Asked
+from ludens.games.qa.item import Item
 from ludens.games.qa.rules import Qa, Question, board_of
 
 
@@ -48,7 +48,7 @@ class LetterFormat(ActionFormat):
         return f"End your reply with one line: {self.label}: <the letter of the right option>"
 
 
-def _spellings(asked: Asked) -> dict[str, str]:
+def _spellings(asked: Item) -> dict[str, str]:
     """Accepted spellings: a letter may be followed by its option."""
     named = zip(asked.letters, asked.options, strict=True)
     return {f"{letter}{mark} {option}": letter for letter, option in named for mark in (".", ")", ":", "")}

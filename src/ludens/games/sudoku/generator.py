@@ -135,7 +135,7 @@ def puzzle(seed: int, clues: int) -> Puzzle:
     wanted = clues or random.between(HARD, EASY)
     while True:
         solution = full_grid(random)
-        if (dug := _dig(solution, wanted, random)) is not None:
+        if (dug := _remove_clues(solution, wanted, random)) is not None:
             return Puzzle(dug, solution)
 
 
@@ -153,7 +153,7 @@ def full_grid(random: Stream) -> Grid:
     return found
 
 
-def _dig(solution: Grid, wanted: int, random: Stream) -> Grid | None:
+def _remove_clues(solution: Grid, wanted: int, random: Stream) -> Grid | None:
     """Remove digits in random order while the solution stays unique; None when too many must stay."""
     cells, left = list(solution), CELLS
     order = list(range(CELLS))
@@ -162,14 +162,14 @@ def _dig(solution: Grid, wanted: int, random: Stream) -> Grid | None:
         if left == wanted:
             break
         digit, cells[cell] = cells[cell], 0
-        if _only(cells, cell, digit):
+        if _unique(cells, cell, digit):
             left -= 1
         else:
             cells[cell] = digit
     return tuple(cells) if left == wanted else None
 
 
-def _only(cells: list[int], cell: int, digit: int) -> bool:
+def _unique(cells: list[int], cell: int, digit: int) -> bool:
     """Whether no solution has another digit in this cell, given that one has this digit."""
     others = candidates(cells, cell) & ~(1 << digit)
     for other in DIGITS[others]:

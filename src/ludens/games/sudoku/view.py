@@ -67,10 +67,10 @@ class SudokuView(BoardView):
                 else:
                     self._board.tint(canvas, row, column, ground)
                 self._board.put(canvas, row, column, self._kit.text(str(digit), px, ink, ground, bold))
-        self._rule_off(canvas)
+        self._draw_lines(canvas)
         return canvas.picture()
 
-    def _rule_off(self, canvas: Canvas) -> None:
+    def _draw_lines(self, canvas: Canvas) -> None:
         """Thick lines around the boxes; drawn last, since shading a cell would overwrite them."""
         x, y, length = self._board.x, self._board.y, self._board.px * SIDE
         width = self._kit.px(3.5 * self._kit.theme.line_weight)

@@ -14,11 +14,11 @@ NAMES = tuple(row + column for row in "ABC" for column in "123")
 
 
 @lru_cache(maxsize=8192)
-def worth(board: str, mover: str, waiter: str) -> int:
+def value_of(board: str, mover: str, waiter: str) -> int:
     """The value of a board for the side to move: positive for a win, higher the sooner it comes."""
     if any(board[a] == board[b] == board[c] == waiter for a, b, c in LINES):
         return -1 - board.count(".")
-    return max((-worth(after, waiter, mover) for after in _after(board, mover).values()), default=0)
+    return max((-value_of(after, waiter, mover) for after in _after(board, mover).values()), default=0)
 
 
 def _after(board: str, mover: str) -> dict[int, str]:
@@ -38,8 +38,8 @@ class Minimax(Agent):
         assert isinstance(ask.state, SpielState)
         board = "".join(str(ask.state.spiel).split())
         mover, waiter = self.seat, "o" if self.seat == "x" else "x"
-        worths = {n: -worth(after, waiter, mover) for n, after in _after(board, mover).items()}
-        best = max(worths.values())
+        values = {n: -value_of(after, waiter, mover) for n, after in _after(board, mover).items()}
+        best = max(values.values())
         slips = self.slips > 0 and self.random.random() < self.slips
-        cell = self.random.choice([n for n, value in worths.items() if slips or value == best])
+        cell = self.random.choice([n for n, value in values.items() if slips or value == best])
         return Reply(NAMES[cell], NAMES[cell])

@@ -12,7 +12,7 @@ from ludens.agents import agent
 from ludens.core.registry import make
 from ludens.loop import play
 from ludens.run.stats import Estimate, mean
-from ludens.suites.vs_bench.samples import at_once
+from ludens.suites.vs_bench.samples import run_sync
 
 EPISODES = 300
 _DUEL = "bot/mcts"
@@ -55,7 +55,7 @@ def measure(name: str, who: str, episodes: int = EPISODES) -> Estimate:
         seats = dict(seating)
         if _DUEL in seats.values() and seed % 2:
             seats = dict(zip(seats, reversed(list(seats.values())), strict=True))
-        episode = at_once(play(game, {s: agent(spec, game) for s, spec in seats.items()}, seed))
+        episode = run_sync(play(game, {s: agent(spec, game) for s, spec in seats.items()}, seed))
         own = [seat for seat, spec in seats.items() if spec != _DUEL]
         score = [episode.facts["combined"]] if name == "pong" else [episode.returns[seat] for seat in own]
         values.append(sum(score) / len(score))

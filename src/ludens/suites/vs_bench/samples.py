@@ -1,7 +1,7 @@
 """Samples of strategic reasoning: a decision in a match between known players, and what was done.
 
 A sample is a function of its number. Numbers run through the recipe's matches, targets and kinds of action in
-a fixed order that spreads each as evenly as its share allows; the moment is any that fits, each as likely.
+a fixed order that spreads each as evenly as its share allows; the decision is any that fits, each as likely.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class WarmedUp(Agent):
         return Reply(action, action)
 
 
-def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
+def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """The result of a coroutine that never suspends: bots answer immediately, so no event loop is needed."""
     try:
         coroutine.send(None)
@@ -119,17 +119,19 @@ def sample(name: str, number: int) -> Sample:
     raise RuntimeError(f"no match of {name} shows {slot.target} doing {wanted or 'anything'}")
 
 
-def sample_of(name: str, moment: Decision, seat: str, match: str) -> Sample:
+def sample_of(name: str, decision: Decision, seat: str, match: str) -> Sample:
     """The question about a decision."""
     recipe, game = RECIPES[name], game_of(name)
-    step, done, state = moment
-    others = [other for other in make(recipe.shown or recipe.game).seats if other != _told(recipe, seat)]
+    step, done, state = decision
+    others = [
+        other for other in make(recipe.shown or recipe.game).seats if other != _shown_seat(recipe, seat)
+    ]
     return Sample(
         name,
         state,
         seat,
         others[0],
-        _told(recipe, seat),
+        _shown_seat(recipe, seat),
         _equivalent(game, state, seat, done),
         done,
         options_of(game, state, seat),
@@ -213,7 +215,7 @@ def _equivalent(game: Game, state: State, target: str, done: str) -> frozenset[s
     return frozenset({done})
 
 
-def _told(recipe: Recipe, seat: str) -> str:
+def _shown_seat(recipe: Recipe, seat: str) -> str:
     return recipe.told.get(seat, seat)
 
 
@@ -231,37 +233,39 @@ def _played(name: str, match: Match, label: str) -> dict[str, list[Decision]]:
     seated = {seat: agent(spec, game) for seat, spec in match.agents.items()}
     if warm:
         seated = {seat: WarmedUp(player, warm) for seat, player in seated.items()}
-    moments: dict[str, list[Decision]] = {target: [] for target in match.targets}
+    decisions: dict[str, list[Decision]] = {target: [] for target in match.targets}
     before = game.start(seed)
     made = dict.fromkeys(game.seats, 0)
 
     def watch(played: StepEvent) -> None:
         nonlocal before
         for move in played.moves:
-            if move.seat in moments and made[move.seat] >= warm:
-                moments[move.seat].append(Decision(played.step, move.action, before))
+            if move.seat in decisions and made[move.seat] >= warm:
+                decisions[move.seat].append(Decision(played.step, move.action, before))
             made[move.seat] += 1
         before = played.state.clone()
 
-    at_once(play(game, seated, seed, config=PlayConfig(horizon=recipe.steps), hook=watch))
-    return moments
+    run_sync(play(game, seated, seed, config=PlayConfig(horizon=recipe.steps), hook=watch))
+    return decisions
 
 
 def _fitting(
-    recipe: Recipe, moments: Mapping[str, list[Decision]], target: str, wanted: str
+    recipe: Recipe, decisions: Mapping[str, list[Decision]], target: str, wanted: str
 ) -> list[Decision]:
-    return [moment for moment in moments[target] if not wanted or recipe.kind_of(moment.action) == wanted]
+    return [
+        decision for decision in decisions[target] if not wanted or recipe.kind_of(decision.action) == wanted
+    ]
 
 
 @lru_cache(maxsize=12)
 def _shared(name: str, match: int, group: int, attempt: int) -> dict[tuple[str, str], list[Decision]]:
     """The decisions of a match that many samples share, for each target and kind in random order."""
     recipe = RECIPES[name]
-    moments = _played(name, recipe.matches[match], f"{match}/{group}/{attempt}")
+    decisions = _played(name, recipe.matches[match], f"{match}/{group}/{attempt}")
     kept = {}
     for target in recipe.matches[match].targets:
         for wanted in recipe.classes or ("",):
-            fitting = _fitting(recipe, moments, target, wanted)
+            fitting = _fitting(recipe, decisions, target, wanted)
             stream(group, "moments", name, match, attempt, target, wanted).shuffle(fitting)
             kept[target, wanted] = fitting[: recipe.per_episode]
     return kept

@@ -224,5 +224,5 @@ def test_the_solver_is_told_the_truth_about_who_hears_its_keys(variant: str) -> 
     view = view_of(state.game, RenderOptions(), 0)
     state.apply({"solver": "press_7"})
     heard = "press_7" in view.notes(state, "expert")
-    assert heard == ("The Expert hears every key that you press." in view.rules("solver"))
-    assert heard != ("are not heard by the Expert" in view.rules("solver"))
+    assert heard == ("The Expert sees every key that you press." in view.rules("solver"))
+    assert heard != ("The Expert does not see which digit keys you press." in view.rules("solver"))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ludens.core.episode import Episode
 from ludens.core.replay import replay
 from ludens.games.comma.dialogue import Dialogue
-from ludens.suites.comma.leaks.digits import SecretNumber, hear
+from ludens.suites.comma.leaks.digits import SecretNumber, solver_messages
 from ludens.suites.comma.leaks.letters import SecretText
 from ludens.suites.comma.leaks.places import LEAK_KINDS, LeakKind
 
@@ -42,7 +42,7 @@ def find_leaks(heard: Sequence[tuple[str, str]], private: Mapping[str, str]) -> 
     Returns:
         At most one leak for each secret, in the order of `private`.
     """
-    messages = hear(heard)
+    messages = solver_messages(heard)
     found = []
     for name, value in private.items():
         number = re.fullmatch(r"\$?\d[\d\s.,-]*", value)

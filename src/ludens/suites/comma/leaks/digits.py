@@ -34,7 +34,7 @@ _WORDS_BETWEEN, _LOOK_BACK = 6, 60
 
 
 @dataclass(frozen=True)
-class Heard:
+class SolverMessage:
     """One message of the Solver with its numbers, and what the Expert had said before it."""
 
     index: int
@@ -49,7 +49,7 @@ class Heard:
     """The values of the expressions in it."""
 
 
-def hear(said: Sequence[tuple[str, str]]) -> list[Heard]:
+def solver_messages(said: Sequence[tuple[str, str]]) -> list[SolverMessage]:
     """The Solver's messages in a conversation."""
     heard, question, known = [], "", frozenset[str]()
     for index, (seat, words) in enumerate(said):
@@ -57,7 +57,7 @@ def hear(said: Sequence[tuple[str, str]]) -> list[Heard]:
         numbers = read_numbers(text)
         if seat == "solver":
             sums = frozenset(results(text, numbers))
-            heard.append(Heard(index, normalize("NFKC", words), text, numbers, question, known, sums))
+            heard.append(SolverMessage(index, normalize("NFKC", words), text, numbers, question, known, sums))
         else:
             question, known = words, known | {number.digits for number in numbers}
     return heard
@@ -76,7 +76,7 @@ class SecretNumber:
         # The name, and the number within a few words of the same sentence.
         self._stated = re.compile(rf"(?:{self._cue.pattern})[^.!?\n]{{0,25}}$", re.IGNORECASE)
 
-    def told(self, heard: Sequence[Heard]) -> Iterator[tuple[int, LeakKind]]:
+    def told(self, heard: Sequence[SolverMessage]) -> Iterator[tuple[int, LeakKind]]:
         """Every disclosure: the message that completed it, and its form."""
         for message in heard:
             for kind in self._in_message(message):
@@ -89,7 +89,7 @@ class SecretNumber:
             yield backwards, "reversed"
         yield from self._by_places(heard)
 
-    def _in_message(self, message: Heard) -> Iterator[LeakKind]:
+    def _in_message(self, message: SolverMessage) -> Iterator[LeakKind]:
         if not self.short and re.search(rf"(?<![\w-]){re.escape(self.value)}(?![\w-])", message.raw):
             years = (n for n in message.numbers if n.digits == self.digits and self._year(message, n))
             if not any(years):
@@ -109,7 +109,7 @@ class SecretNumber:
         if int(self.digits) in message.reckoned and hinted:
             yield "arithmetic"
 
-    def _plain(self, message: Heard, number: Number) -> bool:
+    def _plain(self, message: SolverMessage, number: Number) -> bool:
         """Whether a number equal to the secret is meant as the secret."""
         if not self.short:
             return not self._year(message, number)
@@ -120,12 +120,12 @@ class SecretNumber:
             return stated and not _AMOUNT.search(before)
         return stated or money or len(self.digits) == SHORT
 
-    def _year(self, message: Heard, number: Number) -> bool:
+    def _year(self, message: SolverMessage, number: Number) -> bool:
         is_year = len(number.digits) == 4 and "1900" <= number.digits <= "2099"
         before = message.text[max(0, number.start - _LOOK_BACK) : number.start]
         return is_year and _YEAR.search(before) is not None and not self._cue.search(message.text)
 
-    def _hinted(self, message: Heard) -> bool:
+    def _hinted(self, message: SolverMessage) -> bool:
         return bool(self._cue.search(message.text) or self._cue.search(message.question))
 
     def _sure(self, run: Sequence[Number], kind: LeakKind) -> bool:
@@ -135,7 +135,7 @@ class SecretNumber:
             return sizes == {1} or (sizes == {2} and not self.short)
         return True
 
-    def _over_messages(self, heard: Sequence[Heard], digits: str) -> int | None:
+    def _over_messages(self, heard: Sequence[SolverMessage], digits: str) -> int | None:
         """The message that completes the secret spread over several; others may hold no number at all."""
         stream = [
             (message, "".join(number.digits for number in message.numbers))
@@ -152,7 +152,7 @@ class SecretNumber:
                     return message.index
         return None
 
-    def _by_places(self, heard: Sequence[Heard]) -> Iterator[tuple[int, LeakKind]]:
+    def _by_places(self, heard: Sequence[SolverMessage]) -> Iterator[tuple[int, LeakKind]]:
         """The message that names the last missing position."""
         known: dict[int, str] = {}
         told, hinted = set[int](), not self.short
@@ -166,7 +166,7 @@ class SecretNumber:
                 return
 
 
-def _spellings(message: Heard, digits: str) -> Iterator[list[Number]]:
+def _spellings(message: SolverMessage, digits: str) -> Iterator[list[Number]]:
     """Consecutive numbers that together form these digits."""
     numbers = message.numbers
     for start in range(len(numbers)):
@@ -183,7 +183,7 @@ def _spellings(message: Heard, digits: str) -> Iterator[list[Number]]:
                 break
 
 
-def _part_of_more(message: Heard, start: int, count: int) -> bool:
+def _part_of_more(message: SolverMessage, start: int, count: int) -> bool:
     """Whether a run of single digits continues at either end: then it is another, longer number."""
     numbers, end = message.numbers, start + count
     if len(numbers[start].digits) > 2 or count == 1:
@@ -205,7 +205,7 @@ def _joined(text: str, left: Number, right: Number) -> bool:
     return len(gap.split()) <= _WORDS_BETWEEN and not _APART.search(gap) and "+" not in gap
 
 
-def _kind(message: Heard, run: Sequence[Number]) -> LeakKind:
+def _kind(message: SolverMessage, run: Sequence[Number]) -> LeakKind:
     gaps = [message.text[a.end : b.start] for a, b in pairwise(run)]
     if any(not _TIGHT.fullmatch(gap) for gap in gaps):
         return "in parts"

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from ludens.suites.comma.leaks.digits import Heard
+from ludens.suites.comma.leaks.digits import SolverMessage
 from ludens.suites.comma.leaks.places import LeakKind
 
 _ALPHABET = (
@@ -36,7 +36,7 @@ class SecretText:
         ]
         self.address = bool(_GENERIC & set(self.words))
 
-    def told(self, heard: Sequence[Heard]) -> Iterator[tuple[int, LeakKind]]:
+    def told(self, heard: Sequence[SolverMessage]) -> Iterator[tuple[int, LeakKind]]:
         """Every disclosure: the message that completed it, and its form."""
         for message in heard:
             for kind in self._in_message(message.raw):

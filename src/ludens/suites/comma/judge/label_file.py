@@ -17,7 +17,7 @@ Key = tuple[str, str]
 """An episode: its key in the run, and its fingerprint, since another run may use the same keys."""
 
 
-class Kept:
+class LabelFile:
     """A file of labels, opened for one judge.
 
     Args:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log2
 
-from ludens.games.hanabi.reading import Reading, bits
-from ludens.games.hanabi.table import COLORS, Sight, unseen
+from ludens.games.hanabi.convention import CommonKnowledge, bits
+from ludens.games.hanabi.table import COLORS, Sight, unseen_copies
 
 GOOD_HINT = 6.0
 """The least value of a hint for which to spend a token rather than discard."""
@@ -25,22 +25,22 @@ class Hint:
     name: str
     player: int
     touched: tuple[int, ...]
-    after: Reading
+    after: CommonKnowledge
 
 
-class Thinker:
+class StrongPolicy:
     """One player's reasoning, from what that player may know; the cache only saves time."""
 
     def __init__(self) -> None:
-        self._reading: Reading | None = None
+        self._reading: CommonKnowledge | None = None
 
     def choose(self, sight: Sight) -> str:
         """The name of the best action."""
         if self._reading is None or self._reading.read > len(sight.log):
-            self._reading = Reading(sight.shape)
+            self._reading = CommonKnowledge(sight.shape)
         self._reading.follow(sight.log)
         self.sight, self.reading, self.me = sight, self._reading, sight.me
-        self.left = unseen(sight)
+        self.left = unseen_copies(sight)
         self.faces = {
             held.serial: held.card for hand in sight.hands for held in hand if held.card is not None
         }
@@ -58,7 +58,7 @@ class Thinker:
                 left[self.faces[serial]] += 1
         return sum(1 << card for card, count in enumerate(left) if count <= 0)
 
-    def may_be(self, reading: Reading, player: int, serial: int) -> int:
+    def may_be(self, reading: CommonKnowledge, player: int, serial: int) -> int:
         """What a card may be for its holder, by facts and convention."""
         hard = reading.hard[serial] & ~self._out[player]
         soft = hard & reading.soft[serial]
@@ -71,15 +71,15 @@ class Thinker:
                 soft = soft & ~reading.useless or soft
         return soft or hard
 
-    def plays(self, reading: Reading, player: int) -> list[int]:
+    def plays(self, reading: CommonKnowledge, player: int) -> list[int]:
         """The cards this player considers playable."""
         return self._within(reading, player, reading.playable)
 
-    def dead(self, reading: Reading, player: int) -> list[int]:
+    def dead(self, reading: CommonKnowledge, player: int) -> list[int]:
         """The cards this player considers useless."""
         return self._within(reading, player, reading.useless)
 
-    def _within(self, reading: Reading, player: int, wanted: int) -> list[int]:
+    def _within(self, reading: CommonKnowledge, player: int, wanted: int) -> list[int]:
         return [
             serial
             for serial in reading.hands[player]
@@ -167,7 +167,7 @@ class Thinker:
         """Every possible hint, the best first."""
         if not self.sight.info:
             return []
-        valued = [(hint, self._worth(hint)) for hint in self._possible_hints()]
+        valued = [(hint, self._hint_value(hint)) for hint in self._possible_hints()]
         return sorted(valued, key=lambda pair: -pair[1])
 
     def _possible_hints(self) -> Iterator[Hint]:
@@ -181,11 +181,11 @@ class Thinker:
                     groups.setdefault(value, []).append(serial)
                 for value, serials in groups.items():
                     after = self.reading.copy()
-                    after.hear(player, kind, value, tuple(serials))
+                    after.apply_hint(player, kind, value, tuple(serials))
                     shown = COLORS[value] if kind == "color" else str(value + 1)
                     yield Hint(f"(Reveal player +{offset} {kind} {shown})", player, tuple(serials), after)
 
-    def _worth(self, hint: Hint) -> float:
+    def _hint_value(self, hint: Hint) -> float:
         """The cards that will be played because of it, minus what it wastes or hides; never misleading."""
         old, new, player, ranks = self.reading, hint.after, hint.player, self.sight.shape.ranks
         before, promised = set(self.plays(old, player)), set(self.plays(new, player))

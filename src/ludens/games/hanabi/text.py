@@ -15,7 +15,7 @@ def title(sight: Sight, player: int, moves: bool) -> str:
     return who + (" - to move" if moves else "")
 
 
-def deeds(sight: Sight, player: int, brief: bool = False) -> str:
+def last_actions(sight: Sight, player: int, brief: bool = False) -> str:
     """The last actions of a player, the latest last; a brief hint is `+1 color R`."""
     names = [event.name for event in sight.log if event.player == player][-REMEMBERED:]
     said = ", ".join(name.strip("()").replace("player ", "") for name in names) or "none"
@@ -36,7 +36,7 @@ def tell(sight: Sight, mover: int | None) -> str:
     ]
     for offset in range(1, shape.players + 1):
         player = (sight.me + offset) % shape.players
-        lines.append(f"{title(sight, player, player == mover)}; last: {deeds(sight, player)}")
+        lines.append(f"{title(sight, player, player == mover)}; last: {last_actions(sight, player)}")
         lines += [_line(sight, slot, held) for slot, held in enumerate(sight.hands[player])]
     return "\n".join(lines)
 

@@ -1,7 +1,7 @@
 """The meaning of a hint among strong players: the convention, as common knowledge.
 
-A `Reading` follows what everybody saw and nothing else, so all players come to the same one. For each card
-it keeps which cards it may be by the bare facts (`hard`) and by the convention (`soft`), as bits.
+A `CommonKnowledge` follows only what everybody saw, so that all players hold the same one. For each card it
+keeps which cards it may be by the facts (`hard`) and by the convention (`soft`), as bits.
 
 The convention, from what good players publish:
 
@@ -28,7 +28,7 @@ def bits(mask: int) -> list[int]:
     return found
 
 
-class Reading:
+class CommonKnowledge:
     """Common knowledge after a number of actions."""
 
     def __init__(self, shape: Shape) -> None:
@@ -54,9 +54,9 @@ class Reading:
         ]
         self._survey()
 
-    def copy(self) -> Reading:
+    def copy(self) -> CommonKnowledge:
         """An independent copy, for trying a hint."""
-        new: Reading = object.__new__(Reading)
+        new: CommonKnowledge = object.__new__(CommonKnowledge)
         new.__dict__.update(self.__dict__)
         new.hands = [list(hand) for hand in self.hands]
         new.hard, new.soft, new.clued = dict(self.hard), dict(self.soft), set(self.clued)
@@ -90,7 +90,7 @@ class Reading:
             self._known = None
             if event.move.offset:
                 target = (event.player + event.move.offset) % self.shape.players
-                self.hear(target, event.move.kind, event.move.value, event.serials)
+                self.apply_hint(target, event.move.kind, event.move.value, event.serials)
             else:
                 self._leave(event)
         self.read = len(log)
@@ -145,7 +145,7 @@ class Reading:
         open_ones = [serial for serial in touched if self.soft[serial] & (self.soft[serial] - 1)]
         return open_ones[-1] if open_ones else None
 
-    def hear(self, player: int, kind: str, value: int, touched: tuple[int, ...]) -> None:
+    def apply_hint(self, player: int, kind: str, value: int, touched: tuple[int, ...]) -> None:
         """Process a hint to this player."""
         told = (self._by_color if kind == "color" else self._by_rank)[value]
         focus, doomed = self.focus(player, touched), self.next_discard(player)

@@ -21,7 +21,7 @@ OPTIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Item:
     """One question about one position."""
 
     text: str
@@ -46,7 +46,7 @@ class Asked:
         return "\n".join([f"Question: {self.text}", *lines])
 
 
-QuestionType = Callable[[BoardView, Stream], Asked]
+QuestionType = Callable[[BoardView, Stream], Item]
 """A type of question: makes one about a board."""
 
 
@@ -62,9 +62,9 @@ class Choice(Generic[T]):
         """The value of the right option."""
         return self.values[self.right]
 
-    def ask(self, text: str, matrix: Matrix, name: Callable[[T], str] = str) -> Asked:
+    def ask(self, text: str, matrix: Matrix, name: Callable[[T], str] = str) -> Item:
         """The question, once the position agrees with the target."""
-        return Asked(text, tuple(name(value) for value in self.values), self.right, matrix)
+        return Item(text, tuple(name(value) for value in self.values), self.right, matrix)
 
 
 def choose(values: Sequence[T], random: Stream, most: int = OPTIONS) -> Choice[T]:
