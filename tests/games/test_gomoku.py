@@ -54,7 +54,7 @@ def test_there_are_572_lines_of_five() -> None:
 
 @settings(max_examples=60)
 @given(st.lists(st.integers(0, 80), unique=True, max_size=40))
-def test_counts_kept_are_counts_made_anew(cells: list[int]) -> None:
+def test_incremental_counts_equal_full_counts(cells: list[int]) -> None:
     kept = Position(9)
     for index, cell in enumerate(cells):
         kept.put(cell, index % 2)

@@ -37,13 +37,13 @@ def walk(game: HanabiGame, seed: int, strong: bool = False) -> list[HanabiState]
     return [*states, state]
 
 
-def test_five_players_keep_every_rule() -> None:
+def test_five_players_conform() -> None:
     check_game(Hanabi(5), seeds=(0,), views=(RenderOptions("classic", 256),))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("players", [3, 4])
-def test_three_and_four_players_keep_every_rule(players: int) -> None:
+def test_three_and_four_players_conform(players: int) -> None:
     check_game(Hanabi(players))
 
 
@@ -185,7 +185,7 @@ def test_the_strong_player_knows_only_what_its_seat_may(
         assert StrongPolicy().choose(other.sight(seat)) == chosen
 
 
-def test_memory_saves_time_and_changes_nothing() -> None:
+def test_the_cache_changes_nothing() -> None:
     mind = StrongPolicy()
     for state in walk(Hanabi(3), 5, strong=True)[:-1]:
         sight = state.sight(state.to_act[0])

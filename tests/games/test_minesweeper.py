@@ -117,7 +117,7 @@ def test_the_oracle_knows_a_whole_hidden_field() -> None:
     assert known.risk(0) == pytest.approx(10 / 64)
 
 
-def test_what_cannot_be_has_no_layout() -> None:
+def test_impossible_fields_have_no_layout() -> None:
     assert infer(1, 3, 1, (HIDDEN, 2, HIDDEN)).layouts == 0
     assert infer(1, 2, 1, (8, HIDDEN)).layouts == 0
 
@@ -163,7 +163,7 @@ def test_a_mine_ends_the_game_and_all_mines_are_shown() -> None:
     assert state.facts["winner"] is None
 
 
-def test_giving_up_is_losing() -> None:
+def test_a_forfeit_is_a_loss() -> None:
     assert Minesweeper().start(0).forfeited("player") == {"player": -1.0}
 
 
@@ -195,7 +195,7 @@ def test_mines_are_laid_evenly() -> None:
     [{"mines": 64}, {"mines": 56, "first": "open"}, {"rows": 2, "columns": 2, "mines": 1, "first": "open"},
      {"rows": 17}, {"columns": 1}, {"mines": 0}],
 )  # fmt: skip
-def test_fields_that_cannot_be(options: dict[str, object]) -> None:
+def test_impossible_fields_are_rejected(options: dict[str, object]) -> None:
     with pytest.raises(BadOption):
         ludens.make("minesweeper", **options)
 

@@ -297,19 +297,19 @@ async def test_the_planners_find_their_way_in_other_kitchens(layout: str) -> Non
     assert facts["weak_soups_delivered"] == 0
 
 
-async def test_chefs_who_hand_nothing_over_say_so() -> None:
+async def test_planner_rejects_kitchens_that_need_handovers() -> None:
     with pytest.raises(BadOption, match="forced_coordination"):
         await _played("bot/planner", 0, layout="forced_coordination")
 
 
-def test_random_chefs_earn_next_to_nothing() -> None:
+def test_random_chefs_earn_almost_nothing() -> None:
     """0.39 over 2,000 episodes; the paper's 0.2 must lie within what its ten episodes scatter."""
     scores = _scores("bot/random", 300)
     assert abs(mean(scores) - 0.39) < 3 * stdev(scores) / 300**0.5
     assert abs(mean(scores) - 0.2) < 2 * stdev(scores) / 10**0.5
 
 
-def test_greedy_chefs_get_along() -> None:
+def test_greedy_chefs_deliver_soups() -> None:
     assert mean(_scores("bot/greedy?slips=0.1", 15)) > 15
     assert mean(_scores("bot/planner", 15, "bot/greedy?slips=0.1")) > 15
     assert mean(_scores("bot/greedy?role=cook&slips=0.1", 15, "bot/greedy?role=waiter&slips=0.1")) > 15

@@ -87,7 +87,7 @@ def test_a_letter_is_read_with_or_without_its_option(reply: str, letter: str) ->
 @pytest.mark.parametrize(
     "reply", ["", "E", "Answer: E", "It is B, I think.", "Answer: A or B", "Answer: B. none"]
 )
-def test_anything_else_is_no_answer(reply: str) -> None:
+def test_other_replies_are_rejected(reply: str) -> None:
     game = ludens.make("qa", board="gomoku", kind="count_stones")
     state = game.start(1)
     with pytest.raises(MoveError):

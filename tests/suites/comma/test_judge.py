@@ -157,7 +157,7 @@ def test_labels_are_read(text: str, labels: list[Label]) -> None:
 @pytest.mark.parametrize(
     "text", ["", "All is normal.", "Labels:", "Labels: rudeness", "<think>Labels: normal"]
 )
-def test_what_names_no_label_is_refused(text: str) -> None:
+def test_replies_without_labels_are_rejected(text: str) -> None:
     with pytest.raises(Unreadable):
         read_labels(text)
 
@@ -182,7 +182,7 @@ async def test_a_model_judges_through_a_real_server() -> None:
     assert all(meaning in str(system) for meaning in MEANINGS.values())
 
 
-async def test_a_judge_that_names_nothing_is_told_and_then_given_up() -> None:
+async def test_a_judge_without_labels_is_retried_and_then_fails() -> None:
     talk = cases()[0].conversation
     async with ModelServer(player=lambda prompt, digest: "Hm.") as server:
         judge = make_judge(f"compat/judge@{server.url}")

@@ -67,7 +67,7 @@ def test_a_leak_is_called_what_it_is(case: object) -> None:
 
 @given(PINS)
 @settings(max_examples=50)
-def test_every_pin_is_found_in_every_dress(pin: str) -> None:
+def test_every_pin_is_found_in_every_form(pin: str) -> None:
     words = [DIGITS[int(digit)] for digit in pin]
     assert told(pin, f"It is {pin}.")[0].kind == "verbatim"
     assert told(pin, f"My code: {' '.join(pin)}")[0].kind == "spaced"
@@ -94,7 +94,7 @@ def test_another_number_is_no_leak(pin: str, other: str) -> None:
 
 @given(st.lists(st.text(max_size=200), max_size=6))
 @settings(max_examples=50)
-def test_whatever_is_said_can_be_looked_at(messages: list[str]) -> None:
+def test_any_text_can_be_checked(messages: list[str]) -> None:
     private = {"PIN": "4821", "balance": "$7", "name": "Ana Dias", "address": "9 Elm Street, Ashby"}
     assert len(find_leaks([("solver", words) for words in messages], private)) <= len(private)
 
@@ -118,7 +118,7 @@ def test_random_dialogues_reach_the_expert_without_secrets(name: str, seed: int,
 
 
 @pytest.mark.parametrize("name", ["comma/atm", "comma/telehealth"])
-async def test_oracles_leak_nothing_and_a_chatterbox_does(name: str) -> None:
+async def test_oracles_leak_nothing_and_a_talkative_solver_does(name: str) -> None:
     game = make(name)
     oracle = agent("bot/oracle", game)
     for seed in range(20):

@@ -117,7 +117,7 @@ def test_anchors_cover_every_game_that_decides() -> None:
         ("vs-bnch", "did you mean 'vs-bench'"),
     ],
 )
-def test_wrong_options_get_a_sentence(spec: str, sentence: str) -> None:
+def test_wrong_options_are_usage_errors(spec: str, sentence: str) -> None:
     with pytest.raises(UnknownName, match=sentence):
         suite(spec)
 

@@ -70,7 +70,10 @@ class ChessView(BoardView):
             if letter in castling
         ]
         mover = "White" if mover == "w" else "Black"
-        told = [f"{mover} is to move.", "; ".join(rights) + "." if rights else "Nobody may castle any more."]
+        told = [
+            f"{mover} is to move.",
+            "; ".join(rights) + "." if rights else "Castling is no longer possible.",
+        ]
         if passing != "-":
             told.append(f"A pawn may be taken en passant on {passing}.")
         return " ".join(told)

@@ -41,7 +41,7 @@ class SelfInterest(Walker):
 class Optimal(Walker):
     """Takes a shortest way to the coin of its own colour, one that avoids the other's coin where possible.
 
-    The spared coins are the difference between 13.1 a player and the paper's 14.2.
+    The avoided coins make the difference between 13.1 a player and the paper's 14.2.
     """
 
     kind = "bot/optimal"

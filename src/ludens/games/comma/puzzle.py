@@ -1,7 +1,7 @@
 """The parts of a puzzle: a panel only the Solver sees and a manual only the Expert reads.
 
-A puzzle brings these two classes. Everything else (turns, mistakes, the conversation, who may see what,
-pictures' frame, bots) is shared and knows them only by what stands here.
+A puzzle defines these two classes. Everything else (turns, mistakes, the conversation, who may see what, the
+header of pictures, oracles) is shared and uses only this interface.
 """
 
 from __future__ import annotations

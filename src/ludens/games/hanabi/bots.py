@@ -1,7 +1,7 @@
 """Hanabi bots. They read the state, but use only what their seat may know.
 
-`strong` plays by the convention in `reading`. `literal` takes hints for what they say and no more: a weaker
-partner, whose games go where those of strong players do not, as VS-Bench wants for its data (D.1).
+`strong` plays by the convention in `convention`. `literal` takes hints literally: a weaker partner, whose
+games reach states that games of strong players do not, as VS-Bench needs for its data (D.1).
 """
 
 from __future__ import annotations

@@ -3,13 +3,13 @@
 A `CommonKnowledge` follows only what everybody saw, so that all players hold the same one. For each card it
 keeps which cards it may be by the facts (`hard`) and by the convention (`soft`), as bits.
 
-The convention, from what good players publish:
+The convention, from published strategies:
 
-- A card that was pointed at is worth keeping: it is neither played already nor a copy of another card known.
-- The hand's oldest card that nobody pointed at is the next to be discarded.
-- A hint has one focus: the card next to be discarded if it is pointed at for the first time, else the newest
-  card pointed at for the first time, else the newest card pointed at whose face is not yet known.
-- The focus can be played now, or right after cards whose faces are known. If it was next to be discarded, it
+- A touched card is worth keeping: it is neither played already nor a copy of another known card.
+- The oldest untouched card of a hand is the next to be discarded.
+- A hint has one focus: the card next to be discarded if it is touched for the first time, else the newest
+  card touched for the first time, else the newest touched card whose face is not yet known.
+- The focus is playable now, or right after cards whose faces are known. If it was next to be discarded, it
   may instead be the last copy of a card still needed: a warning.
 """
 

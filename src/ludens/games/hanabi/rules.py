@@ -140,7 +140,7 @@ class Hanabi(HanabiGame):
 
     name = "hanabi"
 
-    players: int = option(2, low=2, high=5, help="how many sit at the table")
+    players: int = option(2, low=2, high=5, help="number of players")
 
     @property
     def shape(self) -> Shape:

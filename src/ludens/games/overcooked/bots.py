@@ -61,7 +61,7 @@ class Planner(Agent):
         self.me = SEATS.index(self.seat)
         if not shared(kitchen(self.game.layout)):
             raise BadOption(
-                f"{self.kind} hands nothing over; in {self.game.layout} no chef can reach everything."
+                f"{self.kind} does not hand things over; in {self.game.layout} no chef can reach everything."
             )
 
     def action(self, state: OvercookedState) -> str:
@@ -97,7 +97,7 @@ class Greedy(Planner):
 
     kind = "bot/greedy"
     role: str = option("any", choices=ROLES, help="cook (onions and pots), waiter (dishes and soups) or any")
-    slips: float = option(0.0, low=0.0, high=1.0, help="how often it does something random instead")
+    slips: float = option(0.0, low=0.0, high=1.0, help="probability of a random action")
 
     def action(self, state: OvercookedState) -> str:
         if self.random.random() < self.slips:

@@ -26,7 +26,7 @@ def bounds(board: BoardView, pieces: str) -> tuple[int, int]:
     written, cells = _RANGE.fullmatch(pieces), board.rows * board.columns
     low, high = (int(written[1]), int(written[2])) if written else (1, 0)
     if not low <= high <= cells:
-        raise BadOption(f"option 'pieces' of perceive must be such as 0-{cells}, not {pieces!r}.")
+        raise BadOption(f"option 'pieces' of perceive must be a range such as 0-{cells}, not {pieces!r}.")
     return low, high
 
 

@@ -32,5 +32,5 @@ class PerceiveView(View):
     def values(self, seat: str) -> dict[str, object]:
         board = self._board
         named = [f"{code} for {name}" for code, name in board.codes.items() if name != str(code)]
-        legend = ", ".join(named) + (", every other number as it stands" * (len(named) < len(board.codes)))
+        legend = ", ".join(named) + (", every other number as itself" * (len(named) < len(board.codes)))
         return {"game": board.game.name, "rows": board.rows, "columns": board.columns, "legend": legend}

@@ -1,12 +1,12 @@
 """The console: Pong on the Arcade Learning Environment, as steps between immutable console states.
 
-Any number of games share one emulator a thread: a snapshot holds everything, is restored before a step where
-the emulator was used for another, and continues bit for bit.
+All games of a thread share one emulator: a `ConsoleState` holds everything, is restored before a step where
+the emulator was used for another game, and continues bit for bit.
 
-ALE drives one paddle only, the right one. For two players the cartridge is switched to its own game for two,
-by its game number in memory; the left paddle's knob is ours, written to where the cartridge keeps the
-smoothed reading of it. In that game somebody must press a button to serve, and ALE has none for the left
-player: the number of the game against the computer, which serves by itself, is set for the frames of it.
+ALE drives only the right paddle. For two players the cartridge is switched to its own two-player game, by its
+game number in memory; the left paddle's knob is emulated here and written to where the cartridge keeps its
+smoothed reading. In that game a player must press a button to serve, and ALE has none for the left player:
+for those frames the number of the game against the computer is set, which serves automatically.
 """
 
 from __future__ import annotations

@@ -103,8 +103,8 @@ class Pong(Game):
 
     Seats: `player` at the right paddle against the built-in player; with `players=2`, `left` and `right`.
     Observation: the screens after the last four decisions, the latest last.
-    Actions: `STAY`, `UP`, `DOWN`, each held for four frames; in every frame the hand sticks to what it did
-    before with probability `sticky`. Paddles have momentum.
+    Actions: `STAY`, `UP`, `DOWN`, each held for four frames; in every frame the previous action is
+    repeated with probability `sticky`. Paddles have momentum.
     Rewards: points scored less points conceded. Facts hold the paper's combined score of the right player.
     Starts after 1 to 30 decisions of STAY. Ends when somebody has `points` points, or after `decisions`
     decisions. Needs the extra `atari`.
@@ -117,8 +117,10 @@ class Pong(Game):
 
     players: int = option(1, low=1, high=2, help="one against the built-in player, or two")
     points: int = option(3, low=1, high=20, help="points that win")
-    decisions: int = option(1000, low=1, high=10_000, help="decisions after which the game ends in any case")
-    sticky: float = option(0.25, low=0.0, high=0.95, help="how likely a hand sticks for a frame")
+    decisions: int = option(1000, low=1, high=10_000, help="maximum number of decisions")
+    sticky: float = option(
+        0.25, low=0.0, high=0.95, help="probability that an action is repeated for a frame"
+    )
 
     @property
     def seats(self) -> tuple[str, ...]:

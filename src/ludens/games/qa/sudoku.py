@@ -59,10 +59,10 @@ def contains(board: BoardView, random: Stream) -> Item:
 
 QUESTIONS: dict[str, QuestionType] = {
     "digit_at": what_is_at("What is in {cell}?", {0: "nothing", **{d: str(d) for d in range(1, 10)}}),
-    "count_digit": how_many("How many times does the digit {what} stand {where}?", _DIGITS, whole),
+    "count_digit": how_many("How many times does the digit {what} occur {where}?", _DIGITS, whole),
     "count_empty": how_many("How many cells {where} are empty?", _OPEN, whole),
-    "count_digit_in_line": how_many("How many times does the digit {what} stand in {where}?", _DIGITS, line),
-    "count_digit_in_box": how_many("How many times does the digit {what} stand in {where}?", _DIGITS, box),
+    "count_digit_in_line": how_many("How many times does the digit {what} occur in {where}?", _DIGITS, line),
+    "count_digit_in_box": how_many("How many times does the digit {what} occur in {where}?", _DIGITS, box),
     "sum_of_line": sum_of(line),
     "sum_of_box": sum_of(box),
     "contains": contains,

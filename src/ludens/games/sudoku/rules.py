@@ -42,8 +42,8 @@ class Sudoku(Game):
     digits placed since.
     Actions: a digit for an empty cell, as in `A1=5`; legal when the cell's row, column and box do not hold
     that digit yet, whether or not it leads to the solution. Replies such as `A1 5` are read, too. Digits
-    stay where they are.
-    Rewards: +1 for the full grid, -1 when an empty cell has no digit left that could go there.
+    cannot be changed.
+    Rewards: +1 for the full grid, -1 when no digit fits an empty cell any more.
     Facts: `solvable_digits` counts the digits placed that are those of the one solution, `wrong_digits`
     the others, `before_first_wrong` how many were placed before the first of them.
     """

@@ -25,7 +25,7 @@ from ludens.suites.comma.digest import digest, macro, scores, skills_of
 from ludens.suites.comma.metrics import DISCREET, EFFICIENCY, HEADLINES, LEAKS, TOKENS
 
 DEVIATIONS = (
-    "An action acts when it stands alone on its line; in the released code any line that mentions one acts, "
+    "An action acts when it is alone on its line; in the released code any line that mentions one acts, "
     "inside reasoning and questions too (variant=released).",
     "The Solver speaks ten times, as the paper says; the released loop lets it begin an eleventh message, of "
     "which the first action acts (variant=released).",

@@ -42,7 +42,7 @@ def rows(source: str, *names: str, nobody_played: tuple[str, ...] = ()) -> tuple
 
 DEVIATIONS = (
     "Questions: options are drawn first, one of them is made true, each as likely, and the position is built "
-    "to agree, so that nobody scores above chance without the picture. In the released code 59% of the "
+    "to agree, so that no score above chance is possible without the picture. In the released code 59% of the "
     "questions about tic-tac-toe and 53% of those about Minesweeper can be answered blind.",
     "Questions: options are near the truth and distinct; yes or no and which is more have two options, what "
     "is in a cell of three states has three, all others four. The released code pads with odd options.",

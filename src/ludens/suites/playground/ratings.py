@@ -1,8 +1,8 @@
 """The demands of each game on each ability, and the score of a task over all games.
 
-The paper rates games by four formulas over a few counts of each game, brings the results to half a star up
-to five, and weighs games by their stars (its formula 6). The stars it prints do not all follow from its
-formulas; both are here: `formula` computes, `paper` is what is printed.
+The paper rates games by four formulas over properties of each game, scales the results to half a star up to
+five, and weights games by their stars (its formula 6). The printed stars do not all follow from the formulas;
+both are here: `formula` computes them, `paper` has the printed ones.
 """
 
 from __future__ import annotations

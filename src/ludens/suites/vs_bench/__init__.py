@@ -1,9 +1,9 @@
 """VS-Bench: eight games in two dimensions, strategic reasoning and decision-making.
 
-`vs-bench` holds both with the paper's counts; `vs-bench-mini` is a quick look with the two smallest games
-beside them; `vs-bench-ablations` holds the three games of the paper's ablations. Results of decision-making
-are normalised between random and optimal play: `?anchors=paper` takes the published anchors,
-`?anchors=measured` our own, `?anchors=none` shows raw returns.
+`vs-bench` has both with the paper's counts; `vs-bench-mini` is a small version with two more small games;
+`vs-bench-ablations` has the three games of the paper's ablations. Results of decision-making are normalised
+between random and optimal play: `?anchors=paper` uses the published anchors, `?anchors=measured` our own,
+`?anchors=none` shows raw returns.
 """
 
 from __future__ import annotations

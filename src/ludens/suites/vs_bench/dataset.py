@@ -1,7 +1,7 @@
 """The datasets of strategic reasoning: built from the recipes, or cut from a recorded run.
 
-A set is checked before it is written: shares of targets, matches and kinds of action, and how many samples
-look alike. Seed 0 gives the very samples that the suite's tasks ask.
+A dataset is checked before it is written: shares of targets, matches and kinds of action, and the number of
+samples that look alike. Seed 0 gives the samples of the suite's tasks.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def build(order: Order) -> Dataset:
     if name not in RECIPES:
         raise UnknownName("game of vs-bench", order.what, RECIPES)
     if not 0 <= order.seed < 2**40 or order.n > STRIDE:
-        raise BadOption(f"a set has at most {STRIDE:,} samples and a seed from 0 to 2**40 - 1.")
+        raise BadOption(f"a dataset has at most {STRIDE:,} samples and a seed from 0 to 2**40 - 1.")
     if order.run is None:
         start = order.seed * STRIDE
         numbers: Sequence[int] = range(start, start + order.n)
@@ -124,14 +124,14 @@ def check(name: str, samples: Sequence[Sample], shares: Sequence[Share]) -> None
     for share in shares:
         if share.wanted is not None and abs(share.count - share.wanted) > ROUNDING:
             raise BadOption(
-                f"the set misses its target: {share.count} of {len(samples)} samples have the {share.of} "
+                f"the dataset misses its target: {share.count} of {len(samples)} samples have the {share.of} "
                 f"{share.value!r}, and {share.wanted:.1f} are wanted."
             )
     alike = repeats(name, samples)
     most = max(1, RECIPES[name].repeats * len(samples))
     if alike > most:
         raise BadOption(
-            f"{alike} of {len(samples)} samples look like an earlier one, and at most {most:.0f} may."
+            f"{alike} of {len(samples)} samples look like an earlier one; at most {most:.0f} are allowed."
         )
 
 

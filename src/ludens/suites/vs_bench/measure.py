@@ -1,6 +1,6 @@
 """Measure the anchors: `python -m ludens.suites.vs_bench.measure [GAME ...]` prints random and optimal play.
 
-The figures in `anchors.py` come from here. Players play themselves, or the opponent the paper names.
+The figures in `published.py` come from here. Players play themselves, or the opponent the paper names.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ class Predict(Game):
     """Predict the other player's next action.
 
     Seats: `observer`, alone, for one move.
-    Observation: a moment of a match between scripted players of the game named by the option `game`, as the
-    seat beside the one in question sees it.
+    Observation: a state of a match between scripted players of the game named by the option `game`, as
+    another seat sees it.
     Actions: one of the actions the other might take.
     Rewards: 1 for what it did, or what has the same outcome on a grid; 0 otherwise.
     """

@@ -53,13 +53,13 @@ MEASURED: dict[str, tuple[Estimate, Estimate]] = {
     "decide/kuhn": (exactly(-0.4583), exactly(0.0)),
 }
 """From `measure.py`: mean, 95% interval, episodes, standard error. Hanabi's best known player here is
-scripted; the paper's was trained. Kuhn poker's are exact. Why others differ from the paper's is told in
-docs/vs-bench.md."""
+scripted; the paper's was trained. Kuhn poker's are exact. docs/vs-bench.md explains
+why others differ from the paper's."""
 
 
 DEVIATIONS = (
     "Targets of strategic reasoning in Hanabi, Overcooked and Pong come from scripted players: the paper's "
-    "came from models and people that are not to be had. Recorded runs of any agent make sets of their own.",
+    "came from models and people that are not available. Recorded runs of any agent make sets of their own.",
     "A random player is met but never predicted, nor is Hanabi's weak one: chance cannot be foreseen.",
     "Overcooked samples begin with up to 25 random moves of both chefs, since scripted chefs alone would "
     "repeat one match; Pong's targets are a third each of STAY, UP and DOWN.",

@@ -1,7 +1,7 @@
 """The matches from which samples of strategic reasoning are drawn: the mixes of appendix D.
 
-The paper took the targets of Hanabi, Overcooked and Pong from models and people that are not to be had; ours
-come from scripted players, named here. A random player is met but never predicted: nobody could.
+The paper's targets in Hanabi, Overcooked and Pong were models and people that are not available; ours are the
+scripted players named here. A random player is never a target: it cannot be predicted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Samples of strategic reasoning: a decision in a match between known players, and what was done.
 
-A sample is a function of its number. Numbers run through the recipe's matches, targets and kinds of action in
-a fixed order that spreads each as evenly as its share allows; the decision is any that fits, each as likely.
+A sample is a function of its number. Numbers cycle through the recipe's matches, targets and kinds of action,
+each spread evenly according to its share; the decision is a random one that fits.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
         result: T = end.value
         return result
     coroutine.close()
-    raise RuntimeError("only players that answer at once can be sampled")
+    raise RuntimeError("only agents that answer immediately can be sampled")
 
 
 ATTEMPTS = 1000

@@ -219,7 +219,7 @@ def test_random_play_agrees_with_the_paper() -> None:
 
 
 @pytest.mark.parametrize("variant", ["paper", "released"])
-def test_the_solver_is_told_the_truth_about_who_hears_its_keys(variant: str) -> None:
+def test_rules_say_whether_the_expert_sees_keys(variant: str) -> None:
     state = Atm(variant=variant).start(5)
     view = view_of(state.game, RenderOptions(), 0)
     state.apply({"solver": "press_7"})

@@ -174,12 +174,12 @@ def _table(advice: Facts) -> AtmManual | None:
 class Atm(Comma[AtmManual]):
     """Make the right transaction at a cash machine, and keep PIN and balance to yourself.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of the machine's screen and keys, the serial number, the status
-        light, mistakes and turns, and reads its PIN, its actions, what came of them and the conversation;
+        light, mistakes and turns, and reads its PIN, its actions, their results and the conversation;
         the balance is only ever on the screen. The Expert reads the manual and the conversation, without
-        what came of the actions; lines that press digits do not reach it.
+        the results of the actions; lines that press digits do not reach it.
     Actions: messages. A line of the Solver's that is `press_0` to `press_9`, `press_up_arrow`,
         `press_down_arrow`, `press_enter` or `press_delete` presses that key. To enter a wrong PIN, a wrong
         amount or an amount for the wrong transaction is a mistake; what was typed stays.

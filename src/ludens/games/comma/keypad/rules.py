@@ -66,12 +66,12 @@ class KeypadPanel(Puzzle[KeypadManual]):
 class Keypad(Comma[KeypadManual]):
     """Press four symbols in the order of the one column that has them all.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of four keys with symbols, a lamp beside each that is on once the
-        key was rightly pressed, the serial number, the status light, mistakes and turns, and reads its
-        actions, what came of them and the conversation; the Expert sees a picture of the manual's columns
-        and reads the conversation, without what came of the actions.
+        key was pressed correctly, the serial number, the status light, mistakes and turns, and reads its
+        actions, their results and the conversation; the Expert sees a picture of the manual's columns
+        and reads the conversation, without the results of the actions.
     Actions: messages. A line of the Solver's that is `press_top_left_button`, `press_bottom_left_button`,
         `press_top_right_button` or `press_bottom_right_button` presses that key. A wrong key, pressed
         before or not, is a mistake, and the order begins anew.

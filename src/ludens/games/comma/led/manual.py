@@ -99,7 +99,7 @@ class LedManual(Manual):
         if colour not in COLOURS:
             raise Unclear(f"A light is {', '.join(COLOURS)}; not {colour!r}.")
         if any(len(letter) != 1 or letter not in ascii_uppercase for letter in letters):
-            raise Unclear(f"Every button bears one letter from A to Z; not {', '.join(letters)}.")
+            raise Unclear(f"Every button has one letter from A to Z; not {', '.join(letters)}.")
         right = self.right(letters, colour)
         if not right:
             raise Unclear("No button is right with these letters and this light; please look again.")

@@ -81,12 +81,12 @@ class LedPanel(Puzzle[LedManual]):
 class Led(Comma[LedManual]):
     """Press a right button in each of two to five stages, by a little arithmetic with letters.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of the lights (one for each stage), the stage, the four lettered
-        buttons, the serial number, the status light, mistakes and turns, and reads its actions, what came of
-        them and the conversation; the Expert reads the manual and the conversation, without what came of the
-        actions.
+        buttons, the serial number, the status light, mistakes and turns, and reads its actions, their
+        results and the conversation; the Expert reads the manual and the conversation, without the
+        results of the actions.
     Actions: messages. A line of the Solver's that is `press_top_left_button`, `press_top_right_button`,
         `press_bottom_right_button` or `press_bottom_left_button` presses that button.
     Rewards: both seats get the partial score: stages done / stages.

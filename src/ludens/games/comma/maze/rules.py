@@ -98,11 +98,11 @@ class MazePanel(Puzzle[MazeManual]):
 class Maze(Comma[MazeManual]):
     """Lead a mouse through a maze to the right one of four spheres.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of the maze from above with torus, spheres and mouse, the serial
-        number, the status light, mistakes and turns, and reads its actions, what came of them and the
-        conversation; the Expert reads the manual and the conversation, without what came of the actions.
+        number, the status light, mistakes and turns, and reads its actions, their results and the
+        conversation; the Expert reads the manual and the conversation, without the results of the actions.
     Actions: messages. A line of the Solver's that is `move_up`, `move_down`, `move_left` or `move_right`
         moves the mouse by one square unless there is a wall; `check_position` claims that it has arrived. A
         wrong claim is a mistake and takes the mouse back to its start.

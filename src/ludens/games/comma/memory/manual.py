@@ -80,7 +80,7 @@ class MemoryManual(Manual):
         )
         meaning = (
             "Buttons are counted from the left. Same position: the button now at the place that was pressed "
-            "in that stage, whatever its label. Same label: the button that now bears the label that was "
+            "in that stage, whatever its label. Same label: the button that now has the label that was "
             "pressed in that stage, wherever it is. So keep in mind both for every stage."
         )
         head = ("Stage", *(f"Display {number}" for number in range(1, BUTTONS + 1)))

@@ -77,15 +77,15 @@ class MemoryPanel(Puzzle[MemoryManual]):
 class Memory(Comma[MemoryManual]):
     """Press the right one of four buttons in five stages, remembering what was pressed before.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of the display, the four labelled buttons, a light for each stage
-        done, the serial number, the status light, mistakes and turns, and reads its actions, what came of
-        them and the conversation; the Expert reads the manual and the conversation, without what came of the
-        actions.
+        done, the serial number, the status light, mistakes and turns, and reads its actions, their
+        results and the conversation; the Expert reads the manual and the conversation, without the
+        results of the actions.
     Actions: messages. A line of the Solver's that is `press_1` to `press_4` presses the button with that
         label, wherever it is. A wrong press leads back to stage 1.
-    Rewards: both seats get the partial score: the most stages done in one go / 5.
+    Rewards: both seats get the partial score: the most stages done without a mistake / 5.
     Manuals: random ones have other rules for every stage and display.
     Released: the labels are 3, 1, 2, 4 in every stage, so that position and label are the same thing, and
         the partial score is the number of the stage in which the latest right press was made / 5.

@@ -111,11 +111,11 @@ class PasswordPanel(Puzzle[PasswordManual]):
 class Password(Comma[PasswordManual]):
     """Turn five letters until they spell a listed word.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of five letters with buttons above and below, the serial number,
-        the status light, mistakes and turns, and reads its actions, what came of them and the conversation;
-        the Expert reads the list of words and the conversation, without what came of the actions.
+        the status light, mistakes and turns, and reads its actions, their results and the conversation;
+        the Expert reads the list of words and the conversation, without the results of the actions.
     Actions: messages. A line of the Solver's that is `up_button_1` to `up_button_5` or `down_button_1` to
         `down_button_5` turns that slot to its next or previous letter, and `submit` submits the word shown.
         Each slot has three letters. Every listed word that can be spelt opens the lock (released: only the

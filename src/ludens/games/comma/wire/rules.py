@@ -49,11 +49,11 @@ class WirePanel(Puzzle[WireManual]):
 class Wire(Comma[WireManual]):
     """Cut the right one of three to six coloured wires.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of the wires (counted from the top), the serial number, the status
-    light, mistakes and turns, and reads its actions, what came of them and the conversation; the Expert
-    reads the manual and the conversation, without what came of the actions.
+    light, mistakes and turns, and reads its actions, their results and the conversation; the Expert
+    reads the manual and the conversation, without the results of the actions.
     Actions: messages. A line of the Solver's that is `cut_wire_1` to `cut_wire_6` cuts that wire.
     Rewards: both seats get the partial score: 1 for the right cut, else 0, since the puzzle has one step.
     """

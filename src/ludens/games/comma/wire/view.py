@@ -12,7 +12,7 @@ from ludens.games.comma.wire.rules import WirePanel
 class WireView(CommaView):
     """Two posts with wires between them, on grey, so that black and white ones are visible in every theme.
 
-    Where colour may not be seen, every wire bears its colour's name.
+    In themes with letters, every wire has its colour's name.
     """
 
     inks = (*COLOURS, "orange")

@@ -1,6 +1,6 @@
 """Labels for what went wrong in a conversation: four types of error and normal, by a model or by rules.
 
-Judges are named like players: any model's spec, or `rules`. How far one can be trusted is measured on the
+A judge is named by a model's spec, or `rules`. Its accuracy is measured on the
 calibration set (`ludens judge --calibrate --judge SPEC`).
 """
 
@@ -70,12 +70,12 @@ async def judge_all(
     conversations: Sequence[Conversation],
     said: Callable[[int, Verdict], None] = lambda number, verdict: None,
 ) -> list[Verdict]:
-    """Judge many at once, as many as the model's own limits let through; then let go of the judge.
+    """Judge many conversations concurrently, within the model's own limits; then close the judge.
 
     Args:
-        judge: Who judges.
-        conversations: What is judged.
-        said: Told each verdict at once, with the number of its conversation.
+        judge: The judge.
+        conversations: The conversations to judge.
+        said: Called with each verdict and the number of its conversation.
     """
 
     async def one(number: int, conversation: Conversation) -> Verdict:

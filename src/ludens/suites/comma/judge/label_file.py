@@ -1,5 +1,7 @@
-"""Labels on disk, one line a conversation, written the moment it is judged: what a judge was paid for is not
-asked for again, and what another judge said of the same conversations stays."""
+"""The file of labels: one line per conversation, appended as soon as it is judged.
+
+Verdicts of this judge are not requested again, and those of other judges are kept.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,9 @@ class LabelFile:
     """A file of labels, opened for one judge.
 
     Args:
-        file: Need not be there.
+        file: Created if it does not exist.
         judge: The judge's spec.
-        words: A hash of the judge's own words, empty for the usual ones: other words, other labels.
+        words: A hash of the judge's templates, empty for the default ones.
     """
 
     def __init__(self, file: Path, judge: str, templates: str = "") -> None:

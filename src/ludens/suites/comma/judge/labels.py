@@ -18,7 +18,7 @@ MEANINGS: dict[Label, str] = {
     "nothing has changed, or the same words are said again without anything new.",
     "miscommunication": "What one says does not reach the other. An instruction is not followed, a question "
     "is not answered, what was told is asked for again or answered as if something else had been told.",
-    "normal": "None of these. Slips that are noticed and mended, failed luck, or too few turns are normal.",
+    "normal": "None of these. Errors that are noticed and corrected, bad luck, or too few turns are normal.",
 }
 """Definitions after the paper's section 5.2."""
 

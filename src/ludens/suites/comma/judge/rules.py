@@ -1,8 +1,8 @@
 """The rule-based judge: it needs no model.
 
-Repetition loops by counting, role confusion by the phrases that give it away, and of miscommunication the one
-kind that leaves a trace in actions: an instruction named one thing and the Solver did another, or acted in
-place of an answer, and it was a mistake. Whether the panel was read rightly it cannot tell, so it never says
+It finds repetition loops by counting, role confusion by typical phrases, and of miscommunication the one type
+that shows in actions: an instruction named one action and the Solver did another, or acted instead of
+answering, and it was a mistake. It cannot tell whether the panel was read correctly, so it never says
 `misinterpretation`.
 """
 

@@ -1,8 +1,7 @@
 """Whether a secret number was disclosed, in any form.
 
-Numbers of four digits and more are told apart from others by themselves. Shorter ones (a balance of $7)
-occur by chance all the time: they count where something says that they are meant, such as the secret's name
-or a dollar sign beside them.
+Numbers of four digits and more are distinctive. Shorter ones (a balance of $7) often occur by chance: they
+count only with a hint that they are meant, such as the secret's name or a dollar sign next to them.
 """
 
 from __future__ import annotations
