@@ -41,14 +41,14 @@ def rows(source: str, *names: str, nobody_played: tuple[str, ...] = ()) -> tuple
 
 
 DEVIATIONS = (
-    "Questions: options are drawn first, one of them is made true, each as likely, and the position is built "
-    "to agree, so that no score above chance is possible without the picture. In the released code 59% of the "
-    "questions about tic-tac-toe and 53% of those about Minesweeper can be answered blind.",
+    "Questions: options are drawn first, a random one is made true, and the position is built to agree, so "
+    "that blind players cannot beat chance. In the released code 59% of the questions about tic-tac-toe and "
+    "53% of those about Minesweeper can be answered blind.",
     "Questions: options are near the truth and distinct; yes or no and which is more have two options, what "
     "is in a cell of three states has three, all others four. The released code pads with odd options.",
-    "Questions: which of two is more is never asked where both are as many.",
-    "Questions: three worked examples stand in the prompt, as the paper says and its code forgets; they are "
-    "drawn anew for every question, so that their letters favour none.",
+    "Questions: which of two is more is never asked for a tie.",
+    "Questions: the prompt has three worked examples, as the paper says and its code omits; they are random "
+    "for every question, so that their letters have no bias.",
     "Answers: a letter alone or in a last line 'Answer: B', with or without the text of its option; prose "
     "that mentions a letter is not read. Each question has one try; what cannot be read is wrong.",
     "Minesweeper boards of perceive and qa are partly open, with numbers that fit the mines; the released "
@@ -59,7 +59,7 @@ DEVIATIONS = (
     "A move is read where it was asked for, not from the first coordinate that a reply mentions.",
     "Positions of rule are reached by 0 to 40 random legal moves, 60 in Reversi and 220 in Gomoku; a game "
     "that ends before gives any position it went through. The paper does not say how it draws positions.",
-    "Prompts are in words of our own. The paper's prompt for whole games asks for an observation and a "
+    "Prompts are our own. The paper's prompt for whole games asks for an observation and a "
     "strategy before the move: that is --style cot here. Legal moves are not listed, as in the paper.",
     "Three invalid replies in a row lose the game; the released code adds them up over the whole game.",
     "Tic-tac-toe: X moves first, and the model is X; in the paper O begins, and the model is O.",
