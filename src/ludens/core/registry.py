@@ -27,7 +27,7 @@ class Registry:
 
     @cached_property
     def _shipped(self) -> Mapping[str, str]:
-        return {name: path for each in CATALOGUES[self._group] for name, path in load(each).items()}
+        return {name: path for each in CATALOGUES.get(self._group, ()) for name, path in load(each).items()}
 
     @cached_property
     def _plugged(self) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ludens.games.comma import language
 from ludens.games.comma.puzzle import Facts, Manual, Puzzle, Unclear
 
 LONGEST = 400
@@ -47,18 +46,18 @@ def need(facts: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
 
 def solve(puzzle: Puzzle[Manual], advice: str) -> str:
     """The perfect Solver's message: the actions that follow from the latest advice, then what it sees."""
-    said = language.read(advice)
+    said = read(advice)
     actions = list(puzzle.clone().follow(said))
     for action in actions:
         if puzzle.act(action) == "solved":
             return "\n".join(actions)
-    facts = language.write(puzzle.tell(said))
+    facts = write(puzzle.tell(said))
     return "\n".join([*actions, facts, f"Please answer: {puzzle.asks}"])
 
 
 def advise(manual: Manual, messages: Sequence[str]) -> str:
     """The perfect Expert's message, from the manual and what it was told; it does not see the panel."""
     try:
-        return language.write(manual.advise([language.read(message) for message in messages]))
+        return write(manual.advise([read(message) for message in messages]))
     except Unclear as gap:
         return str(gap)
