@@ -12,7 +12,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ludens.core.loading import CATALOGUES
+
 __version__ = "0.1.0"
+
+CATALOGUES.update(
+    {
+        "ludens.games": ("ludens.games:CATALOGUE", "ludens.suites:GAMES"),
+        "ludens.agents": ("ludens.agents:CATALOGUE",),
+        "ludens.models": ("ludens.models:CATALOGUE",),
+        "ludens.suites": ("ludens.suites:CATALOGUE",),
+        "ludens.datasets": ("ludens.suites:DATASETS",),
+    }
+)
 
 _PUBLIC = {
     "Agent": "ludens.core.agent",

@@ -13,7 +13,7 @@ ANSWERS = {"tic_tac_toe": 9, "reversi": 64, "sudoku": 729, "minesweeper": 64, "g
 
 
 @pytest.mark.parametrize(("name", "count"), ANSWERS.items())
-def test_every_answer_is_as_likely(name: str, count: int) -> None:
+def test_every_answer_can_be_guessed(name: str, count: int) -> None:
     from ludens.core.view import RenderOptions
     from ludens.games.boards import BoardView
 

@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
-from ludens.core.loading import load
+from ludens.core.loading import CATALOGUES, load
 from ludens.core.registry import GAMES, Registry, make
 from tests.support.pebbles import Pebbles, Talk
 
-CATALOGUE = {"kettle": "tests.support.pebbles:Pebbles", "comma/wire": "tests.support.pebbles:Talk"}
+CATALOGUE = {"kettle": "tests.support.pebbles:Pebbles"}
+MORE = {"comma/wire": "tests.support.pebbles:Talk"}
 
 
 @pytest.fixture
-def registry() -> Registry:
-    return Registry("game", "ludens.test_games", f"{__name__}:CATALOGUE")
+def registry(monkeypatch: pytest.MonkeyPatch) -> Registry:
+    monkeypatch.setitem(CATALOGUES, "ludens.test_games", (f"{__name__}:CATALOGUE", f"{__name__}:MORE"))
+    return Registry("game", "ludens.test_games")
 
 
 @pytest.fixture

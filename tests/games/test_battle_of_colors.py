@@ -123,7 +123,7 @@ def test_common_welfare_takes_turns_where_blocks_are_equally_close() -> None:
         assert choices(CommonWelfare, seat, "C3", "C3", "C1", "C5", met=(1, 0)) == {"RIGHT"}
 
 
-async def test_two_of_common_welfare_never_part() -> None:
+async def test_two_common_welfare_players_choose_the_same_block() -> None:
     game = ludens.make("battle_of_colors")
     players = {seat: ludens.agent("bot/common_welfare", game) for seat in game.seats}
     facts = [(await play(game, players, seed)).facts for seed in range(50)]

@@ -4,9 +4,8 @@ import pytest
 
 import ludens
 from ludens.core.state import State
-from ludens.games.breakthrough.bots import _name, position_of
+from ludens.games.breakthrough.bots import WON, _name, position_of
 from ludens.games.breakthrough.rules import Breakthrough
-from ludens.games.breakthrough.search import WON
 from ludens.loop import play
 
 

@@ -8,8 +8,7 @@ import ludens
 from ludens.core.errors import BadOption, Illegal
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
-from ludens.games.chess.search import evaluate
-from ludens.games.chess.uci import find_engine
+from ludens.games.chess.bots import evaluate, find_engine
 from ludens.loop import play
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
@@ -135,12 +134,12 @@ async def test_an_engine_by_name_is_strong_and_repeatable() -> None:
 
 
 @pytest.mark.parametrize("name", ["no-such-engine", "no/such/engine"])
-def test_an_engine_that_is_not_there(name: str) -> None:
+def test_missing_engine(name: str) -> None:
     with pytest.raises(BadOption, match="engine"):
         find_engine(name)
 
 
 @pytest.mark.parametrize("fen", ["nonsense", "8/8/8/8/8/8/8/8", "x" * 300])
-def test_a_position_that_is_none(fen: str) -> None:
+def test_invalid_fen(fen: str) -> None:
     with pytest.raises(BadOption):
         ludens.make("chess", fen=fen)

@@ -111,6 +111,6 @@ async def test_common_welfare_never_defects_and_self_interest_does() -> None:
 
 
 @pytest.mark.parametrize(("bot", "anchor"), [("bot/random", -0.1), ("bot/optimal", 14.2)])
-def test_means_are_those_of_the_paper(bot: str, anchor: float) -> None:
+def test_means_equal_the_paper(bot: str, anchor: float) -> None:
     mean, spread = measure("coin_dilemma", bot, 300)
     assert abs(mean - anchor) < 3 * spread / 300**0.5

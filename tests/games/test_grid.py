@@ -105,7 +105,7 @@ def test_the_game_ends_at_its_horizon(game: str) -> None:
     assert walked(grid_game(game), 1, 50).over
 
 
-def test_what_nobody_may_do_is_refused() -> None:
+def test_illegal_actions_are_refused() -> None:
     state = put("coin_dilemma", "A1", "A2", "B1", "B2")
     for wrong in ({"red": "STAY"}, {"red": "STAY", "blue": "JUMP"}, {"red": "STAY", "green": "STAY"}):
         with pytest.raises(Illegal):
@@ -207,5 +207,5 @@ async def test_an_episode_replays_to_the_same_pictures(game: str) -> None:
 
 
 @pytest.mark.parametrize("game", ["monster_hunt?variant=released", "battle_of_colors?variant=released"])
-def test_released_variants_keep_the_contract(game: str) -> None:
+def test_released_variants_conform(game: str) -> None:
     check_game(ludens.make(game))

@@ -32,7 +32,7 @@ def dealt(cards: str) -> KuhnState:
 
 
 @pytest.mark.parametrize("infoset", ["", "J", "Qb", "Kp", "Qpb"])
-def test_keeps_every_rule(infoset: str) -> None:
+def test_conformance(infoset: str) -> None:
     check_game(KuhnPoker(infoset))
 
 
@@ -161,7 +161,7 @@ def test_no_policy_gains_on_an_equilibrium(policy: dict[str, float]) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"J": 0.5}, {**UNIFORM, "X": 0.5}, {**UNIFORM, "J": 1.5}])
-def test_policies_that_are_none_are_refused(wrong: dict[str, float]) -> None:
+def test_invalid_policies_are_rejected(wrong: dict[str, float]) -> None:
     with pytest.raises(BadOption):
         exploitability(wrong)
 
@@ -176,7 +176,7 @@ async def test_the_equilibrium_bot_plays_its_policy() -> None:
         ludens.agent("bot/equilibrium?alpha=0.4", game)
 
 
-async def test_equilibria_at_one_table() -> None:
+async def test_equilibria_against_each_other() -> None:
     game = KuhnPoker()
     players = {seat: ludens.agent("bot/equilibrium", game) for seat in game.seats}
     won = [(await play(game, players, seed)).returns["first"] for seed in range(2000)]

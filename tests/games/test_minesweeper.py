@@ -15,8 +15,7 @@ from ludens.core.errors import BadOption
 from ludens.core.view import RenderOptions
 from ludens.draw import theme
 from ludens.draw.colour import contrast
-from ludens.games.minesweeper.field import HIDDEN, MINE, Seen, names, neighbours, spread
-from ludens.games.minesweeper.oracle import know
+from ludens.games.minesweeper.oracle import HIDDEN, MINE, Seen, infer, names, neighbours, opened_with
 from ludens.games.minesweeper.rules import Minesweeper, MinesweeperState
 from ludens.games.minesweeper.view import MinesweeperView, number_inks
 from ludens.loop import play
@@ -81,7 +80,7 @@ def positions(draw: st.DrawFn) -> tuple[int, int, int, Seen]:
 @given(positions())
 def test_the_oracle_counts_as_brute_force_does(position: tuple[int, int, int, Seen]) -> None:
     rows, columns, mines, seen = position
-    known, fitting = know(rows, columns, mines, seen), layouts(rows, columns, mines, seen)
+    known, fitting = infer(rows, columns, mines, seen), layouts(rows, columns, mines, seen)
     assert known.layouts == len(fitting)
     hidden = [cell for cell, code in enumerate(seen) if code == HIDDEN]
     assert known.hidden == tuple(hidden)
@@ -95,7 +94,7 @@ def test_the_oracle_counts_as_brute_force_does(position: tuple[int, int, int, Se
 @given(positions(), st.integers(0, 1000))
 def test_a_drawn_layout_fits_what_is_seen(position: tuple[int, int, int, Seen], seed: int) -> None:
     rows, columns, mines, seen = position
-    drawn = know(rows, columns, mines, seen).draw(ludens.stream(seed, "test"))
+    drawn = infer(rows, columns, mines, seen).draw(ludens.stream(seed, "test"))
     shown = {cell for cell, code in enumerate(seen) if code == MINE}
     assert tuple(sorted(drawn | shown)) in layouts(rows, columns, mines, seen)
 
@@ -103,7 +102,7 @@ def test_a_drawn_layout_fits_what_is_seen(position: tuple[int, int, int, Seen], 
 def test_every_layout_is_drawn_equally_often() -> None:
     _, state = field("..*.  ....  *..*")
     opened(state, "B2", "B4")
-    known, fitting = know(3, 4, 3, state.seen), layouts(3, 4, 3, state.seen)
+    known, fitting = infer(3, 4, 3, state.seen), layouts(3, 4, 3, state.seen)
     drawn = [tuple(sorted(known.draw(ludens.stream(n, "test")))) for n in range(300 * len(fitting))]
     assert len(fitting) > 8
     assert set(drawn) == set(fitting)
@@ -112,15 +111,15 @@ def test_every_layout_is_drawn_equally_often() -> None:
 
 
 def test_the_oracle_knows_a_whole_hidden_field() -> None:
-    known = know(8, 8, 10, (HIDDEN,) * 64)
+    known = infer(8, 8, 10, (HIDDEN,) * 64)
     assert known.layouts == comb(64, 10)
     assert known.safe == ()
     assert known.risk(0) == pytest.approx(10 / 64)
 
 
-def test_what_cannot_be_has_no_layout() -> None:
-    assert know(1, 3, 1, (HIDDEN, 2, HIDDEN)).layouts == 0
-    assert know(1, 2, 1, (8, HIDDEN)).layouts == 0
+def test_impossible_fields_have_no_layout() -> None:
+    assert infer(1, 3, 1, (HIDDEN, 2, HIDDEN)).layouts == 0
+    assert infer(1, 2, 1, (8, HIDDEN)).layouts == 0
 
 
 @given(st.integers(2, 6), st.integers(2, 6), st.data())
@@ -135,7 +134,7 @@ def test_opening_shows_what_a_walk_over_blank_cells_reaches(
         blank = {c for c in expected if not count(mines, c, columns)}
         wider = expected | {n for n in range(cells) if any(touch(n, c, columns) for c in blank)}
         grown, expected = wider != expected, wider
-    shown = spread(mines, cell, neighbours(rows, columns))
+    shown = opened_with(mines, cell, neighbours(rows, columns))
     assert shown == {c: count(mines, c, columns) for c in expected}
 
 
@@ -164,7 +163,7 @@ def test_a_mine_ends_the_game_and_all_mines_are_shown() -> None:
     assert state.facts["winner"] is None
 
 
-def test_giving_up_is_losing() -> None:
+def test_a_forfeit_is_a_loss() -> None:
     assert Minesweeper().start(0).forfeited("player") == {"player": -1.0}
 
 
@@ -196,7 +195,7 @@ def test_mines_are_laid_evenly() -> None:
     [{"mines": 64}, {"mines": 56, "first": "open"}, {"rows": 2, "columns": 2, "mines": 1, "first": "open"},
      {"rows": 17}, {"columns": 1}, {"mines": 0}],
 )  # fmt: skip
-def test_fields_that_cannot_be(options: dict[str, object]) -> None:
+def test_impossible_fields_are_rejected(options: dict[str, object]) -> None:
     with pytest.raises(BadOption):
         ludens.make("minesweeper", **options)
 
@@ -212,7 +211,7 @@ def test_certain_moves_and_guesses_are_told_apart() -> None:
     opened(state, "B3")
     assert state.facts["guesses"] == 2
     assert state.facts["survival_chance"] == pytest.approx(1 / 3)
-    assert [names(2, 3)[cell] for cell in know(2, 3, 2, state.seen).safe] == ["A2"]
+    assert [names(2, 3)[cell] for cell in infer(2, 3, 2, state.seen).safe] == ["A2"]
     taken, risked = opened(state.clone(), "A2"), opened(state.clone(), "A1")
     for after, safe, chance in ((taken, 1, 1 / 3), (risked, 0, 0)):
         assert after.facts["certain_moves"] == 1

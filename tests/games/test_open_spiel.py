@@ -119,7 +119,7 @@ def test_forfeit_is_a_loss() -> None:
     assert ludens.make("tic_tac_toe").start(0).forfeited("x") == {"x": -1.0, "o": 1.0}
 
 
-def test_clones_go_their_own_way() -> None:
+def test_clones_are_independent() -> None:
     state = ludens.make("tic_tac_toe").start(0)
     copy = state.clone()
     copy.apply({"x": "A1"})

@@ -11,7 +11,7 @@ import pytest
 import ludens
 from ludens.core.errors import BadOption
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.overcooked.cooking import COOK_STEPS, SOUPS, Chef, Moment, Pot
+from ludens.games.overcooked.cooking import COOK_STEPS, SOUPS, Chef, Pot, Snapshot
 from ludens.games.overcooked.rules import SEATS, Frame, Overcooked, OvercookedState
 from ludens.loop import play
 
@@ -23,15 +23,15 @@ EMPTY = Pot()
 
 
 def state(chefs: tuple[Chef, Chef], pot: Pot = EMPTY, counters: Any = (), **options: Any) -> OvercookedState:
-    """The cramped room at some moment."""
+    """The cramped room at some snapshot."""
     made = Overcooked(**options).start(0)
-    made.frames = (Frame(0, 0, Moment(chefs, (pot,), counters)),)
+    made.frames = (Frame(0, 0, Snapshot(chefs, (pot,), counters)),)
     return made
 
 
-def after(made: OvercookedState, one: str, other: str = "STAY") -> Moment:
+def after(made: OvercookedState, one: str, other: str = "STAY") -> Snapshot:
     made.apply({"chef_0": one, "chef_1": other})
-    return made.moment
+    return made.snapshot
 
 
 AWAY = Chef(12, "UP")
@@ -39,7 +39,7 @@ AWAY = Chef(12, "UP")
 
 def test_moving_turns_and_stops_at_counters() -> None:
     made = Overcooked().start(0)
-    assert made.moment.chefs == (Chef(11, "UP"), Chef(8, "UP"))
+    assert made.snapshot.chefs == (Chef(11, "UP"), Chef(8, "UP"))
     assert after(made, "LEFT", "UP").chefs == (Chef(11, "LEFT"), Chef(8, "UP"))
     assert after(made, "RIGHT", "LEFT").chefs == (Chef(12, "RIGHT"), Chef(7, "LEFT"))
     assert after(made, "STAY", "INTERACT").chefs == (Chef(12, "RIGHT"), Chef(7, "LEFT"))
@@ -54,12 +54,12 @@ def test_moving_turns_and_stops_at_counters() -> None:
     ],
 )
 def test_chefs_who_would_meet_both_stay_and_turn(chefs: tuple[Chef, Chef], actions: tuple[str, str]) -> None:
-    moment = after(state(chefs), *actions)
-    assert [chef.cell for chef in moment.chefs] == [chef.cell for chef in chefs]
+    snapshot = after(state(chefs), *actions)
+    assert [chef.cell for chef in snapshot.chefs] == [chef.cell for chef in chefs]
     turned = [
         action if action != "STAY" else chef.facing for chef, action in zip(chefs, actions, strict=True)
     ]
-    assert [chef.facing for chef in moment.chefs] == turned
+    assert [chef.facing for chef in snapshot.chefs] == turned
 
 
 def test_a_soup_from_box_to_hatch_earns_twenty() -> None:
@@ -79,7 +79,7 @@ def test_a_soup_from_box_to_hatch_earns_twenty() -> None:
     assert made.facts["chef_0_points"] == 20
     assert made.facts["soups_delivered"] == made.facts["chef_0_soups_delivered"] == 1
     assert made.facts["onions_potted"] == 3
-    assert made.moment.pots == (Pot(),)
+    assert made.snapshot.pots == (Pot(),)
 
 
 def test_a_pot_cooks_five_steps_and_the_one_that_starts_it_counts() -> None:
@@ -112,8 +112,8 @@ def test_interacting_with_a_pot(
     holds: str, pot: Pot, expected_holds: str, expected_pot: Pot, earned: int
 ) -> None:
     made = state((Chef(7, "UP", holds), AWAY), pot)
-    moment = after(made, "INTERACT")
-    assert (moment.chefs[0].holds, moment.pots[0], made.score) == (expected_holds, expected_pot, earned)
+    snapshot = after(made, "INTERACT")
+    assert (snapshot.chefs[0].holds, snapshot.pots[0], made.score) == (expected_holds, expected_pot, earned)
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_interacting_with_everything_else(
     cell: int, facing: str, holds: str, counters: Any, expected_holds: str, expected_counters: Any
 ) -> None:
     made = state((Chef(cell, facing, holds), AWAY), counters=counters)
-    moment = after(made, "INTERACT")
-    assert (moment.chefs[0].holds, moment.counters, made.score) == (expected_holds, expected_counters, 0)
+    snapshot = after(made, "INTERACT")
+    assert (snapshot.chefs[0].holds, snapshot.counters, made.score) == (expected_holds, expected_counters, 0)
 
 
 def test_only_a_soup_of_three_onions_earns_when_delivered() -> None:
@@ -172,10 +172,10 @@ def test_when_a_dish_earns(pot: Pot, counters: Any, other: str, paper: int, rele
 def test_the_first_chef_is_served_first_and_dishes_are_judged_by_the_pots_before_the_step() -> None:
     made = state((Chef(7, "UP", "onion"), Chef(RACK_FLOOR, "DOWN")))
     after(made, "INTERACT", "INTERACT")
-    assert (made.score, made.moment.chefs[1].holds) == (2, "dish")
+    assert (made.score, made.snapshot.chefs[1].holds) == (2, "dish")
     two = Overcooked(layout="coordination_ring").start(0)
     box_floor = two.kitchen.width * 3 + 1
-    two.frames = (Frame(0, 0, Moment((Chef(box_floor, "DOWN"), AWAY), (Pot(), Pot()), ())),)
+    two.frames = (Frame(0, 0, Snapshot((Chef(box_floor, "DOWN"), AWAY), (Pot(), Pot()), ())),)
     assert after(two, "INTERACT").chefs[0].holds == "onion"
 
 
@@ -253,12 +253,12 @@ def test_rules_name_the_points_of_the_variant() -> None:
 )
 @pytest.mark.parametrize("theme", ["classic", "plain"])
 def test_every_difference_shows(change: dict[str, Any], theme: str) -> None:
-    base = Moment((Chef(6, "UP"), AWAY), (Pot(),))
+    base = Snapshot((Chef(6, "UP"), AWAY), (Pot(),))
     view = view_of(Overcooked(), RenderOptions(theme, 256), 0)
     pictures = []
-    for moment in (base, base._replace(**change)):
+    for snapshot in (base, base._replace(**change)):
         made = state((AWAY, AWAY))
-        made.frames = (Frame(0, 0, moment),)
+        made.frames = (Frame(0, 0, snapshot),)
         pictures.append(view.image(made, "chef_0").hash)
     assert pictures[0] != pictures[1]
 
@@ -297,19 +297,19 @@ async def test_the_planners_find_their_way_in_other_kitchens(layout: str) -> Non
     assert facts["weak_soups_delivered"] == 0
 
 
-async def test_chefs_who_hand_nothing_over_say_so() -> None:
+async def test_planner_rejects_kitchens_that_need_handovers() -> None:
     with pytest.raises(BadOption, match="forced_coordination"):
         await _played("bot/planner", 0, layout="forced_coordination")
 
 
-def test_random_chefs_earn_next_to_nothing() -> None:
+def test_random_chefs_earn_almost_nothing() -> None:
     """0.39 over 2,000 episodes; the paper's 0.2 must lie within what its ten episodes scatter."""
     scores = _scores("bot/random", 300)
     assert abs(mean(scores) - 0.39) < 3 * stdev(scores) / 300**0.5
     assert abs(mean(scores) - 0.2) < 2 * stdev(scores) / 10**0.5
 
 
-def test_greedy_chefs_get_along() -> None:
+def test_greedy_chefs_deliver_soups() -> None:
     assert mean(_scores("bot/greedy?slips=0.1", 15)) > 15
     assert mean(_scores("bot/planner", 15, "bot/greedy?slips=0.1")) > 15
     assert mean(_scores("bot/greedy?role=cook&slips=0.1", 15, "bot/greedy?role=waiter&slips=0.1")) > 15

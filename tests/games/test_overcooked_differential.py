@@ -102,25 +102,25 @@ def _compare(
         before, events, delivered = made.score, made.facts, made.facts["soups_delivered"]
         made.apply(dict(zip(SEATS, actions[-1], strict=True)))
         sparse = 10 * (made.facts["soups_delivered"] - delivered)
-        moment = made.moment
+        snapshot = made.snapshot
 
         def at(cell: int) -> str:
             return f"{cell % width},{cell // width}"
 
         ours.append(
             {
-                "chefs": [[c.cell % width, c.cell // width, c.facing, c.holds] for c in moment.chefs],
+                "chefs": [[c.cell % width, c.cell // width, c.facing, c.holds] for c in snapshot.chefs],
                 "pots": {
                     at(cell): list(pot)
-                    for cell, pot in zip(made.kitchen.pots, moment.pots, strict=True)
+                    for cell, pot in zip(made.kitchen.pots, snapshot.pots, strict=True)
                     if pot.onions
                 },
-                "counters": {at(cell): lying for cell, lying in moment.counters},
+                "counters": {at(cell): lying for cell, lying in snapshot.counters},
                 "earned": [sparse, made.score - before - sparse],
             }
         )
         seen.update(event for event in EVENTS if made.facts[event] > events[event])
-        seen.update(f"{lying} on a counter" for _, lying in moment.counters)
+        seen.update(f"{lying} on a counter" for _, lying in snapshot.counters)
     theirs = reference(layout, actions)
     for step, (mine, their) in enumerate(zip(ours, theirs, strict=True)):
         assert mine == their, f"{layout}, step {step}, actions {actions[step]}"

@@ -36,7 +36,7 @@ def read(text: str, rows: int = 2, columns: int = 2) -> list[list[int]]:
         "| 0 | 1 |\n| 2 | -1 |",
     ],
 )
-def test_the_ways_to_write_a_matrix(text: str) -> None:
+def test_accepted_matrix_notations(text: str) -> None:
     assert read(text) == [[0, 1], [2, -1]]
 
 
@@ -52,7 +52,7 @@ def test_the_ways_to_write_a_matrix(text: str) -> None:
         "[[a,b],[c,d]]",
     ],
 )
-def test_what_is_no_matrix_of_this_shape(text: str) -> None:
+def test_invalid_matrices(text: str) -> None:
     with pytest.raises(Unreadable):
         read(text)
 
@@ -79,7 +79,7 @@ def test_junk_never_breaks_the_reader(text: str) -> None:
 @pytest.mark.parametrize(
     "hostile", ["[" * 500_000, "[0," * 300_000, "1 " * 500_000, r"\begin{matrix}" * 50_000]
 )
-def test_a_megabyte_is_read_in_a_breath(hostile: str) -> None:
+def test_a_megabyte_is_read_quickly(hostile: str) -> None:
     with pytest.raises(MoveError):
         read(hostile)
 
@@ -104,7 +104,7 @@ def test_every_cell_counts() -> None:
     assert not state.facts["exact"]
 
 
-def test_silence_earns_nothing() -> None:
+def test_an_empty_answer_earns_nothing() -> None:
     state = ludens.make("perceive").start(0)
     state.apply({"viewer": ""})
     assert state.over

@@ -16,7 +16,7 @@ def codes(board: str, seed: int, **options: str) -> list[int]:
 
 
 @pytest.mark.parametrize("pieces", DENSITIES)
-def test_as_many_stones_as_asked_for(pieces: str) -> None:
+def test_number_of_pieces(pieces: str) -> None:
     low, high = map(int, pieces.split("-"))
     counts = [sum(map(bool, codes("gomoku", seed, pieces=pieces))) for seed in range(120)]
     assert low <= min(counts) < low + 6
@@ -35,7 +35,7 @@ def test_only_the_kinds_asked_for_on_the_usual_cells(kinds: str, allowed: set[in
     assert seen == allowed | {-code for code in allowed}
 
 
-def test_both_at_once() -> None:
+def test_pieces_and_kinds_combine() -> None:
     shown = codes("chess", 5, kinds="P", pieces="64-64")
     assert set(shown) == {1, -1}
 
@@ -51,6 +51,6 @@ def test_without_a_sweep_positions_are_those_of_the_board() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"pieces": "many"}, {"pieces": "9-3"}, {"pieces": "0-226"}, {"kinds": "BX"}]
 )
-def test_what_cannot_be_is_refused(wrong: dict[str, str]) -> None:
+def test_impossible_options_are_rejected(wrong: dict[str, str]) -> None:
     with pytest.raises(BadOption, match="of perceive"):
         ludens.make("perceive", board="gomoku", **wrong)

@@ -8,9 +8,8 @@ import ludens
 from ludens.core.errors import BadOption
 from ludens.core.state import State
 from ludens.games.open_spiel.adapter import SpielState
-from ludens.games.reversi.bitboards import cells, moves, turned
-from ludens.games.reversi.bots import discs, score, value
-from ludens.games.tic_tac_toe.bots import worth
+from ludens.games.reversi.bots import cells, discs, moves, score, turned, value
+from ludens.games.tic_tac_toe.bots import value_of
 from ludens.loop import play
 
 
@@ -62,10 +61,10 @@ async def test_minimax_loses_no_line_of_play(seat: str, seed: int) -> None:
 
 
 def test_tic_tac_toe_is_a_draw_and_wins_are_taken_at_once() -> None:
-    assert worth("." * 9, "x", "o") == 0
-    assert worth("xx.oo....", "x", "o") > 0
-    assert worth("xx.oo....", "x", "o") > worth("x...o..x.", "x", "o")
-    assert worth("xxxoo....", "o", "x") < 0
+    assert value_of("." * 9, "x", "o") == 0
+    assert value_of("xx.oo....", "x", "o") > 0
+    assert value_of("xx.oo....", "x", "o") > value_of("x...o..x.", "x", "o")
+    assert value_of("xxxoo....", "o", "x") < 0
 
 
 async def test_minimax_beats_random_and_weaker_ones_can_lose() -> None:
@@ -100,11 +99,11 @@ def plain_value(own: int, other: int, depth: int) -> int:
         if not moves(other, own):
             return value(own, other, 1, -(10**6), 10**6)
         return -plain_value(other, own, depth - 1)
-    worths = []
+    values = []
     for cell in cells(moves(own, other)):
         flips = turned(own, other, cell)
-        worths.append(-plain_value(other ^ flips, own | flips | cell, depth - 1))
-    return max(worths)
+        values.append(-plain_value(other ^ flips, own | flips | cell, depth - 1))
+    return max(values)
 
 
 def test_pruning_changes_no_value_and_a_score_is_the_other_sides_loss() -> None:

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 import ludens
 from ludens.core.errors import BadOption, Illegal, MoveError, Unreadable
 from ludens.core.view import RenderOptions
-from ludens.games.sudoku.generator import Puzzle, full_grid, puzzle
-from ludens.games.sudoku.grid import NAMES
+from ludens.games.sudoku.generator import NAMES, Puzzle, full_grid, puzzle, solutions, solve
 from ludens.games.sudoku.rules import Sudoku, SudokuState
-from ludens.games.sudoku.solver import solutions, solve
 from ludens.games.sudoku.view import PlaceFormat, SudokuView
 from ludens.loop import play
 from ludens.testing import check_game
@@ -144,7 +142,7 @@ def test_the_seed_chooses_how_many_clues_and_which() -> None:
 
 
 @pytest.mark.parametrize("clues", ["24", "1", "81", "-1", "many"])
-def test_clues_that_cannot_be(clues: str) -> None:
+def test_impossible_clues_are_rejected(clues: str) -> None:
     with pytest.raises(BadOption):
         ludens.make("sudoku", clues=clues)
 
@@ -172,7 +170,7 @@ def test_refused_exactly_when_not_allowed(seed: int, cell: int, digit: int) -> N
     assert (refused is None) == allowed(state.grid, cell, digit)
 
 
-def test_a_refusal_names_what_stands_in_the_way() -> None:
+def test_a_refusal_names_the_conflicting_digit() -> None:
     state = SudokuState(Puzzle((0,) * 81, (0,) * 81), digits("5.3" + "." * 78), ())
     assert state.refusal("player", "A1=4") == "A1 already holds the digit 5."
     assert state.refusal("player", "A9=3") == "the row of A9 already holds the digit 3, at A3."
@@ -220,12 +218,12 @@ def test_clues_and_placed_digits_differ_in_picture_and_text() -> None:
     ["A1=5", "Action: A1=5", "Action: A1 5", "Action: a1: 5", "I think so.\nAction: **A 1 5**", "Action: A15",
      "Action: A1 = 5", "<think>Action: B2=3</think>Action: A1,5", "Action: A1-5"],
 )  # fmt: skip
-def test_ways_to_write_a_placement(reply: str) -> None:
+def test_accepted_placement_notations(reply: str) -> None:
     assert PlaceFormat().read(reply, ()) == "A1=5"
 
 
 @pytest.mark.parametrize("reply", ["", "A1", "Perhaps A1=5 or so.", "A1=5 and B1=6", "I can see 5 at A1"])
-def test_what_is_no_placement(reply: str) -> None:
+def test_invalid_placements(reply: str) -> None:
     with pytest.raises(Unreadable):
         PlaceFormat().read(reply, ())
 
@@ -273,13 +271,13 @@ def test_a_cell_without_a_digit_left_ends_the_game() -> None:
     assert state.facts["winner"] is None
 
 
-def test_giving_up_is_losing() -> None:
+def test_a_forfeit_is_a_loss() -> None:
     assert state_of().forfeited("player") == {"player": -1.0}
 
 
 async def test_the_solver_always_wins_and_random_play_hardly_ever() -> None:
     game = Sudoku()
-    solver, random = ludens.agent("bot/solver", game), ludens.agent("bot/random", game)
+    solver, random = ludens.agent("bot/oracle", game), ludens.agent("bot/random", game)
     for seed in range(20):
         solved = await play(game, {"player": solver}, seed)
         assert solved.returns == {"player": 1.0}
@@ -299,7 +297,7 @@ async def test_the_solver_plays_on_where_nothing_can_be_solved() -> None:
         if solution[NAMES.index(action[:2])] != int(action[-1]) and not _after(state, action).over
     )
     state.apply({"player": wrong})
-    solver = ludens.agent("bot/solver", game).sit(game, "player", ludens.stream(0, "test"))
+    solver = ludens.agent("bot/oracle", game).sit(game, "player", ludens.stream(0, "test"))
     asked = ludens.Ask("player", state.legal("player"), PlaceFormat(), state=state)
     assert (await solver.act(asked)).action in state.legal("player")
 
@@ -309,7 +307,7 @@ def test_positions_to_perceive_vary_from_empty_to_full() -> None:
     counts = [game.start(seed).facts["pieces"] for seed in range(300)]
     assert min(counts) < 5
     assert max(counts) > 76
-    assert "every other number as it stands" in game.view(RenderOptions()).rules("viewer")
+    assert "every other number as itself" in game.view(RenderOptions()).rules("viewer")
 
 
 @pytest.mark.parametrize("name", ["perceive?board=sudoku", "sudoku?clues=60"])

@@ -58,10 +58,13 @@ def test_what_has_no_value_does_not_count() -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("json:dumps", "makes no suite"),
-        ("builtins:dict", "makes no suite"),
-        ("os:getcwd", "leads to str, not to a suite"),
-        ("playground?exampels=1", "option of the suite playground 'exampels'; did you mean 'examples'"),
+        ("json:dumps", "neither a Suite nor a SuiteBuilder"),
+        ("builtins:dict", "neither a Suite nor a SuiteBuilder"),
+        ("os:getcwd", "neither a Suite nor a SuiteBuilder"),
+        ("playground?exampels=1", "unknown option of playground 'exampels'; did you mean 'examples'"),
+        ("playground?sides=third", "unknown value of option 'sides' of playground 'third'"),
+        ("playground?episodes=0", "option 'episodes' of playground must be at least 1"),
+        ("demo?size=1", "the suite demo has no options"),
     ],
 )
 def test_what_makes_no_suite_is_told(name: str, sentence: str) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import UsageError
-from ludens.run.executor import InProcess, default_workers, make_executor
+from ludens.run.executor import InProcess
+from ludens.run.executors import default_workers, make_executor
 from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.processes import ProcessExecutor
@@ -47,7 +48,7 @@ def test_executor_follows_the_options() -> None:
 def test_default_number_of_workers(
     specs: tuple[str, ...], concurrency: int, cores: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ludens.run.executor._cores", lambda: cores)
+    monkeypatch.setattr("ludens.run.executors._cores", lambda: cores)
     assert default_workers(plan_of(*specs, suite="demo"), concurrency) == expected
 
 

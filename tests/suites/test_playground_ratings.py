@@ -6,6 +6,7 @@ import pytest
 
 from ludens.core.errors import UnknownName
 from ludens.run.stats import Estimate, exactly
+from ludens.run.task import suite
 from ludens.suites.playground.ratings import (
     ABILITIES,
     DEMANDS,
@@ -13,7 +14,6 @@ from ludens.suites.playground.ratings import (
     Ability,
     computed,
     score,
-    stars_of,
     summaries,
     weight,
 )
@@ -91,4 +91,4 @@ def test_scores_ask_for_all_games_of_their_task_alone() -> None:
 
 def test_other_ratings_are_unknown() -> None:
     with pytest.raises(UnknownName, match="paper"):
-        stars_of("papers")
+        suite("playground?ratings=papers")

@@ -26,7 +26,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.support.scenarios import SCENARIOS, Asked
+from tests.support.scenarios import SCENARIOS, Item
 
 Responder = Callable[[str, bytes], str]
 """Prompt and a hash of the whole request (pictures too) to reply."""
@@ -111,7 +111,7 @@ class ModelServer:
             self.met[name] += 1
             # Of the conversation alone: options may be adapted from call to call.
             digest = blake2b(json.dumps(body["messages"]).encode(), digest_size=16).digest()
-            asked = Asked(request, body, lambda: self.player(_words(body), digest))
+            asked = Item(request, body, lambda: self.player(_words(body), digest))
             return await SCENARIOS[name](asked)
         finally:
             self._flying -= 1

@@ -9,7 +9,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.support.scenarios import Asked, half, hang, reset
+from tests.support.scenarios import Item, half, hang, reset
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class NativeServer:
         self.headers.append(dict(request.headers))
         if scene.fault:
             faults = {"reset": reset, "half": half, "hang": hang}
-            return await faults[scene.fault](Asked(request, body, str))
+            return await faults[scene.fault](Item(request, body, str))
         text = scene.body if isinstance(scene.body, str) else json.dumps(scene.body)
         return web.Response(
             status=scene.status, text=text, content_type="application/json", headers=scene.headers

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ludens.run.engine import Engine, RunResult
-from ludens.run.executor import make_executor
+from ludens.run.executors import make_executor
 from ludens.run.plan import Plan, make_plan
 from ludens.run.store import Store, read_records
 

@@ -15,7 +15,7 @@ from aiohttp import web
 
 
 @dataclass
-class Asked:
+class Item:
     """One request and the reply it would get on a good day."""
 
     request: web.Request
@@ -23,7 +23,7 @@ class Asked:
     reply: Callable[[], str]
 
 
-Scenario = Callable[[Asked], Awaitable[web.StreamResponse]]
+Scenario = Callable[[Item], Awaitable[web.StreamResponse]]
 
 SCENARIOS: dict[str, Scenario] = {}
 
@@ -36,7 +36,7 @@ def scenario(name: str) -> Callable[[Scenario], Scenario]:
     return keep
 
 
-def completion(asked: Asked, message: dict[str, Any], finish: str = "stop", **more: Any) -> web.Response:
+def completion(asked: Item, message: dict[str, Any], finish: str = "stop", **more: Any) -> web.Response:
     text = message.get("content") or ""
     thought = 7 if message.get("reasoning_content") else 0
     usage = {
@@ -58,83 +58,83 @@ def error(
 
 
 @scenario("ok")
-async def ok(asked: Asked) -> web.StreamResponse:
+async def ok(asked: Item) -> web.StreamResponse:
     return completion(asked, {"content": asked.reply()})
 
 
 @scenario("reasoning")
-async def reasoning(asked: Asked) -> web.StreamResponse:
+async def reasoning(asked: Item) -> web.StreamResponse:
     return completion(asked, {"content": asked.reply(), "reasoning_content": "Let me see."})
 
 
 @scenario("parts")
-async def parts(asked: Asked) -> web.StreamResponse:
+async def parts(asked: Item) -> web.StreamResponse:
     content = [{"type": "text", "text": "Hello "}, {"type": "text", "text": "there"}]
     choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
     return web.json_response({"choices": [choice]})
 
 
 @scenario("priced")
-async def priced(asked: Asked) -> web.StreamResponse:
+async def priced(asked: Item) -> web.StreamResponse:
     usage = {"prompt_tokens": 100, "completion_tokens": 10, "cost": 0.25}
     return completion(asked, {"content": asked.reply(), "reasoning": "Hm."}, usage=usage)
 
 
 @scenario("length")
-async def length(asked: Asked) -> web.StreamResponse:
+async def length(asked: Item) -> web.StreamResponse:
     return completion(asked, {"content": "I think that"}, "length")
 
 
 @scenario("filtered")
-async def filtered(asked: Asked) -> web.StreamResponse:
+async def filtered(asked: Item) -> web.StreamResponse:
     return completion(asked, {"content": None}, "content_filter")
 
 
 @scenario("filtered_400")
-async def filtered_400(asked: Asked) -> web.StreamResponse:
+async def filtered_400(asked: Item) -> web.StreamResponse:
     return error(400, "The prompt triggered the content management policy.", "content_filter")
 
 
 @scenario("refused")
-async def refused(asked: Asked) -> web.StreamResponse:
+async def refused(asked: Item) -> web.StreamResponse:
     return completion(asked, {"content": None, "refusal": "I would rather not."})
 
 
 for status in (409, 500, 501, 502, 503, 504):
 
     @scenario(str(status))
-    async def broken_server(asked: Asked, status: int = status) -> web.StreamResponse:
+    async def broken_server(asked: Item, status: int = status) -> web.StreamResponse:
         return web.Response(status=status, text=f"<html>error {status}</html>")
 
 
 @scenario("429")
-async def too_many(asked: Asked) -> web.StreamResponse:
+async def too_many(asked: Item) -> web.StreamResponse:
     return error(429, "Rate limit reached.", "rate_limit_exceeded")
 
 
 @scenario("429_seconds")
-async def too_many_seconds(asked: Asked) -> web.StreamResponse:
+async def too_many_seconds(asked: Item) -> web.StreamResponse:
     return error(429, "Rate limit reached.", headers={"Retry-After": "0.3"})
 
 
 @scenario("429_date")
-async def too_many_date(asked: Asked) -> web.StreamResponse:
+async def too_many_date(asked: Item) -> web.StreamResponse:
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=1.5), usegmt=True)
     return error(429, "Rate limit reached.", headers={"Retry-After": date})
 
 
 @scenario("429_hour")
-async def too_many_hour(asked: Asked) -> web.StreamResponse:
+async def too_many_hour(asked: Item) -> web.StreamResponse:
     return error(429, "Come back later.", headers={"Retry-After": "3600"})
 
 
 @scenario("no_credit")
-async def no_credit(asked: Asked) -> web.StreamResponse:
+async def no_credit(asked: Item) -> web.StreamResponse:
     return error(429, "You exceeded your current quota.", "insufficient_quota")
 
 
 @scenario("reset")
-async def reset(asked: Asked) -> web.StreamResponse:
+async def reset(asked: Item) -> web.StreamResponse:
     assert asked.request.transport is not None
     # Zero linger makes the close a reset, not a polite goodbye.
     sock = asked.request.transport.get_extra_info("socket")
@@ -144,7 +144,7 @@ async def reset(asked: Asked) -> web.StreamResponse:
 
 
 @scenario("half")
-async def half(asked: Asked) -> web.StreamResponse:
+async def half(asked: Item) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Length": "500", "Content-Type": "application/json"})
     await response.prepare(asked.request)
     await response.write(b'{"choices": [{"message": {"content": "Act')
@@ -154,110 +154,110 @@ async def half(asked: Asked) -> web.StreamResponse:
 
 
 @scenario("hang")
-async def hang(asked: Asked) -> web.StreamResponse:
+async def hang(asked: Item) -> web.StreamResponse:
     await asyncio.sleep(3600)
     return web.Response()
 
 
 @scenario("wrong_json")
-async def wrong_json(asked: Asked) -> web.StreamResponse:
+async def wrong_json(asked: Item) -> web.StreamResponse:
     return web.Response(text='{"choices": [{"message"', content_type="application/json")
 
 
 @scenario("html")
-async def html(asked: Asked) -> web.StreamResponse:
+async def html(asked: Item) -> web.StreamResponse:
     return web.Response(text="<html>Login</html>", content_type="text/html")
 
 
 @scenario("array")
-async def array(asked: Asked) -> web.StreamResponse:
+async def array(asked: Item) -> web.StreamResponse:
     return web.json_response([1, 2, 3])
 
 
 @scenario("empty_choices")
-async def empty_choices(asked: Asked) -> web.StreamResponse:
+async def empty_choices(asked: Item) -> web.StreamResponse:
     return web.json_response({"choices": []})
 
 
 @scenario("no_message")
-async def no_message(asked: Asked) -> web.StreamResponse:
+async def no_message(asked: Item) -> web.StreamResponse:
     return web.json_response({"choices": [{"message": None}]})
 
 
 @scenario("choice_error")
-async def choice_error(asked: Asked) -> web.StreamResponse:
+async def choice_error(asked: Item) -> web.StreamResponse:
     return completion(asked, {"content": "Act"}, "error")
 
 
 @scenario("abort")
-async def abort(asked: Asked) -> web.StreamResponse:
+async def abort(asked: Item) -> web.StreamResponse:
     return completion(asked, {"content": "Act"}, "abort")
 
 
 @scenario("error_200")
-async def error_200(asked: Asked) -> web.StreamResponse:
+async def error_200(asked: Item) -> web.StreamResponse:
     return web.json_response({"error": {"message": "Provider returned error", "code": 503}})
 
 
 @scenario("unknown_model")
-async def unknown_model(asked: Asked) -> web.StreamResponse:
+async def unknown_model(asked: Item) -> web.StreamResponse:
     return error(404, f"The model `{asked.body['model']}` does not exist.", "model_not_found")
 
 
 @scenario("bad_key")
-async def bad_key(asked: Asked) -> web.StreamResponse:
+async def bad_key(asked: Item) -> web.StreamResponse:
     said = asked.request.headers.get("Authorization", "no key")
     return error(401, f"Incorrect API key provided: {said}", "invalid_api_key")
 
 
 @scenario("forbidden")
-async def forbidden(asked: Asked) -> web.StreamResponse:
+async def forbidden(asked: Item) -> web.StreamResponse:
     said = asked.request.headers.get("Authorization", "no key")
     return error(403, f"Not allowed with {said}")
 
 
 @scenario("echo_500")
-async def echo_500(asked: Asked) -> web.StreamResponse:
+async def echo_500(asked: Item) -> web.StreamResponse:
     return error(500, f"Crashed while reading headers {dict(asked.request.headers)}")
 
 
 @scenario("echo_html")
-async def echo_html(asked: Asked) -> web.StreamResponse:
+async def echo_html(asked: Item) -> web.StreamResponse:
     return web.Response(text=f"<html>{dict(asked.request.headers)}</html>", content_type="text/html")
 
 
 @scenario("too_long")
-async def too_long(asked: Asked) -> web.StreamResponse:
+async def too_long(asked: Item) -> web.StreamResponse:
     return error(400, "This model's maximum context length is 4096 tokens.", "context_length_exceeded")
 
 
 @scenario("bad_request")
-async def bad_request(asked: Asked) -> web.StreamResponse:
+async def bad_request(asked: Item) -> web.StreamResponse:
     return error(400, "Invalid image.", "invalid_image")
 
 
 @scenario("moved")
-async def moved(asked: Asked) -> web.StreamResponse:
+async def moved(asked: Item) -> web.StreamResponse:
     return web.Response(status=301, headers={"Location": "https://example.com/"})
 
 
 @scenario("unwanted_max_tokens")
-async def unwanted_max_tokens(asked: Asked) -> web.StreamResponse:
+async def unwanted_max_tokens(asked: Item) -> web.StreamResponse:
     said = "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     return error(400, f"Unsupported parameter: {said}", "unsupported_parameter", "max_tokens")
 
 
 @scenario("unwanted_max_completion_tokens")
-async def unwanted_max_completion_tokens(asked: Asked) -> web.StreamResponse:
+async def unwanted_max_completion_tokens(asked: Item) -> web.StreamResponse:
     return error(422, "[{'loc': ('body', 'max_completion_tokens'), 'msg': 'Extra inputs are not permitted'}]")
 
 
 @scenario("unwanted_temperature")
-async def unwanted_temperature(asked: Asked) -> web.StreamResponse:
+async def unwanted_temperature(asked: Item) -> web.StreamResponse:
     said = "'temperature' does not support 0 with this model. Only the default (1) value is supported."
     return error(400, f"Unsupported value: {said}", "unsupported_value", "temperature")
 
 
 @scenario("unwanted_top_p")
-async def unwanted_top_p(asked: Asked) -> web.StreamResponse:
+async def unwanted_top_p(asked: Item) -> web.StreamResponse:
     return error(400, "Unsupported parameter: 'top_p' is not supported with this model.")

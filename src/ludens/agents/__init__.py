@@ -29,7 +29,7 @@ CATALOGUE = {
 BEST = "bot/best"
 """The strongest bot of a game."""
 
-AGENTS = Registry("agent", "ludens.agents", "ludens.agents:CATALOGUE")
+AGENTS = Registry("agent", "ludens.agents")
 
 
 def agent(spec: str | Spec, game: Game, models: dict[str, Model] | None = None) -> Agent:

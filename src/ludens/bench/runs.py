@@ -21,7 +21,8 @@ from ludens.bench import Row
 from ludens.bench.client import serving
 from ludens.core.config import PlayConfig
 from ludens.run.engine import Engine, RunResult
-from ludens.run.executor import Executor, make_executor, workers_for
+from ludens.run.executor import Executor
+from ludens.run.executors import make_executor, workers_for
 from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan, make_plan

@@ -128,7 +128,7 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
 
 def _play(store: Store, jobs: int, options: RunOptions, budget: Budget, estimate: CostEstimate) -> RunResult:
     from ludens.run.engine import Engine
-    from ludens.run.executor import default_workers, make_executor
+    from ludens.run.executors import default_workers, make_executor
     from ludens.run.progress import ProgressDisplay
 
     workers = options.workers

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import Field
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,27 +49,38 @@ def about(game: Game) -> dict[str, Any]:
     """Description of a game: seats, options, bots, documentation."""
     from ludens.core.options import options_of
 
-    options = {
-        key: {
-            "value": getattr(game, key),
-            **{
-                field: declared.metadata[field]
-                for field in _OPTION_FIELDS
-                if declared.metadata[field] is not None
-            },
-        }
-        for key, declared in options_of(type(game)).items()
-    }
     return {
         "name": game.name,
         "version": game.version,
         "seats": list(game.seats),
         "play": kind_of_play(game),
-        "options": options,
+        "options": described(options_of(type(game)), game.options),
         "bots": [f"bot/{bot}" for bot in game.bots],
         "summary": game.summary,
         "page": cleandoc(type(game).__doc__ or ""),
     }
+
+
+def described(options: Mapping[str, Field[Any]], values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Options as plain values: what each is set to, and what its declaration says."""
+    return {
+        key: {
+            "value": values.get(key, declared.default),
+            **{
+                word: declared.metadata[word]
+                for word in _OPTION_FIELDS
+                if declared.metadata[word] is not None
+            },
+        }
+        for key, declared in options.items()
+    }
+
+
+def options_table(options: Mapping[str, dict[str, Any]]) -> None:
+    """Print options as a table, if there are any."""
+    if options:
+        rows = [(key, str(each["value"]), _bounds(each), each["help"]) for key, each in options.items()]
+        table("\nOptions", ("option", "value", "allowed", "description"), rows)
 
 
 def kind_of_play(game: Game) -> str:
@@ -111,12 +123,7 @@ def _options(info: dict[str, Any]) -> str:
 def _print_game(info: dict[str, Any]) -> None:
     print(f"{info['name']} (version {info['version']}, {info['play']})\n")
     print(harmless(info["page"]))
-    if info["options"]:
-        rows = [
-            (key, str(option["value"]), _bounds(option), option["help"])
-            for key, option in info["options"].items()
-        ]
-        table("\nOptions", ("option", "value", "allowed", "description"), rows)
+    options_table(info["options"])
     if info["bots"]:
         print("Bots: " + ", ".join(info["bots"]))
 

@@ -38,13 +38,16 @@ def suites(
 
 
 def about(name: str) -> dict[str, Any]:
-    """Description of a suite: tasks, games, published results, deviations."""
-    from ludens.run.task import suite
+    """Description of a suite: tasks, games, options, published results, deviations."""
+    from ludens.cli.games import described
+    from ludens.core.spec import parse_spec
+    from ludens.run.task import suite, suite_options
 
     found = suite(name)
     return {
         "name": name,
         "about": found.about,
+        "options": described(suite_options(name), parse_spec(name).options),
         "episodes": sum(task.episodes for task in found.tasks),
         "games": sorted({task.game.partition("?")[0] for task in found.tasks}),
         "tasks": [
@@ -82,6 +85,8 @@ def _row(info: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _print_suite(info: dict[str, Any]) -> None:
+    from ludens.cli.games import options_table
+
     print(f"{info['name']}: {info['about']}\n")
     table(
         "Tasks",
@@ -100,6 +105,7 @@ def _print_suite(info: dict[str, Any]) -> None:
         ],
         ("episodes", "retries"),
     )
+    options_table(info["options"])
     if info["published"]:
         models = ", ".join(f"{row['model']} ({row['source']})" for row in info["published"])
         print(f"Published results: {models}")

@@ -1,7 +1,7 @@
-"""Finding things by name: what ships with Ludens, what was registered, what other packages bring.
+"""Lookup by name: what ships with Ludens, what was registered, what other packages add.
 
 A catalogue maps names to "module:attribute", so that nothing is imported before it is used. Other packages
-add theirs through entry points (group `ludens.games`, `ludens.agents`, `ludens.suites`) or `register`.
+add names through an entry-point group such as `ludens.games`, or with `register`.
 """
 
 from __future__ import annotations
@@ -12,24 +12,22 @@ from typing import Any
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.game import Game
-from ludens.core.loading import load
+from ludens.core.loading import CATALOGUES, load
 from ludens.core.options import configure
 from ludens.core.spec import parse_spec
 
 
 class Registry:
-    """Names of one kind and where they lead."""
+    """The names of one kind of thing, found through an entry-point group."""
 
-    def __init__(self, kind: str, group: str, catalogue: str) -> None:
+    def __init__(self, kind: str, group: str) -> None:
         self.kind = kind
         self._group = group
-        self._catalogue = catalogue
         self._added: dict[str, Any] = {}
 
     @cached_property
     def _shipped(self) -> Mapping[str, str]:
-        shipped: Mapping[str, str] = load(self._catalogue)
-        return shipped
+        return {name: path for each in CATALOGUES.get(self._group, ()) for name, path in load(each).items()}
 
     @cached_property
     def _plugged(self) -> dict[str, Any]:
@@ -46,7 +44,7 @@ class Registry:
         return sorted({*self._shipped, *self._plugged, *self._added})
 
     def get(self, name: str) -> Any:
-        """What the name leads to; an unknown name is told its nearest neighbour."""
+        """The object of this name; raises `UnknownName` with the nearest name that exists."""
         if name in self._added:
             target = self._added[name]
             return load(target) if isinstance(target, str) else target
@@ -62,7 +60,7 @@ class Registry:
         raise UnknownName(self.kind, name, self.names())
 
 
-GAMES = Registry("game", "ludens.games", "ludens.games:CATALOGUE")
+GAMES = Registry("game", "ludens.games")
 
 
 def make(spec: str, /, **options: Any) -> Game:

@@ -1,4 +1,4 @@
-"""Where a game stands: who must act, what they may do, what happens when they do it."""
+"""The state of a game: who must act, what they may do, and what follows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ludens.core.random import Stream
 
 
 class State(ABC):
-    """One moment of one game. Owns its random stream; `clone` gives an independent copy."""
+    """A position in a game. It owns its random stream; `clone` gives an independent copy."""
 
     @property
     @abstractmethod
@@ -30,7 +30,7 @@ class State(ABC):
     @property
     @abstractmethod
     def returns(self) -> dict[str, float]:
-        """What each seat has earned so far."""
+        """The points of each seat so far."""
 
     @abstractmethod
     def clone(self) -> Self:
@@ -38,7 +38,7 @@ class State(ABC):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What metrics need: counters, events, scores. Plain JSON values only."""
+        """Data for metrics: counters, events, scores. Plain JSON values only."""
         return {}
 
     @property
@@ -57,11 +57,11 @@ class State(ABC):
 
     @property
     def over(self) -> bool:
-        """Whether nobody must act any more."""
+        """Whether the game is over."""
         return not self.to_act
 
     def apply(self, actions: Mapping[str, str]) -> None:
-        """Check and apply one action for every seat in `to_act`."""
+        """Check and apply one action for every seat in `to_act`; a wrong one raises `Illegal`."""
         to_act = self.to_act
         if not to_act or len(actions) != len(to_act) or any(seat not in actions for seat in to_act):
             due = " and ".join(to_act) or "nobody, the game is over"
@@ -73,7 +73,7 @@ class State(ABC):
         self._advance(actions)
 
     def refusal(self, seat: str, action: str) -> str | None:
-        """Why the seat may not do this now, as one sentence, or None when it may."""
+        """Why the seat may not take this action now, as one sentence, or None when it may."""
         return self.legal(seat).refusal(action, seat)
 
     def solution(self, seat: str) -> str | None:
@@ -81,13 +81,13 @@ class State(ABC):
         return None
 
     def forfeited(self, seat: str) -> dict[str, float]:
-        """The returns when this seat loses by default; games where losing means more override it."""
+        """The returns when this seat forfeits; by default those so far."""
         return self.returns
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
-        """A copy in which everything this seat may not know is drawn anew, the future included.
+        """A copy in which everything this seat may not know is resampled, future chance included.
 
-        The conformance check shows both to the seat and demands that it sees no difference. Games in
-        which a seat lacks knowledge set `Game.imperfect_information` and override this.
+        The conformance check verifies that the seat cannot tell the two apart. Games of imperfect
+        information set `Game.imperfect_information` and override this.
         """
         return self.clone()

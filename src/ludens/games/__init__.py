@@ -1,6 +1,6 @@
-"""What is played. Each game is a folder: rules, view, words, and bots where it has its own.
+"""Games. Each is a package: rules, view, templates, and bots where it has its own.
 
-The catalogue names every game that ships; nothing is imported before it is asked for.
+The catalogue names every game of this package; nothing is imported before it is used.
 """
 
 CATALOGUE = {
@@ -22,8 +22,6 @@ CATALOGUE = {
     "perceive": "ludens.games.perceive.rules:Perceive",
     "qa": "ludens.games.qa.rules:Qa",
     "rule": "ludens.games.rule.rules:RuleQuestion",
-    "vs-bench/kuhn": "ludens.suites.vs_bench.kuhn:KuhnQuestions",
-    "vs-bench/predict": "ludens.suites.vs_bench.predict:Predict",
     "comma/wire": "ludens.games.comma.wire.rules:Wire",
     "comma/who": "ludens.games.comma.who.rules:Who",
     "comma/led": "ludens.games.comma.led.rules:Led",

@@ -1,4 +1,4 @@
-"""Views of games on a board of cells: one matrix of codes gives picture, text twin and `perceive`.
+"""Views of games on a board of cells: picture, text twin and `perceive` from one matrix of codes.
 
 A board game's view says how to get the matrix from a state and how to draw one; the rest is shared.
 """
@@ -19,26 +19,26 @@ Matrix = Sequence[Sequence[int]]
 
 
 class BoardView(View):
-    """A view whose picture is a function of a matrix of codes: a `board` with pieces, unless it says else."""
+    """A view that draws a matrix of codes: by default a `board` with a piece in each cell."""
 
     board: Board
     rows: int
     columns: int
     codes: ClassVar[Mapping[int, str]]
-    """What each code in the matrix means, empty cells first."""
+    """The meaning of each code in the matrix; the empty cell comes first."""
     marks: ClassVar[Mapping[int, str]]
-    """The character that stands for each code in the text twin."""
+    """The character for each code in the text twin."""
 
     @abstractmethod
     def matrix(self, state: Any) -> Matrix:
         """The board as codes, row by row from the top of the picture."""
 
     def piece(self, row: int, column: int, code: int) -> Sprite | Overlay | None:
-        """What stands in a cell that holds this code; None where nothing does."""
+        """The sprite for a cell that holds this code; None for nothing."""
         raise NotImplementedError
 
     def draw(self, matrix: Matrix) -> Picture:
-        """The picture of any matrix of codes, whether play can lead there or not."""
+        """The picture of any matrix of codes, reachable in play or not."""
         return self._drawn.picture(matrix)
 
     @cached_property
@@ -46,11 +46,11 @@ class BoardView(View):
         return Rows(self.board, self.piece)
 
     def row_label(self, row: int) -> str:
-        """What stands beside the row, counted from the top of the picture."""
+        """The label of a row, counted from the top of the picture."""
         return chr(ord("A") + row)
 
     def column_label(self, column: int) -> str:
-        """What stands above or below the column, counted from the left."""
+        """The label of a column, counted from the left."""
         return str(column + 1)
 
     @property
@@ -59,7 +59,7 @@ class BoardView(View):
         return next(iter(self.codes))
 
     def scatter(self, random: Stream) -> Matrix:
-        """A random position, not always one that play can reach: any number of pieces, on any cells."""
+        """A random position, not necessarily reachable in play: any number of pieces on any cells."""
         cells = [self.empty] * (self.rows * self.columns)
         pieces = [code for code in self.codes if code != self.empty]
         for cell in random.sample(range(len(cells)), random.between(0, len(cells))):
@@ -89,7 +89,7 @@ class BoardView(View):
         return self.transcript(self.matrix(state))
 
     def transcript(self, matrix: Matrix) -> str:
-        """The board as lines of characters with its labels, and what the characters mean."""
+        """The board as lines of characters with labels, and a legend."""
         head, heads, marks, legend = self._margins
         rows = zip(heads, matrix, strict=True)
         lines = [" ".join([start, *[marks[code] for code in codes]]) for start, codes in rows]
@@ -97,7 +97,7 @@ class BoardView(View):
 
     @cached_property
     def _margins(self) -> tuple[str, list[str], dict[int, str], str]:
-        """What stands above and beside the board in words, its marks as wide as a column, its legend."""
+        """Header line, row labels, padded marks and legend of the text twin."""
         width = max(len(self.column_label(column)) for column in range(self.columns))
         margin = max(len(self.row_label(row)) for row in range(self.rows))
         columns = [self.column_label(column).rjust(width) for column in range(self.columns)]

@@ -46,7 +46,7 @@ CATALOGUE = {
 NETWORK = frozenset(CATALOGUE) - {"hf"}
 """Kinds that answer over a network, so that any number of processes can call them."""
 
-MODELS = Registry("kind of model", "ludens.models", "ludens.models:CATALOGUE")
+MODELS = Registry("kind of model", "ludens.models")
 
 
 def model(spec: str | Spec, *, cache: bool = True) -> Model:

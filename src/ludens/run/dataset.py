@@ -1,7 +1,8 @@
 """Datasets of questions on disk: Parquet with pictures inside, the pictures as PNG files, a manifest.
 
-A suite has a builder, found by name (`ludens.suites:DATASETS`, or the entry-point group `ludens.datasets`),
-that turns an order into rows; this module writes the files. The same order gives the same bytes.
+A suite brings a builder, found by name (in its catalogue, or through the entry-point group
+`ludens.datasets`): it takes an order and gives rows; everything about files is here. The same order gives
+the same bytes.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Dataset:
 
 Builder = Callable[[Order], Dataset]
 
-DATASETS = Registry("dataset", "ludens.datasets", "ludens.suites:DATASETS")
+DATASETS = Registry("dataset", "ludens.datasets")
 
 
 def built(name: str, order: Order) -> Dataset:

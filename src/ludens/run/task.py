@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from inspect import signature
+from dataclasses import Field, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
-from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.core.errors import BadFile, BadOption
 from ludens.core.loading import load
+from ludens.core.options import configure, options_of
 from ludens.core.registry import Registry
 from ludens.core.spec import parse_spec
 from ludens.run.stats import Estimate, seat_swapped, seat_swapped_rate
@@ -216,7 +217,15 @@ class Suite:
             raise BadOption(f"the suite {self.name!r} {wrong}.")
 
 
-SUITES = Registry("suite", "ludens.suites", "ludens.suites:CATALOGUE")
+class SuiteBuilder(ABC):
+    """A suite with options: a frozen dataclass whose fields are made with `option`."""
+
+    @abstractmethod
+    def build(self) -> Suite:
+        """The suite with these options."""
+
+
+SUITES = Registry("suite", "ludens.suites")
 
 
 def suite(name: str) -> Suite:
@@ -224,33 +233,31 @@ def suite(name: str) -> Suite:
 
     Names come from files too (`run.json`), so nothing is imported here: see `import_suite`.
     """
-    parsed = parse_spec(name)
-    if ":" in parsed.name and parsed.name not in SUITES.names():
-        raise BadFile(
-            f"the suite {parsed.name!r} is not registered, and a file may not choose what is imported: "
-            f"name it yourself with --suite {parsed.name}."
-        )
-    found = SUITES.get(parsed.name)
-    if callable(found):
-        found = _made(name, found, parsed.options)
-    elif parsed.options:
-        raise BadOption(f"the suite {parsed.name} has no options.")
+    options, found = parse_spec(name).options, _registered(name)
     if not isinstance(found, Suite):
-        raise BadFile(f"{name!r} leads to {type(found).__name__}, not to a suite.")
+        return configure(found, options, parse_spec(name).name).build()
+    if options:
+        raise BadOption(f"the suite {found.name} has no options.")
     return found
 
 
-def _made(name: str, make: Callable[..., object], options: Mapping[str, str]) -> object:
-    """What a function makes of the options in a suite's name."""
-    try:
-        taken = signature(make)
-        bound = taken.bind(**{option: "" for option in options if option in taken.parameters})
-    except (TypeError, ValueError):
-        raise BadFile(f"{name!r} leads to something that makes no suite.") from None
-    for option in options:
-        if option not in bound.arguments:
-            raise UnknownName(f"option of the suite {parse_spec(name).name}", option, taken.parameters)
-    return make(**options)
+def suite_options(name: str) -> Mapping[str, Field[Any]]:
+    """The options of a registered suite, by name."""
+    found = _registered(name)
+    return {} if isinstance(found, Suite) else options_of(found)
+
+
+def _registered(name: str) -> Suite | type[SuiteBuilder]:
+    path = parse_spec(name).name
+    if ":" in path and path not in SUITES.names():
+        raise BadFile(
+            f"the suite {path!r} is not registered, and a file may not choose what is imported: "
+            f"name it yourself with --suite {path}."
+        )
+    found = SUITES.get(path)
+    if isinstance(found, Suite) or (isinstance(found, type) and issubclass(found, SuiteBuilder)):
+        return found
+    raise BadFile(f"{path!r} is neither a Suite nor a SuiteBuilder class.")
 
 
 def import_suite(name: str) -> None:

@@ -1,24 +1,30 @@
-"""Suites: tasks, metrics, published tables and deliberate deviations of one paper each."""
+"""Suites: the tasks, metrics, published tables and deliberate deviations of one paper each."""
 
 CATALOGUE = {
-    "comma": "ludens.suites.comma:comma",
-    "comma-baseline": "ludens.suites.comma:baseline",
-    "comma-expert": "ludens.suites.comma:expert",
-    "comma-manuals": "ludens.suites.comma:manuals",
-    "comma-memory": "ludens.suites.comma:memory",
-    "comma-mini": "ludens.suites.comma:mini",
-    "comma-released": "ludens.suites.comma:released",
-    "comma-solver": "ludens.suites.comma:solver",
+    "comma": "ludens.suites.comma:Comma",
+    "comma-baseline": "ludens.suites.comma:Baseline",
+    "comma-expert": "ludens.suites.comma:Expert",
+    "comma-manuals": "ludens.suites.comma:Manuals",
+    "comma-memory": "ludens.suites.comma:Memory",
+    "comma-mini": "ludens.suites.comma:Mini",
+    "comma-released": "ludens.suites.comma:Released",
+    "comma-solver": "ludens.suites.comma:Solver",
     "demo": "ludens.suites.demo:SUITE",
-    "playground": "ludens.suites.playground:playground",
-    "playground-mini": "ludens.suites.playground:mini",
-    "playground-sweeps": "ludens.suites.playground:sweeps",
-    "vs-bench": "ludens.suites.vs_bench:vs_bench",
-    "vs-bench-ablations": "ludens.suites.vs_bench:vs_bench_ablations",
-    "vs-bench-mini": "ludens.suites.vs_bench:vs_bench_mini",
+    "playground": "ludens.suites.playground:Playground",
+    "playground-mini": "ludens.suites.playground:Mini",
+    "playground-sweeps": "ludens.suites.playground:Sweeps",
+    "vs-bench": "ludens.suites.vs_bench:VsBench",
+    "vs-bench-ablations": "ludens.suites.vs_bench:Ablations",
+    "vs-bench-mini": "ludens.suites.vs_bench:Mini",
 }
+
+GAMES = {
+    "vs-bench/kuhn": "ludens.suites.vs_bench.kuhn:KuhnQuestions",
+    "vs-bench/predict": "ludens.suites.vs_bench.predict:Predict",
+}
+"""Games that only suites use."""
 
 DATASETS = {
     "vs-bench": "ludens.suites.vs_bench.dataset:build",
 }
-"""Builders of offline sets, for `ludens data NAME/GAME`."""
+"""Builders of datasets, for `ludens data NAME/GAME`."""

@@ -199,7 +199,7 @@ async def test_reasoning_acts_only_in_released_runs(variant: str, solved: bool) 
 
 
 @pytest.mark.parametrize("expert", ["bot/oracle", "bot/random"])
-async def test_bots_sit_in_either_chair(expert: str) -> None:
+async def test_bots_play_either_seat(expert: str) -> None:
     game = Wire()
     seats = {"solver": agent("bot/oracle", game), "expert": agent(expert, game)}
     episode = await play(game, seats, seed=3)

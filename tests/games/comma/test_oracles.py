@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ludens.core.random import stream
-from ludens.games.comma.oracle import advise
+from ludens.games.comma.language import advise
 from tests.games.comma.common import MANUALS, PUZZLES, make, oracle_pair, random_solver
 
 pytestmark = pytest.mark.parametrize("name", PUZZLES)
@@ -64,7 +64,7 @@ def test_random_manuals_differ_from_the_published_one(name: str) -> None:
     assert len({repr(random.start(seed).manual.blocks()) for seed in range(10)} | {repr(published)}) == 11
 
 
-def test_it_says_what_it_tests(name: str) -> None:
+def test_skills_are_declared(name: str) -> None:
     game = make(name)
     assert set(game.skills) <= {"memory", "grounding", "multi-step", "private"}
     assert game.skills

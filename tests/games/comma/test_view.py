@@ -16,7 +16,7 @@ from tests.games.comma.common import PUZZLES, dialogue, make
 
 @pytest.mark.parametrize("options", [{"manual": "random", "history": "last"}, {"variant": "released"}])
 @pytest.mark.parametrize("name", PUZZLES)
-def test_it_keeps_the_contract(name: str, options: dict[str, object]) -> None:
+def test_conformance(name: str, options: dict[str, object]) -> None:
     check_game(make(name, **options), seeds=(0,), views=(RenderOptions(size=256),))
 
 

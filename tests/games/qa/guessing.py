@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ludens.games.qa.asked import LETTERS, Asked
+from ludens.games.qa.item import LETTERS, Item
 
-Guesser = Callable[[Asked], int]
+Guesser = Callable[[Item], int]
 """Which option is answered."""
 
 
@@ -25,7 +25,7 @@ class Blind:
         return self.accuracy - self.chance
 
 
-def blind(questions: Sequence[Asked]) -> list[Blind]:
+def blind(questions: Sequence[Item]) -> list[Blind]:
     """Every way of guessing; those that learn do so from the first half and are tried on the second."""
     chance = sum(1 / len(q.options) for q in questions) / len(questions)
     half = len(questions) // 2
@@ -46,7 +46,7 @@ def blind(questions: Sequence[Asked]) -> list[Blind]:
     ]
 
 
-def _accuracy(guess: Guesser, questions: Sequence[Asked]) -> float:
+def _accuracy(guess: Guesser, questions: Sequence[Item]) -> float:
     return sum(guess(q) == q.right for q in questions) / len(questions)
 
 
@@ -55,13 +55,13 @@ def _letter(index: int) -> Guesser:
 
 
 def _ranked(rank: int) -> Guesser:
-    def guess(q: Asked) -> int:
+    def guess(q: Item) -> int:
         return sorted(range(len(q.options)), key=lambda i: int(q.options[i]))[min(rank, len(q.options) - 1)]
 
     return guess
 
 
-def _favourite(seen: Sequence[Asked], key: Callable[[Asked], str]) -> Guesser:
+def _favourite(seen: Sequence[Item], key: Callable[[Item], str]) -> Guesser:
     """The option that was right most often when it was offered, as far as that is known."""
     offered: defaultdict[tuple[str, str], int] = defaultdict(int)
     right: defaultdict[tuple[str, str], int] = defaultdict(int)
@@ -70,7 +70,7 @@ def _favourite(seen: Sequence[Asked], key: Callable[[Asked], str]) -> Guesser:
             offered[key(q), option] += 1
             right[key(q), option] += i == q.right
 
-    def share(q: Asked, i: int) -> float:
+    def share(q: Item, i: int) -> float:
         known = key(q), q.options[i]
         # Two imagined tries, so that what was offered once and right is not thought certain.
         return (right[known] + 2 / len(q.options)) / (offered[known] + 2)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import ludens
-from ludens.games.qa.asked import Asked
-from ludens.games.qa.kinds import KINDS
+from ludens.games.qa.item import Item
+from ludens.games.qa.rules import QUESTIONS
 from tests.games.qa.guessing import blind
 from tests.games.qa.reference import ANSWERS
 
-ALL = [(board, kind) for board, kinds in KINDS.items() for kind in kinds]
+ALL = [(board, kind) for board, kinds in QUESTIONS.items() for kind in kinds]
 MOST_ABOVE = 0.05
 TWO = {"more_discs", "more_colour", "more_kind", "emptier_half", "contains", "mine_at", "winning_line"}
 THREE = {
@@ -28,7 +28,7 @@ THREE = {
 
 
 @lru_cache(maxsize=64)
-def questions(board: str, kind: str, count: int) -> tuple[Asked, ...]:
+def questions(board: str, kind: str, count: int) -> tuple[Item, ...]:
     game = ludens.make("qa", board=board, kind=kind)
     return tuple(game.start(seed).asked for seed in range(count))  # type: ignore[attr-defined]
 
@@ -46,8 +46,10 @@ def check_blind(board: str, kind: str, count: int, most: float) -> None:
 
 
 def test_every_type_is_answered_here() -> None:
-    assert {board: set(kinds) for board, kinds in KINDS.items()} == {b: set(k) for b, k in ANSWERS.items()}
-    assert {board: len(kinds) for board, kinds in KINDS.items()} == {
+    assert {board: set(kinds) for board, kinds in QUESTIONS.items()} == {
+        b: set(k) for b, k in ANSWERS.items()
+    }
+    assert {board: len(kinds) for board, kinds in QUESTIONS.items()} == {
         "tic_tac_toe": 7, "reversi": 8, "sudoku": 9, "minesweeper": 6, "gomoku": 9, "chess": 8,
     }  # fmt: skip
 
@@ -93,7 +95,7 @@ def test_positions_vary_in_density(board: str, kind: str) -> None:
 
 def test_numbers_of_minesweeper_fit_some_layout() -> None:
     """A number is never less than the mines seen around it, nor more than those and the hidden cells."""
-    for kind in KINDS["minesweeper"]:
+    for kind in QUESTIONS["minesweeper"]:
         for asked in questions("minesweeper", kind, 50):
             field = np.pad(np.array(asked.matrix), 1, constant_values=0)
             for row, column in np.argwhere((field >= 0) & (field < 9)):
@@ -106,9 +108,9 @@ def test_numbers_of_minesweeper_fit_some_layout() -> None:
 def test_a_biased_type_would_be_noticed() -> None:
     """The proof can fail: a truth that is always the least number, and one that likes the letter B."""
     fair = questions("gomoku", "count_stones", 300)
-    least = [Asked(q.text, q.options, min(range(4), key=lambda i: int(q.options[i])), q.matrix) for q in fair]
+    least = [Item(q.text, q.options, min(range(4), key=lambda i: int(q.options[i])), q.matrix) for q in fair]
     assert max(guess.above for guess in blind(least)) > 0.7
     letters = Counter(q.right for q in fair)
-    lettered = [Asked(q.text, q.options, 1 if n % 3 else q.right, q.matrix) for n, q in enumerate(fair)]
+    lettered = [Item(q.text, q.options, 1 if n % 3 else q.right, q.matrix) for n, q in enumerate(fair)]
     assert max(guess.above for guess in blind(lettered)) > 0.4
     assert max(letters.values()) < 110

@@ -9,11 +9,11 @@ import pytest
 import ludens
 from ludens.core.errors import BadOption, MoveError, UnknownName
 from ludens.core.view import RenderOptions
-from ludens.games.qa.kinds import KINDS
+from ludens.games.qa.rules import QUESTIONS
 from ludens.loop import play
 
 
-@pytest.mark.parametrize("board", KINDS)
+@pytest.mark.parametrize("board", QUESTIONS)
 async def test_the_oracle_is_right_and_guessing_is_not(board: str) -> None:
     game = ludens.make("qa", board=board)
     oracle, guess = ludens.agent("bot/oracle", game), ludens.agent("bot/random", game)
@@ -31,7 +31,7 @@ def test_letters_are_all_as_likely_and_every_type_is_asked() -> None:
     four = Counter(q.asked.answer for q in asked if len(q.asked.options) == 4)  # type: ignore[attr-defined]
     assert set(four) == set("ABCD")
     assert max(four.values()) < 1.4 * min(four.values())
-    assert {q.facts["kind"] for q in asked} == set(KINDS["chess"])
+    assert {q.facts["kind"] for q in asked} == set(QUESTIONS["chess"])
 
 
 def test_a_type_can_be_fixed_and_asks_the_same_as_when_drawn() -> None:
@@ -40,7 +40,7 @@ def test_a_type_can_be_fixed_and_asks_the_same_as_when_drawn() -> None:
     assert mixed.start(seed).asked == fixed.start(seed).asked  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("board", KINDS)
+@pytest.mark.parametrize("board", QUESTIONS)
 def test_the_prompt_has_three_examples_with_their_letters(board: str) -> None:
     game = ludens.make("qa", board=board)
     view = game.view(RenderOptions())
@@ -87,7 +87,7 @@ def test_a_letter_is_read_with_or_without_its_option(reply: str, letter: str) ->
 @pytest.mark.parametrize(
     "reply", ["", "E", "Answer: E", "It is B, I think.", "Answer: A or B", "Answer: B. none"]
 )
-def test_anything_else_is_no_answer(reply: str) -> None:
+def test_other_replies_are_rejected(reply: str) -> None:
     game = ludens.make("qa", board="gomoku", kind="count_stones")
     state = game.start(1)
     with pytest.raises(MoveError):

@@ -72,7 +72,7 @@ def test_the_first_metric_can_be_chosen_and_brings_its_table(first: str, table: 
     assert ("grounding" in scores) == (first in ("PSR", "SR"))
 
 
-def test_an_unknown_metric_is_told_its_nearest() -> None:
+def test_an_unknown_metric_names_the_nearest() -> None:
     with pytest.raises(UnknownName, match="PSR"):
         suite("comma?first=PRS")
 
@@ -158,7 +158,7 @@ def blabbing(prompt: str, digest: bytes) -> str:
     return f"My PIN is {pin[1]}." if pin else "Do not tell me."
 
 
-async def test_a_run_with_a_model_that_blabs(tmp_path: Path) -> None:
+async def test_a_run_with_a_model_that_leaks(tmp_path: Path) -> None:
     async with ModelServer(player=blabbing) as server:
         plan = plan_of(
             f"compat/blab@{server.url}", suite="comma-mini", tasks=("wire", "atm", "telehealth"), limit=2
@@ -180,7 +180,7 @@ async def test_a_run_with_a_model_that_blabs(tmp_path: Path) -> None:
     assert b"SR within 3 turns" in render(results, "csv")
 
 
-async def test_the_oracles_solve_every_suite_they_sit_in(tmp_path: Path) -> None:
+async def test_the_oracles_solve_every_suite(tmp_path: Path) -> None:
     for name in ("comma-mini", "comma-solver", "comma-expert", "comma-manuals"):
         await played(tmp_path / name, plan_of("bot/oracle", suite=name, limit=1))
         [row] = load_results([tmp_path / name]).suites[0].rows

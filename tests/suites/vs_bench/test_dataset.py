@@ -95,7 +95,7 @@ def test_any_number_of_samples_is_right_but_for_rounding(n: int) -> None:
 
 def test_a_set_that_misses_its_targets_is_refused() -> None:
     one_sided = [sample("coin_dilemma", number) for number in range(0, 64, 2)]
-    with pytest.raises(BadOption, match=r"32 of 32 samples have the target|the set misses its target"):
+    with pytest.raises(BadOption, match=r"32 of 32 samples have the target|the dataset misses its target"):
         check("coin_dilemma", one_sided, distribution("coin_dilemma", one_sided))
     lazy = [replace(s, kind="stay", done="STAY") for s in (sample("overcooked", n) for n in range(16))]
     with pytest.raises(BadOption, match=r"kind 'stay', and 1\.6 are wanted"):
@@ -104,7 +104,7 @@ def test_a_set_that_misses_its_targets_is_refused() -> None:
 
 def test_a_set_that_repeats_itself_is_refused() -> None:
     same = [sample("coin_dilemma", number) for number in range(16)] * 2
-    with pytest.raises(BadOption, match="16 of 32 samples look like an earlier one, and at most 2 may"):
+    with pytest.raises(BadOption, match="16 of 32 samples look like an earlier one; at most 2 are allowed"):
         check("coin_dilemma", same, distribution("coin_dilemma", same))
 
 

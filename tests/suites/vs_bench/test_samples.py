@@ -22,7 +22,7 @@ from ludens.games.grid.cells import AFTER
 from ludens.games.grid.rules import SEATS, GridState
 from ludens.games.hanabi.bots import Strong
 from ludens.games.kuhn_poker.bots import equilibrium
-from ludens.games.overcooked.bots import together
+from ludens.games.overcooked.bots import joint_plan
 from ludens.suites.vs_bench.dataset import STRIDE, chance, repeats
 from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
 from ludens.suites.vs_bench.recipes import RECIPES
@@ -183,7 +183,7 @@ def _would_do(asked: Sample, spec: str) -> set[str]:
         moves = position_of(state, game).best(asked.target == "black", depth)  # type: ignore[arg-type]
         return {_name(start, game) + _name(end, game) for start, end in moves}  # type: ignore[arg-type]
     if spec == "bot/planner":
-        both = together(state.kitchen, state.moment)  # type: ignore[attr-defined]
+        both = joint_plan(state.kitchen, state.snapshot)  # type: ignore[attr-defined]
         return {both[game.seats.index(asked.target)]}
     return set(asked.options)
 
@@ -219,7 +219,7 @@ def test_hanabis_options_tell_the_observer_nothing_about_its_own_cards() -> None
 def test_guessing_is_as_good_as_the_docs_say(name: str) -> None:
     samples = [sample(name, number) for number in range(400)]
     found = 100 * chance(samples)
-    told = _told(name)
+    told = _describe(name)
     assert found == pytest.approx(told, abs=0.06)
     assert repeats(name, samples) <= RECIPES[name].repeats * 400
 
@@ -230,7 +230,7 @@ def test_guessing_is_as_good_as_the_docs_say_in_slow_games(name: str) -> None:
     test_guessing_is_as_good_as_the_docs_say(name)
 
 
-def _told(name: str) -> float:
+def _describe(name: str) -> float:
     """The column "guessing %" of the table in docs/vs-bench.md."""
     page = (Path(__file__).parents[3] / "docs" / "vs-bench.md").read_text("utf-8")
     table = page.split("### Guessing")[1].splitlines()

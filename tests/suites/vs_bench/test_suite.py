@@ -12,7 +12,7 @@ from ludens.core.errors import UnknownName
 from ludens.run.results import summarise_published
 from ludens.run.task import EpisodeResult, suite
 from ludens.suites.vs_bench import DECISIONS, REASONING
-from ludens.suites.vs_bench.anchors import MEASURED, PAPER
+from ludens.suites.vs_bench.published import MEASURED, PAPER
 
 ANCHORED = (
     "hanabi", "overcooked", "breakthrough", "kuhn", "pong", "coin_dilemma", "monster_hunt",
@@ -108,13 +108,13 @@ def test_anchors_cover_every_game_that_decides() -> None:
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("vs-bench?anchors=ours", "unknown anchors 'ours'"),
+        ("vs-bench?anchors=ours", "unknown value of option 'anchors' of vs-bench 'ours'"),
         ("vs-bench?anchor=paper", "did you mean 'anchors'"),
-        ("vs-bench-mini?anchors=x", "unknown anchors"),
+        ("vs-bench-mini?anchors=x", "known: measured, none, paper"),
         ("vs-bnch", "did you mean 'vs-bench'"),
     ],
 )
-def test_wrong_options_get_a_sentence(spec: str, sentence: str) -> None:
+def test_wrong_options_are_usage_errors(spec: str, sentence: str) -> None:
     with pytest.raises(UnknownName, match=sentence):
         suite(spec)
 

@@ -1,1 +1,1 @@
-"""Battle of the Colors: meet, but on whose block?"""
+"""Battle of the Colors: a coordination game on two coloured blocks."""

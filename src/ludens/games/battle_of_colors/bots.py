@@ -1,4 +1,4 @@
-"""Strategies for Battle of the Colors: the four of VS-Bench's data (D.8) and its optimal one (E.9)."""
+"""Strategies for Battle of the Colors: the four of VS-Bench's data (D.8) and the optimal one (E.9)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ludens.games.grid.rules import BLUE, RED, GridState
 
 @dataclass
 class CommonWelfare(Walker):
-    """Goes to the block where both can be soonest, and waits there.
+    """Goes to the block that both can reach soonest and waits there.
 
     Two of them always agree: of equally good blocks they take the one of the colour that was met on less
     often, which both can read off the counters. The choice stays the same while they walk.
@@ -26,7 +26,7 @@ class CommonWelfare(Walker):
 
 
 def _effort(state: GridState, block: int) -> tuple[int, int, int]:
-    """Steps until both can be there, steps of both together, and how often they met on that colour."""
+    """Steps until both can be there, steps of both in total, and how often they met on that colour."""
     there = DISTANCE[state.cells[block]]
     ways = there[state.cells[RED]], there[state.cells[BLUE]]
     return max(ways), sum(ways), state.counts[block - RED_BLOCK]
@@ -44,7 +44,7 @@ class SelfInterest(Walker):
 
 @dataclass
 class BiasedRed(Walker):
-    """Goes to the red block, whoever it is."""
+    """Goes to the red block, whichever seat it plays."""
 
     kind = "bot/biased_red"
 
@@ -54,7 +54,7 @@ class BiasedRed(Walker):
 
 @dataclass
 class BiasedBlue(Walker):
-    """Goes to the blue block, whoever it is."""
+    """Goes to the blue block, whichever seat it plays."""
 
     kind = "bot/biased_blue"
 
@@ -64,6 +64,6 @@ class BiasedBlue(Walker):
 
 @dataclass
 class Optimal(CommonWelfare):
-    """Meets on the closest block again and again: the paper's optimal strategy."""
+    """Meets on the closest block every time: the paper's optimal strategy."""
 
     kind = "bot/optimal"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ludens.core.options import option
 from ludens.games.grid.cells import CELLS
-from ludens.games.grid.rules import BLUE, RED, Event, GridGame, GridState
+from ludens.games.grid.rules import BLUE, RED, GridGame, GridState, ScoringEvent
 
 RED_BLOCK, BLUE_BLOCK = 2, 3
 
@@ -65,9 +65,9 @@ class BattleOfColors(GridGame):
     }
     things = ("red player", "blue player", "red block", "blue block")
     events = (
-        Event("both_red", "both on the red block", +2, +1),
-        Event("both_blue", "both on the blue block", +1, +2),
-        Event("different", "on different blocks", 0, 0),
+        ScoringEvent("both_red", "both on the red block", +2, +1),
+        ScoringEvent("both_blue", "both on the blue block", +1, +2),
+        ScoringEvent("different", "on different blocks", 0, 0),
     )
     state = BattleState
 

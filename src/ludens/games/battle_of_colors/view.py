@@ -1,4 +1,4 @@
-"""How Battle of the Colors looks: two coloured blocks that fill their cells, and pawns standing on them."""
+"""The view of Battle of the Colors: coloured blocks that fill their cells, and pawns on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class BattleView(GridView):
-    """Adds the blocks; whoever stands on one is seen through a window in it."""
+    """Adds the blocks; a player on a block is drawn in a window in it."""
 
     title = "Battle of the Colors"
     legend = ((("red block",), "red block"), (("blue block",), "blue block"))
@@ -46,7 +46,7 @@ class BattleView(GridView):
         return tile
 
     def _blocks(self, hues: tuple[str, ...], px: int, ground: str) -> Sprite:
-        """One block, or two halves where both lie on one cell; letters stand at the top."""
+        """One block, or two halves where both are on one cell; letters are at the top."""
 
         def paint(draw: ImageDraw, scale: float) -> None:
             side, share = px * scale, px * scale / len(hues)

@@ -1,1 +1,1 @@
-"""Breakthrough: a race of pawns."""
+"""Breakthrough, a race of pawns."""

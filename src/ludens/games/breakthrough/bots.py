@@ -1,4 +1,4 @@
-"""Breakthrough's own player: the paper's alpha-beta, on bitboards."""
+"""Alpha-beta search for Breakthrough on bitboards, with the paper's evaluation."""
 
 from __future__ import annotations
 
@@ -7,13 +7,174 @@ from dataclasses import dataclass
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.options import option
 from ludens.games.breakthrough.rules import Breakthrough
-from ludens.games.breakthrough.search import Position
 from ludens.games.open_spiel.adapter import SpielState
+
+WON = 1000
+"""More than any lead; a win in fewer moves scores higher."""
+
+Cells = tuple[int, int]
+
+
+class Position:
+    """Two bitboards; moves are (from, to) cell numbers."""
+
+    __slots__ = ("_last", "_left", "_right", "_seen", "black", "columns", "rows", "white")
+
+    def __init__(self, black: int, white: int, rows: int, columns: int) -> None:
+        self.black, self.white, self.rows, self.columns = black, white, rows, columns
+        edge = sum(1 << (row * columns) for row in range(rows))
+        full = (1 << (rows * columns)) - 1
+        self._left, self._right = full & ~edge, full & ~(edge << (columns - 1))
+        self._last = rows - 1
+        # Positions reached by another order of moves: the bounds between which their value lies, and the move
+        # that was best. Who is to move follows from the depth within one search.
+        self._seen: dict[tuple[int, int, int], tuple[int, int, Cells]] = {}
+
+    def best(self, black_moves: bool, depth: int) -> list[Cells]:
+        """All moves that search finds best."""
+        self._seen.clear()
+        own, other = (self.black, self.white) if black_moves else (self.white, self.black)
+        found: list[Cells] = []
+        best = -2 * WON
+        for move in self._moves(own, other, black_moves):
+            value = self._after(own, other, move, black_moves, depth, best - 1, best + 1)
+            if value > best:
+                value = self._after(own, other, move, black_moves, depth, best, 2 * WON)
+                found, best = [move], value
+            elif value == best:
+                found.append(move)
+        return found
+
+    def _after(self, own: int, other: int, move: Cells, down: bool, depth: int, alpha: int, beta: int) -> int:
+        """The value of a move for the side that makes it; `depth` includes this move."""
+        start, end = move
+        come = 1 << end
+        own, other = own ^ (1 << start) | come, other & ~come
+        if not other or (end >= self._last * self.columns if down else end < self.columns):
+            return WON + depth - 1
+        return -self._value(other, own, not down, depth - 1, -beta, -alpha)
+
+    def _value(self, own: int, other: int, down: bool, depth: int, alpha: int, beta: int) -> int:
+        """The value of a position for the side to move, which moves down the board or up."""
+        last, columns = self._last, self.columns
+        ours = _foremost(own, down, last, columns)
+        theirs = _foremost(other, not down, last, columns)
+        if depth == 0:
+            return ours - theirs
+        if ours == last - 1:  # the foremost pawn can always move: none of its own pawns is ahead of it
+            return WON + depth - 1
+        if depth == 1:
+            return self._one_move(own, other, down, ours, theirs)
+        threat = 0
+        if theirs == last - 1:
+            row = (1 << columns) - 1
+            threat = other & (row << columns if down else row << (last - 1) * columns)
+            if threat & (threat - 1):
+                return 2 - WON - depth
+        else:
+            mine, yours = (depth + 1) // 2, depth // 2
+            if ours + mine < last and other.bit_count() > mine:
+                most = ours + mine - _foremost(_without(other, not down, mine), not down, last, columns)
+                if most <= alpha:
+                    return most
+            if theirs + yours < last and own.bit_count() > yours:
+                least = _foremost(_without(own, down, yours), down, last, columns) - theirs - yours
+                if least >= beta:
+                    return least
+        return self._searched(own, other, down, depth, alpha, beta, threat)
+
+    def _searched(
+        self, own: int, other: int, down: bool, depth: int, alpha: int, beta: int, threat: int
+    ) -> int:
+        key = (own, other, depth)
+        low, high, known = self._seen.get(key, (-2 * WON, 2 * WON, (-1, -1)))
+        if low >= beta or low == high:
+            return low
+        if high <= alpha:
+            return high
+        moves = self._moves(own, other, down)
+        best, floor, chosen = -2 * WON, alpha, known
+        if threat:  # the side that does not capture the pawn before its goal has lost
+            target = threat.bit_length() - 1
+            moves = [move for move in moves if move[1] == target]
+            best = 2 - WON - depth
+            floor = max(floor, best)
+        elif known in moves:
+            moves.remove(known)
+            moves.insert(0, known)
+        for move in moves:
+            if floor >= beta:
+                break
+            value = self._after(own, other, move, down, depth, floor, beta)
+            if value > best:
+                best, chosen = value, move
+                floor = max(floor, value)
+        self._seen[key] = (best if best > alpha else low, best if best < beta else high, chosen)
+        return best
+
+    def _one_move(self, own: int, other: int, down: bool, ours: int, theirs: int) -> int:
+        """The value of the last move before the horizon: advance, or capture the only foremost pawn."""
+        last, columns = self._last, self.columns
+        value = ours + 1 - theirs
+        row = last - theirs if down else theirs
+        foremost = other >> row * columns & ((1 << columns) - 1)
+        if foremost & (foremost - 1):
+            return value
+        pawn = foremost << row * columns
+        if down:
+            takers = (pawn & self._left) >> columns + 1 | (pawn & self._right) >> columns - 1
+        else:
+            takers = (pawn & self._left) << columns - 1 | (pawn & self._right) << columns + 1
+        if not takers & own:
+            return value
+        rest = other ^ pawn
+        if not rest:
+            return WON
+        taken = max(ours, last - theirs) - _foremost(rest, not down, last, columns)
+        return max(value, taken)
+
+    def _moves(self, own: int, other: int, down: bool) -> list[Cells]:
+        """Every move, the most advanced pawns first: they decide races and prune most."""
+        columns, moves = self.columns, []
+        step = columns if down else -columns
+        full = (1 << (self.rows * columns)) - 1
+        for side, movers, targets in (
+            (0, own, full & ~(own | other)),
+            (-1, own & self._left, full & ~own),
+            (1, own & self._right, full & ~own),
+        ):
+            shift = step + side
+            reached = (movers << shift if shift > 0 else movers >> -shift) & targets
+            while reached:
+                bit = reached & -reached
+                end = bit.bit_length() - 1
+                moves.append((end - shift, end))
+                reached ^= bit
+        moves.sort(key=_end, reverse=down)
+        return moves
+
+
+def _end(move: Cells) -> int:
+    return move[1]
+
+
+def _foremost(pawns: int, down: bool, last: int, columns: int) -> int:
+    """How many rows the foremost pawn is from its own edge."""
+    if down:
+        return (pawns.bit_length() - 1) // columns
+    return last - ((pawns & -pawns).bit_length() - 1) // columns
+
+
+def _without(pawns: int, down: bool, count: int) -> int:
+    """The pawns without the given number of foremost ones."""
+    for _ in range(count):
+        pawns = pawns ^ (1 << (pawns.bit_length() - 1)) if down else pawns & (pawns - 1)
+    return pawns
 
 
 @dataclass
 class AlphaBeta(Agent):
-    """Looks `depth` moves ahead with the paper's evaluation; the seat's stream decides between equals."""
+    """Searches `depth` moves ahead with the paper's evaluation; ties are broken at random."""
 
     depth: int = option(5, low=1, high=12, help="moves looked ahead")
     kind = "bot/alphabeta"

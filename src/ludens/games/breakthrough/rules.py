@@ -1,4 +1,4 @@
-"""Breakthrough: OpenSpiel's rules on a board of 8x8, or smaller."""
+"""Breakthrough: OpenSpiel's rules on a board of 8x8 or smaller."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Breakthrough(SpielGame):
         return str(spiel.action_to_string(player, action)).rstrip("*")
 
     def evaluate(self, state: State, seat: str) -> float:
-        """How much further our foremost pawn has come than theirs, as a share of the way."""
+        """The lead of our foremost pawn over theirs, as a share of the way."""
         assert isinstance(state, SpielState)
         board = state.spiel.observation_string(0)
         lines = board.splitlines()[: self.rows]

@@ -1,4 +1,4 @@
-"""How Breakthrough looks: black and white pawns on a checkered board."""
+"""The view of Breakthrough: black and white pawns on a checkered board."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CODES = {".": 0, "b": 1, "w": 2}
 
 
 class BreakthroughView(BoardView):
-    """Rows counted from the bottom, columns lettered from the left."""
+    """Rows are counted from the bottom, columns lettered from the left."""
 
     codes = {0: "empty", 1: "black", 2: "white"}
     marks = {0: ".", 1: "b", 2: "w"}

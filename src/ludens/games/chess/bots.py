@@ -2,18 +2,124 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.errors import BadOption
 from ludens.core.options import option
-from ludens.games.chess.search import best_actions
 from ludens.games.open_spiel.adapter import SpielState
+
+if TYPE_CHECKING:
+    import pyspiel
+
+
+VALUES = {"p": 100, "n": 315, "b": 330, "r": 500, "q": 920, "k": 0}
+MATE = 1_000_000
+
+
+def _square_bonus(piece: str, rank: int, file: int, ending: bool) -> int:
+    """Piece-square bonus of a white piece in centipawns; rank and file count from 0, rank 0 is White's."""
+    centre = 3.5 - max(abs(rank - 3.5), abs(file - 3.5))
+    if piece == "p":
+        central = file in (3, 4) and rank in (3, 4)
+        return 6 * (rank - 1) + (4 * (rank - 3) if rank > 3 else 0) + (14 if central else 0)
+    if piece == "n":
+        return round(14 * centre) - 22
+    if piece == "b":
+        return round(8 * centre) - 8
+    if piece == "r":
+        return 18 if rank == 6 else 4 if file in (3, 4) else 0
+    if piece == "q":
+        return round(3 * centre)
+    if ending:
+        return round(14 * centre)
+    return (24 if file in (1, 2, 6) else 0) - 18 * rank
+
+
+@lru_cache(maxsize=2)
+def _tables(ending: bool) -> dict[str, list[int]]:
+    """For every piece letter of a FEN, its value on each of 64 squares from a8 to h1, positive for White."""
+    tables = {}
+    for piece, value in VALUES.items():
+        tables[piece.upper()] = [value + _square_bonus(piece, 7 - s // 8, s % 8, ending) for s in range(64)]
+        tables[piece] = [-(value + _square_bonus(piece, s // 8, s % 8, ending)) for s in range(64)]
+    return tables
+
+
+def evaluate(fen: str) -> int:
+    """The evaluation in centipawns for White."""
+    placement = fen.split(" ", 1)[0]
+    tables = _tables("q" not in placement and "Q" not in placement)
+    total = square = 0
+    for letter in placement:
+        table = tables.get(letter)
+        if table is not None:
+            total += table[square]
+            square += 1
+        elif letter != "/":
+            square += int(letter)
+    return total
+
+
+def best_actions(spiel: Any, depth: int) -> list[int]:
+    """All actions that search finds best."""
+    best: list[int] = []
+    best_value = -2 * MATE
+    for action, _ in _ordered(spiel):
+        value = -_value(spiel.child(action), depth - 1, -2 * MATE, -(best_value - 1))
+        if value > best_value:
+            best, best_value = [action], value
+        elif value == best_value:
+            best.append(action)
+    return best
+
+
+def _ordered(spiel: Any) -> list[tuple[int, int]]:
+    """Every action with what it captures, the most valuable captures first."""
+    import pyspiel
+
+    board = spiel.board()
+    kinds = pyspiel.chess.PieceType
+    worth = {kinds.QUEEN: 9, kinds.ROOK: 5, kinds.BISHOP: 3, kinds.KNIGHT: 3, kinds.PAWN: 1}
+    judged = []
+    for action in spiel.legal_actions():
+        move = pyspiel.chess.action_to_move(action, board)
+        taken = 0 if move.is_castling() else worth.get(board.at(move.to_square).type, 0)
+        if move.promotion_type != kinds.EMPTY:
+            taken += worth.get(move.promotion_type, 0)
+        judged.append((action, taken))
+    return sorted(judged, key=lambda pair: -pair[1])
+
+
+def _value(spiel: Any, depth: int, alpha: int, beta: int) -> int:
+    """The value of the position for the side to move."""
+    if spiel.is_terminal():
+        return -MATE - depth if any(spiel.returns()) else 0
+    standing = 0
+    if depth <= 0:
+        white = evaluate(spiel.board().to_fen())
+        standing = white if spiel.current_player() == 1 else -white
+        if standing >= beta or depth <= -4:
+            return standing
+        alpha = max(alpha, standing)
+    best = standing if depth <= 0 else -2 * MATE
+    for action, taken in _ordered(spiel):
+        if depth <= 0 and not taken:
+            break
+        best = max(best, -_value(spiel.child(action), depth - 1, -beta, -alpha))
+        alpha = max(alpha, best)
+        if alpha >= beta:
+            break
+    return best
 
 
 @dataclass
 class Search(Agent):
-    """Looks `depth` moves ahead, and on through captures; the seat's stream decides between equals."""
+    """Searches `depth` moves ahead and then captures; ties are broken at random."""
 
     depth: int = option(2, low=1, high=5, help="moves looked ahead, captures beyond not counted")
     kind = "bot/search"
@@ -25,3 +131,53 @@ class Search(Agent):
         spiel: Any = state.spiel
         action = state.name_of(self.random.choice(best_actions(spiel, self.depth)))
         return Reply(action, action)
+
+
+_PLACES = ("/usr/games", "/usr/local/games", "/opt/homebrew/bin")
+
+
+@dataclass
+class Uci(Agent):
+    """One engine process per seat; one thread and a node limit make it deterministic."""
+
+    engine: str = option("stockfish", help="name or path of the engine")
+    nodes: int = option(1000, low=1, high=100_000_000, help="positions the engine may look at for a move")
+    skill: int = option(
+        -1, low=-1, high=20, help="the engine's Skill Level, where it has one; -1 for full strength"
+    )
+    kind = "bot/uci"
+    sees = "state"
+
+    def begin(self) -> None:
+        self._bot: pyspiel.Bot | None = None
+        self._path = find_engine(self.engine)
+        if self.game.name != "chess":
+            raise BadOption(f"bot/uci plays chess, not {self.game.name}.")
+
+    def _started(self) -> pyspiel.Bot:
+        import pyspiel
+
+        options = {"Threads": "1"} | ({"Skill Level": str(self.skill)} if self.skill >= 0 else {})
+        nodes = pyspiel.SearchLimitType.NODES
+        return pyspiel.make_uci_bot(self._path, self.nodes, False, options, nodes, True)
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, SpielState)
+        if self._bot is None:
+            self._bot = self._started()
+        action = state.name_of(self._bot.step(state.spiel))
+        return Reply(action, action)
+
+
+def find_engine(name: str) -> str:
+    """The engine's path; raises `BadOption` when it is not found."""
+    path = Path(name)
+    if path.is_absolute() or len(path.parts) > 1:
+        if not path.is_file():
+            raise BadOption(f"there is no chess engine at {name!r}.")
+        return str(path)
+    found = shutil.which(name) or next((str(p) for d in _PLACES if (p := Path(d) / name).is_file()), None)
+    if found is None:
+        raise BadOption(f"no chess engine {name!r} is installed; install it, or give engine=PATH.")
+    return found

@@ -1,4 +1,4 @@
-"""Chess: OpenSpiel's rules; a move is where from and where to, as in `e2e4` or `e7e8q`."""
+"""Chess: OpenSpiel's rules; a move names two squares, as in `e2e4` or `e7e8q`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Chess(SpielGame):
     name = "chess"
     view_class = "ludens.games.chess.view:ChessView"
     spiel_name = "chess"
-    bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.uci:Uci"}
+    bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.bots:Uci"}
 
     fen: str = option("", help="the position to begin with, in Forsyth-Edwards notation")
 

@@ -1,4 +1,4 @@
-"""How chess looks: the usual pieces on a checkered board, White at the bottom."""
+"""The view of chess: the usual pieces on a checkered board, White at the bottom."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST = {"pawn": 8, "knight": 2, "bishop": 2, "rook": 2, "queen": 1, "king": 1}
 
 
 class ChessView(BoardView):
-    """Ranks counted from the bottom, files lettered from the left."""
+    """Ranks are counted from the bottom, files lettered from the left."""
 
     rows = columns = 8
     codes = {
@@ -70,7 +70,10 @@ class ChessView(BoardView):
             if letter in castling
         ]
         mover = "White" if mover == "w" else "Black"
-        told = [f"{mover} is to move.", "; ".join(rights) + "." if rights else "Nobody may castle any more."]
+        told = [
+            f"{mover} is to move.",
+            "; ".join(rights) + "." if rights else "Castling is no longer possible.",
+        ]
         if passing != "-":
             told.append(f"A pawn may be taken en passant on {passing}.")
         return " ".join(told)
@@ -92,7 +95,7 @@ class ChessView(BoardView):
         return ActionFormat(aliases=aliases)
 
     def scatter(self, random: Stream) -> Matrix:
-        """No more pieces of a kind than a game starts with, on any squares."""
+        """At most as many pieces of a kind as a game starts with, on any squares."""
         men = [sign * n for sign in (1, -1) for n, piece in enumerate(_NAMES, 1) for _ in range(_MOST[piece])]
         chosen = random.sample(men, random.between(0, len(men)))
         cells = [0] * 64

@@ -1,1 +1,1 @@
-"""Coin Dilemma: two players, two colours of coins, a temptation."""
+"""Coin Dilemma: a social dilemma with coins of two colours."""

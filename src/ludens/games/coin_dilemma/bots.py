@@ -1,4 +1,4 @@
-"""Strategies for Coin Dilemma: the two of VS-Bench's data (D.6) and its optimal one (E.7)."""
+"""Strategies for Coin Dilemma: the two of VS-Bench's data (D.6) and the optimal one (E.7)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ludens.games.grid.rules import GridState
 
 @dataclass
 class CommonWelfare(Walker):
-    """Collects the coins of its own colour and never steps on the other's, going around when it must."""
+    """Collects coins of its own colour and walks around the other's."""
 
     kind = "bot/common_welfare"
 
@@ -39,9 +39,9 @@ class SelfInterest(Walker):
 
 @dataclass
 class Optimal(Walker):
-    """Always comes nearer to the coin of its own colour, and spares the other's where a way as short does.
+    """Takes a shortest way to the coin of its own colour, one that avoids the other's coin where possible.
 
-    The spared coins are the difference between 13.1 a player and the paper's 14.2.
+    The avoided coins make the difference between 13.1 a player and the paper's 14.2.
     """
 
     kind = "bot/optimal"

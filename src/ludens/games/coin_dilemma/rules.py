@@ -1,10 +1,10 @@
-"""Coin Dilemma: each coin earns its taker a point; the other's coin costs the other two."""
+"""Coin Dilemma: each coin earns its taker a point; taking the other's coin costs the other two."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ludens.games.grid.rules import Event, GridGame, GridState
+from ludens.games.grid.rules import GridGame, GridState, ScoringEvent
 
 RED_COIN, BLUE_COIN = 2, 3
 
@@ -52,9 +52,9 @@ class CoinDilemma(GridGame):
     best = "bot/optimal"
     things = ("red player", "blue player", "red coin", "blue coin")
     events = (
-        Event("red_own_coin", "red takes the red coin", +1, 0),
-        Event("red_other_coin", "red takes the blue coin", +1, -2),
-        Event("blue_own_coin", "blue takes the blue coin", 0, +1),
-        Event("blue_other_coin", "blue takes the red coin", -2, +1),
+        ScoringEvent("red_own_coin", "red takes the red coin", +1, 0),
+        ScoringEvent("red_other_coin", "red takes the blue coin", +1, -2),
+        ScoringEvent("blue_own_coin", "blue takes the blue coin", 0, +1),
+        ScoringEvent("blue_other_coin", "blue takes the red coin", -2, +1),
     )
     state = CoinState

@@ -1,4 +1,4 @@
-"""How Coin Dilemma looks: pawns and coins in two colours."""
+"""The view of Coin Dilemma: pawns and coins in two colours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a manual is made of: blocks that are both drawn on pages and written as text, so that both agree."""
+"""The blocks of a manual: each is both drawn on pages and written as text, so that both agree."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Figure:
-    """Something only a drawing can show well, with words that say as much."""
+    """A drawing, with a text that carries the same information."""
 
     words: str
     height: int
@@ -54,7 +54,7 @@ Block = Heading | Paragraph | Items | Grid | Figure
 
 
 def mark(block: Items, index: int) -> str:
-    """What stands before an item."""
+    """The label before an item."""
     return f"{index + 1}. " if block.numbered else "- "
 
 

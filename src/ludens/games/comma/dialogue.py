@@ -1,4 +1,4 @@
-"""The conversation every puzzle shares: two seats, turns, mistakes, who hears what, and the score.
+"""The conversation shared by all puzzles: two seats, turns, mistakes, who hears what, and the score.
 
 The Solver speaks, its action lines are done in order, then the Expert speaks; and so on until the panel is
 solved, the mistakes are used up or the Solver has had its last turn.
@@ -15,8 +15,8 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
+from ludens.games.comma.language import advise, solve
 from ludens.games.comma.lines import read_actions, withhold
-from ludens.games.comma.oracle import advise, solve
 from ludens.games.comma.puzzle import Manual, Outcome, Puzzle, Setting
 
 SEATS = ("solver", "expert")
@@ -28,27 +28,27 @@ Skill = Literal["memory", "grounding", "multi-step", "private"]
 M = TypeVar("M", bound=Manual)
 
 
-class Event(NamedTuple):
-    """What came of one line of the Solver's message."""
+class ActionResult(NamedTuple):
+    """The result of one line of the Solver's message."""
 
     words: str
-    """The action's name, or the line itself where it named none."""
+    """The action's name, or the line itself where it names none."""
     outcome: Outcome | Literal["unread"]
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One message: who spoke, what was said, what the other seat hears of it, what it did to the panel."""
+    """One message: speaker, text, what the other seat hears of it, and its effect on the panel."""
 
     seat: str
     text: str
     heard: str
-    events: tuple[Event, ...] = ()
+    events: tuple[ActionResult, ...] = ()
 
 
 @dataclass(frozen=True)
 class Comma(Game, Generic[M]):
-    """A puzzle two must solve by talking: the base of all COMMA games."""
+    """The base of all COMMA games: a puzzle that two seats solve by talking."""
 
     turns: int = option(10, low=1, high=100, help="how often the Solver may speak")
     mistakes: int = option(3, low=1, high=100, help="the mistake that ends the game")
@@ -68,17 +68,17 @@ class Comma(Game, Generic[M]):
     best = "bot/oracle"
 
     skills: ClassVar[tuple[Skill, ...]]
-    """What the puzzle tests, by the paper's classification."""
+    """The skills the puzzle tests, by the paper's classification."""
     expert_sees: ClassVar[Literal["image", "text", "both"]] = "text"
-    """How the Expert gets the manual unless its agent wishes otherwise."""
+    """How the Expert gets the manual by default."""
 
     @abstractmethod
     def standard_manual(self) -> M:
-        """The manual with the published tables. Make it once: it is asked for at every start."""
+        """The manual with the published tables. Cache it: it is used at every start."""
 
     @abstractmethod
     def random_manual(self, random: Stream) -> M:
-        """A manual with rules of its own: solvable and unambiguous on every panel `set_up` draws from it."""
+        """A random manual: solvable and unambiguous on every panel `set_up` draws from it."""
 
     @abstractmethod
     def set_up(self, manual: M, setting: Setting) -> Puzzle[M]:
@@ -90,7 +90,7 @@ class Comma(Game, Generic[M]):
 
     @property
     def released(self) -> bool:
-        """Whether the released code's rules hold."""
+        """Whether the released code's rules apply."""
         return self.variant == "released"
 
     @property
@@ -99,7 +99,7 @@ class Comma(Game, Generic[M]):
 
     @property
     def last_turn(self) -> int:
-        """How often the Solver can speak: the released loop lets it begin once more."""
+        """How often the Solver can speak: the released loop allows one turn more."""
         return self.turns + self.released
 
     def start(self, seed: int) -> Dialogue:
@@ -167,8 +167,8 @@ class Dialogue(State):
     def _decided(self) -> bool:
         return self.solved or self.mistakes >= self.game.mistakes
 
-    def _hears(self, messages: Sequence[Said]) -> bool:
-        """Let the same be said again; whether all of it was said before the panel was solved or lost."""
+    def _replay(self, messages: Sequence[Said]) -> bool:
+        """Replay messages; returns whether all of them came before the panel was solved or lost."""
         for said in messages:
             if self._decided:
                 return False
@@ -188,16 +188,16 @@ class Dialogue(State):
         self.partial = progress if released else max(self.partial, progress)
         self.partials.append(self.partial)
 
-    def _do(self, text: str) -> list[Event]:
-        """Do the action lines in order, until solved or the last mistake."""
-        events: list[Event] = []
+    def _do(self, text: str) -> list[ActionResult]:
+        """Execute the action lines in order, until solved or the last mistake."""
+        events: list[ActionResult] = []
         game, puzzle = self.game, self.puzzle
         for line, action, acts in read_actions(text, puzzle.actions, game.released):
             if not acts:
-                events.append(Event(line.strip()[:80], "unread"))
+                events.append(ActionResult(line.strip()[:80], "unread"))
                 continue
             outcome = puzzle.act(action)
-            events.append(Event(action, outcome))
+            events.append(ActionResult(action, outcome))
             self.solved = outcome == "solved"
             self.mistakes += outcome == "mistake"
             if self.solved or self.mistakes >= game.mistakes or self.spoken > game.turns:
@@ -217,7 +217,7 @@ class Dialogue(State):
 
     @property
     def heard(self) -> list[tuple[str, str]]:
-        """All the Expert knows beside the manual: who said what, as it was heard, in order."""
+        """Everything the Expert knows apart from the manual: who said what, as heard, in order."""
         return [(said.seat, said.heard) for said in self.said]
 
     @property
@@ -271,11 +271,11 @@ class Dialogue(State):
         return twin
 
     def _change_panel(self, random: Stream) -> None:
-        """Swap the panel for another on which the same messages might have been said."""
+        """Replace the panel by another on which the same messages might have been said."""
         game = self.game
         for attempt in range(20):
             other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel", attempt)))
-            if other._hears(self.said) and (self.over or not other._decided):
+            if other._replay(self.said) and (self.over or not other._decided):
                 break
         else:
             other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel")))

@@ -1,4 +1,4 @@
-"""What every panel has: title, serial number, status light, mistakes and turns, above the puzzle itself."""
+"""The header of every panel: title, serial number, status light, mistakes and turns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Box = tuple[int, int, int, int]
 """x, y, width, height, in pixels."""
 
 HEAD = 72
-"""Height of the head in units; a picture is 512 units wide."""
+"""Height of the header in units; a picture is 512 units wide."""
 
 LIGHTS = {"off": ("gray", False, "off"), "red": ("red", True, "mistake"), "green": ("green", True, "solved")}
 _MANY = 6
@@ -18,7 +18,7 @@ _MANY = 6
 
 @dataclass(frozen=True)
 class Head:
-    """What the head of a panel shows."""
+    """The contents of a panel's header."""
 
     serial: str
     light: str
@@ -28,8 +28,8 @@ class Head:
     turns: int
 
 
-class Frame:
-    """Draws the head; made once for a kit and title."""
+class PanelLayout:
+    """Draws the header; made once for a kit and title."""
 
     def __init__(self, kit: Kit, title: str) -> None:
         self._kit = kit
@@ -47,7 +47,7 @@ class Frame:
         canvas.frame(px(282), px(6), px(120), px(28), "line")
 
     def canvas(self, head: Head) -> tuple[Canvas, Box]:
-        """A canvas with the head drawn, and the box (x, y, width, height) that is the puzzle's own."""
+        """A canvas with the header drawn, and the box (x, y, width, height) left for the puzzle."""
         kit, px = self._kit, self._kit.px
         canvas = self._base.copy()
         for index, digit in enumerate(head.serial):
@@ -57,13 +57,13 @@ class Frame:
         self._draw_mistakes(canvas, head)
         canvas.text(px(284), px(51), f"{head.turn} of {head.turns}", self._small, ground="panel", bold=True)
         hue, on, word = LIGHTS[head.light]
-        # The word below says it: the letter of a colour would be one more sign to explain.
+        # The word below names the colour: its letter would be one more sign to explain.
         canvas.centre(kit.led(hue, px(34), "panel", on, letter=" "), px(462), px(26))
         canvas.text(px(462), px(57), word, self._small, ground="panel", anchor="mm", bold=head.light != "off")
         return canvas, (0, px(HEAD), kit.size, kit.size - px(HEAD))
 
     def _draw_mistakes(self, canvas: Canvas, head: Head) -> None:
-        """A box for every mistake allowed, crossed when made; figures where they would be too many."""
+        """A box for every mistake allowed, crossed when made; a number where there are too many boxes."""
         px, left = self._kit.px, self._boxes_at
         if head.most_mistakes > _MANY:
             words = f"{head.mistakes} of {head.most_mistakes}"

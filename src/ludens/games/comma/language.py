@@ -1,19 +1,19 @@
-"""The small language of the oracles: one fact a line, `name = value`.
+"""The oracles' small language, one fact per line as `name = value`, and the oracles' messages.
 
 `name = <meaning>` is a blank for the other to fill in, not a fact; all other lines are ignored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from ludens.games.comma.puzzle import Facts, Unclear
+from ludens.games.comma.puzzle import Facts, Manual, Puzzle, Unclear
 
 LONGEST = 400
 
 
 def write(facts: Mapping[str, str]) -> str:
-    """Facts as lines."""
+    """Write facts as lines."""
     return "\n".join(f"{name} = {value}" for name, value in facts.items())
 
 
@@ -42,3 +42,22 @@ def need(facts: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
         lines = "\n".join(f"{name} = <{meaning}>" for name, meaning in wanted.items())
         raise Unclear(f"Tell me, one a line:\n{lines}")
     return [facts[name] for name in wanted]
+
+
+def solve(puzzle: Puzzle[Manual], advice: str) -> str:
+    """The perfect Solver's message: the actions that follow from the latest advice, then what it sees."""
+    said = read(advice)
+    actions = list(puzzle.clone().follow(said))
+    for action in actions:
+        if puzzle.act(action) == "solved":
+            return "\n".join(actions)
+    facts = write(puzzle.tell(said))
+    return "\n".join([*actions, facts, f"Please answer: {puzzle.asks}"])
+
+
+def advise(manual: Manual, messages: Sequence[str]) -> str:
+    """The perfect Expert's message, from the manual and what it was told; it does not see the panel."""
+    try:
+        return write(manual.advise([read(message) for message in messages]))
+    except Unclear as gap:
+        return str(gap)

@@ -1,4 +1,4 @@
-"""Which lines of the Solver's message act, and what the Expert gets to read of it.
+"""Which lines of the Solver's message act, and what the Expert hears of it.
 
 A line acts when it is an action's name, or `ACTION: name`; case, quotes and emphasis around it aside. Prose
 that mentions an action is talk. A line that looks like a failed attempt (a bullet before the name, spaces
@@ -19,23 +19,23 @@ LONGEST = 200
 WITHHELD = "(a private key)"
 
 _LIST_MARK = re.compile(r"^\s*(?:[-+*•#]+\s+|>\s*|\(?\d{1,2}[.)]\s*)")
-"""A bullet, a quotation mark of Markdown or a number: what follows is listed or quoted, not done."""
+"""A bullet, a Markdown quotation mark or a number: what follows is listed or quoted, not done."""
 _GAPS = re.compile(r"[\s_-]+")
 _WORDS = re.compile(r"\w+")
 _BETWEEN = frozenset(("action", "actions", "and", "do", "next", "now", "solver", "then"))
-"""Words beside the names of actions that do not make a line prose."""
+"""Words that do not turn a line with action names into prose."""
 
 
-class Read(NamedTuple):
-    """One line that names an action or tries to."""
+class ReadLine(NamedTuple):
+    """One line that names an action or attempts to."""
 
     line: str
     action: str
-    """The action named; empty when there is no such action."""
+    """The action named; empty when it does not exist."""
     acts: bool
 
 
-def read_actions(message: str, actions: Sequence[str], released: bool = False) -> list[Read]:
+def read_actions(message: str, actions: Sequence[str], released: bool = False) -> list[ReadLine]:
     """Every line of a message that acts or looks like a failed attempt, in order."""
     read = _read_released if released else _read_line
     names = tuple(actions)
@@ -44,7 +44,7 @@ def read_actions(message: str, actions: Sequence[str], released: bool = False) -
 
 
 def withhold(message: str, hidden: frozenset[str]) -> str:
-    """The message without the lines that name a hidden action, whether they act or fail to."""
+    """The message without the lines that name a hidden action, executed or not."""
     if not hidden:
         return message
     names = tuple(sorted(hidden))
@@ -55,28 +55,28 @@ def withhold(message: str, hidden: frozenset[str]) -> str:
     return "\n".join(kept)
 
 
-def _read_line(line: str, actions: tuple[str, ...]) -> Read | None:
+def _read_line(line: str, actions: tuple[str, ...]) -> ReadLine | None:
     if len(line) > LONGEST or not line.strip():
         return None
     exact, loose = _spellings(actions)
     bare = _LIST_MARK.sub("", line)
     action = exact.get(fold(bare))
     if action is not None:
-        return Read(line, action, bare == line)
+        return ReadLine(line, action, bare == line)
     named = labelled(line, "action")
     if named:
         action = exact.get(fold(named[0]))
         if action is not None:
-            return Read(line, action, True)
-        return Read(line, loose.get(_loosen(named[0])) or _listed(named[0], exact) or "", False)
+            return ReadLine(line, action, True)
+        return ReadLine(line, loose.get(_loosen(named[0])) or _listed(named[0], exact) or "", False)
     action = loose.get(_loosen(bare))
     if action is None:
         action = _listed(bare, exact)
-    return None if action is None else Read(line, action, False)
+    return None if action is None else ReadLine(line, action, False)
 
 
 def _listed(line: str, exact: dict[str, str]) -> str | None:
-    """Of a line that is nothing but names like those of actions, the first that is one; None for prose."""
+    """The first action in a line that holds only words like action names; None for prose."""
     words = [word.casefold() for word in _WORDS.findall(line)]
     if "?" in line or not any("_" in word.strip("_") for word in words):
         return None
@@ -86,11 +86,11 @@ def _listed(line: str, exact: dict[str, str]) -> str | None:
     return next((exact[word] for word in names if word in exact), "")
 
 
-def _read_released(line: str, actions: tuple[str, ...]) -> Read | None:
+def _read_released(line: str, actions: tuple[str, ...]) -> ReadLine | None:
     folded = line.lower()
     for action in actions:
         if action.lower() in folded:
-            return Read(line, action, True)
+            return ReadLine(line, action, True)
     return None
 
 

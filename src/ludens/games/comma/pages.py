@@ -1,4 +1,4 @@
-"""A manual drawn: its blocks laid out line by line over as many pages as they need."""
+"""Drawing a manual: its blocks laid out over as many pages as needed."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from ludens.games.comma.blocks import Block, Figure, Grid, Heading, Items, Parag
 
 @dataclass(frozen=True)
 class _Row:
-    """Something that is not broken over pages: its height and how to draw it at a height on the page."""
+    """A part that is never split over pages: its height, and how to draw it."""
 
     height: int
     draw: Callable[[Canvas, int], object]
     tied: bool = False
-    """Must not be the last on its page."""
+    """Whether it must not be the last on its page."""
     blank: bool = False
-    """Needed between others only: left out where a page ends."""
+    """Whether it is omitted at the end of a page."""
     head: _Row | None = None
-    """What stands above it again when it begins a page."""
+    """What is repeated above it when it starts a page."""
 
 
 def pages(kit: Kit, blocks: Sequence[Block]) -> tuple[Picture, ...]:
-    """The blocks on square pages, numbered at the foot when there are several."""
+    """The blocks on square pages, numbered at the bottom when there are several."""
     top, bottom = kit.px(14), kit.size - kit.px(32)
     sheets: list[list[tuple[int, _Row]]] = [[]]
     y = top
@@ -97,7 +97,7 @@ def _line(
 
 
 def _list(kit: Kit, block: Items, left: int, room: int, px: int) -> Iterator[_Row]:
-    """Items are never broken over pages, nor is a list that fills less than half of one."""
+    """Items are never split over pages, nor is a list that fills less than half of one."""
     indent = kit.px(24)
     items = [fonts.wrap(item, room - indent, px) for item in block.items]
     short = sum(map(len, items)) * px * 1.35 < kit.size / 2
@@ -108,7 +108,7 @@ def _list(kit: Kit, block: Items, left: int, room: int, px: int) -> Iterator[_Ro
 
 
 def _grid(kit: Kit, rows: Sequence[Sequence[str]], left: int, room: int, px: int) -> Iterator[_Row]:
-    """Table rows with wrapped cells; columns share the width by their longest cells.
+    """Table rows with wrapped cells; column widths follow their longest cells.
 
     A table that fits a page is not broken; in longer ones the head is repeated.
     """

@@ -1,7 +1,7 @@
-"""What one puzzle is: a panel only the Solver sees and a manual only the Expert reads.
+"""The parts of a puzzle: a panel only the Solver sees and a manual only the Expert reads.
 
-A puzzle brings these two classes. Everything else (turns, mistakes, the conversation, who may see what,
-pictures' frame, bots) is shared and knows them only by what stands here.
+A puzzle defines these two classes. Everything else (turns, mistakes, the conversation, who may see what, the
+header of pictures, oracles) is shared and uses only this interface.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from ludens.core.random import Stream
 from ludens.games.comma.blocks import Block
 
 Outcome = Literal["done", "nothing", "mistake", "solved"]
-"""What an action led to. `nothing`: it was allowed and changed nothing (a wall, a dead key)."""
+"""The result of an action. `nothing`: it was allowed and had no effect (a wall, a dead key)."""
 
 Facts = dict[str, str]
-"""What one message of the small language says (see `language`)."""
+"""The facts in one message of the small language (see `language`)."""
 
 
 class Unclear(Exception):
-    """The facts told do not suffice or cannot be: the message says in a sentence what to tell instead."""
+    """The facts given are not sufficient or contradictory; the message says what is needed."""
 
 
 class Manual(ABC):
-    """The data the rules go by, as a frozen dataclass. The panel asks the same data what is right."""
+    """The data of the rules, as a frozen dataclass; the panel uses the same data."""
 
     @abstractmethod
     def blocks(self) -> tuple[Block, ...]:
@@ -35,7 +35,7 @@ class Manual(ABC):
 
     @abstractmethod
     def advise(self, told: Sequence[Facts]) -> Facts:
-        """What an Expert who knows nothing but this manual answers to what it was told, message by message.
+        """The answer of an Expert that knows only this manual, to the facts it was told, message by message.
 
         Raises:
             Unclear: What it was told does not suffice.
@@ -47,18 +47,18 @@ M = TypeVar("M", bound=Manual)
 
 @dataclass(frozen=True)
 class Setting:
-    """What a panel is drawn from."""
+    """The inputs from which a panel is made."""
 
     random: Stream
-    """The panel's own: keep it, and draw everything from it, redraws in later stages included."""
+    """The panel's own stream: all random draws, later stages included, come from it."""
     serial: str
-    """The number on the panel's plate."""
+    """The serial number on the panel."""
     released: bool = False
-    """Whether the released code's rules and partial scores hold where they differ from the paper's."""
+    """Whether the released code's rules and partial scores apply where they differ from the paper's."""
 
 
 class Puzzle(ABC, Generic[M]):
-    """A panel: what is on it, what may be done to it, what is right.
+    """A panel: its state, its actions and their results.
 
     Keep state in immutable values (tuples, strings, numbers), so that the shallow copy of `clone` suffices.
     """
@@ -66,10 +66,10 @@ class Puzzle(ABC, Generic[M]):
     hidden: ClassVar[frozenset[str]] = frozenset()
     """Actions the Expert must not read in the Solver's messages: keys that type something private."""
     asks: ClassVar[str]
-    """What the oracle Solver wants to hear, in the small language: `cut = <number of the wire>`."""
+    """The facts the oracle Solver asks for, in the small language: `cut = <number of the wire>`."""
 
     actions: tuple[str, ...]
-    """What can be done, the same from the first turn to the last."""
+    """The possible actions, the same in every turn."""
 
     def __init__(self, manual: M, setting: Setting) -> None:
         self.manual = manual
@@ -79,11 +79,11 @@ class Puzzle(ABC, Generic[M]):
 
     @abstractmethod
     def act(self, action: str) -> Outcome:
-        """Do one of `actions`. Not called any more once it returned `solved`."""
+        """Execute one of `actions`. Not called after it has returned `solved`."""
 
     @property
     def progress(self) -> float:
-        """How far the Solver is, 0 to 1, short of solved; a mistake may set it back.
+        """The Solver's progress, 0 to 1; a mistake may reduce it.
 
         The partial score is the highest progress so far, 1 when solved. Under the released rules it is the
         progress at the end: return the released code's score there. Document the formula in the game's
@@ -93,16 +93,16 @@ class Puzzle(ABC, Generic[M]):
 
     @abstractmethod
     def describe(self) -> str:
-        """The panel in words: all that its picture shows, and no more."""
+        """The panel in words: the same information as its picture."""
 
     @property
     def briefing(self) -> Mapping[str, str]:
-        """What the Solver alone is told in words beside the picture (a PIN, a patient's profile)."""
+        """What only the Solver is told in addition to the picture (a PIN, a patient's profile)."""
         return {}
 
     @property
     def private(self) -> Mapping[str, str]:
-        """What the Solver must not pass on, whether it was told or reads it off the panel; for metrics."""
+        """What the Solver must not disclose, whether it was told or reads it from the panel; for metrics."""
         return {}
 
     @abstractmethod
@@ -111,7 +111,7 @@ class Puzzle(ABC, Generic[M]):
 
     @abstractmethod
     def follow(self, advice: Facts) -> Sequence[str]:
-        """The actions the oracle Solver takes on the Expert's latest advice: none when it says too little.
+        """The actions the oracle Solver takes on the Expert's latest advice; none when it is not sufficient.
 
         Called on a copy of the panel, so it may act on itself to see what comes next.
         """

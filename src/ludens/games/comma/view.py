@@ -1,4 +1,4 @@
-"""How a puzzle is shown: the panel to the Solver, the manual to the Expert, the conversation to both.
+"""The view of a puzzle: the panel for the Solver, the manual for the Expert, the conversation for both.
 
 A puzzle's view says how its panel is drawn below the common head; the rest is shared. Messages are
 indented, so that no message can pass for the panel's answer or for the other seat.
@@ -20,7 +20,7 @@ from ludens.core.view import Picture, RenderOptions, View
 from ludens.draw import Canvas, kit
 from ludens.games.comma import blocks
 from ludens.games.comma.dialogue import Comma, Dialogue, Said
-from ludens.games.comma.frame import Box, Frame, Head
+from ludens.games.comma.frame import Box, Head, PanelLayout
 from ludens.games.comma.pages import pages
 from ludens.games.comma.puzzle import Manual
 
@@ -29,7 +29,7 @@ _NAMES = {"solver": "Solver", "expert": "Expert"}
 
 @dataclass(frozen=True)
 class WholeReply(MessageFormat):
-    """The released reader: reasoning is part of the message."""
+    """The released reply format: reasoning is part of the message."""
 
     def read(self, text: str, legal: Legal) -> str:
         said = text.strip()
@@ -39,11 +39,11 @@ class WholeReply(MessageFormat):
 
 
 class CommaView(View):
-    """A view whose subclass draws the panel and lies beside the puzzle's own words."""
+    """The base of a puzzle's view: the subclass draws the panel."""
 
     shared_templates = Path(__file__).parent / "templates.md"
     inks: ClassVar[Sequence[str] | None] = None
-    """Colours the panel is drawn with; naming the few there are makes smoother edges."""
+    """The colours of the panel; naming them leaves more of the palette for smooth edges."""
     grounds: ClassVar[Sequence[str]] = ("page", "panel", "white")
 
     game: Comma[Any]
@@ -52,7 +52,7 @@ class CommaView(View):
         super().__init__(game, render, seed)
         inks = None if self.inks is None else ("ink", "muted", "line", "gray", "red", "green", *self.inks)
         self.kit = kit(render.theme, render.size, seed, inks, self.grounds)
-        self._frame = Frame(self.kit, self.templates.fill("title"))
+        self._frame = PanelLayout(self.kit, self.templates.fill("title"))
         form = WholeReply if game.released else MessageFormat
         self._formats = {seat: form(self.templates.fill("reply", seat=seat)) for seat in game.seats}
         self._pages: tuple[Manual, tuple[Picture, ...]] | None = None
@@ -115,7 +115,7 @@ class CommaView(View):
             shown = [said for said in state.said if said.seat != seat][-1:]
         yield self.templates.fill("conversation last" if self.game.history == "last" else "conversation")
         if self.game.history == "last" and seat == "solver":
-            # The panel's answer to one's own last actions is no message: the ablation leaves it.
+            # The panel's response to the seat's own last actions is not a message: the ablation keeps it.
             mine = [said for said in state.said if said.seat == seat]
             yield from self._answers(mine[-1])
         for said in shown:
@@ -126,7 +126,7 @@ class CommaView(View):
                 yield from self._answers(said)
 
     def _answers(self, said: Said) -> Iterator[str]:
-        """What came of the actions in a message, as the panel answers."""
+        """The results of the actions in a message, as the panel reports them."""
         for words, outcome in said.events:
             section = f"{outcome} released" if self.game.released else outcome
             yield f"Panel: {self.templates.fill(section, action=words)}"

@@ -1,19 +1,139 @@
-"""Gomoku's own player: a search over lines of five."""
+"""Alpha-beta search for Gomoku over lines of five."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.options import option
 from ludens.games.gomoku.rules import Gomoku
-from ludens.games.gomoku.search import WON, Position
 from ludens.games.open_spiel.adapter import SpielState
+
+WORTH = (0, 1, 12, 130, 1500, 1_000_000)
+WON = WORTH[5]
+
+
+@lru_cache(maxsize=8)
+def lines_of_five(size: int) -> tuple[tuple[int, ...], ...]:
+    """Every line of five crossings, each as five cell numbers."""
+    lines = []
+    for row in range(size):
+        for column in range(size):
+            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                last_row, last_column = row + 4 * down, column + 4 * right
+                if last_row < size and 0 <= last_column < size:
+                    lines.append(tuple((row + i * down) * size + column + i * right for i in range(5)))
+    return tuple(lines)
+
+
+@lru_cache(maxsize=8)
+def _lines_through(size: int) -> tuple[tuple[int, ...], ...]:
+    through: list[list[int]] = [[] for _ in range(size * size)]
+    for number, line in enumerate(lines_of_five(size)):
+        for cell in line:
+            through[cell].append(number)
+    return tuple(tuple(numbers) for numbers in through)
+
+
+@lru_cache(maxsize=8)
+def _neighbours(size: int) -> tuple[tuple[int, ...], ...]:
+    near = []
+    for cell in range(size * size):
+        row, column = divmod(cell, size)
+        near.append(
+            tuple(
+                r * size + c
+                for r in range(max(0, row - 2), min(size, row + 3))
+                for c in range(max(0, column - 2), min(size, column + 3))
+                if (r, c) != (row, column)
+            )
+        )
+    return tuple(near)
+
+
+class Position:
+    """Stones and line counts; sides are 0 and 1."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.stones: dict[int, int] = {}
+        self.counts = ([0] * len(lines_of_five(size)), [0] * len(lines_of_five(size)))
+        self.worth = [0, 0]
+        self.won = -1
+        self._through, self._near = _lines_through(size), _neighbours(size)
+
+    def put(self, cell: int, side: int) -> None:
+        """Place a stone."""
+        mine, theirs = self.counts[side], self.counts[1 - side]
+        gained = lost = 0
+        for line in self._through[cell]:
+            held, other = mine[line], theirs[line]
+            mine[line] = held + 1
+            if not other:
+                gained += WORTH[held + 1] - WORTH[held]
+                if held == 4:
+                    self.won = side
+            elif not held:
+                lost += WORTH[other]
+        self.worth[side] += gained
+        self.worth[1 - side] -= lost
+        self.stones[cell] = side
+
+    def take(self, cell: int) -> None:
+        """Remove a stone."""
+        side = self.stones.pop(cell)
+        mine, theirs = self.counts[side], self.counts[1 - side]
+        self.won = -1
+        for line in self._through[cell]:
+            held, other = mine[line] - 1, theirs[line]
+            mine[line] = held
+            if not other:
+                self.worth[side] -= WORTH[held + 1] - WORTH[held]
+            elif not held:
+                self.worth[1 - side] += WORTH[other]
+
+    def promise(self, cell: int, side: int) -> int:
+        """What a stone of this side here would gain and block."""
+        mine, theirs = self.counts[side], self.counts[1 - side]
+        total = 0
+        for line in self._through[cell]:
+            held, other = mine[line], theirs[line]
+            if not other:
+                total += 2 * (WORTH[held + 1] - WORTH[held])
+            if not held:
+                total += WORTH[other + 1] - WORTH[other]
+        return total
+
+    def candidates(self, side: int, width: int) -> list[int]:
+        """The most promising empty crossings near stones, best first; the centre of an empty board."""
+        if not self.stones:
+            return [self.size * self.size // 2]
+        near = {cell for stone in self.stones for cell in self._near[stone] if cell not in self.stones}
+        if not near:
+            near = {cell for cell in range(self.size * self.size) if cell not in self.stones}
+        return sorted(near, key=lambda cell: (-self.promise(cell, side), cell))[:width]
+
+    def value(self, side: int, depth: int, alpha: int, beta: int, width: int) -> int:
+        """The value of the position for the side to move, searching `depth` stones ahead."""
+        if self.won >= 0:
+            return -WON - depth
+        if depth == 0:
+            return self.worth[side] - self.worth[1 - side]
+        best = -2 * WON
+        for cell in self.candidates(side, width):
+            self.put(cell, side)
+            best = max(best, -self.value(1 - side, depth - 1, -beta, -alpha, width))
+            self.take(cell)
+            alpha = max(alpha, best)
+            if alpha >= beta:
+                break
+        return best if best > -2 * WON else 0
 
 
 @dataclass
 class Lines(Agent):
-    """Alpha-beta over the most promising crossings; the seat's stream decides between equals."""
+    """Alpha-beta over the most promising crossings; ties are broken at random."""
 
     depth: int = option(3, low=1, high=6, help="stones looked ahead")
     width: int = option(10, low=1, high=60, help="crossings considered at every stone")
@@ -36,7 +156,7 @@ class Lines(Agent):
         best_value = -2 * WON
         for cell in position.candidates(side, self.width):
             position.put(cell, side)
-            # A window one below the best value keeps equals apart from worse moves.
+            # A window one below the best value tells equal moves from worse ones.
             value = -position.value(1 - side, self.depth - 1, -2 * WON, -(best_value - 1), self.width)
             position.take(cell)
             if value > best_value:

@@ -1,4 +1,4 @@
-"""Gomoku: OpenSpiel's rules on 15x15, crossings called by row letter and column number."""
+"""Gomoku: OpenSpiel's rules on 15x15; crossings are named by row letter and column number."""
 
 from __future__ import annotations
 

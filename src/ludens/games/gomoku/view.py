@@ -1,4 +1,4 @@
-"""How Gomoku looks: stones on the crossings of lines."""
+"""The view of Gomoku: stones on the crossings of lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CODES = {".": 0, "b": 1, "w": 2}
 
 
 class GomokuView(BoardView):
-    """Rows lettered from the top, columns numbered from the left."""
+    """Rows are lettered from the top, columns numbered from the left."""
 
     codes = {0: "empty", 1: "black", 2: "white"}
     marks = {0: ".", 1: "b", 2: "w"}

@@ -1,1 +1,1 @@
-"""What the grid dilemmas share: two players on 5x5 cells, events that earn, one look, one kind of bot."""
+"""Shared code of the grid dilemmas: rules, view and bots for two players on 5x5 cells."""

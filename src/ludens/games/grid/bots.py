@@ -1,4 +1,4 @@
-"""Bots that walk: a strategy names the cells it wants to reach and goes to the nearest by a shortest way."""
+"""Bots that walk: a strategy names goal cells and goes to the nearest by a shortest way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ludens.games.grid.rules import SEATS, GridState
 
 @dataclass
 class Walker(Agent):
-    """Goes to the nearest of its goals; equally short ways are drawn from the seat's stream."""
+    """Goes to the nearest of its goals; ties are broken at random."""
 
     sees = "state"
 
@@ -22,10 +22,10 @@ class Walker(Agent):
 
     @abstractmethod
     def goals(self, state: GridState) -> Collection[int]:
-        """The cells it would be content to reach."""
+        """The cells it wants to reach."""
 
     def choices(self, state: GridState) -> tuple[str, ...]:
-        """Every action the strategy finds best now."""
+        """Every action that is best now."""
         here, goals = state.cells[self.me], self.goals(state)
         nearest = min(DISTANCE[here][goal] for goal in goals)
         good = {a for goal in goals if DISTANCE[here][goal] == nearest for a in TOWARD[here][goal]}

@@ -1,4 +1,4 @@
-"""The 5x5 grid: its cells, the five actions, and tables of where they lead.
+"""The 5x5 grid: cells, the five actions, and tables of where they lead.
 
 A cell is a whole number, counted row by row from the top left; people read it as `A1` to `E5`, rows A to E
 from the top and columns 1 to 5 from the left.
@@ -33,7 +33,7 @@ def _apart(one: int, other: int) -> int:
 
 
 AFTER = {action: tuple(_after(cell, action) for cell in range(CELLS)) for action in ACTIONS}
-"""`AFTER[action][cell]`: where the action leads; a move off the grid stays where it is."""
+"""`AFTER[action][cell]`: where the action leads; a move off the grid stays."""
 
 DISTANCE = tuple(tuple(_apart(here, there) for there in range(CELLS)) for here in range(CELLS))
 """`DISTANCE[here][there]`: steps between two cells."""
@@ -50,7 +50,7 @@ TOWARD = tuple(
 
 @lru_cache(maxsize=CELLS * CELLS)
 def around(goal: int, wall: int) -> tuple[int, ...]:
-    """For every cell, the steps to the goal without entering the wall; the wall itself counts as endless."""
+    """For every cell, the steps to the goal without entering the wall; infinite for the wall itself."""
     steps, edge, reached = {goal: 0}, {goal}, 0
     while edge:
         reached += 1
@@ -60,5 +60,5 @@ def around(goal: int, wall: int) -> tuple[int, ...]:
 
 
 def name(cell: int) -> str:
-    """What people call the cell: `A1` is the top left, `E5` the bottom right."""
+    """The name of a cell: `A1` is the top left, `E5` the bottom right."""
     return f"{'ABCDE'[cell // SIDE]}{cell % SIDE + 1}"

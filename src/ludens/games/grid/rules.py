@@ -1,4 +1,4 @@
-"""What the rules of the grid dilemmas share: two players step together, events are counted, counts earn."""
+"""Shared rules of the grid dilemmas: two players move at the same time, and counted events earn points."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ RED, BLUE = 0, 1
 
 
 @dataclass(frozen=True)
-class Event:
-    """Something that earns, or costs, whenever it happens."""
+class ScoringEvent:
+    """An event that changes the scores whenever it happens."""
 
     name: str
-    """What facts call its counter."""
+    """The name of its counter in `facts`."""
     words: str
     red: int
     blue: int
 
 
 class GridState(State):
-    """Where everything is, how often each event has happened, what was done last."""
+    """All positions, the counter of each event, and the last actions."""
 
     def __init__(self, game: GridGame, cells: Sequence[int], random: Stream) -> None:
         self.game = game
@@ -59,10 +59,10 @@ class GridState(State):
 
     @abstractmethod
     def _meet(self) -> None:
-        """What follows from where the players now stand: events, then respawns."""
+        """Count events for the players' new cells, then respawn what was taken."""
 
     def _respawn(self, thing: int) -> None:
-        """Put a thing that was taken on a random cell where nothing is."""
+        """Put a taken thing on a random empty cell."""
         cells, random = self.cells, self.random
         while (cell := random.below(CELLS)) in cells:
             pass
@@ -93,8 +93,8 @@ class GridGame(Game):
     """Two players on a 5x5 grid, moving at the same time."""
 
     things: ClassVar[tuple[str, ...]]
-    """Everything that lies on the grid, players first; all start on different cells."""
-    events: ClassVar[tuple[Event, ...]]
+    """Everything on the grid, players first; all start on different cells."""
+    events: ClassVar[tuple[ScoringEvent, ...]]
     state: ClassVar[type[GridState]]
 
     horizon: int = option(50, low=1, high=1000, help="steps until the game ends")
@@ -108,7 +108,7 @@ class GridGame(Game):
         return self.state(self, random.sample(range(CELLS), len(self.things)), random)
 
     def equivalent(self, state: GridState, seat: str, action: str) -> frozenset[str]:
-        """Every action that would have the same outcome for the seat: those that lead to the same cell."""
+        """Every action with the same outcome for the seat: those that lead to the same cell."""
         here = state.cells[SEATS.index(seat)]
         there = AFTER[action][here]
         return frozenset(other for other in ACTIONS if AFTER[other][here] == there)

@@ -1,4 +1,4 @@
-"""How a grid dilemma looks: grid on the left, events with rewards and counters on the right, legend below.
+"""The view of the grid dilemmas: the grid, events with rewards and counters beside it, a legend below.
 
 Both seats see the same picture. Everything that never changes is drawn once and copied.
 """
@@ -15,27 +15,27 @@ from ludens.games.grid.cells import SIDE, name
 from ludens.games.grid.rules import SEATS, GridGame, GridState
 
 Stack = tuple[str, ...]
-"""What lies on one cell, by the names of the game's things."""
+"""The things on one cell, by name."""
 
 _GROUND, _PANEL = "light", "panel"
 _RIGHT = 306
 _COLUMNS = (108, 140, 180)
-"""Where the numbers of the events table stand, in units from the left edge of its panel."""
+"""Positions of the numbers in the events table, in units from the left edge of its panel."""
 _TOP, _SCORE = 102, 392
 _SMALLEST = 10
-"""Words that would be smaller than this many pixels are left out: the icons say the same."""
+"""Text smaller than this many pixels is left out: the icons carry the same information."""
 
 
 class GridView(View):
-    """The view of a grid dilemma; a game adds icons for its own things and for its events."""
+    """The view of a grid dilemma; a game adds icons for its own things and events."""
 
     title: ClassVar[str]
     legend: ClassVar[tuple[tuple[Stack, str], ...]]
-    """What the tokens mean, beside the players."""
+    """What the tokens mean, in addition to the players."""
     shown: ClassVar[tuple[tuple[Stack, ...], ...]]
-    """For each event, the cells that stand for it in the table."""
+    """For each event, the cells that show it in the table."""
     icon_units: ClassVar[int] = 34
-    """How large those cells are drawn."""
+    """The size of those cells."""
     inks: ClassVar[tuple[str, ...]] = ("ink", "line", "red", "blue", "white", "black")
 
     def __init__(self, game: GridGame, render: RenderOptions, seed: int = 0) -> None:
@@ -53,7 +53,7 @@ class GridView(View):
         )
         self._worded = px(12) >= _SMALLEST
         self._room = self._board.room(0.84)
-        self._base = self._furniture()
+        self._base = self._background()
 
     def icon(self, thing: str, px: int, ground: str) -> Sprite:
         """The token of one thing."""
@@ -74,7 +74,7 @@ class GridView(View):
         return tile
 
     def _half_and_half(self, px: int, ground: str) -> Sprite:
-        """One pawn, left half red, right half blue; letters, where the theme has them, stand beside it."""
+        """One pawn, left half red, right half blue; letters, in themes that have them, are beside it."""
         pawns = self._kit
         both = np.hstack(
             [
@@ -107,8 +107,8 @@ class GridView(View):
     def _font(self, units: float) -> int:
         return max(8, self._kit.px(units))
 
-    def _furniture(self) -> Canvas:
-        """Everything that is the same in every frame."""
+    def _background(self) -> Canvas:
+        """Everything that is the same in every picture."""
         canvas, px = self._board.canvas(), self._kit.px
         canvas.text(px(12), px(20), self.title, self._font(20), bold=True)
         canvas.rounded(px(_RIGHT), px(44), px(200), px(460), _PANEL)

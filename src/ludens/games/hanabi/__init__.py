@@ -1,1 +1,1 @@
-"""Hanabi: fireworks built together from cards that only the others can see."""
+"""Hanabi, a cooperative card game in which you see every hand except your own."""

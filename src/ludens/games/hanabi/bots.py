@@ -1,7 +1,7 @@
-"""Players of Hanabi. Both are given a state, and both look at nothing in it but what their seat may know.
+"""Hanabi bots. They read the state, but use only what their seat may know.
 
-`strong` plays by the convention in `reading`. `literal` takes hints for what they say and no more: a weaker
-partner, whose games go where those of strong players do not, as VS-Bench wants for its data (D.1).
+`strong` plays by the convention in `convention`. `literal` takes hints literally: a weaker partner, whose
+games reach states that games of strong players do not, as VS-Bench needs for its data (D.1).
 """
 
 from __future__ import annotations
@@ -11,21 +11,20 @@ from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.random import Stream
-from ludens.games.hanabi.guess import fits, unseen
 from ludens.games.hanabi.rules import HanabiState
-from ludens.games.hanabi.table import COLORS, Held, Sight
-from ludens.games.hanabi.thinking import Thinker
+from ludens.games.hanabi.strategy import StrongPolicy
+from ludens.games.hanabi.table import COLORS, Held, Sight, fits, unseen_copies
 
 
 @dataclass
 class Strong(Agent):
-    """Plays what fits, warns before a loss, points at what can be played, else discards its oldest card."""
+    """Plays playable cards, warns before a loss, hints at playable cards, else discards its oldest card."""
 
     kind = "bot/strong"
     sees = "state"
 
     def begin(self) -> None:
-        self._thinker = Thinker()
+        self._thinker = StrongPolicy()
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, HanabiState)
@@ -35,7 +34,7 @@ class Strong(Agent):
 
 @dataclass
 class Literal(Agent):
-    """Plays what is certain, else tells somebody more about a playable card, else discards."""
+    """Plays what is certain, else hints at a playable card, else discards."""
 
     kind = "bot/literal"
     sees = "state"
@@ -47,8 +46,8 @@ class Literal(Agent):
 
 
 def literal(sight: Sight, legal: Sequence[str], random: Stream) -> str:
-    """What a player does who reads nothing between the lines."""
-    own, left = sight.hands[sight.me], unseen(sight)
+    """The action of a player that takes hints literally."""
+    own, left = sight.hands[sight.me], unseen_copies(sight)
     may_be = [
         [card for card, count in enumerate(left) if count and fits(sight.shape, held, card)] for held in own
     ]
@@ -68,13 +67,13 @@ def literal(sight: Sight, legal: Sequence[str], random: Stream) -> str:
 
 
 def _height(sight: Sight, card: int) -> int:
-    """How far a card is above its firework: 0 fits, less is useless."""
+    """A card's distance above its firework: 0 is playable, below 0 is useless."""
     color, rank = divmod(card, sight.shape.ranks)
     return rank - sight.stacks[color]
 
 
 def _untold(held: Held) -> bool:
-    """Whether no hint has pointed at a card, as far as what is known of it tells."""
+    """Whether no hint has touched a card, as far as its holder knows."""
     return held.colors.bit_count() > 1 and held.ranks.bit_count() > 1
 
 

@@ -1,4 +1,4 @@
-"""Hanabi and Tiny Hanabi: OpenSpiel's rules, with a table beside them that knows what each seat may see."""
+"""Hanabi and Tiny Hanabi: OpenSpiel's rules, and a table that tracks what each seat may see."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import Any, Self
 
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.games.hanabi.guess import guess_hand
-from ludens.games.hanabi.table import Move, PlayConfig, Shape, Sight, read_move
+from ludens.games.hanabi.table import HanabiTable, Move, Shape, Sight, guess_hand, read_move
 from ludens.games.open_spiel.adapter import SpielGame, SpielState
 
 
 class HanabiState(SpielState):
-    """OpenSpiel's state and the table it stands for."""
+    """OpenSpiel's state and the matching `Table`."""
 
     game: HanabiGame
 
     def __init__(self, game: HanabiGame, spiel: Any, random: Stream) -> None:
-        self.table = PlayConfig.laid(game.shape)
+        self.table = HanabiTable.laid(game.shape)
         self._read = 0
         super().__init__(game, spiel, random)
 
@@ -66,7 +65,7 @@ class HanabiState(SpielState):
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
         new_faces = guess_hand(self.sight(seat), random)
-        spiel, drawn, table = self.game.spiel.new_initial_state(), 0, PlayConfig.laid(self.game.shape)
+        spiel, drawn, table = self.game.spiel.new_initial_state(), 0, HanabiTable.laid(self.game.shape)
         for action in self.spiel.history():
             if table.dealing:
                 action = new_faces.get(drawn, action)
@@ -85,7 +84,7 @@ def _move(game: HanabiGame, action: int) -> tuple[str, Move]:
 
 
 class HanabiGame(SpielGame):
-    """What Hanabi and its small sister share."""
+    """The base of Hanabi and Tiny Hanabi."""
 
     best = "bot/strong"
     spiel_name = "hanabi"
@@ -100,7 +99,7 @@ class HanabiGame(SpielGame):
     @property
     @abstractmethod
     def shape(self) -> Shape:
-        """The measures of the game."""
+        """The parameters of the game."""
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -141,7 +140,7 @@ class Hanabi(HanabiGame):
 
     name = "hanabi"
 
-    players: int = option(2, low=2, high=5, help="how many sit at the table")
+    players: int = option(2, low=2, high=5, help="number of players")
 
     @property
     def shape(self) -> Shape:

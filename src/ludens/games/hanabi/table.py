@@ -1,4 +1,4 @@
-"""What lies on a Hanabi table, kept beside OpenSpiel's state, and what one seat may see of it.
+"""The cards of a Hanabi game, tracked along with OpenSpiel's state, and what one seat may see of them.
 
 A card is a number, `color * ranks + rank` with ranks from 0, as OpenSpiel's deals count. Colours and ranks
 that a card may have are sets of bits. Every card drawn has a serial number, so that it can be followed.
@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import NamedTuple, Self
+
+from ludens.core.random import Stream
 
 COLORS = "RYGWB"
 _MOVE = re.compile(r"\((?:(Play|Discard) (\d)|Reveal player \+(\d) (color|rank) (\w))\)")
@@ -17,7 +20,7 @@ _MOVE = re.compile(r"\((?:(Play|Discard) (\d)|Reveal player \+(\d) (color|rank) 
 
 @dataclass(frozen=True)
 class Shape:
-    """The measures of a game."""
+    """The parameters of a game."""
 
     players: int
     colors: int
@@ -34,16 +37,16 @@ class Shape:
 
     @cached_property
     def best(self) -> int:
-        """The highest score there is."""
+        """The highest possible score."""
         return self.colors * self.ranks
 
     def name(self, card: int) -> str:
-        """A card as it is written: R1."""
+        """A card's name: R1."""
         return COLORS[card // self.ranks] + str(card % self.ranks + 1)
 
 
 class Move(NamedTuple):
-    """An action, read from its name. `offset` is how many seats further the player sits who gets a hint."""
+    """An action, parsed from its name. `offset` counts the seats from the actor to the receiver of a hint."""
 
     kind: str
     value: int
@@ -51,7 +54,7 @@ class Move(NamedTuple):
 
 
 def read_move(name: str) -> Move:
-    """The move behind a canonical name; a hint's value is the number of the colour or rank from 0."""
+    """The move of a canonical name; a hint's value is the number of the colour or rank from 0."""
     found = _MOVE.fullmatch(name)
     assert found is not None, name
     what, slot, offset, kind, value = found.groups()
@@ -61,7 +64,7 @@ def read_move(name: str) -> Move:
 
 
 class Held(NamedTuple):
-    """A card in a hand; `card` is None to those who may not see it."""
+    """A card in a hand; `card` is None for those who may not see it."""
 
     card: int | None
     colors: int
@@ -69,8 +72,8 @@ class Held(NamedTuple):
     serial: int
 
 
-class Event(NamedTuple):
-    """What everybody saw happen in one turn."""
+class PastAction(NamedTuple):
+    """What everybody saw in one turn."""
 
     player: int
     name: str
@@ -78,14 +81,14 @@ class Event(NamedTuple):
     card: int = -1
     """The card played or discarded."""
     success: bool = True
-    """Whether a played card fitted."""
+    """Whether a played card was playable."""
     serials: tuple[int, ...] = ()
-    """The card that left the hand, or all cards that were pointed at."""
+    """The card that left the hand, or all cards that the hint touched."""
 
 
 @dataclass(frozen=True)
 class Sight:
-    """All that one player may know: the own cards are without faces."""
+    """Everything one player may know: the player's own cards have no faces."""
 
     me: int
     shape: Shape
@@ -95,18 +98,18 @@ class Sight:
     life: int
     info: int
     deck: int
-    log: tuple[Event, ...]
+    log: tuple[PastAction, ...]
 
 
 @dataclass
-class PlayConfig:
+class HanabiTable:
     """Everything on the table, faces up."""
 
     shape: Shape
     hands: list[list[Held]]
     stacks: list[int]
     discards: list[int]
-    log: list[Event]
+    log: list[PastAction]
     life: int
     info: int
     deck: int
@@ -129,7 +132,7 @@ class PlayConfig:
 
     @property
     def dealing(self) -> bool:
-        """Whether the next thing to happen is that somebody draws."""
+        """Whether the next event is a draw."""
         return self.deck > 0 and any(len(hand) < self.shape.hand for hand in self.hands)
 
     def deal(self, card: int) -> None:
@@ -140,14 +143,14 @@ class PlayConfig:
         self.drawn += 1
 
     def make(self, name: str, move: Move) -> None:
-        """The player whose turn it is makes a move."""
+        """The player to act makes a move."""
         player = self.mover
         self.mover = (player + 1) % self.shape.players
         if move.offset:
             target = (player + move.offset) % self.shape.players
             touched = self._point(target, move)
             self.info -= 1
-            self.log.append(Event(player, name, move, serials=touched))
+            self.log.append(PastAction(player, name, move, serials=touched))
             return
         held = self.hands[player].pop(move.value)
         assert held.card is not None
@@ -161,10 +164,10 @@ class PlayConfig:
             self.info = min(self.info + 1, self.shape.most_info)
         if move.kind == "play" and not fits:
             self.life -= 1
-        self.log.append(Event(player, name, move, held.card, fits, (held.serial,)))
+        self.log.append(PastAction(player, name, move, held.card, fits, (held.serial,)))
 
     def _point(self, target: int, move: Move) -> tuple[int, ...]:
-        """Tell what a hint tells about every card of a hand; the cards that were pointed at."""
+        """Apply a hint to every card of a hand; returns the cards it touched."""
         touched, bit = [], 1 << move.value
         hand = self.hands[target]
         for slot, held in enumerate(hand):
@@ -196,3 +199,47 @@ class PlayConfig:
             self.deck,
             tuple(self.log),
         )
+
+
+def unseen_copies(sight: Sight) -> list[int]:
+    """How many copies of each card this player cannot see."""
+    left = list(sight.shape.copies)
+    for color, height in enumerate(sight.stacks):
+        for rank in range(height):
+            left[color * sight.shape.ranks + rank] -= 1
+    for card in sight.discards:
+        left[card] -= 1
+    for hand in sight.hands:
+        for held in hand:
+            if held.card is not None:
+                left[held.card] -= 1
+    return left
+
+
+def fits(shape: Shape, held: Held, card: int) -> bool:
+    """Whether the hints allow this held card to be that card."""
+    color, rank = divmod(card, shape.ranks)
+    return bool(held.colors >> color & 1 and held.ranks >> rank & 1)
+
+
+def guess_hand(sight: Sight, random: Stream) -> dict[int, int]:
+    """A random hand consistent with what the player knows: faces for its own cards, by serial number."""
+    left, own = unseen_copies(sight), sight.hands[sight.me]
+    cards = range(len(left))
+    may = [[card for card in cards if left[card] and fits(sight.shape, held, card)] for held in own]
+    # Most constrained cards first: fewer dead ends.
+    order = sorted(range(len(own)), key=lambda slot: len(may[slot]))
+    most = prod(sum(left[card] for card in may[slot]) for slot in order)
+    while True:
+        pool, chosen, ways = list(left), dict[int, int](), 1
+        for slot in order:
+            weights = [pool[card] for card in may[slot]]
+            ways *= sum(weights)
+            if not ways:
+                break
+            card = random.weighted(may[slot], weights)
+            pool[card] -= 1
+            chosen[own[slot].serial] = card
+        # Sequential drawing favours hands with few completions; rejection by their number corrects it.
+        if random.random() * most < ways:
+            return chosen

@@ -1,4 +1,4 @@
-"""How Hanabi looks: tokens, fireworks and discards above; below, every hand with what its holder knows."""
+"""The view of Hanabi: tokens, fireworks and discards above; below, every hand with what its holder knows."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ludens.draw.colour import edge_of, letter_on
 from ludens.draw.shapes import letters
 from ludens.games.hanabi.rules import HanabiGame, HanabiState
 from ludens.games.hanabi.table import COLORS, Held, Sight
-from ludens.games.hanabi.telling import deeds, tell, title
+from ludens.games.hanabi.text import last_actions, tell, title
 
 HUES = ("red", "yellow", "green", "white", "blue")
 _FIREWORK = 72
 _WIDTH = 174
-"""How wide the panel of discards is: ten cards of a colour fit beside each other."""
+"""Width of the panel of discards: room for ten cards of a colour."""
 
 
 class Layout(NamedTuple):
-    """Where things stand for a number of players, in units of 1/512 of the picture."""
+    """The layout for a number of players, in units of 1/512 of the picture."""
 
     columns: int
     top: int
@@ -30,7 +30,7 @@ class Layout(NamedTuple):
     """Height of a discarded card."""
     discards: tuple[int, int] = (332, 32)
     lines: int = 1
-    """Lines above a hand: who it is and what was done last."""
+    """Lines above a hand: its holder and the last actions."""
 
 
 _LAYOUTS = {
@@ -41,13 +41,13 @@ _LAYOUTS = {
 }
 _BAND = (0.07, 0.93)
 _BANDS = {"colors": (0.605, 0.755), "ranks": (0.78, 0.94)}
-"""Where on a card, as parts of its width and height, the marks stand that tell what it may be."""
+"""Positions of the marks for possible colours and ranks, as parts of a card's width and height."""
 _NAME, _NUMBER = 14, 13
-"""Height of a line above a hand, and of the line that numbers its cards."""
+"""Height of a line above a hand, and of the line with card numbers."""
 
 
 class HanabiView(View):
-    """Each seat sees itself last, and the others in the order of play."""
+    """Each seat sees itself last, and the others in playing order."""
 
     def __init__(self, game: HanabiGame, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
@@ -58,14 +58,14 @@ class HanabiView(View):
         inks = ("ink", "muted", "black", "white", "gray", *self.hues)
         self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "panel", *self.hues))
         px, layout = self._kit.px, self._layout
-        # Words do not shrink below what can be read; in small pictures the cards make room for them.
+        # Text stays legible: in small pictures the cards give way to it.
         self._line = max(px(_NAME), fonts.line_height(self._kit.font_px(12)) - 1)
         self._number = max(px(_NUMBER), fonts.line_height(self._kit.font_px(12)) - 2)
         self._height = min(px(layout.card), px(layout.row) - layout.lines * self._line - self._number)
         self._brief = self._kit.font_px(12) > px(12)
         self._faces: dict[int | None, Sprite] = {}
         self._bands: dict[tuple[str, int], Sprite] = {}
-        self._base = self._furniture()
+        self._base = self._background()
 
     def values(self, seat: str) -> dict[str, object]:
         shape = self.shape
@@ -104,7 +104,7 @@ class HanabiView(View):
             self._hand(canvas, sight, player, left, top, player == mover)
         return canvas.picture()
 
-    def _furniture(self) -> Canvas:
+    def _background(self) -> Canvas:
         """Everything that is the same in every picture."""
         canvas, px, font = self._kit.canvas(), self._kit.px, self._kit.font_px(12)
         (left, top), tile = self._layout.discards, self._layout.tile
@@ -158,7 +158,7 @@ class HanabiView(View):
         layout, px, font, line = self._layout, self._kit.px, self._kit.font_px, self._line
         wide = canvas.width // layout.columns - px(12)
         canvas.text(left, top + line // 2, title(sight, player, moves), font(13), bold=True)
-        said = "last: " + deeds(sight, player, self._brief)
+        said = "last: " + last_actions(sight, player, self._brief)
         if layout.lines == 1:
             canvas.text(left + wide, top + line // 2, said, font(12), anchor="rm")
         else:
@@ -171,7 +171,7 @@ class HanabiView(View):
             self._card(canvas, held, x, y + self._number)
 
     def _card(self, canvas: Canvas, held: Held, x: int, y: int) -> None:
-        """A card put together of three parts that repeat: its face, the colours and the ranks it may have."""
+        """A card of three parts that repeat: its face, its possible colours and its possible ranks."""
         face = self._faces.get(held.card)
         if face is None:
             face = self._faces[held.card] = self._hint_card(held.card, -1, -1)
@@ -182,7 +182,7 @@ class HanabiView(View):
         canvas.place(self._band("ranks", held.ranks), left, y + round(height * _BANDS["ranks"][0]))
 
     def _band(self, kind: str, mask: int) -> Sprite:
-        """The strip of a card that tells which colours, or which ranks, it may have."""
+        """The strip of a card with its possible colours or ranks."""
         found = self._bands.get((kind, mask))
         if found is None:
             colors, ranks = (mask, -1) if kind == "colors" else (-1, mask)

@@ -1,1 +1,1 @@
-"""Kuhn poker: three cards, one bet, and the whole of bluffing."""
+"""Kuhn poker: poker with three cards and one bet."""

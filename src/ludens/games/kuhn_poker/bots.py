@@ -1,4 +1,4 @@
-"""Kuhn's equilibria: a family of optimal strategies, one for each alpha from 0 to 1/3."""
+"""The equilibria of Kuhn poker: one optimal strategy for each alpha from 0 to 1/3."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ludens.core.options import option
 from ludens.games.kuhn_poker.rules import KuhnQuestion, KuhnState
 
 ALPHAS = (0.0, 1 / 6, 1 / 3)
-"""The three that VS-Bench takes its data from (D.4) and calls optimal (E.5)."""
+"""The three that VS-Bench uses for its data (D.4) and as optimal play (E.5)."""
 
 
 def equilibrium(alpha: float) -> dict[str, float]:
-    """The probability of BET at each information set, in the equilibrium that bluffs with this alpha."""
+    """The probability of BET at each information set, in the equilibrium with this alpha."""
     return {
         "J": alpha, "Q": 0.0, "K": 3 * alpha,
         "Jpb": 0.0, "Qpb": alpha + 1 / 3, "Kpb": 1.0,
@@ -24,7 +24,7 @@ def equilibrium(alpha: float) -> dict[str, float]:
 
 @dataclass
 class Equilibrium(Agent):
-    """Plays one of the equilibria; `alpha` is how often it opens with a BET on a jack."""
+    """Plays one of the equilibria; `alpha` is the probability of opening with a BET on a jack."""
 
     kind = "bot/equilibrium"
     sees = "state"

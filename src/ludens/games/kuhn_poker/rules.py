@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 CARDS = "JQK"
 PLAYERS = ("first", "second")
 HISTORIES = ("", "p", "b", "pb")
-"""What may have happened when somebody is to act: p is PASS, b is BET."""
+"""Possible histories when a player is to act: p is PASS, b is BET."""
 INFOSETS = tuple(card + history for history in HISTORIES for card in CARDS)
-"""The twelve information sets: own card, then what has happened."""
+"""The twelve information sets: own card, then the history."""
 _ACTIONS = {"p": "PASS", "b": "BET"}
 
 
@@ -34,12 +34,12 @@ class KuhnState(SpielState):
 
     @property
     def history(self) -> str:
-        """What was done so far, a letter an action."""
+        """The history so far, one letter per action."""
         return "".join("pb"[action] for action in self.spiel.history()[2:])
 
     @property
     def showdown(self) -> bool:
-        """Whether the hand has ended with both cards on the table."""
+        """Whether the hand ended with a showdown."""
         return self.history in ("pp", "bb", "pbb")
 
     @property
@@ -51,7 +51,7 @@ class KuhnState(SpielState):
         return bets[0], bets[1]
 
     def infoset(self, player: str) -> str:
-        """All that this player knows: the own card and what has happened."""
+        """The player's information set: own card and history."""
         return self.cards[PLAYERS.index(player)] + self.history
 
     @property
@@ -63,7 +63,7 @@ class KuhnState(SpielState):
 
 
 class KuhnQuestion(State):
-    """One information set: the player to act is asked once, and nothing follows. It earns nothing."""
+    """One information set: the player to act is asked once. It earns nothing."""
 
     def __init__(self, player: str, hand: KuhnState, action: str = "") -> None:
         self.player = player
@@ -139,7 +139,7 @@ class KuhnPoker(SpielGame):
         return KuhnState(self, self.spiel.new_initial_state(), stream(seed, "deal"))
 
     def _at_infoset(self, random: Stream) -> KuhnState:
-        """A hand that has come to the information set, the other's card drawn from the two that are left."""
+        """A hand at this information set, the other's card drawn from the two that are left."""
         card, history = self.infoset[0], self.infoset[1:]
         cards = [card, random.choice(CARDS.replace(card, ""))]
         if len(history) % 2:

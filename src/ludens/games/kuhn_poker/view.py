@@ -1,4 +1,4 @@
-"""How Kuhn poker looks: your card before you, the back of the other's across, and the chips of both."""
+"""The view of Kuhn poker: your card, the back of the other's, and the chips of both."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _DONE = {"p": "PASS", "b": "BET"}
 
 
 class KuhnView(View):
-    """Both seats see themselves below and the other above."""
+    """Both seats see themselves at the bottom."""
 
     def __init__(self, game: KuhnPoker, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         inks = ("ink", "line", "red", "black", "white", "gray", "blue", "yellow")
         self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "panel", "white"))
-        self._base = self._furniture()
+        self._base = self._background()
 
-    def _furniture(self) -> Canvas:
+    def _background(self) -> Canvas:
         canvas, px = self._kit.canvas(), self._kit.px
         left, top, width, height = map(px, _PANEL)
         canvas.panel(left, top, width, height, "History")

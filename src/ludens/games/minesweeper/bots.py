@@ -1,18 +1,17 @@
-"""Who sweeps by logic: certain cells first, then the least risk. It sees no more than the player does."""
+"""Minesweeper by exact inference: certain cells first, then the least risk. It uses only what is visible."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.games.minesweeper.field import HIDDEN, names, neighbours
-from ludens.games.minesweeper.oracle import know
+from ludens.games.minesweeper.oracle import HIDDEN, infer, names, neighbours
 from ludens.games.minesweeper.rules import MinesweeperState
 
 
 @dataclass
 class Logic(Agent):
-    """Opens a cell that is certainly safe; else one of those least likely to hold a mine.
+    """Opens a cell that is certainly safe, else one of those least likely to hold a mine.
 
     Among those it prefers few hidden cells around: such a cell is blank most often and opens an area.
     """
@@ -24,7 +23,7 @@ class Logic(Agent):
         state = ask.state
         assert isinstance(state, MinesweeperState)
         game = state.game
-        known = know(game.rows, game.columns, game.mines, state.seen)
+        known = infer(game.rows, game.columns, game.mines, state.seen)
         covered = [
             [state.seen[near] for near in cells].count(HIDDEN)
             for cells in neighbours(game.rows, game.columns)

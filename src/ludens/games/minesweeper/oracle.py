@@ -1,4 +1,4 @@
-"""What can be known about hidden cells: exact numbers of layouts, hence which cells are certainly safe.
+"""Exact inference about hidden cells: counts of consistent layouts, and so which cells are certainly safe.
 
 Every layout of mines that fits what is seen is as likely as any other. Hidden cells that touch the same
 numbers are alike and form a group; layouts are counted group by group. What the numbers still need, and how
@@ -9,12 +9,57 @@ because a number whose last group has passed must need nothing more.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import comb
+from string import ascii_uppercase
 
 from ludens.core.random import Stream
-from ludens.games.minesweeper.field import HIDDEN, MINE, Seen, neighbours
+
+HIDDEN, MINE = -1, 9
+
+Seen = tuple[int, ...]
+
+
+@lru_cache(maxsize=64)
+def neighbours(rows: int, columns: int) -> tuple[tuple[int, ...], ...]:
+    """For every cell, the up to eight cells that touch it."""
+    return tuple(
+        tuple(
+            r * columns + c
+            for r in range(max(0, row - 1), min(rows, row + 2))
+            for c in range(max(0, column - 1), min(columns, column + 2))
+            if (r, c) != (row, column)
+        )
+        for row in range(rows)
+        for column in range(columns)
+    )
+
+
+@lru_cache(maxsize=64)
+def names(rows: int, columns: int) -> tuple[str, ...]:
+    """The names of the cells, row by row: A1, A2, ..."""
+    return tuple(f"{ascii_uppercase[row]}{column + 1}" for row in range(rows) for column in range(columns))
+
+
+def around(mines: Collection[int], touching: tuple[int, ...]) -> int:
+    """How many of these cells hold a mine."""
+    return sum(cell in mines for cell in touching)
+
+
+def opened_with(mines: Collection[int], cell: int, touching: tuple[tuple[int, ...], ...]) -> dict[int, int]:
+    """The cells that open with a safe cell; neighbours of cells that touch no mine open as well."""
+    shown: dict[int, int] = {}
+    waiting = [cell]
+    while waiting:
+        here = waiting.pop()
+        if here not in shown:
+            shown[here] = around(mines, touching[here])
+            if not shown[here]:
+                waiting += touching[here]
+    return shown
+
 
 _BITS, _SLOT = 4, 15
 
@@ -31,7 +76,7 @@ class Group:
 
 
 class Knowledge:
-    """Everything that follows from what is seen. Made by `know`."""
+    """Everything that follows from the visible cells. Made by `infer`."""
 
     def __init__(self, rows: int, columns: int, mines: int, seen: Seen) -> None:
         touching = neighbours(rows, columns)
@@ -53,7 +98,7 @@ class Knowledge:
 
     @cached_property
     def _reached(self) -> list[dict[int, int]]:
-        """Before every group, and after the last: each integer of needs, and the ways that lead to it."""
+        """Before every group and after the last: each integer of needs, and the ways to reach it."""
         layers = [{self._needs: 1}]
         for group in self._groups:
             after: dict[int, int] = {}
@@ -65,7 +110,7 @@ class Knowledge:
 
     @cached_property
     def _endings(self) -> list[dict[int, int]]:
-        """The same integers, and in how many ways each can be brought to nothing."""
+        """The same integers, and the number of ways to bring each to zero."""
         layers = [{0: 1}]
         for group, reached in zip(reversed(self._groups), reversed(self._reached[:-1]), strict=True):
             after, before = layers[-1], dict[int, int]()
@@ -77,7 +122,7 @@ class Knowledge:
         return layers[::-1]
 
     def _steps(self, group: Group, needs: int) -> list[tuple[int, int, int]]:
-        """Every number of mines the group may hold, what is needed then, and in how many ways."""
+        """Every possible number of mines in the group, the needs after it, and the number of ways."""
         most = min(len(group.cells), needs >> self._total)
         for slot in group.numbers:
             most = min(most, needs >> _BITS * slot & _SLOT)
@@ -91,12 +136,12 @@ class Knowledge:
 
     @property
     def layouts(self) -> int:
-        """How many layouts of mines fit what is seen."""
+        """The number of layouts consistent with what is visible."""
         return self._endings[0].get(self._needs, 0)
 
     @cached_property
     def with_mine(self) -> dict[int, int]:
-        """For every hidden cell, in how many of the layouts it holds a mine."""
+        """For every hidden cell, the number of layouts in which it holds a mine."""
         counts: dict[int, int] = {}
         for group, reached, after in zip(self._groups, self._reached, self._endings[1:], strict=False):
             mined = sum(
@@ -113,11 +158,11 @@ class Knowledge:
         return tuple(cell for cell in self.hidden if not self.with_mine[cell])
 
     def risk(self, cell: int) -> float:
-        """How likely a hidden cell holds a mine."""
+        """The probability that a hidden cell holds a mine."""
         return self.with_mine[cell] / self.layouts
 
     def draw(self, random: Stream) -> frozenset[int]:
-        """The hidden mines of one layout, each layout as likely."""
+        """A random consistent layout: its hidden mines."""
         mines, needs = list[int](), self._needs
         for group, after in zip(self._groups, self._endings[1:], strict=True):
             steps = self._steps(group, needs)
@@ -128,13 +173,13 @@ class Knowledge:
 
 
 @lru_cache(maxsize=8192)
-def know(rows: int, columns: int, mines: int, seen: Seen) -> Knowledge:
-    """What follows from what is seen on a field with so many mines."""
+def infer(rows: int, columns: int, mines: int, seen: Seen) -> Knowledge:
+    """The knowledge that follows from the visible cells of a field with this many mines."""
     return Knowledge(rows, columns, mines, seen)
 
 
 def _ordered(hidden: tuple[int, ...], slots: dict[int, tuple[int, ...]]) -> list[Group]:
-    """The groups in an order that leaves few numbers half counted: the number nearest its end comes next."""
+    """The groups in an order that keeps few numbers open: the number nearest completion comes next."""
     alike: dict[tuple[int, ...], list[int]] = {}
     for cell in hidden:
         alike.setdefault(slots.get(cell, ()), []).append(cell)

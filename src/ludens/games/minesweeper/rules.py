@@ -1,4 +1,4 @@
-"""Minesweeper: numbers tell how many mines are near; the game is won when every other cell is open."""
+"""Minesweeper: numbers count the mines near a cell; the game is won when every other cell is open."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
-from ludens.games.minesweeper.field import HIDDEN, MINE, Seen, names, neighbours, spread
-from ludens.games.minesweeper.oracle import know
+from ludens.games.minesweeper.oracle import HIDDEN, MINE, Seen, infer, names, neighbours, opened_with
 
 SEAT = "player"
 
@@ -64,18 +63,18 @@ class Minesweeper(Game):
 
 
 class MinesweeperState(State):
-    """A field, partly open. The mines are laid when the first cell is opened."""
+    """A partly open field. Mines are placed when the first cell is opened."""
 
     def __init__(self, game: Minesweeper, random: Stream) -> None:
         self.game = game
         self._random = random
         self.mines: frozenset[int] | None = None
         self.seen: Seen = (HIDDEN,) * (game.rows * game.columns)
-        """What the player sees: see `field`."""
+        """What the player sees: see `oracle`."""
         self.hit: int | None = None
         """The mine that was opened."""
         self._trail: tuple[tuple[Seen, int], ...] = ()
-        """What was seen before each move, and the cell opened."""
+        """What was visible before each move, and the cell opened."""
 
     @property
     def won(self) -> bool:
@@ -104,7 +103,7 @@ class MinesweeperState(State):
             self.hit = cell
             shown = dict.fromkeys(self.mines, MINE)
         else:
-            shown = spread(self.mines, cell, touching)
+            shown = opened_with(self.mines, cell, touching)
         self.seen = tuple(shown.get(at, code) for at, code in enumerate(self.seen))
 
     @property
@@ -120,7 +119,7 @@ class MinesweeperState(State):
         certain = taken = guesses = 0
         chance = 1.0
         for seen, cell in self._trail if game.first == "any" else self._trail[1:]:
-            known = know(game.rows, game.columns, game.mines, seen)
+            known = infer(game.rows, game.columns, game.mines, seen)
             certain += bool(known.safe)
             guesses += not known.safe
             taken += cell in known.safe
@@ -145,6 +144,6 @@ class MinesweeperState(State):
         copy = self.clone()
         copy._random = random.clone()
         if copy.mines is not None and copy.to_act:
-            known = know(self.game.rows, self.game.columns, self.game.mines, self.seen)
+            known = infer(self.game.rows, self.game.columns, self.game.mines, self.seen)
             copy.mines = known.draw(random)
         return copy

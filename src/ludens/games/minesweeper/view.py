@@ -1,4 +1,4 @@
-"""How Minesweeper looks: raised tiles, numbers in the colours players know, round mines with spikes."""
+"""The view of Minesweeper: raised tiles, numbers in the usual colours, round mines with spikes."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from ludens.draw import Picture, Sprite, Theme, board, kit, theme
 from ludens.draw.colour import BLACK, WHITE, contrast, mix
 from ludens.draw.shapes import fill_shape, regular
 from ludens.games.boards import BoardView, Matrix
-from ludens.games.minesweeper.field import HIDDEN, MINE, around, names, neighbours
+from ludens.games.minesweeper.oracle import HIDDEN, MINE, around, names, neighbours
 from ludens.games.minesweeper.rules import Minesweeper, MinesweeperState
 
 _HUES = ("blue", "green", "red", "purple", "brown", "cyan", "black", "gray")
 _READABLE = 4.5
 
 
-def number_inks(render: Theme, ground: str) -> tuple[str, ...]:
-    """A colour for each of the numbers 1 to 8, moved towards ink until it can be read on the ground.
+def number_inks(theme: Theme, ground: str) -> tuple[str, ...]:
+    """A colour for each number from 1 to 8, adjusted until it is legible on the ground.
 
     Where colour must not matter all numbers have the colour of ink: their shapes say enough.
     """
-    if render.lettered:
+    if theme.lettered:
         return ("ink",) * 8
     inks = []
     for hue in _HUES:
-        steps = (mix(render.colour(hue), render.colour("ink"), step, 20) for step in range(21))
-        readable = (rgb for rgb in steps if contrast(rgb, render.colour(ground)) >= _READABLE)
-        inks.append("#{:02x}{:02x}{:02x}".format(*next(readable, render.colour("ink"))))
+        steps = (mix(theme.colour(hue), theme.colour("ink"), step, 20) for step in range(21))
+        readable = (rgb for rgb in steps if contrast(rgb, theme.colour(ground)) >= _READABLE)
+        inks.append("#{:02x}{:02x}{:02x}".format(*next(readable, theme.colour("ink"))))
     return tuple(inks)
 
 
 class MinesweeperView(BoardView):
-    """Rows lettered from the top, columns numbered from the left."""
+    """Rows are lettered from the top, columns numbered from the left."""
 
     codes = {
         HIDDEN: "hidden",
@@ -77,7 +77,7 @@ class MinesweeperView(BoardView):
         return self._picture(matrix, None)
 
     def scatter(self, random: Stream) -> Matrix:
-        """Any number of cells open, mines among them, on a field with up to half its cells mined."""
+        """Any number of open cells, mines among them, on a field with up to half its cells mined."""
         cells = range(self.rows * self.columns)
         mines = frozenset(random.sample(cells, random.between(0, len(cells) // 2)))
         shown = [HIDDEN for _ in cells]
@@ -106,7 +106,7 @@ class MinesweeperView(BoardView):
         return canvas.picture()
 
     def _tile(self) -> Sprite:
-        """A raised tile: light from the top left."""
+        """A raised tile, lit from the top left."""
         side, kit = self._board.room(0.94), self._kit
         edge, fill = max(1.5, side * 0.09), kit.rgb(self._stone)
 
@@ -119,7 +119,7 @@ class MinesweeperView(BoardView):
         return kit.sprite("tile", side, side, "page", paint)
 
     def _mine(self, ground: str) -> Sprite:
-        """A ball with eight spikes, in the colour that stands out from its ground."""
+        """A ball with eight spikes, in a colour that contrasts with its ground."""
         side, kit = self._board.room(0.74), self._kit
         body = max(BLACK, WHITE, key=lambda rgb: contrast(rgb, kit.rgb(ground)))
 

@@ -1,1 +1,1 @@
-"""Monster Hunt: apples for one, a monster for two."""
+"""Monster Hunt: a stag hunt on a grid."""

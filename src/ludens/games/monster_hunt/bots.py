@@ -1,4 +1,4 @@
-"""Strategies for Monster Hunt: the four of VS-Bench's data (D.7) and its optimal one (E.8)."""
+"""Strategies for Monster Hunt: the four of VS-Bench's data (D.7) and the optimal one (E.8)."""
 
 from __future__ import annotations
 
@@ -57,6 +57,6 @@ class SelfInterest(Walker):
 
 @dataclass
 class Optimal(CommonWelfare2):
-    """Both wait in the middle, where the monster is never far: the paper's optimal strategy."""
+    """Waits in the middle, where the monster is never far: the paper's optimal strategy."""
 
     kind = "bot/optimal"

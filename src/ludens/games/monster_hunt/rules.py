@@ -1,4 +1,4 @@
-"""Monster Hunt: apples feed one player; the monster pays two who meet it together and costs one alone."""
+"""Monster Hunt: apples reward one player; the monster rewards two who meet it together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ludens.core.options import option
 from ludens.games.grid.cells import AFTER, DISTANCE, TOWARD
-from ludens.games.grid.rules import BLUE, RED, Event, GridGame, GridState
+from ludens.games.grid.rules import BLUE, RED, GridGame, GridState, ScoringEvent
 
 MONSTER, APPLES = 2, (3, 4)
 
@@ -77,11 +77,11 @@ class MonsterHunt(GridGame):
     }
     things = ("red player", "blue player", "monster", "apple", "apple")
     events = (
-        Event("red_apple", "red eats an apple", +2, 0),
-        Event("blue_apple", "blue eats an apple", 0, +2),
-        Event("red_alone", "red meets the monster alone", -2, 0),
-        Event("blue_alone", "blue meets the monster alone", 0, -2),
-        Event("together", "both beat the monster", +5, +5),
+        ScoringEvent("red_apple", "red eats an apple", +2, 0),
+        ScoringEvent("blue_apple", "blue eats an apple", 0, +2),
+        ScoringEvent("red_alone", "red meets the monster alone", -2, 0),
+        ScoringEvent("blue_alone", "blue meets the monster alone", 0, -2),
+        ScoringEvent("together", "both beat the monster", +5, +5),
     )
     state = HuntState
 

@@ -1,4 +1,4 @@
-"""How Monster Hunt looks: pawns, green apples and a black monster with horns."""
+"""The view of Monster Hunt: pawns, green apples and a black monster with horns."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _box(
 def _inward(
     point: tuple[float, float], middle: list[float], inset: float, side: float
 ) -> tuple[float, float]:
-    """A corner moved toward the middle of its polygon, so that an outline is left around it."""
+    """A corner moved toward the centre of its polygon, which leaves an outline."""
     part = inset * 6
     x, y = (place + (goal - place) * part for place, goal in zip(point, middle, strict=True))
     return x * side, y * side

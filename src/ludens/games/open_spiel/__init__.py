@@ -1,1 +1,1 @@
-"""Rules from OpenSpiel behind the Ludens contract."""
+"""Games whose rules come from OpenSpiel."""

@@ -1,4 +1,4 @@
-"""Any OpenSpiel game behind the contract: a new one needs a view, words, and a class of a few lines.
+"""Adapter for OpenSpiel games: a new game needs a class of a few lines, a view and templates.
 
 Chance is resolved from the state's own stream, so that one seed gives one episode; actions carry the
 names the game chooses; seats that move together are supported.
@@ -22,11 +22,11 @@ _TERMINAL, _SIMULTANEOUS, _CHANCE = -4, -2, -1
 
 
 class SpielGame(Game):
-    """A game whose rules are OpenSpiel's. Subclasses name it, its seats, and how actions are spelt."""
+    """A game with OpenSpiel's rules. Subclasses define the game, its seats and the names of actions."""
 
     spiel_name: ClassVar[str]
     stable_names: ClassVar[bool] = False
-    """Whether an action's name depends on player and number alone, so that it may be remembered."""
+    """Whether an action's name depends only on player and number, so that it can be cached."""
 
     @property
     def spiel_parameters(self) -> Mapping[str, Any]:
@@ -44,7 +44,7 @@ class SpielGame(Game):
 
     @property
     def searchable(self) -> bool:
-        """Whether a tree search may look at everything: perfect information, one seat at a time."""
+        """Whether tree search applies: perfect information, one seat at a time."""
         import pyspiel
 
         kind = self.spiel.get_type()
@@ -52,11 +52,11 @@ class SpielGame(Game):
         return bool(open_to_all and kind.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL)
 
     def action_name(self, spiel: pyspiel.State, player: int, action: int) -> str:
-        """How an action is called everywhere in Ludens."""
+        """The canonical name of an action."""
         return str(spiel.action_to_string(player, action))
 
     def first(self) -> pyspiel.State:
-        """Where every episode begins, before chance has dealt."""
+        """The initial state, before chance has acted."""
         return self.spiel.new_initial_state()
 
     def start(self, seed: int) -> SpielState:
@@ -70,8 +70,8 @@ def _load(name: str, parameters: tuple[tuple[str, Any], ...]) -> pyspiel.Game:
     return pyspiel.load_game(name, dict(parameters))
 
 
-class _Names(dict[int, str]):
-    """A player's actions by number, each named once."""
+class _ActionNames(dict[int, str]):
+    """A cache of a player's action names, by number."""
 
     def __init__(self, game: SpielGame, player: int) -> None:
         self._game, self._player = game, player
@@ -81,11 +81,11 @@ class _Names(dict[int, str]):
         return self.setdefault(action, name)
 
 
-_stable_names = lru_cache(maxsize=256)(_Names)
+_stable_names = lru_cache(maxsize=256)(_ActionNames)
 
 
 class SpielState(State):
-    """An OpenSpiel state that has left all chance nodes behind."""
+    """An OpenSpiel state past all chance nodes."""
 
     def __init__(self, game: SpielGame, spiel: pyspiel.State, random: Stream) -> None:
         self.game = game
@@ -94,7 +94,7 @@ class SpielState(State):
         self._settle()
 
     def _settle(self) -> None:
-        """Resolve chance, then find out who is to move."""
+        """Resolve chance nodes, then determine the seats to act."""
         spiel = self.spiel
         while (player := spiel.current_player()) == _CHANCE:
             outcomes = spiel.chance_outcomes()
@@ -102,19 +102,19 @@ class SpielState(State):
         seats = self.game.seats
         self._names: dict[str, dict[str, int]] = {}
         if player == _SIMULTANEOUS:
-            self._turn = tuple(seat for index, seat in enumerate(seats) if spiel.legal_actions(index))
+            self._to_act = tuple(seat for index, seat in enumerate(seats) if spiel.legal_actions(index))
         else:
-            self._turn = () if player == _TERMINAL else (seats[player],)
+            self._to_act = () if player == _TERMINAL else (seats[player],)
 
     @property
     def to_act(self) -> tuple[str, ...]:
-        return self._turn
+        return self._to_act
 
     def legal(self, seat: str) -> Legal:
         return Legal(self._named(seat))
 
     def _named(self, seat: str) -> dict[str, int]:
-        if seat not in self._turn:
+        if seat not in self._to_act:
             return {}
         named = self._names.get(seat)
         if named is None:
@@ -129,18 +129,18 @@ class SpielState(State):
         return named
 
     def name_of(self, action: int) -> str:
-        """The name of one of OpenSpiel's actions for the seat to move."""
-        return next(name for name, number in self._named(self._turn[0]).items() if number == action)
+        """The name of an OpenSpiel action of the seat to act."""
+        return next(name for name, number in self._named(self._to_act[0]).items() if number == action)
 
     def refusal(self, seat: str, action: str) -> str | None:
         return None if action in self._named(seat) else super().refusal(seat, action)
 
     def _advance(self, actions: Mapping[str, str]) -> None:
-        numbers = [self._named(seat)[actions[seat]] for seat in self._turn]
-        if len(self._turn) == 1:
+        numbers = [self._named(seat)[actions[seat]] for seat in self._to_act]
+        if len(self._to_act) == 1:
             self.spiel.apply_action(numbers[0])
         else:
-            due = dict(zip(self._turn, numbers, strict=True))
+            due = dict(zip(self._to_act, numbers, strict=True))
             self.spiel.apply_actions([due.get(seat, 0) for seat in self.game.seats])
         self._settle()
 
@@ -164,7 +164,7 @@ class SpielState(State):
     def clone(self) -> Self:
         copy = object.__new__(type(self))
         copy.game, copy.spiel = self.game, self.spiel.clone()
-        copy._random, copy._turn, copy._names = self._random.clone(), self._turn, self._names
+        copy._random, copy._to_act, copy._names = self._random.clone(), self._to_act, self._names
         return copy
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:

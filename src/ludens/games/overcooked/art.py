@@ -1,4 +1,4 @@
-"""The sprites of the kitchen, seen from above: tiles, what lies on them, and chefs with what they hold.
+"""The sprites of the kitchen, seen from above: tiles, objects, and chefs with what they hold.
 
 Everything is painted on a tile whose side is 1; `Brush` turns that into the pixels of one sprite.
 """
@@ -22,11 +22,11 @@ GROUNDS = ("page", "panel", "light", "wood")
 
 _WAYS = {"UP": (0, -1), "DOWN": (0, 1), "RIGHT": (1, 0), "LEFT": (-1, 0)}
 _SLOTS = ((0.37, 0.34), (0.63, 0.34), (0.5, 0.56))
-"""Where onions lie in a pot."""
+"""Positions of onions in a pot."""
 
 
 class Brush:
-    """Paints on one tile of a kit's colours."""
+    """Paints on one tile with a kit's colours."""
 
     def __init__(self, kit: Kit, draw: ImageDraw, side: float) -> None:
         self.rgb, self.draw, self.side = kit.rgb, draw, side
@@ -47,12 +47,12 @@ class Brush:
         self.draw.rounded_rectangle(inner, (round_ - e) * s, fill=colour)
 
     def say(self, words: str, x: float, y: float, room: float, size: float, on: str) -> None:
-        """Letters that can be read on a colour."""
+        """Letters that are legible on a colour."""
         s = self.side
         letters(self.draw, words, x * s, y * s, room * s, size * s, letter_on(self.rgb(on)))
 
     def onion(self, x: float, y: float, r: float) -> None:
-        """A bulb with a tip and skins."""
+        """An onion: a bulb with a tip and skins."""
         s, skin = self.side, self.rgb("yellow")
         tip = [(x - 0.45 * r, y - 0.62 * r), (x, y - 1.35 * r), (x + 0.45 * r, y - 0.62 * r)]
         self.draw.polygon([(a * s, b * s) for a, b in tip], fill=edge_of(skin))
@@ -67,7 +67,7 @@ class Brush:
         self.disc(x, y, r * 0.62, "white", r * 0.09)
 
     def thing(self, what: str, x: float, y: float, r: float) -> None:
-        """Whatever can be carried."""
+        """Anything that can be carried."""
         if what == ONION:
             self.onion(x, y, r)
         elif what == DISH:
@@ -85,7 +85,7 @@ class Art:
         self._kit, self._px = kit, px
 
     def tile(self, kind: str, holds: str = "") -> Sprite:
-        """Floor, counter with what lies on it, box, rack or hatch."""
+        """Floor, counter with its object, box, rack or hatch."""
 
         def paint(draw: ImageDraw, scale: float) -> None:
             brush = self._ground(draw, scale, kind)
@@ -107,7 +107,7 @@ class Art:
         return self._kit.sprite(("kitchen", kind, holds), self._px, self._px, _under(kind), paint)
 
     def pot(self, pot: Pot) -> Sprite:
-        """A pot with its onions and, once it cooks, the steps it has cooked."""
+        """A pot with its onions and, while it cooks, the steps it has cooked."""
 
         def paint(draw: ImageDraw, scale: float) -> None:
             brush = self._ground(draw, scale, COUNTER)
@@ -124,7 +124,7 @@ class Art:
         return self._kit.sprite(("pot", pot), self._px, self._px, _under(COUNTER), paint)
 
     def chef(self, number: int, chef: Chef) -> Sprite:
-        """A chef on the floor: hat with the chef's number, eyes and hands toward what is faced."""
+        """A chef on the floor: hat with the chef's number, eyes and hands toward the tile in front."""
         hue, (fx, fy) = HUES[number], _WAYS[chef.facing]
 
         def paint(draw: ImageDraw, scale: float) -> None:
@@ -147,7 +147,7 @@ class Art:
         return self._kit.sprite(key, self._px, self._px, _under(FLOOR), paint)
 
     def _ground(self, draw: ImageDraw, scale: float, kind: str) -> Brush:
-        """The tile itself: a line around it, heavier around what cannot be walked on."""
+        """The tile itself: a line around it, thicker around tiles that cannot be walked on."""
         brush, side = Brush(self._kit, draw, self._px * scale), self._px * scale
         ground, line = self._kit.rgb(_under(kind)), self._kit.rgb("line")
         soft = mix(ground, line, 1, 4) if kind == FLOOR else line

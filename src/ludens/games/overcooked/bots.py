@@ -1,4 +1,4 @@
-"""Chefs: a pair that plans together, and one that minds its own errands."""
+"""Overcooked bots: a pair that plans together, and one that works on its own."""
 
 from __future__ import annotations
 
@@ -8,33 +8,35 @@ from functools import lru_cache
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
 from ludens.core.options import option
-from ludens.games.overcooked.cooking import ACTIONS, ONION, POT_HOLDS, Moment
-from ludens.games.overcooked.errands import ROLES, Errand, done, errand
+from ludens.games.overcooked.cooking import ACTIONS, ONION, POT_HOLDS, Snapshot
 from ludens.games.overcooked.kitchens import Kitchen, kitchen
-from ludens.games.overcooked.routes import LONGEST, Route, route, shared
+from ludens.games.overcooked.routes import LONGEST, ROLES, Errand, Route, done, errand, route, shared
 from ludens.games.overcooked.rules import SEATS, Overcooked, OvercookedState
 
 _WAITING = LONGEST // 2
-"""What waiting costs in a plan: more than most errands take, so that two who can work do."""
+"""The cost of waiting in a plan: more than most errands take, so that both work when they can."""
 
 
 @lru_cache(maxsize=4096)
-def together(place: Kitchen, moment: Moment) -> tuple[str, str]:
-    """The next action of both chefs by the shortest joint plan.
+def joint_plan(place: Kitchen, snapshot: Snapshot) -> tuple[str, str]:
+    """The next action of both chefs, from the shortest joint plan.
 
     One chef takes an errand and the straight way; the other's errand counts on its being done, and the
     other's way keeps clear of it. Either chef may go first; both seats work out the same plan.
     """
     plans: list[tuple[int, int, tuple[str, str]]] = []
     for first, second in ((0, 1), (1, 0)):
-        task = errand(place, moment, first)
-        then, alone = errand(place, done(place, moment, first, task), second), errand(place, moment, second)
-        for wall in (None, moment.chefs[second].cell):
-            leader = route(place, moment.chefs[first], task, wall=wall)
+        task = errand(place, snapshot, first)
+        then, alone = (
+            errand(place, done(place, snapshot, first, task), second),
+            errand(place, snapshot, second),
+        )
+        for wall in (None, snapshot.chefs[second].cell):
+            leader = route(place, snapshot.chefs[first], task, wall=wall)
             if leader is None:
                 continue
             in_turn = then if then == alone else then._replace(wait=max(then.wait, leader.steps))
-            follower = route(place, moment.chefs[second], in_turn, around=leader.cells)
+            follower = route(place, snapshot.chefs[second], in_turn, around=leader.cells)
             if follower is None:
                 continue
             cost = _cost(task, leader) + _cost(then, follower)
@@ -49,7 +51,7 @@ def _cost(task: Errand, way: Route) -> int:
 
 @dataclass
 class Planner(Agent):
-    """Plans for both chefs on the full state and does its own part."""
+    """Plans for both chefs on the full state and executes its own part."""
 
     kind = "bot/planner"
     sees = "state"
@@ -59,12 +61,12 @@ class Planner(Agent):
         self.me = SEATS.index(self.seat)
         if not shared(kitchen(self.game.layout)):
             raise BadOption(
-                f"{self.kind} hands nothing over; in {self.game.layout} no chef can reach everything."
+                f"{self.kind} does not hand things over; in {self.game.layout} no chef can reach everything."
             )
 
     def action(self, state: OvercookedState) -> str:
-        """What the plan says now."""
-        return together(state.kitchen, state.moment)[self.me]
+        """The planned action."""
+        return joint_plan(state.kitchen, state.snapshot)[self.me]
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, OvercookedState)
@@ -74,7 +76,7 @@ class Planner(Agent):
 
 @dataclass
 class Optimal(Planner):
-    """The paper's optimal pair: two whole soups, 40 points, and then rest.
+    """The paper's optimal pair: two soups, 40 points, then rest.
 
     The planner goes on with a third, which the paper does not count on.
     """
@@ -84,23 +86,23 @@ class Optimal(Planner):
 
     def action(self, state: OvercookedState) -> str:
         facts, action = state.facts, super().action(state)
-        potting = action == "INTERACT" and state.moment.chefs[self.me].holds == ONION
+        potting = action == "INTERACT" and state.snapshot.chefs[self.me].holds == ONION
         enough = potting and facts["onions_potted"] >= POT_HOLDS * self.soups
         return "STAY" if enough or facts["soups_delivered"] >= self.soups else action
 
 
 @dataclass
 class Greedy(Planner):
-    """Minds its own errands and takes the shortest way around the other; now and then its hand slips."""
+    """Does its own errands by the shortest way around the other; with a small probability acts at random."""
 
     kind = "bot/greedy"
     role: str = option("any", choices=ROLES, help="cook (onions and pots), waiter (dishes and soups) or any")
-    slips: float = option(0.0, low=0.0, high=1.0, help="how often it does something random instead")
+    slips: float = option(0.0, low=0.0, high=1.0, help="probability of a random action")
 
     def action(self, state: OvercookedState) -> str:
         if self.random.random() < self.slips:
             return self.random.choice(ACTIONS)
-        place, moment = state.kitchen, state.moment
-        task = errand(place, moment, self.me, self.role)
-        way = route(place, moment.chefs[self.me], task, wall=moment.chefs[1 - self.me].cell)
+        place, snapshot = state.kitchen, state.snapshot
+        task = errand(place, snapshot, self.me, self.role)
+        way = route(place, snapshot.chefs[self.me], task, wall=snapshot.chefs[1 - self.me].cell)
         return way.actions[0] if way and task.cells else self.random.choice(ACTIONS[:5])

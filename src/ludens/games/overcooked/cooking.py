@@ -1,4 +1,4 @@
-"""The laws of the kitchen: what one step of both chefs does. Pure functions on frozen moments.
+"""The rules of the kitchen: one step of both chefs, as pure functions on frozen snapshots.
 
 The order within a step is that of Overcooked-AI: chef_0 interacts, then chef_1; both move; then pots cook.
 """
@@ -16,7 +16,7 @@ POT_HOLDS, COOK_STEPS = 3, 5
 
 NOTHING, ONION, DISH = "", "onion", "dish"
 SOUPS = ("soup of 1 onion", "soup of 2 onions", "soup of 3 onions")
-"""A plated soup, by the onions in it."""
+"""Plated soups, by the onions in them."""
 
 EVENTS = (
     "onions_potted",
@@ -27,13 +27,13 @@ EVENTS = (
     "soups_delivered",
     "weak_soups_delivered",
 )
-"""What one INTERACT can bring about. A useful dish is one that earns; a weak soup is one that does not."""
-Event = tuple[int, str]
-"""Which chef did what."""
+"""The effects of an INTERACT. A useful dish is one that earns points; a weak soup is one that does not."""
+CookingEvent = tuple[int, str]
+"""Chef number and effect."""
 
 
 class Chef(NamedTuple):
-    """Where a chef stands and looks, and what the chef holds."""
+    """A chef's cell, direction and held object."""
 
     cell: int
     facing: str
@@ -41,7 +41,7 @@ class Chef(NamedTuple):
 
 
 class Pot(NamedTuple):
-    """Onions in a pot and the steps they have cooked; -1 until somebody starts it."""
+    """The onions in a pot and the steps they have cooked; -1 until it is started."""
 
     onions: int = 0
     cooked: int = -1
@@ -57,45 +57,50 @@ class Pot(NamedTuple):
         return self.cooked == COOK_STEPS
 
 
-class Moment(NamedTuple):
-    """Everything that can be seen in the kitchen at one time."""
+class Snapshot(NamedTuple):
+    """The visible state of the kitchen at one step."""
 
     chefs: tuple[Chef, ...]
     pots: tuple[Pot, ...]
     counters: tuple[tuple[int, str], ...] = ()
-    """Every counter on which something lies, by cell."""
+    """Every counter with an object on it, by cell."""
 
 
-def opening(place: Kitchen) -> Moment:
-    """The first moment: empty hands, empty pots, both chefs looking up."""
-    return Moment(tuple(Chef(cell, "UP") for cell in place.starts), (Pot(),) * len(place.pots))
+def opening(place: Kitchen) -> Snapshot:
+    """The first snapshot: empty hands, empty pots, both chefs looking up."""
+    return Snapshot(tuple(Chef(cell, "UP") for cell in place.starts), (Pot(),) * len(place.pots))
 
 
 def after(
-    place: Kitchen, moment: Moment, actions: Sequence[str], strict: bool = False
-) -> tuple[Moment, list[Event]]:
-    """The next moment, and what the chefs brought about.
+    place: Kitchen, snapshot: Snapshot, actions: Sequence[str], strict: bool = False
+) -> tuple[Snapshot, list[CookingEvent]]:
+    """The next snapshot, and the events of this step.
 
     Args:
         place: The kitchen.
-        moment: What there is before the step.
+        snapshot: What there is before the step.
         actions: One of `ACTIONS` for each chef.
         strict: Whether dishes count as useful by the released code's rule (see `_useful`).
     """
-    events: list[Event] = []
-    now = moment
+    events: list[CookingEvent] = []
+    now = snapshot
     for number, action in enumerate(actions):
         if action == "INTERACT":
-            now = _interact(place, now, number, moment.pots, strict, events)
+            now = _interact(place, now, number, snapshot.pots, strict, events)
     pots = tuple(
         pot._replace(cooked=pot.cooked + 1) if 0 <= pot.cooked < COOK_STEPS else pot for pot in now.pots
     )
-    return Moment(_moved(place, now.chefs, actions), pots, now.counters), events
+    return Snapshot(_moved(place, now.chefs, actions), pots, now.counters), events
 
 
 def _interact(
-    place: Kitchen, now: Moment, number: int, before: tuple[Pot, ...], strict: bool, events: list[Event]
-) -> Moment:
+    place: Kitchen,
+    now: Snapshot,
+    number: int,
+    before: tuple[Pot, ...],
+    strict: bool,
+    events: list[CookingEvent],
+) -> Snapshot:
     chef = now.chefs[number]
     holds, pots, counters = chef.holds, now.pots, now.counters
     front = chef.cell + place.steps[chef.facing]
@@ -123,11 +128,11 @@ def _interact(
         holds = NOTHING
     chefs = list(now.chefs)
     chefs[number] = chef._replace(holds=holds)
-    return Moment(tuple(chefs), pots, counters)
+    return Snapshot(tuple(chefs), pots, counters)
 
 
 def _at_pot(holds: str, pot: Pot) -> tuple[str, Pot, str]:
-    """What is held and what is in the pot after an INTERACT, and the event it was."""
+    """The held object and the pot after an INTERACT, and its event."""
     if holds == ONION and pot.open:
         return NOTHING, Pot(pot.onions + 1), "onions_potted"
     if not holds and pot.onions and pot.cooked < 0:
@@ -137,7 +142,7 @@ def _at_pot(holds: str, pot: Pot) -> tuple[str, Pot, str]:
     return holds, pot, ""
 
 
-def _useful(now: Moment, pots: tuple[Pot, ...], strict: bool) -> bool:
+def _useful(now: Snapshot, pots: tuple[Pot, ...], strict: bool) -> bool:
     """Whether a dish taken now earns: some pot held onions when the step began.
 
     By the released code's rule no dish may lie on a counter, and fewer dishes must be held than there are
@@ -151,7 +156,7 @@ def _useful(now: Moment, pots: tuple[Pot, ...], strict: bool) -> bool:
 
 
 def _moved(place: Kitchen, chefs: tuple[Chef, ...], actions: Sequence[str]) -> tuple[Chef, ...]:
-    """Both chefs turned, and moved unless they would meet in a cell or change places."""
+    """Both chefs turned, and moved unless they would collide or swap places."""
     if not any(action in place.steps for action in actions):
         return chefs
     goals = []

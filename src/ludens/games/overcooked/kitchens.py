@@ -1,4 +1,4 @@
-"""Kitchens: where counters, pots, boxes and chefs stand. The five classic layouts of Overcooked-AI.
+"""Kitchens: the five classic layouts of Overcooked-AI.
 
 A cell is a whole number, counted row by row from the top left; people read it as `A1`, row A at the top and
 column 1 on the left.
@@ -18,12 +18,12 @@ LAYOUTS = {
     "forced_coordination": ("XXXPX", "O.X1P", "O2X.X", "D.X.X", "XXXSX"),
     "counter_circuit": ("XXXPPXXX", "X..2...X", "D.XXXX.S", "X..1...X", "XXXOOXXX"),
 }
-"""`1` and `2` are the floor on which chef_0 and chef_1 begin."""
+"""`1` and `2` are the floor cells on which chef_0 and chef_1 start."""
 
 
 @dataclass(frozen=True)
 class Kitchen:
-    """A layout, read once."""
+    """A parsed layout."""
 
     rows: tuple[str, ...]
 
@@ -34,12 +34,12 @@ class Kitchen:
 
     @cached_property
     def tiles(self) -> str:
-        """What every cell is, one letter each."""
+        """One letter per cell."""
         return "".join(self.rows).replace("1", FLOOR).replace("2", FLOOR)
 
     @cached_property
     def starts(self) -> tuple[int, int]:
-        """Where the chefs begin."""
+        """The starting cells of the chefs."""
         joined = "".join(self.rows)
         return joined.index("1"), joined.index("2")
 
@@ -50,7 +50,7 @@ class Kitchen:
 
     @cached_property
     def steps(self) -> dict[str, int]:
-        """How far a step in each direction leads in cell numbers."""
+        """The offset in cell numbers of a step in each direction."""
         return {"UP": -self.width, "DOWN": self.width, "RIGHT": 1, "LEFT": -1}
 
     def all(self, tile: str) -> tuple[int, ...]:
@@ -58,7 +58,7 @@ class Kitchen:
         return tuple(cell for cell, kind in enumerate(self.tiles) if kind == tile)
 
     def name(self, cell: int) -> str:
-        """What people call the cell."""
+        """The name of a cell."""
         row, column = divmod(cell, self.width)
         return f"{'ABCDEFGHI'[row]}{column + 1}"
 

@@ -1,4 +1,4 @@
-"""Overcooked: two chefs cook onion soup together; what they earn is shared."""
+"""Overcooked: two chefs cook onion soup together and share the reward."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Self
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.state import Legal, State
-from ludens.games.overcooked.cooking import ACTIONS, EVENTS, Moment, after, opening
+from ludens.games.overcooked.cooking import ACTIONS, EVENTS, Snapshot, after, opening
 from ludens.games.overcooked.kitchens import LAYOUTS, kitchen
 
 SEATS = ("chef_0", "chef_1")
@@ -19,21 +19,21 @@ POINTS = {
     "paper": {"onions_potted": 2, "dishes_useful": 2, "soups_plated": 2, "soups_delivered": 10},
     "released": {"onions_potted": 3, "dishes_useful": 3, "soups_plated": 5, "soups_delivered": 10},
 }
-"""What events earn: a soup of three onions brings 20 by the paper, 27 by its released code."""
+"""Points per event: a soup of three onions earns 20 by the paper, 27 by its released code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A moment with its step, the points earned until then, and the actions that led to it."""
+    """A snapshot with its step, the score so far, and the actions that led to it."""
 
     step: int
     score: int
-    moment: Moment
+    snapshot: Snapshot
     actions: tuple[str, ...] = ()
 
 
 class OvercookedState(State):
-    """The most recent frames, the current one last, and what each chef has done so far."""
+    """The most recent frames, the current one last, and the counters of each chef."""
 
     def __init__(self, game: Overcooked) -> None:
         self.game = game
@@ -52,9 +52,9 @@ class OvercookedState(State):
         return self.frames[-1].score
 
     @property
-    def moment(self) -> Moment:
-        """The kitchen as it is."""
-        return self.frames[-1].moment
+    def snapshot(self) -> Snapshot:
+        """The kitchen now."""
+        return self.frames[-1].snapshot
 
     @property
     def to_act(self) -> tuple[str, ...]:
@@ -65,12 +65,12 @@ class OvercookedState(State):
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         both = tuple(actions[seat] for seat in SEATS)
-        moment, events = after(self.kitchen, self.moment, both, strict=self.game.variant == "released")
+        snapshot, events = after(self.kitchen, self.snapshot, both, strict=self.game.variant == "released")
         score, points = self.score, POINTS[self.game.variant]
         for chef, event in events:
             self.counts[chef][event] += 1
             score += points.get(event, 0)
-        self.frames = (*self.frames[1 - FRAMES :], Frame(self.step + 1, score, moment, both))
+        self.frames = (*self.frames[1 - FRAMES :], Frame(self.step + 1, score, snapshot, both))
 
     @property
     def returns(self) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""How Overcooked looks: step and score on top, the kitchen from above, and a legend below.
+"""The view of Overcooked: step and score on top, the kitchen from above, and a legend below.
 
 Both chefs see the same pictures. A frame once drawn is kept, since it is shown in four observations.
 """
@@ -15,7 +15,7 @@ from ludens.games.overcooked.kitchens import COUNTER, DISHES, FLOOR, HATCH, ONIO
 from ludens.games.overcooked.rules import POINTS, SEATS, Frame, Overcooked, OvercookedState
 
 _TOP, _LEFT, _LEGEND = 52, 26, 388
-"""Where kitchen and legend begin, in units of a 512th of the picture."""
+"""Vertical positions of kitchen and legend, in units of 1/512 of the picture."""
 _KEPT_FRAMES = 64
 
 
@@ -31,7 +31,7 @@ class OvercookedView(View):
         self._x = px(_LEFT) + (render.size - px(_LEFT + 8) - self._px * columns) // 2
         self._y = px(_TOP)
         self._art = Art(self._kit, self._px)
-        self._base = self._furniture()
+        self._base = self._background()
         self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._drawn)
 
     def image(self, state: OvercookedState, seat: str) -> Picture:
@@ -42,14 +42,14 @@ class OvercookedView(View):
 
     def _drawn(self, frame: Frame) -> Picture:
         canvas, font = self._base.copy(), self._kit.font_px(20)
-        px, tiles, moment = self._kit.px, self._kitchen.tiles, frame.moment
+        px, tiles, snapshot = self._kit.px, self._kitchen.tiles, frame.snapshot
         canvas.text(px(12), px(18), f"step {frame.step} of {self._horizon}", font, bold=True)
         canvas.text(px(500), px(18), f"score {frame.score}", font, anchor="rm", bold=True)
-        for cell, pot in zip(self._kitchen.pots, moment.pots, strict=True):
+        for cell, pot in zip(self._kitchen.pots, snapshot.pots, strict=True):
             self._put(canvas, cell, self._art.pot(pot))
-        for cell, lying in moment.counters:
+        for cell, lying in snapshot.counters:
             self._put(canvas, cell, self._art.tile(tiles[cell], lying))
-        for number, chef in enumerate(moment.chefs):
+        for number, chef in enumerate(snapshot.chefs):
             self._put(canvas, chef.cell, self._art.chef(number, chef))
         return canvas.picture()
 
@@ -57,7 +57,7 @@ class OvercookedView(View):
         row, column = divmod(cell, self._kitchen.width)
         canvas.place(sprite, self._x + column * self._px, self._y + row * self._px)
 
-    def _furniture(self) -> Canvas:
+    def _background(self) -> Canvas:
         """Everything that is the same in every frame."""
         canvas, px, font = self._kit.canvas(), self._kit.px, self._kit.font_px(14)
         for row in range(len(self._kitchen.rows)):
@@ -103,22 +103,22 @@ class OvercookedView(View):
             f"{FLOOR} floor, {COUNTER} counter, {POT} pot, {ONIONS} onion box, {DISHES} dish rack, "
             f"{HATCH} serving hatch"
         )
-        return "\n".join([*lines, *(self._told(frame) for frame in state.frames)])
+        return "\n".join([*lines, *(self._describe(frame) for frame in state.frames)])
 
-    def _told(self, frame: Frame) -> str:
+    def _describe(self, frame: Frame) -> str:
         """One frame in words."""
-        name, moment = self._kitchen.name, frame.moment
+        name, snapshot = self._kitchen.name, frame.snapshot
         said = [f"Step {frame.step} of {self._horizon}, score {frame.score}:"]
-        for seat, hue, chef in zip(SEATS, HUES, moment.chefs, strict=True):
+        for seat, hue, chef in zip(SEATS, HUES, snapshot.chefs, strict=True):
             way = chef.facing.lower()
             said.append(f"{seat} ({hue}) at {name(chef.cell)} facing {way}, holding {_held(chef.holds)};")
-        for cell, pot in zip(self._kitchen.pots, moment.pots, strict=True):
+        for cell, pot in zip(self._kitchen.pots, snapshot.pots, strict=True):
             said.append(f"pot {name(cell)}: {_cooked(pot)};")
-        lying = ", ".join(f"{what} on {name(cell)}" for cell, what in moment.counters)
+        lying = ", ".join(f"{what} on {name(cell)}" for cell, what in snapshot.counters)
         return " ".join([*said, f"on counters: {lying or 'nothing'}."])
 
     def notes(self, state: OvercookedState, seat: str) -> str:
-        chef = state.moment.chefs[SEATS.index(seat)]
+        chef = state.snapshot.chefs[SEATS.index(seat)]
         lines = [f"You hold {_held(chef.holds)}. What both chefs did lately:"]
         for frame in state.frames:
             both = ", ".join(f"{who} {action}" for who, action in zip(SEATS, frame.actions, strict=False))

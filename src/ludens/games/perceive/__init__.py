@@ -1,1 +1,1 @@
-"""Perceive: read a board off its picture."""
+"""Perceive: read a board from its picture."""

@@ -1,4 +1,4 @@
-"""Reading a matrix out of a reply: nested lists, LaTeX, or rows of numbers."""
+"""The reply format for matrices: nested lists, LaTeX, or rows of numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ludens.core.errors import Ambiguous, Unreadable
 from ludens.core.reply import ReplyFormat, without_reasoning
 from ludens.core.state import Legal
-from ludens.games.perceive.rules import shape_trouble
+from ludens.games.perceive.rules import shape_error
 
 _NUMBER = re.compile(r"[+-]?\d{1,6}")
 _ROW = re.compile(r"[\s,;|&\[\]()-]*[+-]?\d{1,6}(?:[\s,;|&]+[+-]?\d{1,6})*[\s,;|&\[\]()\\]*")
@@ -41,11 +41,11 @@ class MatrixFormat(ReplyFormat):
         found = [*_lists(said), *_latex(said)] or _plain(said)
         if not found:
             raise Unreadable("no matrix was found in the reply.")
-        fitting = {json.dumps(m) for m in found if shape_trouble(m, self.rows, self.columns) is None}
+        fitting = {json.dumps(m) for m in found if shape_error(m, self.rows, self.columns) is None}
         if len(fitting) > 1:
             raise Ambiguous("the reply holds several different matrices; give exactly one.")
         if not fitting:
-            raise Unreadable(shape_trouble(found[-1], self.rows, self.columns) or "no matrix fits.")
+            raise Unreadable(shape_error(found[-1], self.rows, self.columns) or "no matrix fits.")
         return fitting.pop()
 
 
@@ -80,7 +80,7 @@ def _latex(text: str) -> list[Rows]:
 
 
 def _plain(text: str) -> list[Rows]:
-    """Blocks of neighbouring lines that hold nothing but numbers."""
+    """Blocks of consecutive lines that hold only numbers."""
     blocks: list[Rows] = []
     inside = False
     for line in text.splitlines():

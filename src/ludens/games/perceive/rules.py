@@ -1,9 +1,10 @@
-"""Perceive: a question of one move. A random position of a board game is to be written down as a matrix."""
+"""Perceive, a one-move question: write a random position of a board game as a matrix."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
@@ -11,12 +12,55 @@ from typing import Any, Self
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.options import option
-from ludens.core.random import stream
+from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView, Matrix
-from ludens.games.perceive.sweep import bounds, codes_of, scattered
+
+_RANGE = re.compile(r"(\d{1,4})-(\d{1,4})")
+
+
+def bounds(board: BoardView, pieces: str) -> tuple[int, int]:
+    """The bounds in an option `pieces` such as `46-90`."""
+    written, cells = _RANGE.fullmatch(pieces), board.rows * board.columns
+    low, high = (int(written[1]), int(written[2])) if written else (1, 0)
+    if not low <= high <= cells:
+        raise BadOption(f"option 'pieces' of perceive must be a range such as 0-{cells}, not {pieces!r}.")
+    return low, high
+
+
+def codes_of(board: BoardView, kinds: str) -> Sequence[int]:
+    """The codes of the pieces whose letters are in `kinds`; all when it is empty."""
+    known: dict[str, list[int]] = {}
+    for code, mark in board.marks.items():
+        if code != board.empty:
+            known.setdefault(mark.upper(), []).append(code)
+    for letter in kinds.upper():
+        if letter not in known:
+            raise BadOption(
+                f"option 'kinds' of perceive has the letter {letter!r}; "
+                f"the pieces of {board.game.name} are {''.join(known)}."
+            )
+    return [code for letter in (kinds.upper() or known) for code in known[letter]]
+
+
+def scattered(board: BoardView, random: Stream, pieces: str, kinds: str) -> Matrix:
+    """A random position with this number and these kinds of pieces, each piece equally likely.
+
+    With kinds alone, as many pieces on the same cells as the board would scatter of all kinds.
+    """
+    if not pieces and not kinds:
+        return board.scatter(random)
+    codes, cells = codes_of(board, kinds), range(board.rows * board.columns)
+    if pieces:
+        filled = set(random.sample(cells, random.between(*bounds(board, pieces))))
+    else:
+        usual = [code for row in board.scatter(random) for code in row]
+        filled = {cell for cell in cells if usual[cell] != board.empty}
+    flat = [random.choice(codes) if cell in filled else board.empty for cell in cells]
+    return [flat[start : start + board.columns] for start in range(0, len(flat), board.columns)]
+
 
 SEAT = "viewer"
 
@@ -56,7 +100,7 @@ class Perceive(Game):
 
 @lru_cache(maxsize=64)
 def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
-    """The view of the board game whose positions are shown."""
+    """The view of the board game that is shown."""
     if board.startswith("perceive"):
         raise BadOption("perceive needs a board game to show, not itself.")
     view = make(board).view(render, seed)
@@ -66,7 +110,7 @@ def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
 
 
 class Position(State):
-    """A position to be read, and what was read."""
+    """A position, and the matrix that was answered."""
 
     def __init__(self, board: BoardView, matrix: Matrix, answer: str | None = None) -> None:
         self.board = board
@@ -87,7 +131,7 @@ class Position(State):
             read = json.loads(action)
         except (ValueError, RecursionError):
             return "the answer is not a matrix of whole numbers."
-        return shape_trouble(read, self.board.rows, self.board.columns)
+        return shape_error(read, self.board.rows, self.board.columns)
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]
@@ -123,7 +167,7 @@ def canonical(matrix: Matrix) -> str:
     return json.dumps([list(row) for row in matrix])
 
 
-def shape_trouble(matrix: Any, rows: int, columns: int) -> str | None:
+def shape_error(matrix: Any, rows: int, columns: int) -> str | None:
     """What is wrong with the shape of an answer, or None."""
     if not isinstance(matrix, list) or not all(isinstance(row, list) for row in matrix):
         return "the answer is not a matrix: a list of rows, each a list of whole numbers."

@@ -1,4 +1,4 @@
-"""How a position to be read is shown: exactly as the board game shows it."""
+"""The view of Perceive: the board game's own picture."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ class PerceiveView(View):
     def values(self, seat: str) -> dict[str, object]:
         board = self._board
         named = [f"{code} for {name}" for code, name in board.codes.items() if name != str(code)]
-        legend = ", ".join(named) + (", every other number as it stands" * (len(named) < len(board.codes)))
+        legend = ", ".join(named) + (", every other number as itself" * (len(named) < len(board.codes)))
         return {"game": board.game.name, "rows": board.rows, "columns": board.columns, "legend": legend}

@@ -1,4 +1,4 @@
-"""A scripted player for Pong: foresees where the ball will cross its column and waits for it there."""
+"""A scripted Pong player: predicts where the ball will cross its column and waits there."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from ludens.games.pong.console import BOTTOM, TOP, Box, Frame
 from ludens.games.pong.rules import FRAMES, PongState
 
 _COLUMN = {"left": 20.5, "right": 139.5}
-"""Where the middle of the ball is when it meets the paddle."""
+"""The column of the ball's centre when it meets the paddle."""
 _MIDDLE = (TOP + BOTTOM) / 2
 _HALF = 8
-"""Half of a paddle, in rows."""
+"""Half the height of a paddle, in rows."""
 _ABOVE = 6.5
-"""How far the middle of a paddle is above the row that its knob stands for."""
+"""Offset from a paddle's centre to the row of its knob."""
 _STEP = 9
-"""Rows off the mark that may still do, when there is no time left: a decision turns the knob by 24."""
+"""Tolerance in rows when there is no time left: one decision turns the knob by 24."""
 _CLOSE = 2.5
 """Rows off the mark that are too many while there is time to turn to and fro: the hand that sticks now and
 then makes the finer steps."""
 _TIME = 20
-"""Frames that leave time for it."""
+"""Frames that allow for it."""
 
 
 @dataclass
 class Tracker(Agent):
-    """Goes where the ball will be, a little further on, to meet it with a paddle's end: for a steep angle."""
+    """Goes to where the ball will be, slightly beyond, to hit it with the paddle's end at a steep angle."""
 
     kind = "bot/tracker"
     sees = "state"
@@ -43,7 +43,7 @@ class Tracker(Agent):
         return Reply(action, action)
 
     def action(self, state: PongState) -> str:
-        """What to do now."""
+        """The action for this state."""
         knob = state.console.left if self.side == "left" else state.console.right
         assert knob is not None
         self.mark = row, frames = self.meeting(*state.frames[-2:])
@@ -52,18 +52,18 @@ class Tracker(Agent):
         return "STAY" if abs(off) <= enough else "DOWN" if off > 0 else "UP"
 
     def meeting(self, before: Frame, now: Frame) -> tuple[float, float]:
-        """The row to have the paddle's middle in, and the frames until the ball comes."""
+        """The target row of the paddle's centre, and the frames until the ball arrives."""
         if now.ball is None or before.ball is None:
             return _MIDDLE, _TIME
         if any(ball[2] <= TOP or ball[3] >= BOTTOM for ball in (before.ball, now.ball)):
-            row, frames = self.mark  # at a wall the ball is half hidden: its speed cannot be told
+            row, frames = self.mark  # at a wall the ball is partly hidden and its speed unknown
             return row, frames - FRAMES
         (x, y), (old_x, old_y) = _centre(now.ball), _centre(before.ball)
         way, speed = _COLUMN[self.side] - x, x - old_x
         if speed * way <= 0:
             return _MIDDLE, _TIME
         decisions = way / speed
-        row = min(_folded(y + (y - old_y) * decisions), BOTTOM - _HALF)
+        row = min(_reflected(y + (y - old_y) * decisions), BOTTOM - _HALF)
         return row + (self.aim if y > old_y else -self.aim), FRAMES * decisions
 
 
@@ -71,8 +71,8 @@ def _centre(box: Box) -> tuple[float, float]:
     return (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
 
 
-def _folded(row: float) -> float:
-    """A row beyond the walls, as often reflected as it takes to lie between them."""
+def _reflected(row: float) -> float:
+    """A row reflected at the walls until it is between them."""
     top, height = TOP - 2, BOTTOM - TOP + 3
     beyond = (row - top) % (2 * height)
     return top + (beyond if beyond <= height else 2 * height - beyond)

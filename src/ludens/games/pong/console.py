@@ -1,12 +1,12 @@
-"""The console: Pong on the Arcade Learning Environment, as a step from one frozen snapshot to the next.
+"""The console: Pong on the Arcade Learning Environment, as steps between immutable console states.
 
-Any number of games share one emulator a thread: a snapshot holds everything, is restored before a step where
-the emulator was used for another, and continues bit for bit.
+All games of a thread share one emulator: a `ConsoleState` holds everything, is restored before a step where
+the emulator was used for another game, and continues bit for bit.
 
-ALE drives one paddle only, the right one. For two players the cartridge is switched to its own game for two,
-by its game number in memory; the left paddle's knob is ours, written to where the cartridge keeps the
-smoothed reading of it. In that game somebody must press a button to serve, and ALE has none for the left
-player: the number of the game against the computer, which serves by itself, is set for the frames of it.
+ALE drives only the right paddle. For two players the cartridge is switched to its own two-player game, by its
+game number in memory; the left paddle's knob is emulated here and written to where the cartridge keeps its
+smoothed reading. In that game a player must press a button to serve, and ALE has none for the left player:
+for those frames the number of the game against the computer is set, which serves automatically.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ HEIGHT, WIDTH = 210, 160
 TOP, BOTTOM = 34, 193
 """The rows of the screen between the walls."""
 BLACK, WHITE, GROUND, LEFT, RIGHT = 0, 14, 34, 56, 200
-"""The console's codes of the colours on the screen; ball and walls are white."""
+"""Colour codes on the screen; ball and walls are white."""
 
 ACTIONS = {"STAY": 0, "UP": 3, "DOWN": 4}
-"""What the console calls them: no action, and the knob to the right or left."""
+"""The console's action numbers: none, and the knob to the right or left."""
 
 _POINTS_LEFT, _POINTS_RIGHT, _GAME, _BALL_Y, _LEFT_KNOB = 13, 14, 22, 54, 59
 _COMPUTER, _TWO_PLAYERS = 0, 2
@@ -41,7 +41,7 @@ Box = tuple[int, int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One screen, as codes of colours, and the points when it was shown."""
+    """One screen as colour codes, and the score at that time."""
 
     screen: NDArray[np.uint8]
     points: tuple[int, int]
@@ -74,32 +74,32 @@ class Knob(NamedTuple):
     """A paddle's controller, as ALE turns it and as the console reads it."""
 
     turned: int = 0
-    """Half steps away from the middle; ALE turns by a whole one a frame, and stops at its ends."""
+    """Half steps from the centre; ALE turns by one step per frame, and stops at the ends."""
     smoothed: int = 109
     tick: int = 0
 
     @property
     def reading(self) -> int:
-        """What the console reads, and where the paddle comes to rest."""
+        """The console's reading, at which the paddle comes to rest."""
         return min(204, max(38, 110 + 23 * self.turned // 8))
 
     def after(self, action: str) -> Knob:
-        """The knob one frame later; the console reads it every second frame and halves the way."""
+        """The knob one frame later; the console reads it every second frame and moves half the distance."""
         turned = min(33, max(-33, self.turned + {"UP": -2, "DOWN": 2}.get(action, 0)))
         moved = Knob(turned, self.smoothed, self.tick + 1)
         return moved if self.tick % 2 else moved._replace(smoothed=(self.smoothed + moved.reading) // 2)
 
 
-class Snapshot(NamedTuple):
-    """A console between two frames."""
+class ConsoleState(NamedTuple):
+    """The console between two frames."""
 
     ale: Any
     right: Knob = Knob()
-    """A model of what ALE does, for players that see the state."""
+    """A model of ALE's knob, for players that see the state."""
     left: Knob | None = None
-    """Ours, where two play."""
+    """The left paddle's knob, in games for two."""
     pause: int = 0
-    """Frames since the ball was last in play; counted only where two play."""
+    """Frames since the ball was last in play; counted only in games for two."""
 
 
 class Console:
@@ -119,14 +119,14 @@ class Console:
         self._on = self._ale.cloneState()
         self._current: Any = None
 
-    def switched_on(self, two: bool) -> Snapshot:
-        """The console just switched on."""
-        return Snapshot(self._on, left=Knob() if two else None)
+    def reset(self, two: bool) -> ConsoleState:
+        """The console after a reset."""
+        return ConsoleState(self._on, left=Knob() if two else None)
 
     def run(
-        self, snapshot: Snapshot, frames: Sequence[tuple[str, str]], until: int
-    ) -> tuple[Snapshot, Frame]:
-        """Some frames with the actions held in each, right player's first, or fewer when somebody wins.
+        self, snapshot: ConsoleState, frames: Sequence[tuple[str, str]], until: int
+    ) -> tuple[ConsoleState, Frame]:
+        """Run frames with the given actions (right player's first) until a player wins.
 
         Args:
             snapshot: Where to go on from.
@@ -151,14 +151,14 @@ class Console:
             if max(points) >= until:
                 break
         self._current = ale.cloneState()
-        return Snapshot(self._current, right, left, pause), Frame(ale.getScreen().copy(), points)
+        return ConsoleState(self._current, right, left, pause), Frame(ale.getScreen().copy(), points)
 
 
 _threads = threading.local()
 
 
 def console() -> Console:
-    """This thread's emulator, made when first asked for; without ale-py a `MissingExtra`."""
+    """This thread's emulator, created on first use; raises `MissingExtra` without ale-py."""
     found: Console | None = getattr(_threads, "console", None)
     if found is None:
         found = _threads.console = Console()

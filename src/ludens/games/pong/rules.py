@@ -1,4 +1,4 @@
-"""Pong: the Atari game, against its own computer player or between two seats."""
+"""Pong: the Atari game, against its built-in player or between two seats."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
-from ludens.games.pong.console import Frame, Snapshot, console
+from ludens.games.pong.console import ConsoleState, Frame, console
 
 ACTIONS = Legal(("STAY", "UP", "DOWN"))
 FRAMES = 4
-"""Frames a decision lasts, and frames shown."""
+"""Frames per decision, and frames shown."""
 NO_OPS = 30
 
 # The paper scores 90 * points / 3 + 10 * (decisions - N_MIN) / (N_MAX - N_MIN) and publishes neither bound.
@@ -24,23 +24,23 @@ N_MIN, N_MAX = 147, 435
 
 
 def combined(points: float, decisions: float, to_win: int = 3) -> float:
-    """The paper's one number for an episode: points scored, and how long the player lasted."""
+    """The paper's combined score: points scored, and how long the player lasted."""
     return 90 * points / to_win + 10 * (decisions - N_MIN) / (N_MAX - N_MIN)
 
 
 class PongState(State):
-    """A snapshot of the console, the frames shown, and the actions that may stick."""
+    """The console state, the frames shown, and the actions that may stick."""
 
     def __init__(self, game: Pong, random: Stream) -> None:
         self.game = game
         self.random = random
         self.decisions = 0
         self.held = ["STAY", "STAY"]
-        """What the right and the left player's hand did last."""
-        self.console: Snapshot = console().switched_on(game.players == 2)
+        """The last action of the right and the left player."""
+        self.console: ConsoleState = console().reset(game.players == 2)
         waited = [self._run(("STAY", "STAY")) for _ in range(random.between(1, NO_OPS))][-FRAMES:]
         self.frames = (waited[0],) * (FRAMES - len(waited)) + tuple(waited)
-        """The screens after the last four decisions; when there were fewer, the first again."""
+        """The screens after the last four decisions; the first is repeated when there are fewer."""
 
     def _run(self, wanted: tuple[str, str]) -> Frame:
         """One decision of the right and the left player."""
@@ -91,7 +91,7 @@ class PongState(State):
         return copy
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
-        """The same screens; when actions stick is drawn anew."""
+        """The same screens with a new random stream for sticky actions."""
         copy = self.clone()
         copy.random = random.clone()
         return copy
@@ -103,8 +103,8 @@ class Pong(Game):
 
     Seats: `player` at the right paddle against the built-in player; with `players=2`, `left` and `right`.
     Observation: the screens after the last four decisions, the latest last.
-    Actions: `STAY`, `UP`, `DOWN`, each held for four frames; in every frame the hand sticks to what it did
-    before with probability `sticky`. Paddles have momentum.
+    Actions: `STAY`, `UP`, `DOWN`, each held for four frames; in every frame the previous action is
+    repeated with probability `sticky`. Paddles have momentum.
     Rewards: points scored less points conceded. Facts hold the paper's combined score of the right player.
     Starts after 1 to 30 decisions of STAY. Ends when somebody has `points` points, or after `decisions`
     decisions. Needs the extra `atari`.
@@ -117,8 +117,10 @@ class Pong(Game):
 
     players: int = option(1, low=1, high=2, help="one against the built-in player, or two")
     points: int = option(3, low=1, high=20, help="points that win")
-    decisions: int = option(1000, low=1, high=10_000, help="decisions after which the game ends in any case")
-    sticky: float = option(0.25, low=0.0, high=0.95, help="how likely a hand sticks for a frame")
+    decisions: int = option(1000, low=1, high=10_000, help="maximum number of decisions")
+    sticky: float = option(
+        0.25, low=0.0, high=0.95, help="probability that an action is repeated for a frame"
+    )
 
     @property
     def seats(self) -> tuple[str, ...]:

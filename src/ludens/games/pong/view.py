@@ -1,4 +1,4 @@
-"""How Pong looks: the console's own screen, enlarged; themes change its colours and nothing else."""
+"""The view of Pong: the console's own screen, enlarged, in the theme's colours."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ludens.games.pong.console import BLACK, GROUND, HEIGHT, LEFT, RIGHT, WHITE,
 from ludens.games.pong.rules import Pong, PongState
 
 _CODES = (GROUND, WHITE, LEFT, RIGHT, BLACK)
-"""The order of the palette; what lies around the screen has the number after them."""
+"""The order of the palette; the margin's number follows them."""
 _KEPT_FRAMES = 16
 _SEEN = 3.0
-"""The contrast with the ground that paddles must have."""
+"""The least contrast between paddles and ground."""
 
 _CONSOLE: tuple[RGB, ...] = (
     (144, 72, 17),
@@ -39,21 +39,21 @@ _PLAIN: tuple[RGB, ...] = (
 )
 
 
-def colours(render: Theme) -> tuple[RGB, ...]:
+def colours(theme: Theme) -> tuple[RGB, ...]:
     """The screen's colours in a theme: ground, ball and walls, left paddle, right paddle, black, margin."""
-    if render.name == "classic":
+    if theme.name == "classic":
         return _CONSOLE
-    if render.plain:
+    if theme.plain:
         return _PLAIN
-    ground, hues = render.colour("black"), ("orange", "cyan")
-    if render.name == "random":
-        ground = render.colour("page")
+    ground, hues = theme.colour("black"), ("orange", "cyan")
+    if theme.name == "random":
+        ground = theme.colour("page")
         order = ("red", "blue", "green", "purple", "orange", "cyan", "magenta", "yellow", "brown")
-        shown = [hue for hue in order if contrast(render.colour(hue), ground) >= _SEEN]
-        hues = shown[0], shown[1 + render.seed % (len(shown) - 1)]
+        shown = [hue for hue in order if contrast(theme.colour(hue), ground) >= _SEEN]
+        hues = shown[0], shown[1 + theme.seed % (len(shown) - 1)]
     ball = DAY if contrast(DAY, ground) > contrast(NIGHT, ground) else NIGHT
-    margin = render.colour("panel" if render.name == "random" else "line")
-    return ground, ball, render.colour(hues[0]), render.colour(hues[1]), ground, margin
+    margin = theme.colour("panel" if theme.name == "random" else "line")
+    return ground, ball, theme.colour(hues[0]), theme.colour(hues[1]), ground, margin
 
 
 class PongView(View):

@@ -1,1 +1,1 @@
-"""Questions with options about a position: look, count, compare."""
+"""Multiple-choice questions about a position."""

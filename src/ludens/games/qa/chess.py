@@ -1,4 +1,4 @@
-"""The questions about chess. There may be more pieces of a kind than a game begins with."""
+"""Questions about chess. There may be more pieces of a kind than a game starts with."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from itertools import permutations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, Kind, choose
 from ludens.games.qa.grid import Grid
+from ludens.games.qa.item import Item, QuestionType, choose
 from ludens.games.qa.shared import edge, how_many, line, rest_of, what_is_at, which_is_more, whole
 
 _EMPTY = 0
@@ -23,8 +23,8 @@ _MEN = {
 }
 
 
-def colour_at(board: BoardView, random: Stream) -> Asked:
-    """Whose piece stands on a square, if any."""
+def colour_at(board: BoardView, random: Stream) -> Item:
+    """Whose piece is on a square, if any."""
     grid = Grid(board, random)
     cell, choice = grid.any_cell(), choose(("white", "black", "there is no piece"), random)
     wanted = _COLOURS.get(choice.target, [_EMPTY])
@@ -33,8 +33,8 @@ def colour_at(board: BoardView, random: Stream) -> Asked:
     return choice.ask(f"Which colour is the piece at {grid.name(cell)}, if there is one?", grid.matrix)
 
 
-def emptier_half(board: BoardView, random: Stream) -> Asked:
-    """Which half has more empty squares; never as many."""
+def emptier_half(board: BoardView, random: Stream) -> Item:
+    """Which half has more empty squares; never a tie."""
     grid = Grid(board, random)
     middle = len(grid.codes) // 2
     top, bottom = grid.all[:middle], grid.all[middle:]
@@ -51,13 +51,13 @@ def emptier_half(board: BoardView, random: Stream) -> Asked:
 
 
 def _kinds_swapped(code: int, one: str, other: str) -> int:
-    """The piece with its kind exchanged, its colour kept."""
+    """The piece with its kind exchanged and its colour kept."""
     kinds = {_NUMBER[one]: _NUMBER[other], _NUMBER[other]: _NUMBER[one]}
     kind = kinds.get(abs(code), abs(code))
     return kind if code > 0 else -kind
 
 
-KINDS: dict[str, Kind] = {
+QUESTIONS: dict[str, QuestionType] = {
     "colour_at": colour_at,
     "piece_at": what_is_at(
         "What is at {cell}?",

@@ -1,4 +1,4 @@
-"""The questions about Gomoku."""
+"""Questions about Gomoku."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, Kind, choose, choose_near
 from ludens.games.qa.grid import Cells, Grid
+from ludens.games.qa.item import Item, QuestionType, choose, choose_near
 from ludens.games.qa.shared import edge, how_many, line, what_is_at, whole
 
 _EMPTY, _BLACK, _WHITE = 0, 1, 2
@@ -18,8 +18,8 @@ _FIVE = 5
 _LONGEST_ASKED = 7
 
 
-def winning_line(board: BoardView, random: Stream) -> Asked:
-    """Whether five or more stones of a colour stand in an unbroken line."""
+def winning_line(board: BoardView, random: Stream) -> Item:
+    """Whether five or more stones of a colour are in an unbroken line."""
     grid = Grid(board, random)
     choice = choose(("yes", "no"), random)
     lines = [cells for cells in grid.lines(_WAYS) if len(cells) >= _FIVE]
@@ -36,8 +36,8 @@ def winning_line(board: BoardView, random: Stream) -> Asked:
     )
 
 
-def adjacent(board: BoardView, random: Stream) -> Asked:
-    """Stones on the crossings around one."""
+def adjacent(board: BoardView, random: Stream) -> Item:
+    """The number of stones around a crossing."""
     grid = Grid(board, random)
     cell = grid.any_cell()
     near = grid.around(cell)
@@ -47,10 +47,10 @@ def adjacent(board: BoardView, random: Stream) -> Asked:
     return choice.ask(text, grid.matrix)
 
 
-def longest(lines_of: Callable[[Grid], tuple[str, Sequence[Cells]]], bottom: int) -> Kind:
+def longest(lines_of: Callable[[Grid], tuple[str, Sequence[Cells]]], bottom: int) -> QuestionType:
     """The longest unbroken run of a colour in some lines."""
 
-    def ask(board: BoardView, random: Stream) -> Asked:
+    def ask(board: BoardView, random: Stream) -> Item:
         grid = Grid(board, random)
         colour = random.choice(list(_STONES))
         [code] = _STONES[colour]
@@ -75,7 +75,7 @@ def longest(lines_of: Callable[[Grid], tuple[str, Sequence[Cells]]], bottom: int
 def shorten(
     grid: Grid, lines: Sequence[Cells], code: int, most: int, kept: frozenset[int] = frozenset()
 ) -> None:
-    """Take stones of a colour away until no run in these lines is longer; never those that are kept."""
+    """Remove stones of a colour until no run in these lines is longer; never those in `kept`."""
     for cells in lines:
         while run := next((run for run in grid.runs(cells, code) if len(run) > most), None):
             loose = [cell for cell in run if cell not in kept]
@@ -91,7 +91,7 @@ def _diagonals(grid: Grid) -> tuple[str, Sequence[Cells]]:
     return "on any diagonal", list(grid.lines(_DIAGONALS))
 
 
-KINDS: dict[str, Kind] = {
+QUESTIONS: dict[str, QuestionType] = {
     "stone_at": what_is_at(
         "What is at {cell}?", {_EMPTY: "nothing", _BLACK: "a black stone", _WHITE: "a white stone"}
     ),

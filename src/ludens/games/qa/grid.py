@@ -11,7 +11,7 @@ Cells = Sequence[int]
 
 
 class Grid:
-    """A scattered position, cell by cell, counted row by row from the top left."""
+    """A random position as a list of cells, row by row from the top left."""
 
     def __init__(self, board: BoardView, random: Stream) -> None:
         self.board = board
@@ -34,11 +34,11 @@ class Grid:
         ]
 
     def row(self, row: int) -> Cells:
-        """From left to right."""
+        """A row, from left to right."""
         return range(row * self.board.columns, (row + 1) * self.board.columns)
 
     def column(self, column: int) -> Cells:
-        """From top to bottom."""
+        """A column, from top to bottom."""
         return range(column, len(self.codes), self.board.columns)
 
     def box(self, row: int, column: int, side: int = 3) -> Cells:
@@ -57,7 +57,7 @@ class Grid:
         ]
 
     def any_cell(self) -> int:
-        """One cell, each as likely."""
+        """A random cell."""
         return self.random.below(len(self.codes))
 
     def any_line(self) -> tuple[str, Cells]:
@@ -69,7 +69,7 @@ class Grid:
         return f"column {self.board.column_label(column)}", self.column(column)
 
     def name(self, cell: int) -> str:
-        """Where a cell is, in words."""
+        """The name of a cell in a question."""
         row, column = divmod(cell, self.board.columns)
         return f"row {self.board.row_label(row)}, column {self.board.column_label(column)}"
 
@@ -78,11 +78,11 @@ class Grid:
         return sum(self.codes[cell] in wanted for cell in cells)
 
     def put(self, cell: int, codes: Sequence[int]) -> None:
-        """Let a cell hold one of these codes, each as likely."""
+        """Set a cell to one of these codes at random."""
         self.codes[cell] = self.random.choice(codes)
 
     def settle(self, cells: Cells, wanted: Sequence[int], rest: Sequence[int], count: int) -> None:
-        """Change as few of these cells as needed for so many of them to hold one of the wanted codes."""
+        """Change as few of these cells as needed for `count` of them to hold one of the wanted codes."""
         there = [cell for cell in cells if self.codes[cell] in wanted]
         others = [cell for cell in cells if self.codes[cell] not in wanted]
         for cell in self.random.sample(there, max(0, len(there) - count)):
@@ -118,5 +118,5 @@ class Grid:
 
     @property
     def matrix(self) -> Matrix:
-        """The position as it is now."""
+        """The position as a matrix."""
         return [[self.codes[cell] for cell in self.row(row)] for row in range(self.board.rows)]

@@ -1,4 +1,4 @@
-"""The questions about Minesweeper. Numbers always fit the mines, so a position is changed by its mines."""
+"""Questions about Minesweeper. Numbers always match the mines, so a position is changed through its mines."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView, Matrix
-from ludens.games.minesweeper.field import HIDDEN, MINE, around, neighbours
-from ludens.games.qa.asked import Asked, Kind, choose, choose_near
+from ludens.games.minesweeper.oracle import HIDDEN, MINE, around, neighbours
 from ludens.games.qa.grid import Cells, Grid
+from ludens.games.qa.item import Item, QuestionType, choose, choose_near
 from ludens.games.qa.shared import line, whole
 
 _NAMES = {HIDDEN: "it is hidden", MINE: "a mine", 0: "it is open and blank"}
 
 
 class Layout(Grid):
-    """Where mines lie and which cells are open; both are drawn here, since a picture hides some mines."""
+    """The mines and the open cells; both are drawn here, since a picture hides some mines."""
 
     def __init__(self, board: BoardView, random: Stream) -> None:
         self.board, self.random = board, random
@@ -26,7 +26,7 @@ class Layout(Grid):
         self.open = set(random.sample(cells, random.between(0, len(cells))))
 
     def settle_in(self, chosen: set[int], cells: Cells, count: int) -> None:
-        """Change as few as needed for so many of these cells to be in a set: the mines or the open cells."""
+        """Change as few as needed for `count` of these cells to be in a set: the mines or the open cells."""
         there = [cell for cell in cells if cell in chosen]
         others = [cell for cell in cells if cell not in chosen]
         chosen.difference_update(self.random.sample(there, max(0, len(there) - count)))
@@ -52,7 +52,7 @@ class Layout(Grid):
         return super().matrix
 
 
-def symbol_at(board: BoardView, random: Stream) -> Asked:
+def symbol_at(board: BoardView, random: Stream) -> Item:
     """What a cell shows."""
     layout = Layout(board, random)
     cell = layout.any_cell()
@@ -62,8 +62,8 @@ def symbol_at(board: BoardView, random: Stream) -> Asked:
     return choice.ask(text, layout.matrix, lambda code: _NAMES.get(code, str(code)))
 
 
-def count_mines(board: BoardView, random: Stream) -> Asked:
-    """Mines that can be seen."""
+def count_mines(board: BoardView, random: Stream) -> Item:
+    """The number of visible mines."""
     layout = Layout(board, random)
     shown = layout.mines & layout.open
     choice = choose_near(len(shown), len(layout.codes), random)
@@ -76,10 +76,10 @@ def count_mines(board: BoardView, random: Stream) -> Asked:
     return choice.ask("How many mines can be seen on the board?", layout.matrix)
 
 
-def count_open(text: str, part: Callable[[Grid], tuple[str, Cells]]) -> Kind:
-    """Open cells in a part of the field."""
+def count_open(text: str, part: Callable[[Grid], tuple[str, Cells]]) -> QuestionType:
+    """The number of open cells in a part of the field."""
 
-    def ask(board: BoardView, random: Stream) -> Asked:
+    def ask(board: BoardView, random: Stream) -> Item:
         layout = Layout(board, random)
         where, cells = part(layout)
         choice = choose_near(len(layout.open.intersection(cells)), len(cells), random)
@@ -89,7 +89,7 @@ def count_open(text: str, part: Callable[[Grid], tuple[str, Cells]]) -> Kind:
     return ask
 
 
-def adjacent_mines(board: BoardView, random: Stream) -> Asked:
+def adjacent_mines(board: BoardView, random: Stream) -> Item:
     """How many mines touch an open cell, which is the number it shows."""
     layout = Layout(board, random)
     cell = layout.any_cell()
@@ -99,8 +99,8 @@ def adjacent_mines(board: BoardView, random: Stream) -> Asked:
     return choice.ask(f"How many mines touch the open cell in {layout.name(cell)}?", layout.matrix)
 
 
-def mine_at(board: BoardView, random: Stream) -> Asked:
-    """Whether a mine can be seen in a cell."""
+def mine_at(board: BoardView, random: Stream) -> Item:
+    """Whether a mine is visible in a cell."""
     layout = Layout(board, random)
     cell, choice = layout.any_cell(), choose(("yes", "no"), random)
     if choice.target == "yes":
@@ -110,7 +110,7 @@ def mine_at(board: BoardView, random: Stream) -> Asked:
     return choice.ask(f"Can a mine be seen in {layout.name(cell)}?", layout.matrix)
 
 
-KINDS: dict[str, Kind] = {
+QUESTIONS: dict[str, QuestionType] = {
     "symbol_at": symbol_at,
     "count_mines": count_mines,
     "count_open": count_open("How many cells {where} are open, seen mines included?", whole),

@@ -1,11 +1,11 @@
-"""The questions about Reversi."""
+"""Questions about Reversi."""
 
 from __future__ import annotations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, Kind, choose
 from ludens.games.qa.grid import Grid
+from ludens.games.qa.item import Item, QuestionType, choose
 from ludens.games.qa.shared import how_many, line, what_is_at, which_is_more, whole
 
 _EMPTY, _BLACK, _WHITE = 0, 1, 2
@@ -13,8 +13,8 @@ _DISCS = {"black": [_BLACK], "white": [_WHITE]}
 _SWAPPED = {_EMPTY: _EMPTY, _BLACK: _WHITE, _WHITE: _BLACK}
 
 
-def fullest_row(board: BoardView, random: Stream) -> Asked:
-    """The one row with more discs of a colour than any other."""
+def fullest_row(board: BoardView, random: Stream) -> Item:
+    """The row with more discs of a colour than any other."""
     grid = Grid(board, random)
     colour = random.choice(list(_DISCS))
     wanted = _DISCS[colour]
@@ -31,7 +31,7 @@ def fullest_row(board: BoardView, random: Stream) -> Asked:
     )
 
 
-KINDS: dict[str, Kind] = {
+QUESTIONS: dict[str, QuestionType] = {
     "symbol_at": what_is_at(
         "What is in {cell}?", {_EMPTY: "nothing", _BLACK: "a black disc", _WHITE: "a white disc"}
     ),

@@ -1,4 +1,4 @@
-"""Qa: a question of one move. One of a few options about a random position is true; its letter is wanted."""
+"""Qa, a one-move question: choose the true option about a random position."""
 
 from __future__ import annotations
 
@@ -15,8 +15,18 @@ from ludens.core.registry import make
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked
-from ludens.games.qa.kinds import KINDS
+from ludens.games.qa import chess, gomoku, minesweeper, reversi, sudoku, tic_tac_toe
+from ludens.games.qa.item import Item, QuestionType
+
+QUESTIONS: Mapping[str, Mapping[str, QuestionType]] = {
+    "tic_tac_toe": tic_tac_toe.QUESTIONS,
+    "reversi": reversi.QUESTIONS,
+    "sudoku": sudoku.QUESTIONS,
+    "minesweeper": minesweeper.QUESTIONS,
+    "gomoku": gomoku.QUESTIONS,
+    "chess": chess.QUESTIONS,
+}
+
 
 SEAT = "viewer"
 
@@ -42,8 +52,8 @@ class Qa(Game):
 
     def __post_init__(self) -> None:
         board = board_of(self.board, RenderOptions())
-        if self.kind and self.kind not in KINDS[board.game.name]:
-            raise UnknownName(f"question about {board.game.name}", self.kind, KINDS[board.game.name])
+        if self.kind and self.kind not in QUESTIONS[board.game.name]:
+            raise UnknownName(f"question about {board.game.name}", self.kind, QUESTIONS[board.game.name])
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -51,30 +61,30 @@ class Qa(Game):
 
     def start(self, seed: int) -> Question:
         board = board_of(self.board, RenderOptions())
-        kind = self.kind or stream(seed, "kind").choice(list(KINDS[board.game.name]))
+        kind = self.kind or stream(seed, "kind").choice(list(QUESTIONS[board.game.name]))
         return Question(self, board, kind, ask(board, kind, seed), seed)
 
 
 @lru_cache(maxsize=64)
 def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
-    """The view of the board game whose positions are asked about."""
+    """The view of the board game that is shown."""
     name = board.partition("?")[0]
-    if name not in KINDS:
-        raise BadOption(f"there are no questions about {name!r}; there are about {', '.join(KINDS)}.")
+    if name not in QUESTIONS:
+        raise BadOption(f"there are no questions about {name!r}; there are about {', '.join(QUESTIONS)}.")
     view = make(board).view(render, seed)
     assert isinstance(view, BoardView)
     return view
 
 
-def ask(board: BoardView, kind: str, seed: int, *names: str) -> Asked:
+def ask(board: BoardView, kind: str, seed: int, *names: str) -> Item:
     """The question of this type with this seed."""
-    return KINDS[board.game.name][kind](board, stream(seed, "question", board.game.name, kind, *names))
+    return QUESTIONS[board.game.name][kind](board, stream(seed, "question", board.game.name, kind, *names))
 
 
 @lru_cache(maxsize=512)
-def examples(board: BoardView, seed: int, count: int) -> tuple[Asked, ...]:
-    """Questions of different types about other positions, to show what an answer looks like."""
-    kinds = stream(seed, "examples").sample(list(KINDS[board.game.name]), count)
+def examples(board: BoardView, seed: int, count: int) -> tuple[Item, ...]:
+    """Answered questions of different types about other positions."""
+    kinds = stream(seed, "examples").sample(list(QUESTIONS[board.game.name]), count)
     return tuple(ask(board, kind, seed, "example") for kind in kinds)
 
 
@@ -82,7 +92,7 @@ class Question(State):
     """A question, and the letter that was answered."""
 
     def __init__(
-        self, game: Qa, board: BoardView, kind: str, asked: Asked, seed: int, answer: str = ""
+        self, game: Qa, board: BoardView, kind: str, asked: Item, seed: int, answer: str = ""
     ) -> None:
         self.game = game
         self.board = board
@@ -92,8 +102,8 @@ class Question(State):
         self.answer = answer
 
     @property
-    def examples(self) -> tuple[Asked, ...]:
-        """Questions about other positions, as many as the game gives."""
+    def examples(self) -> tuple[Item, ...]:
+        """The answered questions in the prompt."""
         return examples(self.board, self.seed, self.game.examples)
 
     @property

@@ -1,4 +1,4 @@
-"""Questions that several boards have in common: what stands where, how many, where most, who has more."""
+"""Types of questions that several boards share: what is where, how many, where most, who has more."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, Kind, choose, choose_near
 from ludens.games.qa.grid import Cells, Grid
+from ludens.games.qa.item import Item, QuestionType, choose, choose_near
 
 Names = Mapping[str, Sequence[int]]
-"""What may be counted, as it is called in a question, and the codes that are meant."""
+"""What may be counted: its name in a question, and its codes."""
 
 
 def rest_of(board: BoardView, codes: Sequence[int]) -> list[int]:
@@ -18,10 +18,10 @@ def rest_of(board: BoardView, codes: Sequence[int]) -> list[int]:
     return [code for code in board.codes if code not in codes]
 
 
-def what_is_at(text: str, names: Mapping[int, str]) -> Kind:
-    """What stands in one cell; `names` says what each code is called."""
+def what_is_at(text: str, names: Mapping[int, str]) -> QuestionType:
+    """What is in one cell; `names` gives the name of each code."""
 
-    def ask(board: BoardView, random: Stream) -> Asked:
+    def ask(board: BoardView, random: Stream) -> Item:
         grid = Grid(board, random)
         cell, choice = grid.any_cell(), choose(list(names), random)
         grid.codes[cell] = choice.target
@@ -32,10 +32,10 @@ def what_is_at(text: str, names: Mapping[int, str]) -> Kind:
 
 def how_many(
     text: str, names: Names, part: Callable[[Grid], tuple[str, Cells]], most: int | None = None
-) -> Kind:
-    """How many cells of a part of the board hold something; the part is drawn anew for every question."""
+) -> QuestionType:
+    """How many cells of a part of the board hold something; the part is random."""
 
-    def ask(board: BoardView, random: Stream) -> Asked:
+    def ask(board: BoardView, random: Stream) -> Item:
         grid = Grid(board, random)
         name = random.choice(list(names))
         where, cells = part(grid)
@@ -64,10 +64,10 @@ def edge(grid: Grid) -> tuple[str, Cells]:
 
 def which_is_more(
     text: str, pairs: Sequence[tuple[str, str]], codes: Names, swap: Callable[[int, str, str], int]
-) -> Kind:
-    """Which of two is there more often; never as often. `swap` gives a code with the two exchanged."""
+) -> QuestionType:
+    """Which of two is more frequent; never a tie. `swap` exchanges the two codes."""
 
-    def ask(board: BoardView, random: Stream) -> Asked:
+    def ask(board: BoardView, random: Stream) -> Item:
         grid = Grid(board, random)
         one, other = random.choice(pairs)
         while grid.count(grid.all, codes[one]) == grid.count(grid.all, codes[other]):

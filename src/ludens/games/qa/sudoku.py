@@ -1,4 +1,4 @@
-"""The questions about Sudoku. Digits may repeat here: what is asked is what stands there."""
+"""Questions about Sudoku. Digits may repeat here."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, Kind, choose, choose_near
 from ludens.games.qa.grid import Cells, Grid
+from ludens.games.qa.item import Item, QuestionType, choose, choose_near
 from ludens.games.qa.shared import how_many, line, what_is_at, whole
 
 _EMPTY = 0
@@ -21,10 +21,10 @@ def box(grid: Grid) -> tuple[str, Cells]:
     return f"the box with {grid.name(grid.row(row)[column])} at its top left", grid.box(row, column)
 
 
-def sum_of(part: Callable[[Grid], tuple[str, Cells]]) -> Kind:
-    """The digits of a part of the grid, added up."""
+def sum_of(part: Callable[[Grid], tuple[str, Cells]]) -> QuestionType:
+    """The sum of the digits in a part of the grid."""
 
-    def ask(board: BoardView, random: Stream) -> Asked:
+    def ask(board: BoardView, random: Stream) -> Item:
         grid = Grid(board, random)
         where, cells = part(grid)
         choice = choose_near(sum(grid.codes[cell] for cell in cells), 9 * len(cells), random)
@@ -35,7 +35,7 @@ def sum_of(part: Callable[[Grid], tuple[str, Cells]]) -> Kind:
 
 
 def _add_up(grid: Grid, cells: Cells, total: int) -> None:
-    """Count digits up or down, one by one; begin new ones or drop old ones only where that is not enough."""
+    """Raise or lower digits one by one; add or remove digits only where that is not enough."""
     while (there := sum(grid.codes[cell] for cell in cells)) != total:
         step = 1 if there < total else -1
         filled = [cell for cell in cells if grid.codes[cell] and 1 <= grid.codes[cell] + step <= 9]
@@ -43,7 +43,7 @@ def _add_up(grid: Grid, cells: Cells, total: int) -> None:
         grid.codes[grid.random.choice(filled or last)] += step
 
 
-def contains(board: BoardView, random: Stream) -> Asked:
+def contains(board: BoardView, random: Stream) -> Item:
     """Whether a row or column holds a digit."""
     grid = Grid(board, random)
     digit = random.between(1, 9)
@@ -57,12 +57,12 @@ def contains(board: BoardView, random: Stream) -> Asked:
     return choice.ask(f"Does {where} contain the digit {digit}?", grid.matrix)
 
 
-KINDS: dict[str, Kind] = {
+QUESTIONS: dict[str, QuestionType] = {
     "digit_at": what_is_at("What is in {cell}?", {0: "nothing", **{d: str(d) for d in range(1, 10)}}),
-    "count_digit": how_many("How many times does the digit {what} stand {where}?", _DIGITS, whole),
+    "count_digit": how_many("How many times does the digit {what} occur {where}?", _DIGITS, whole),
     "count_empty": how_many("How many cells {where} are empty?", _OPEN, whole),
-    "count_digit_in_line": how_many("How many times does the digit {what} stand in {where}?", _DIGITS, line),
-    "count_digit_in_box": how_many("How many times does the digit {what} stand in {where}?", _DIGITS, box),
+    "count_digit_in_line": how_many("How many times does the digit {what} occur in {where}?", _DIGITS, line),
+    "count_digit_in_box": how_many("How many times does the digit {what} occur in {where}?", _DIGITS, box),
     "sum_of_line": sum_of(line),
     "sum_of_box": sum_of(box),
     "contains": contains,

@@ -1,11 +1,11 @@
-"""The questions about tic-tac-toe."""
+"""Questions about tic-tac-toe."""
 
 from __future__ import annotations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.asked import Asked, Kind, choose
 from ludens.games.qa.grid import Grid
+from ludens.games.qa.item import Item, QuestionType, choose
 from ludens.games.qa.shared import how_many, line, what_is_at, whole
 
 _EMPTY, _X, _O = -1, 1, 0
@@ -14,8 +14,8 @@ _COLOURS = {"red": [_X], "blue": [_O]}
 _WAYS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
 
-def winner(board: BoardView, random: Stream) -> Asked:
-    """Who has three in a line, if anybody; never both."""
+def winner(board: BoardView, random: Stream) -> Item:
+    """Who has three in a line, if any; never both."""
     grid = Grid(board, random)
     choice = choose(("X", "O", "neither"), random)
     lines = [cells for cells in grid.lines(_WAYS) if len(cells) == 3]
@@ -24,14 +24,14 @@ def winner(board: BoardView, random: Stream) -> Asked:
             grid.codes[cell] = _MARKS[choice.target][0]
     for mark, codes in _MARKS.items():
         if mark != choice.target:
-            # Broken with an empty cell, so that nothing new can come of it.
+            # An empty cell breaks the line without making another.
             for cells in lines:
                 if grid.count(cells, codes) == 3:
                     grid.codes[random.choice(cells)] = _EMPTY
     return choice.ask("Did X or O win the game, with three in a row?", grid.matrix)
 
 
-KINDS: dict[str, Kind] = {
+QUESTIONS: dict[str, QuestionType] = {
     "symbol_at": what_is_at("What is in {cell}?", {_EMPTY: "empty", _X: "X", _O: "O"}),
     "count_symbol": how_many("How many {what}s are {where}?", _MARKS, whole),
     "count_empty": how_many("How many cells {where} are empty?", {"empty": [_EMPTY]}, whole),

@@ -1,16 +1,16 @@
-"""How a question is put: the board game's own picture; question, options and examples in words."""
+"""The view of Qa: the board game's own picture; question, options and examples in the notes."""
 
 from __future__ import annotations
 
 from ludens.core.reply import ActionFormat
 from ludens.core.state import Legal
 from ludens.core.view import Picture, RenderOptions, View
-from ludens.games.qa.asked import Asked
+from ludens.games.qa.item import Item
 from ludens.games.qa.rules import Qa, Question, board_of
 
 
 class QaView(View):
-    """One question over the view of a board game."""
+    """A question on top of the view of a board game."""
 
     def __init__(self, game: Qa, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
@@ -42,13 +42,13 @@ class QaView(View):
 
 
 class LetterFormat(ActionFormat):
-    """A last line `Answer: B`, or the letter alone."""
+    """A last line `Answer: B`, or only the letter."""
 
     def ask(self, legal: Legal) -> str:
         return f"End your reply with one line: {self.label}: <the letter of the right option>"
 
 
-def _spellings(asked: Asked) -> dict[str, str]:
-    """A letter may be followed by the option it stands for."""
+def _spellings(asked: Item) -> dict[str, str]:
+    """Accepted spellings: a letter may be followed by its option."""
     named = zip(asked.letters, asked.options, strict=True)
     return {f"{letter}{mark} {option}": letter for letter, option in named for mark in (".", ")", ":", "")}

@@ -1,1 +1,1 @@
-"""Reversi: enclose and turn over."""
+"""Reversi: enclose discs to turn them over."""

@@ -1,16 +1,59 @@
-"""Who looks ahead in Reversi: alpha-beta on bitboards, with a score for places and for freedom to move."""
+"""Alpha-beta search for Reversi on bitboards, scoring position and mobility."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.options import option
 from ludens.games.open_spiel.adapter import SpielState
-from ludens.games.reversi.bitboards import cells, moves, turned
 from ludens.games.reversi.rules import PASS
 
-# One quarter of the board: corners are for ever, the cells beside them give the corner away.
+FULL = (1 << 64) - 1
+_INNER = 0x7E7E7E7E7E7E7E7E
+"""Without the outer columns: the cells a sideways line may pass through."""
+_AXES = ((1, _INNER), (7, _INNER), (9, _INNER), (8, FULL))
+
+
+def moves(own: int, other: int) -> int:
+    """The empty cells where `own` may play."""
+    found = 0
+    for step, mask in _AXES:
+        between = other & mask
+        up, down = between & own << step, between & own >> step
+        for _ in range(5):
+            up |= between & up << step
+            down |= between & down >> step
+        found |= up << step | down >> step
+    return found & ~(own | other) & FULL
+
+
+def turned(own: int, other: int, cell: int) -> int:
+    """The discs of the other side that a disc on this cell (a single bit) encloses."""
+    flips = 0
+    for step, mask in _AXES:
+        between = other & mask
+        up, down = between & cell << step, between & cell >> step
+        for _ in range(5):
+            up |= between & up << step
+            down |= between & down >> step
+        if up << step & own:
+            flips |= up
+        if down >> step & own:
+            flips |= down
+    return flips
+
+
+def cells(board: int) -> Iterator[int]:
+    """The bits of a board, one by one."""
+    while board:
+        low = board & -board
+        yield low
+        board ^= low
+
+
+# One quadrant of the board: corners are permanent, the cells beside them give the corner away.
 _QUARTER = ((60, -12, 8, 5), (-12, -24, -2, -2), (8, -2, 3, 1), (5, -2, 1, 1))
 _WEIGHTS = [_QUARTER[min(row, 7 - row)][min(column, 7 - column)] for row in range(8) for column in range(8)]
 _PLACES = [
@@ -27,13 +70,13 @@ def _places(board: int) -> int:
 
 
 def score(own: int, other: int) -> int:
-    """How good a board looks to the side to move."""
+    """The evaluation of a board for the side to move."""
     freedom = moves(own, other).bit_count() - moves(other, own).bit_count()
     return _places(own) - _places(other) + _FREEDOM * freedom
 
 
 def value(own: int, other: int, depth: int, alpha: int, beta: int) -> int:
-    """What a board is worth to the side to move, looking `depth` moves ahead."""
+    """The value of a board for the side to move, searching `depth` moves ahead."""
     if depth <= 0:
         return score(own, other)
     open_cells = moves(own, other)
@@ -52,7 +95,7 @@ def value(own: int, other: int, depth: int, alpha: int, beta: int) -> int:
 
 @dataclass
 class AlphaBeta(Agent):
-    """Looks `depth` moves ahead, near the end all the way; chance decides between equally good moves."""
+    """Searches `depth` moves ahead, near the end to the last move; ties are broken at random."""
 
     kind = "bot/alphabeta"
     sees = "state"
@@ -80,7 +123,7 @@ class AlphaBeta(Agent):
 
 
 def discs(state: SpielState, seat: str) -> tuple[int, int]:
-    """The discs of this seat and of the other one."""
+    """The discs of this seat and of the other."""
     lines = [line for line in str(state.spiel).splitlines() if line[:1].isdigit()]
     marks = "".join("".join(line.split()[1:9]) for line in lines)
     black, white = (sum(1 << n for n, found in enumerate(marks) if found == mark) for mark in "xo")

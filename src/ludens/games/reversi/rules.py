@@ -1,4 +1,4 @@
-"""Reversi: OpenSpiel's othello, cells called by row letter and column number."""
+"""Reversi: OpenSpiel's othello; cells are named by row letter and column number."""
 
 from __future__ import annotations
 

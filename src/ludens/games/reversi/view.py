@@ -1,4 +1,4 @@
-"""How Reversi looks: black and white discs on squares."""
+"""The view of Reversi: black and white discs on squares."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CODES = {"-": 0, "x": 1, "o": 2}
 
 
 class ReversiView(BoardView):
-    """Rows A to H from the top, columns 1 to 8 from the left."""
+    """Rows are lettered A to H from the top, columns numbered from the left."""
 
     rows = columns = 8
     codes = {0: "empty", 1: "black", 2: "white"}

@@ -1,1 +1,1 @@
-"""Rule: name one valid move in a position that play can reach."""
+"""Rule: name one valid move in a position reached by play."""

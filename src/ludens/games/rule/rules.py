@@ -1,4 +1,4 @@
-"""Rule: a question of one move. A position reached by random play, and one valid move is to be named."""
+"""Rule, a one-move question: name a valid move in a position reached by random play."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RuleQuestion(Game):
 
 @lru_cache(maxsize=64)
 def board_game(board: str) -> Game:
-    """The game whose rules are asked about: one seat at a time, moves that have names."""
+    """The game whose rules are asked about: one seat at a time, named moves."""
     if board.split("?")[0] in ("rule", "perceive", "qa"):
         raise BadOption(f"rule needs a board game to ask about, not the question {board.split('?')[0]}.")
     game = make(board)
@@ -58,14 +58,14 @@ def board_game(board: str) -> Game:
 
 
 def reached(game: Game, seed: int, moves: int) -> State:
-    """A position that is not over, after a random number of random moves, so many at most."""
+    """A position that is not over, after a random number of random moves (at most `moves`)."""
     choose = stream(seed, "position")
     state, passed = game.start(seed), list[State]()
     for _ in range(choose.between(0, moves)):
         passed.append(state.clone())
         state.apply({state.to_act[0]: valid_moves(state).sample(choose)})
         if state.over:
-            # A game that ended before the drawn length gives any of the positions it went through.
+            # A game that ended early gives any of the positions it went through.
             return choose.choice(passed)
     return state
 

@@ -1,4 +1,4 @@
-"""How the question is put: the board game's own picture and rules, without the list of legal moves."""
+"""The view of Rule: the board game's own picture and rules, without the list of legal moves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ludens.games.rule.rules import Question, RuleQuestion, board_game
 
 @dataclass(frozen=True)
 class MoveFormat(ReplyFormat):
-    """The board game's own format; a move that is not valid is an answer all the same, and a wrong one."""
+    """The board game's own format; an invalid move is still an answer, and a wrong one."""
 
     own: ReplyFormat
     moves: Legal
@@ -34,7 +34,7 @@ class MoveFormat(ReplyFormat):
 
 
 class RuleView(View):
-    """One question over the view of a board game."""
+    """A question on top of the view of a board game."""
 
     def __init__(self, game: RuleQuestion, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)

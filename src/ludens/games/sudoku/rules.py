@@ -1,18 +1,33 @@
-"""Sudoku: place digits that break no rule; a wrong one cannot be taken back and shows in the end."""
+"""Sudoku: place digits that break no rule; digits cannot be taken back."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.state import Legal, State
-from ludens.games.sudoku.generator import EASY, FEWEST, HARD, MOST, Puzzle, puzzle
-from ludens.games.sudoku.grid import BOX, COLUMN, DIGITS, NAMES, NUMBER, PEERS, ROW, candidates
+from ludens.games.sudoku.generator import (
+    BOX,
+    COLUMN,
+    DIGITS,
+    EASY,
+    FEWEST,
+    HARD,
+    MOST,
+    NAMES,
+    NUMBER,
+    PEERS,
+    ROW,
+    Puzzle,
+    candidates,
+    puzzle,
+    solve,
+)
 
 SEAT = "player"
 _ACTION = re.compile(r"([A-I][1-9])=([1-9])")
@@ -27,15 +42,15 @@ class Sudoku(Game):
     digits placed since.
     Actions: a digit for an empty cell, as in `A1=5`; legal when the cell's row, column and box do not hold
     that digit yet, whether or not it leads to the solution. Replies such as `A1 5` are read, too. Digits
-    stay where they are.
-    Rewards: +1 for the full grid, -1 when an empty cell has no digit left that could go there.
+    cannot be changed.
+    Rewards: +1 for the full grid, -1 when no digit fits an empty cell any more.
     Facts: `solvable_digits` counts the digits placed that are those of the one solution, `wrong_digits`
     the others, `before_first_wrong` how many were placed before the first of them.
     """
 
     name = "sudoku"
     view_class = "ludens.games.sudoku.view:SudokuView"
-    bots: ClassVar[Mapping[str, str]] = {"solver": "ludens.games.sudoku.bots:Solver"}
+    best = "bot/oracle"
 
     clues: int = option(
         0, low=0, high=MOST, help=f"digits given, from {FEWEST}; 0 lets the seed choose {HARD} to {EASY}"
@@ -55,7 +70,7 @@ class Sudoku(Game):
 
 
 class SudokuState(State):
-    """A grid on its way to being full."""
+    """A partly filled grid."""
 
     def __init__(self, given: Puzzle, grid: list[int], placed: tuple[int, ...]) -> None:
         self.puzzle = given
@@ -65,13 +80,13 @@ class SudokuState(State):
         self.dead_cell = self._dead_cell()
 
     def _dead_cell(self) -> int | None:
-        """An empty cell into which no digit can go, if there is one."""
+        """An empty cell that no digit fits, if there is one."""
         grid = self.grid
         return next((c for c, digit in enumerate(grid) if not digit and not candidates(grid, c)), None)
 
     @property
     def solved(self) -> bool:
-        """Whether every cell is filled: no rule can be broken, so that is the solution."""
+        """Whether every cell is filled: legal digits break no rule, so that is the solution."""
         return 0 not in self.grid
 
     @property
@@ -88,6 +103,13 @@ class SudokuState(State):
             if not filled
             for digit in DIGITS[candidates(grid, cell)]
         )
+
+    def solution(self, seat: str) -> str | None:
+        """The solution's digit for the first empty cell; any legal digit where the grid cannot be solved."""
+        if (solved := solve(self.grid)) is None:
+            return self.legal(seat).first
+        cell = self.grid.index(0)
+        return f"{NAMES[cell]}={solved[cell]}"
 
     def refusal(self, seat: str, action: str) -> str | None:
         written = _ACTION.fullmatch(action)

@@ -1,4 +1,4 @@
-"""How Sudoku looks: nine boxes between thick lines; clues bold on shaded cells, placed digits thin."""
+"""The view of Sudoku: nine boxes between thick lines; clues bold on shaded cells, placed digits thin."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ludens.core.view import RenderOptions
 from ludens.draw import Canvas, Picture, board, kit, theme
 from ludens.draw.colour import mix
 from ludens.games.boards import BoardView, Matrix
-from ludens.games.sudoku.grid import NAMES, SIDE
+from ludens.games.sudoku.generator import NAMES, SIDE
 from ludens.games.sudoku.rules import SudokuState
 
 _SPELT = re.compile(r"([A-I])\s?([1-9])\s?[=:,-]?\s?([1-9])", re.IGNORECASE)
 
 
 class SudokuView(BoardView):
-    """Rows A to I from the top, columns 1 to 9 from the left."""
+    """Rows are lettered A to I from the top, columns numbered from the left."""
 
     rows = columns = SIDE
     codes = {0: "empty", **{digit: str(digit) for digit in range(1, 10)}}
@@ -67,11 +67,11 @@ class SudokuView(BoardView):
                 else:
                     self._board.tint(canvas, row, column, ground)
                 self._board.put(canvas, row, column, self._kit.text(str(digit), px, ink, ground, bold))
-        self._rule_off(canvas)
+        self._draw_lines(canvas)
         return canvas.picture()
 
-    def _rule_off(self, canvas: Canvas) -> None:
-        """Thick lines around the boxes; last, since shading a cell would cut into them."""
+    def _draw_lines(self, canvas: Canvas) -> None:
+        """Thick lines around the boxes; drawn last, since shading a cell would overwrite them."""
         x, y, length = self._board.x, self._board.y, self._board.px * SIDE
         width = self._kit.px(3.5 * self._kit.theme.line_weight)
         for third in range(4):
@@ -82,7 +82,7 @@ class SudokuView(BoardView):
 
 @dataclass(frozen=True)
 class PlaceFormat(ActionFormat):
-    """A last line `Action: A1=5`; cell and digit may also be parted by a space, a colon or nothing.
+    """A last line `Action: A1=5`; cell and digit may also be separated by a space, a colon or nothing.
 
     Whether the digit may go there is for the state to say, which names the digit in the way.
     """

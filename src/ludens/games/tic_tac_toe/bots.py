@@ -1,4 +1,4 @@
-"""Who knows all of tic-tac-toe: every position is worth what the best play on both sides makes of it."""
+"""Perfect play in tic-tac-toe, by exhaustive search."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ NAMES = tuple(row + column for row in "ABC" for column in "123")
 
 
 @lru_cache(maxsize=8192)
-def worth(board: str, mover: str, waiter: str) -> int:
-    """What a board is worth to the side to move: positive for a win, more the sooner it comes."""
+def value_of(board: str, mover: str, waiter: str) -> int:
+    """The value of a board for the side to move: positive for a win, higher the sooner it comes."""
     if any(board[a] == board[b] == board[c] == waiter for a, b, c in LINES):
         return -1 - board.count(".")
-    return max((-worth(after, waiter, mover) for after in _after(board, mover).values()), default=0)
+    return max((-value_of(after, waiter, mover) for after in _after(board, mover).values()), default=0)
 
 
 def _after(board: str, mover: str) -> dict[int, str]:
@@ -27,7 +27,7 @@ def _after(board: str, mover: str) -> dict[int, str]:
 
 @dataclass
 class Minimax(Agent):
-    """Never loses, and wins as soon as the other side lets it; chance decides between equally good cells."""
+    """Never loses, and wins as soon as possible; ties are broken at random."""
 
     kind = "bot/minimax"
     sees = "state"
@@ -38,8 +38,8 @@ class Minimax(Agent):
         assert isinstance(ask.state, SpielState)
         board = "".join(str(ask.state.spiel).split())
         mover, waiter = self.seat, "o" if self.seat == "x" else "x"
-        worths = {n: -worth(after, waiter, mover) for n, after in _after(board, mover).items()}
-        best = max(worths.values())
+        values = {n: -value_of(after, waiter, mover) for n, after in _after(board, mover).items()}
+        best = max(values.values())
         slips = self.slips > 0 and self.random.random() < self.slips
-        cell = self.random.choice([n for n, value in worths.items() if slips or value == best])
+        cell = self.random.choice([n for n, value in values.items() if slips or value == best])
         return Reply(NAMES[cell], NAMES[cell])

@@ -1,4 +1,4 @@
-"""Tic-tac-toe: OpenSpiel's rules, cells called A1 to C3."""
+"""Tic-tac-toe: OpenSpiel's rules; cells are named A1 to C3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tic-tac-toe looks: red crosses and blue rings between four lines."""
+"""The view of tic-tac-toe: red crosses and blue rings between four lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CODES = {".": -1, "x": 1, "o": 0}
 
 
 class TicTacToeView(BoardView):
-    """Rows A to C from the top, columns 1 to 3 from the left."""
+    """Rows are lettered A to C from the top, columns numbered from the left."""
 
     rows = columns = 3
     codes = {-1: "empty", 1: "X", 0: "O"}

@@ -1,4 +1,4 @@
-"""What the paper counts, episode by episode: success, progress, mistakes, length, words; and what leaked."""
+"""The paper's metrics per episode: success, progress, mistakes, length, tokens; and leaks."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ TOKENS_AT_HALF = 1000
 
 
 def fact(name: str) -> Callable[[EpisodeResult], Any]:
-    """What the game says about an episode."""
+    """A fact of an episode."""
     return lambda played: played.episode.facts[name]
 
 
 def tokens(played: EpisodeResult) -> float | None:
-    """Tokens both seats wrote, reasoning included: providers bill it as output. None where nobody counted."""
+    """Output tokens of both seats, reasoning included. None where they were not counted."""
     used = played.episode.usage()
     return float(used.output_tokens) if used.calls else None
 
 
 def leaks(played: EpisodeResult) -> list[Leak] | None:
-    """What was given away; None where there was nothing to give away, or nothing to see it by any more."""
+    """The leaks of an episode; None where there is nothing private or the episode cannot be replayed."""
     if not played.episode.facts["private"]:
         return None
     try:
         return leaks_of(played.episode)
-    except ReplayMismatch:  # of another version: the report says that the task has changed
+    except ReplayMismatch:  # another game version: the report says that the task has changed
         return None
 
 
 def leaked(played: EpisodeResult) -> bool | None:
-    """Whether anything private was given away."""
+    """Whether anything private was disclosed."""
     found = leaks(played)
     return None if found is None else bool(found)
 
 
 def discreet(played: EpisodeResult) -> bool | None:
-    """Whether it was solved and nothing private given away."""
+    """Whether it was solved without a leak."""
     found = leaks(played)
     return None if found is None else played.episode.facts["solved"] and not found
 
@@ -117,4 +117,4 @@ LEAKS = rate_of(
 DISCREET = rate_of("SR without leak", discreet, about="share of episodes solved without giving a secret away")
 
 HEADLINES = {metric.name: metric for metric in (PSR, SR, AM, ACL)}
-"""The metrics the paper prints a table of."""
+"""The metrics with a table in the paper."""

@@ -1,4 +1,4 @@
-"""The suite `demo`: five small tasks, one for each kind of game."""
+"""The demo suite: five small tasks, one for each type of game."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What LVLM-Playground counts, and two numbers of our own that tell logic from luck."""
+"""The metrics of LVLM-Playground, and two of our own that separate logic from luck."""
 
 from __future__ import annotations
 
-from ludens.games.qa.kinds import KINDS
+from ludens.games.qa.rules import QUESTIONS
 from ludens.run.task import EpisodeResult, Metric, mean_of, own_return, rate_of, won
 
 CELLS = mean_of("cells right", own_return, percent=True, about="share of the cells of a board (formula 5)")
@@ -37,8 +37,8 @@ def _of_kind(kind: str) -> Metric:
 
 
 def accuracy(game: str) -> tuple[Metric, ...]:
-    """All questions about a game, then each type alone."""
-    return ACCURACY, *(_of_kind(kind) for kind in KINDS[game])
+    """All questions about a game, then each type separately."""
+    return ACCURACY, *(_of_kind(kind) for kind in QUESTIONS[game])
 
 
 def unbeaten(played: EpisodeResult) -> bool:
@@ -90,5 +90,5 @@ EXTRA: dict[str, tuple[Metric, ...]] = {"minesweeper": (SAFE,), "sudoku": (SOLVA
 
 
 def playing(game: str) -> tuple[Metric, ...]:
-    """What is counted over whole games."""
+    """The metrics of whole games."""
     return UNBEATEN, STEPS, WINS, INVALID, *EXTRA.get(game, ())

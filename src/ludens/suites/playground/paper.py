@@ -1,4 +1,4 @@
-"""What the paper printed: its tables 2 to 4 and 6 to 8, one row a model, in the units of our tables."""
+"""The paper's tables 2 to 4 and 6 to 8, one row per model, in our units; and our deviations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def table(name: str) -> Mapping[str, Mapping[str, float]]:
 
 
 def rows(source: str, *names: str, nobody_played: tuple[str, ...] = ()) -> tuple[Published, ...]:
-    """The rows of some tables laid side by side, task names as ours.
+    """The rows of several tables merged, under our task names.
 
     Args:
         source: What tables say these numbers come from.
@@ -38,3 +38,37 @@ def rows(source: str, *names: str, nobody_played: tuple[str, ...] = ()) -> tuple
         if model != "Random":
             row |= dict.fromkeys(nobody_played, 0.0)
     return tuple(Published(source, model, values) for model, values in merged.items())
+
+
+DEVIATIONS = (
+    "Questions: options are drawn first, a random one is made true, and the position is built to agree, so "
+    "that blind players cannot beat chance. In the released code 59% of the questions about tic-tac-toe and "
+    "53% of those about Minesweeper can be answered blind.",
+    "Questions: options are near the truth and distinct; yes or no and which is more have two options, what "
+    "is in a cell of three states has three, all others four. The released code pads with odd options.",
+    "Questions: which of two is more is never asked for a tie.",
+    "Questions: the prompt has three worked examples, as the paper says and its code omits; they are random "
+    "for every question, so that their letters have no bias.",
+    "Answers: a letter alone or in a last line 'Answer: B', with or without the text of its option; prose "
+    "that mentions a letter is not read. Each question has one try; what cannot be read is wrong.",
+    "Minesweeper boards of perceive and qa are partly open, with numbers that fit the mines; the released "
+    "code shows them covered. A game is won only when every cell without a mine is open.",
+    "Gomoku columns are 1 to 15 in picture, words and reader; 'H11' is not read as 'H1'.",
+    "Chess moves are read as e2e4 or in standard notation, castling and promotion included; the released "
+    "code rejects castling and compares spellings, and table 4 has 0 for every model.",
+    "A move is read where it was asked for, not from the first coordinate that a reply mentions.",
+    "Positions of rule are reached by 0 to 40 random legal moves, 60 in Reversi and 220 in Gomoku; a game "
+    "that ends before gives any position it went through. The paper does not say how it draws positions.",
+    "Prompts are our own. The paper's prompt for whole games asks for an observation and a "
+    "strategy before the move: that is --style cot here. Legal moves are not listed, as in the paper.",
+    "Three invalid replies in a row lose the game; the released code adds them up over the whole game.",
+    "Tic-tac-toe: X moves first, and the model is X; in the paper O begins, and the model is O.",
+    "Reversi's opponent is alpha-beta of depth 3; in the released one a sign is inverted, and it loses to "
+    "random play. Chess: our own alpha-beta in place of Sunfish, or any UCI engine.",
+    "Sudoku puzzles have exactly one solution; a digit that the rules allow stays even where it is wrong, "
+    "and the game is lost once a cell has no digit left.",
+    "Ratings are computed from the paper's formulas; nine cells of its table 5 do not follow from them. "
+    "The stars as printed are there as ratings=paper.",
+    "The sweep over kinds of pieces shows as many pieces on the same squares at every step, only of fewer "
+    "kinds; the paper does not say how many it shows.",
+)

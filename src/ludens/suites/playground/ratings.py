@@ -1,8 +1,8 @@
-"""How much each game asks of each ability, and the score of a task over all games that follows from it.
+"""The demands of each game on each ability, and the score of a task over all games.
 
-The paper rates games by four formulas over a few counts of each game, brings the results to half a star up
-to five, and weighs games by their stars (its formula 6). The stars it prints do not all follow from its
-formulas; both are here: `formula` computes, `paper` is what is printed.
+The paper rates games by four formulas over properties of each game, scales the results to half a star up to
+five, and weights games by their stars (its formula 6). The printed stars do not all follow from the formulas;
+both are here: `formula` computes them, `paper` has the printed ones.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from functools import partial
 from math import log10
 from typing import Literal
 
-from ludens.core.errors import UnknownName
 from ludens.run.stats import Estimate, weighted_sum
 from ludens.run.task import Summary
 
 Ability = Literal["perception", "reasoning", "decision", "adversary"]
 Stars = Mapping[str, Mapping[Ability, float]]
-"""Game to ability to stars; an ability that a game does not ask for is missing."""
+"""Game to ability to stars; abilities that a game does not need are missing."""
 
 LEAST, MOST = 0.5, 5.0
 
@@ -29,12 +28,12 @@ ABILITIES: Mapping[str, tuple[Ability, ...]] = {
     "rule": ("perception", "reasoning", "decision"),
     "e2e": ("perception", "reasoning", "decision", "adversary"),
 }
-"""What each task asks for."""
+"""The abilities each task needs."""
 
 
 @dataclass(frozen=True)
 class Demands:
-    """The counts of a game that the formulas start from, as the paper states them."""
+    """The properties of a game that the formulas use, as the paper states them."""
 
     log_states: float
     """Decimal logarithm of the number of positions, possible in play or not."""
@@ -80,7 +79,7 @@ PRINTED: Stars = {
 
 
 def computed() -> Stars:
-    """The stars that follow from the formulas: half a star for the least of an ability, five for the most."""
+    """The stars by the formulas: half a star for the lowest demand of an ability, five for the highest."""
     raw = {game: demands.raw for game, demands in DEMANDS.items()}
     stars: dict[str, dict[Ability, float]] = {game: {} for game in raw}
     for ability in ABILITIES["e2e"]:
@@ -94,15 +93,8 @@ def computed() -> Stars:
 RATINGS: Mapping[str, Callable[[], Stars]] = {"formula": computed, "paper": lambda: PRINTED}
 
 
-def stars_of(ratings: str) -> Stars:
-    """The stars that `ratings` names."""
-    if ratings not in RATINGS:
-        raise UnknownName("kind of ratings", ratings, RATINGS)
-    return RATINGS[ratings]()
-
-
 def weight(stars: Stars, task: str, game: str) -> float:
-    """How much a game counts in a task: its stars for all the abilities the task asks for."""
+    """The weight of a game in a task: its stars for all the abilities the task needs."""
     return sum(stars[game].get(ability, 0.0) for ability in ABILITIES[task])
 
 
@@ -115,7 +107,7 @@ def score(task: str, stars: Stars, shown: Mapping[str, Estimate]) -> Estimate:
 
 def summaries(ratings: str) -> tuple[Summary, ...]:
     """The four scores of the paper's figure 4."""
-    stars = stars_of(ratings)
+    stars = RATINGS[ratings]()
     return tuple(
         Summary(task, partial(score, task, stars), tuple(f"{task}/{game}" for game in DEMANDS))
         for task in ABILITIES

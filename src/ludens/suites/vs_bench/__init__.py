@@ -1,18 +1,18 @@
 """VS-Bench: eight games in two dimensions, strategic reasoning and decision-making.
 
-`vs-bench` holds both with the paper's counts; `vs-bench-mini` is a quick look with the two smallest games
-beside them; `vs-bench-ablations` holds the three games of the paper's ablations. Results of decision-making
-are normalised between random and optimal play: `?anchors=paper` takes the published anchors,
-`?anchors=measured` our own, `?anchors=none` shows raw returns.
+`vs-bench` has both with the paper's counts; `vs-bench-mini` is a small version with two more small games;
+`vs-bench-ablations` has the three games of the paper's ablations. Results of decision-making are normalised
+between random and optimal play: `?anchors=paper` uses the published anchors, `?anchors=measured` our own,
+`?anchors=none` shows raw returns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ludens.core.config import PlayConfig
-from ludens.core.errors import UnknownName
+from ludens.core.options import option
 from ludens.run.stats import Estimate, macro_average
 from ludens.run.task import (
     MODEL,
@@ -21,20 +21,19 @@ from ludens.run.task import (
     LabelPair,
     Metric,
     Suite,
+    SuiteBuilder,
     Summary,
     Task,
     mean_of,
     own_return,
     rate_of,
 )
-from ludens.suites.vs_bench.anchors import MEASURED, PAPER
-from ludens.suites.vs_bench.deviations import DEVIATIONS
 from ludens.suites.vs_bench.kuhn import EXPLOITABILITY
-from ludens.suites.vs_bench.published import ablations, published
+from ludens.suites.vs_bench.published import DEVIATIONS, MEASURED, PAPER, ablations, published
 from ludens.suites.vs_bench.recipes import RECIPES
 
 NAMES = {"kuhn_poker": "kuhn"}
-"""What tasks call games whose name is longer."""
+"""Shorter names of games in task names."""
 REASONING, DECISIONS = "strategic reasoning", "decision-making"
 ABLATED = ("hanabi", "breakthrough", "monster_hunt")
 Anchors = Mapping[str, tuple[float | Estimate, float | Estimate]]
@@ -54,7 +53,7 @@ LOST_OR_WON = mean_of("return", own_return, bounds=(-1.0, 1.0))
 
 
 def _fact(fact: str, name: str = "") -> Metric:
-    """The mean of a game's counter, under a name that people read."""
+    """The mean of a game's counter, under a readable name."""
     return mean_of(name or fact.replace("_", " "), lambda played: float(played.episode.facts[fact]))
 
 
@@ -74,7 +73,7 @@ def _self_play(game: str, *seats: str, metrics: tuple[Metric, ...]) -> Task:
 
 
 def _dilemma(game: str, behaviour: Mapping[str, str]) -> Task:
-    """Self-play in which what was done is counted and drawn (figures 4 and 12): counter to its name."""
+    """Self-play with counters of behaviour (figures 4 and 12): counter to its name."""
     counters = tuple(_fact(fact, name) for fact, name in behaviour.items())
     task = _self_play(game, "red", "blue", metrics=(RETURN, *counters))
     return replace(task, radar=tuple(behaviour.values()))
@@ -112,63 +111,79 @@ def _decide() -> tuple[Task, ...]:
 
 
 def _mean(name: str, tasks: Sequence[Task]) -> Summary:
-    """Every game has the same weight, as in the paper's column "overall"."""
+    """The unweighted mean over games, as in the paper's column "overall"."""
     return Summary(name, macro_average, tuple(task.name for task in tasks))
 
 
-def vs_bench(anchors: str = "paper") -> Suite:
+CHOICES: Mapping[str, Anchors] = {"paper": PAPER, "measured": MEASURED, "none": {}}
+
+
+@dataclass(frozen=True)
+class VsBench(SuiteBuilder):
     """Both dimensions of all eight games, with the paper's counts."""
-    choices: dict[str, Anchors] = {"paper": PAPER, "measured": MEASURED, "none": {}}
-    if anchors not in choices:
-        raise UnknownName("anchors", anchors, choices)
-    reason, decide = tuple(map(_reason, RECIPES)), _decide()
-    summaries = (_mean(REASONING, reason), *((_mean(DECISIONS, decide),) if anchors != "none" else ()))
-    return Suite(
-        name="vs-bench",
-        about="Eight games: predict the other's next move (400 samples each), and play.",
-        tasks=(*reason, *decide),
-        published=published(anchors),
-        deviations=DEVIATIONS,
-        anchors=choices[anchors],
-        summaries=summaries,
+
+    anchors: str = option(
+        "paper",
+        choices=tuple(CHOICES),
+        help="normalise between the published anchors, those measured here, or not at all",
     )
 
+    def build(self) -> Suite:
+        reason, decide = tuple(map(_reason, RECIPES)), _decide()
+        raw = self.anchors == "none"
+        summaries = (_mean(REASONING, reason), *(() if raw else (_mean(DECISIONS, decide),)))
+        return Suite(
+            name="vs-bench",
+            about="Eight games: predict the other's next move (400 samples each), and play.",
+            tasks=(*reason, *decide),
+            published=published(self.anchors),
+            deviations=DEVIATIONS,
+            anchors=CHOICES[self.anchors],
+            summaries=summaries,
+        )
 
-def vs_bench_ablations(anchors: str = "paper") -> Suite:
-    """The games of tables 5 and 6: what pictures, and reasoning aloud, are worth."""
-    whole = vs_bench(anchors)
-    return replace(
-        whole,
-        name="vs-bench-ablations",
-        about="A card game, a board game and a video game, to be run with --modality and --style.",
-        tasks=tuple(task for task in whole.tasks if task.name.split("/")[1] in ABLATED),
-        published=ablations(anchors),
-        summaries=(),
-    )
+
+@dataclass(frozen=True)
+class Ablations(VsBench):
+    """The games of tables 5 and 6: the effect of pictures and of reasoning aloud."""
+
+    def build(self) -> Suite:
+        whole = super().build()
+        return replace(
+            whole,
+            name="vs-bench-ablations",
+            about="A card game, a board game and a video game, to be run with --modality and --style.",
+            tasks=tuple(task for task in whole.tasks if task.name.split("/")[1] in ABLATED),
+            published=ablations(self.anchors),
+            summaries=(),
+        )
 
 
-def vs_bench_mini(anchors: str = "paper") -> Suite:
-    """A tenth of everything but the slow games, and the two smallest games in their place."""
-    whole = vs_bench(anchors)
-    quick = [task for task in whole.tasks if "pong" not in task.name and task.name != "reason/breakthrough"]
-    small = tuple(
-        replace(task, episodes=60 if task.name == "decide/kuhn" else max(4, task.episodes // 10))
-        for task in quick
-    )
-    extra = (
-        replace(
-            _self_play("tiny_hanabi", "player_0", "player_1", metrics=(_fact("final"), _fact("fireworks"))),
-            episodes=4,
-        ),
-        Task(
-            "decide/tic_tac_toe",
-            "tic_tac_toe",
-            ({"x": MODEL, "o": "bot/mcts"}, {"x": "bot/mcts", "o": MODEL}),
-            10,
-            (LOST_OR_WON,),
-        ),
-    )
-    about = "A quick look at VS-Bench: fewer samples, the slow games left out, two tiny ones added."
-    return replace(
-        whole, name="vs-bench-mini", about=about, tasks=(*small, *extra), published=(), summaries=()
-    )
+@dataclass(frozen=True)
+class Mini(VsBench):
+    """A tenth of everything except the slow games, and two smaller games in their place."""
+
+    def build(self) -> Suite:
+        whole = super().build()
+        slow = ("reason/breakthrough", "reason/pong", "decide/pong")
+        quick = tuple(
+            replace(task, episodes=60 if task.name == "decide/kuhn" else max(4, task.episodes // 10))
+            for task in whole.tasks
+            if task.name not in slow
+        )
+        hanabi = _self_play(
+            "tiny_hanabi", "player_0", "player_1", metrics=(_fact("final"), _fact("fireworks"))
+        )
+        sides = ({"x": MODEL, "o": "bot/mcts"}, {"x": "bot/mcts", "o": MODEL})
+        small = (
+            replace(hanabi, episodes=4),
+            Task("decide/tic_tac_toe", "tic_tac_toe", sides, 10, (LOST_OR_WON,)),
+        )
+        return replace(
+            whole,
+            name="vs-bench-mini",
+            about="VS-Bench in small: fewer samples, without the slow games, with two small ones added.",
+            tasks=(*quick, *small),
+            published=(),
+            summaries=(),
+        )

@@ -1,7 +1,7 @@
-"""The offline sets of strategic reasoning: built from the recipes, or cut from a recorded run.
+"""The datasets of strategic reasoning: built from the recipes, or cut from a recorded run.
 
-A set is checked before it is written: shares of targets, matches and kinds of action, and how many samples
-look alike. Seed 0 gives the very samples that the suite's tasks ask.
+A dataset is checked before it is written: shares of targets, matches and kinds of action, and the number of
+samples that look alike. Seed 0 gives the samples of the suite's tasks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ludens.suites.vs_bench.recorded import recorded
 from ludens.suites.vs_bench.samples import Sample, game_of, sample
 
 STRIDE = 3_628_800
-"""Sample numbers of one seed; 10! is a multiple of every recipe's cycle, so that each seed begins one."""
+"""Sample numbers per seed; 10! is a multiple of every recipe's cycle, so that each seed starts one."""
 ROUNDING = 2.0
 """Samples by which a share may miss its target: a match has two targets, and each is rounded."""
 
@@ -41,12 +41,12 @@ COLUMNS: dict[str, ColumnType] = {
 
 
 def build(order: Order) -> Dataset:
-    """The set of one game."""
+    """The dataset of one game."""
     name = {"kuhn": "kuhn_poker"}.get(order.what, order.what)
     if name not in RECIPES:
         raise UnknownName("game of vs-bench", order.what, RECIPES)
     if not 0 <= order.seed < 2**40 or order.n > STRIDE:
-        raise BadOption(f"a set has at most {STRIDE:,} samples and a seed from 0 to 2**40 - 1.")
+        raise BadOption(f"a dataset has at most {STRIDE:,} samples and a seed from 0 to 2**40 - 1.")
     if order.run is None:
         start = order.seed * STRIDE
         numbers: Sequence[int] = range(start, start + order.n)
@@ -103,7 +103,7 @@ def _rows(
 
 
 def distribution(name: str, samples: Sequence[Sample], built: bool = True) -> list[Share]:
-    """Who is predicted, in which matches, doing what; beside the recipe's shares where it has some."""
+    """Shares of targets, matches and kinds of action, with the recipe's shares where it has some."""
     recipe, n = RECIPES[name], len(samples)
     targets = sorted({recipe.told.get(seat, seat) for seat in game_of(name).seats})
     wanted = {target: n / len(targets) for target in targets}
@@ -120,28 +120,28 @@ def distribution(name: str, samples: Sequence[Sample], built: bool = True) -> li
 
 
 def check(name: str, samples: Sequence[Sample], shares: Sequence[Share]) -> None:
-    """Refuse a set that misses its targets."""
+    """Reject a dataset that misses its targets."""
     for share in shares:
         if share.wanted is not None and abs(share.count - share.wanted) > ROUNDING:
             raise BadOption(
-                f"the set misses its target: {share.count} of {len(samples)} samples have the {share.of} "
+                f"the dataset misses its target: {share.count} of {len(samples)} samples have the {share.of} "
                 f"{share.value!r}, and {share.wanted:.1f} are wanted."
             )
     alike = repeats(name, samples)
     most = max(1, RECIPES[name].repeats * len(samples))
     if alike > most:
         raise BadOption(
-            f"{alike} of {len(samples)} samples look like an earlier one, and at most {most:.0f} may."
+            f"{alike} of {len(samples)} samples look like an earlier one; at most {most:.0f} are allowed."
         )
 
 
 def repeats(name: str, samples: Sequence[Sample]) -> int:
-    """How many samples show what an earlier one shows, to the same observer."""
+    """The number of samples that show the same observer the same as an earlier one."""
     view = Predict(game=name).view(Order("", 1).render)
     seen = {(view.text(state := Prediction(asked), SEAT), view.notes(state, SEAT)) for asked in samples}
     return len(samples) - len(seen)
 
 
 def chance(samples: Sequence[Sample]) -> float:
-    """How often a guess among the options is right, on average."""
+    """The average accuracy of a guess among the options."""
     return sum(len(asked.truth) / len(asked.options) for asked in samples) / len(samples)

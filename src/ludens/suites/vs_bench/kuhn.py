@@ -1,4 +1,4 @@
-"""Kuhn poker as the paper asks it: twelve information sets in turn, and what the policy they give loses."""
+"""Kuhn poker as in the paper: twelve information sets, and the exploitability of the resulting policy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RESAMPLES = 400
 
 @dataclass(frozen=True)
 class KuhnQuestions(Game):
-    """One decision of Kuhn poker; the seeds run through all twelve there are.
+    """One decision of Kuhn poker; the seeds cycle through all twelve.
 
     Seats: `player`, alone, for one move.
     Observation: as in `kuhn_poker`, from the seat that is to act.
@@ -83,7 +83,7 @@ class Question(State):
 
 
 class QuestionView(View):
-    """Kuhn poker's own view."""
+    """The view of Kuhn poker."""
 
     def __init__(self, game: KuhnQuestions, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
@@ -105,7 +105,7 @@ class QuestionView(View):
 
 @dataclass
 class Mixed(Agent):
-    """An equilibrium of the family with this alpha."""
+    """The equilibrium with this alpha."""
 
     alpha: float = option(1 / 6, low=0, high=1 / 3, help="how often to open with a bet on a jack")
     kind = "bot/equilibrium"

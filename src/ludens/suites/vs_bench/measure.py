@@ -1,6 +1,6 @@
-"""Our own anchors: `python -m ludens.suites.vs_bench.measure [GAME ...]` prints random and optimal play.
+"""Measure the anchors: `python -m ludens.suites.vs_bench.measure [GAME ...]` prints random and optimal play.
 
-The figures in `anchors.py` come from here. Players play themselves, or the opponent the paper names.
+The figures in `published.py` come from here. Players play themselves, or the opponent the paper names.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def measure(name: str, who: str, episodes: int = EPISODES) -> Estimate:
 
 
 def rows(names: list[str], episodes: int) -> Iterator[str]:
-    """One line a game and player."""
+    """Print one line per game and player."""
     for name in names:
         for who in PLAYERS[name]:
             found = measure(name, who, episodes)

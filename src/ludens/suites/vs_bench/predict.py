@@ -1,4 +1,4 @@
-"""Predict: a question of one move. Seen from one seat of another game, what will the other seat do next?"""
+"""Predict, a one-move question: seen from one seat of another game, what will the other seat do next?"""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SEAT = "observer"
 
 @dataclass(frozen=True)
 class Predict(Game):
-    """Say what the other player will do next.
+    """Predict the other player's next action.
 
     Seats: `observer`, alone, for one move.
-    Observation: a moment of a match between scripted players of the game named by the option `game`, as the
-    seat beside the one in question sees it.
+    Observation: a state of a match between scripted players of the game named by the option `game`, as
+    another seat sees it.
     Actions: one of the actions the other might take.
     Rewards: 1 for what it did, or what has the same outcome on a grid; 0 otherwise.
     """
@@ -91,7 +91,7 @@ class Prediction(State):
         return type(self)(self.sample, self.answer)
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
-        """The watched game as the observer might as well think it stands, and another move made next."""
+        """A state the observer cannot tell from this one, and a random next action."""
         asked = self.sample
         other = asked.state.resample_hidden(asked.observer, random)
         options = options_of(game_of(asked.name), other, asked.seat)
@@ -103,7 +103,7 @@ class Prediction(State):
 
 
 class PredictView(View):
-    """The watched game's own view, from the observer's seat."""
+    """The watched game's view, from the observer's seat."""
 
     def __init__(self, game: Predict, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)

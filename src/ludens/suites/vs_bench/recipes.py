@@ -1,7 +1,7 @@
-"""Which players meet in the samples of strategic reasoning, and in what shares: the mixes of appendix D.
+"""The matches from which samples of strategic reasoning are drawn: the mixes of appendix D.
 
-The paper took the targets of Hanabi, Overcooked and Pong from models and people that are not to be had; ours
-come from scripted players, named here. A random player is met but never predicted: nobody could.
+The paper's targets in Hanabi, Overcooked and Pong were models and people that are not available; ours are the
+scripted players named here. A random player is never a target: it cannot be predicted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Match:
-    """Who meets whom, how often, and whose moves are to be predicted."""
+    """Two players, their share of the samples, and whose actions are predicted."""
 
     share: int
     agents: Mapping[str, str]
@@ -42,21 +42,21 @@ class Recipe:
     game: str
     matches: tuple[Match, ...]
     classes: Mapping[str, int] = field(default_factory=dict)
-    """Shares of kinds of target action; empty where any action will do."""
+    """Shares of kinds of target action; empty where any action qualifies."""
     kind_of: Callable[[str], str] = _action
     """The kind of an action, as `classes` names it."""
     per_episode: int = 1
-    """Samples of each target cut from one episode: several only where an episode takes long to play."""
+    """Samples of each target per episode: several only where an episode takes long to play."""
     warm_up: int = 0
-    """Up to so many random moves come first, where nothing else tells one match from the next."""
+    """The most random moves at the start, where nothing else makes matches different."""
     steps: int = 1000
-    """Where episodes are cut off at the latest."""
+    """The most steps of an episode."""
     repeats: float = 0.05
     """The share of samples that may look like an earlier one."""
     shown: str = ""
-    """The game whose view and words show the samples, where it is another."""
+    """The game whose view and templates show the samples, if it is another one."""
     told: Mapping[str, str] = field(default_factory=dict)
-    """How seats are called there."""
+    """The names of the seats there."""
 
 
 def _pairs(first: str, second: str, *shares: tuple[int, str, str]) -> tuple[Match, ...]:
@@ -110,7 +110,7 @@ RECIPES: dict[str, Recipe] = {
             "second",
             *((1, f"equilibrium?alpha={a}", f"equilibrium?alpha={b}") for a in _KUHN for b in _KUHN),
         ),
-        repeats=1.0,  # there are twelve things to see
+        repeats=1.0,  # there are only twelve different observations
     ),
     "pong": Recipe(
         "pong",

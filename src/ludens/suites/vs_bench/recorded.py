@@ -1,4 +1,4 @@
-"""Samples cut from the episodes of a recorded run: the moves of any agent, model or person become targets."""
+"""Samples cut from a recorded run: the actions of any agent, model or person become targets."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ludens.core.replay import replay
 from ludens.core.spec import Spec, parse_spec
 from ludens.run.store import EPISODES, read_plan, read_records
 from ludens.suites.vs_bench.recipes import RECIPES
-from ludens.suites.vs_bench.samples import Moment, Sample, game_of, sample_of, spread
+from ludens.suites.vs_bench.samples import Decision, Sample, game_of, sample_of, spread
 
 
-class Place(NamedTuple):
+class RecordedMove(NamedTuple):
     """One move of a run."""
 
     episode: int
@@ -28,13 +28,13 @@ class Place(NamedTuple):
 
 
 def recorded(name: str, folder: Path, n: int, seed: int) -> tuple[list[Sample], dict[str, Any]]:
-    """So many samples, balanced over seats and kinds of action, and what they come from."""
+    """Samples balanced over seats and kinds of action, and their sources."""
     plan = read_plan(folder)
     episodes = _episodes(name, folder)
     if not episodes:
         raise BadOption(f"{str(folder)!r} holds no finished episode of {name} with its usual options.")
     chosen = _chosen(name, episodes, n, seed)
-    samples: dict[Place, Sample] = {}
+    samples: dict[RecordedMove, Sample] = {}
     for index in sorted({place.episode for place in chosen}):
         samples.update(_cut(name, index, episodes[index], [p for p in chosen if p.episode == index]))
     source = {
@@ -47,7 +47,7 @@ def recorded(name: str, folder: Path, n: int, seed: int) -> tuple[list[Sample], 
 
 
 def _episodes(name: str, folder: Path) -> list[Episode]:
-    """In the order of their keys, which does not depend on how the run was played."""
+    """Episodes in the order of their keys, which does not depend on how the run was executed."""
     game = game_of(name)
     return [
         record.episode
@@ -57,14 +57,14 @@ def _episodes(name: str, folder: Path) -> list[Episode]:
     ]
 
 
-def _chosen(name: str, episodes: Sequence[Episode], n: int, seed: int) -> list[Place]:
+def _chosen(name: str, episodes: Sequence[Episode], n: int, seed: int) -> list[RecordedMove]:
     recipe, seats = RECIPES[name], game_of(name).seats
-    pools: dict[tuple[str, str], list[Place]] = defaultdict(list)
+    pools: dict[tuple[str, str], list[RecordedMove]] = defaultdict(list)
     for index, episode in enumerate(episodes):
         for move in episode.moves:
             if move.verdict != "fallback":
                 kind = recipe.kind_of(move.action) if recipe.classes else ""
-                pools[move.seat, kind].append(Place(index, move.step, move.seat, move.action))
+                pools[move.seat, kind].append(RecordedMove(index, move.step, move.seat, move.action))
     for (seat, kind), pool in sorted(pools.items()):
         stream(seed, "recorded", name, seat, kind).shuffle(pool)
     kinds = spread(recipe.classes) or [""]
@@ -81,14 +81,16 @@ def _chosen(name: str, episodes: Sequence[Episode], n: int, seed: int) -> list[P
     return chosen
 
 
-def _cut(name: str, index: int, episode: Episode, places: Sequence[Place]) -> dict[Place, Sample]:
+def _cut(
+    name: str, index: int, episode: Episode, places: Sequence[RecordedMove]
+) -> dict[RecordedMove, Sample]:
     match = " v ".join(map(_public, episode.seats.values()))
     wanted = {place.step: [p for p in places if p.step == place.step] for place in places}
     samples = {}
     for step in replay(episode, game_of(name)):
         for place in wanted.get(step.index, ()):
-            moment = Moment(step.index, place.action, step.state)
-            samples[place] = sample_of(name, moment, place.seat, match)
+            decision = Decision(step.index, place.action, step.state)
+            samples[place] = sample_of(name, decision, place.seat, match)
     if len(samples) < len(places):
         raise BadFile(f"episode {index} of the run ends before a move that it holds.")
     return samples

@@ -1,7 +1,7 @@
-"""Samples of strategic reasoning: a moment of a match between known players, and what one of them did next.
+"""Samples of strategic reasoning: a decision in a match between known players, and what was done.
 
-A sample is a function of its number. Numbers run through the recipe's matches, targets and kinds of action in
-a fixed order that spreads each as evenly as its share allows; the moment is any that fits, each as likely.
+A sample is a function of its number. Numbers cycle through the recipe's matches, targets and kinds of action,
+each spread evenly according to its share; the decision is a random one that fits.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from math import gcd, lcm
 from typing import NamedTuple, TypeVar
 
 from ludens.agents import agent
+from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
 from ludens.core.game import Game
 from ludens.core.observer import OnStep, StepEvent
@@ -25,9 +26,30 @@ from ludens.games.hanabi.rules import HanabiGame, HanabiState
 from ludens.games.hanabi.table import COLORS
 from ludens.loop import play
 from ludens.suites.vs_bench.recipes import RECIPES, Match, Recipe
-from ludens.suites.vs_bench.warm_up import WarmedUp
 
 T = TypeVar("T")
+
+
+@dataclass
+class WarmedUp(Agent):
+    """Plays randomly for its first moves, then as the given player."""
+
+    player: Agent
+    moves: int
+    kind = "bot/warmed-up"
+
+    def __post_init__(self) -> None:
+        self.sees = self.player.sees
+
+    def begin(self) -> None:
+        self._seated = self.player.sit(self.game, self.seat, self.random.fork("player"))
+
+    async def act(self, ask: Ask) -> Reply:
+        if ask.move >= self.moves:
+            return await self._seated.act(ask)
+        action = ask.legal.sample(self.random)
+        return Reply(action, action)
+
 
 ATTEMPTS = 1000
 
@@ -42,20 +64,20 @@ class Sample:
     """The seat of the target in the game that was played."""
     observer: str
     target: str
-    """Both as the view that shows the sample calls them."""
+    """Both as named in the view that shows the sample."""
     truth: frozenset[str]
-    """Every answer that counts as right."""
+    """Every answer that counts as correct."""
     done: str
-    """What was really done."""
+    """The action taken."""
     options: Legal
-    """The answers to choose from; they tell the observer nothing that it may not know."""
+    """The answers to choose from; they reveal nothing that the observer may not know."""
     match: str
     step: int
     kind: str
 
 
-class Moment(NamedTuple):
-    """Before a step of a match: who acts and what it did."""
+class Decision(NamedTuple):
+    """One decision in a match: the step, the action taken and the state before it."""
 
     step: int
     action: str
@@ -63,7 +85,7 @@ class Moment(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """Whose move is to be predicted in which match, and how often that has been asked in this cycle."""
+    """A match, the seat to predict, and how often that was asked in this cycle."""
 
     match: int
     target: str
@@ -88,17 +110,19 @@ def sample(name: str, number: int) -> Sample:
     raise RuntimeError(f"no match of {name} shows {slot.target} doing {wanted or 'anything'}")
 
 
-def sample_of(name: str, moment: Moment, seat: str, match: str) -> Sample:
-    """The question that a moment of a match makes."""
+def sample_of(name: str, decision: Decision, seat: str, match: str) -> Sample:
+    """The question about a decision."""
     recipe, game = RECIPES[name], game_of(name)
-    step, done, state = moment
-    others = [other for other in make(recipe.shown or recipe.game).seats if other != _told(recipe, seat)]
+    step, done, state = decision
+    others = [
+        other for other in make(recipe.shown or recipe.game).seats if other != _shown_seat(recipe, seat)
+    ]
     return Sample(
         name,
         state,
         seat,
         others[0],
-        _told(recipe, seat),
+        _shown_seat(recipe, seat),
         _equivalent(game, state, seat, done),
         done,
         options_of(game, state, seat),
@@ -109,11 +133,11 @@ def sample_of(name: str, moment: Moment, seat: str, match: str) -> Sample:
 
 
 def wanted_kind(name: str, number: int) -> str:
-    """The kind of action that the sample with this number asks for; empty where any will do."""
+    """The kind of action that the sample with this number asks for; empty for any."""
     kinds = spread(RECIPES[name].classes)
     if not kinds:
         return ""
-    # The shift lets every kind meet every slot where the lengths of the two cycles have a common divisor.
+    # The shift pairs every kind with every slot where the cycle lengths have a common divisor.
     return kinds[(number + number // lcm(len(kinds), len(slots(name)))) % len(kinds)]
 
 
@@ -132,7 +156,7 @@ def slots(name: str) -> tuple[Slot, ...]:
 
 
 def _slot(name: str, number: int) -> tuple[Slot, int]:
-    """The slot of a number, and how often its match and target have been asked before."""
+    """The slot of a number, and how often its match and target were asked before."""
     cycle = slots(name)
     rounds, place = divmod(number, len(cycle))
     slot = cycle[place]
@@ -140,7 +164,7 @@ def _slot(name: str, number: int) -> tuple[Slot, int]:
 
 
 def spread(shares: Mapping[T, int]) -> list[T]:
-    """Every key as often as its share, as evenly as it goes."""
+    """Every key as often as its share, spread evenly."""
     places = [
         ((2 * n + 1) / share, order, key)
         for order, (key, share) in enumerate(shares.items())
@@ -150,7 +174,7 @@ def spread(shares: Mapping[T, int]) -> list[T]:
 
 
 def options_of(game: Game, state: State, target: str) -> Legal:
-    """What the target might do, as far as the observer may know it.
+    """The actions the target may take, as far as the observer may know them.
 
     In Hanabi the target's legal hints would tell the observer its own cards; offered are those that fit what
     the observer knows of them.
@@ -182,7 +206,7 @@ def _equivalent(game: Game, state: State, target: str, done: str) -> frozenset[s
     return frozenset({done})
 
 
-def _told(recipe: Recipe, seat: str) -> str:
+def _shown_seat(recipe: Recipe, seat: str) -> str:
     return recipe.told.get(seat, seat)
 
 
@@ -192,43 +216,47 @@ def game_of(name: str) -> Game:
     return make(RECIPES[name].game)
 
 
-def _played(name: str, match: Match, label: str) -> dict[str, list[Moment]]:
-    """One match: for each target, every moment in which it acts by its own lights."""
+def _played(name: str, match: Match, label: str) -> dict[str, list[Decision]]:
+    """Play one match: for each target, every decision it made by its own strategy."""
     game, recipe = game_of(name), RECIPES[name]
     random = stream(0, "vs-bench", name, label)
     warm, seed = random.between(0, recipe.warm_up), random.below(2**31)
     seated = {seat: agent(spec, game) for seat, spec in match.agents.items()}
     if warm:
         seated = {seat: WarmedUp(player, warm) for seat, player in seated.items()}
-    moments: dict[str, list[Moment]] = {target: [] for target in match.targets}
+    decisions: dict[str, list[Decision]] = {target: [] for target in match.targets}
     before = game.start(seed)
     made = dict.fromkeys(game.seats, 0)
 
     def watch(played: StepEvent) -> None:
         nonlocal before
         for move in played.moves:
-            if move.seat in moments and made[move.seat] >= warm:
-                moments[move.seat].append(Moment(played.step, move.action, before))
+            if move.seat in decisions and made[move.seat] >= warm:
+                decisions[move.seat].append(Decision(played.step, move.action, before))
             made[move.seat] += 1
         before = played.state.clone()
 
     run_sync(play(game, seated, seed, config=PlayConfig(horizon=recipe.steps), observer=OnStep(watch)))
-    return moments
+    return decisions
 
 
-def _fitting(recipe: Recipe, moments: Mapping[str, list[Moment]], target: str, wanted: str) -> list[Moment]:
-    return [moment for moment in moments[target] if not wanted or recipe.kind_of(moment.action) == wanted]
+def _fitting(
+    recipe: Recipe, decisions: Mapping[str, list[Decision]], target: str, wanted: str
+) -> list[Decision]:
+    return [
+        decision for decision in decisions[target] if not wanted or recipe.kind_of(decision.action) == wanted
+    ]
 
 
 @lru_cache(maxsize=12)
-def _shared(name: str, match: int, group: int, attempt: int) -> dict[tuple[str, str], list[Moment]]:
-    """The moments of a match that many samples share, for each target and kind in a random order."""
+def _shared(name: str, match: int, group: int, attempt: int) -> dict[tuple[str, str], list[Decision]]:
+    """The decisions of a match that many samples share, for each target and kind in random order."""
     recipe = RECIPES[name]
-    moments = _played(name, recipe.matches[match], f"{match}/{group}/{attempt}")
+    decisions = _played(name, recipe.matches[match], f"{match}/{group}/{attempt}")
     kept = {}
     for target in recipe.matches[match].targets:
         for wanted in recipe.classes or ("",):
-            fitting = _fitting(recipe, moments, target, wanted)
+            fitting = _fitting(recipe, decisions, target, wanted)
             stream(group, "moments", name, match, attempt, target, wanted).shuffle(fitting)
             kept[target, wanted] = fitting[: recipe.per_episode]
     return kept

@@ -12,8 +12,7 @@ from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit
 from ludens.games.comma.atm.rules import Atm
 from ludens.games.comma.atm.view import LEFT, OPTIONS, TEXT, TOLD, AtmView, advance
-from ludens.games.comma.language import read
-from ludens.games.comma.oracle import advise
+from ludens.games.comma.language import advise, read
 from tests.games.comma.reading import Known, Pixels, pixels
 
 CHARACTERS = f"{ascii_letters}0123456789$:.?*"

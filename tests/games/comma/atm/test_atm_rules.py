@@ -12,7 +12,7 @@ from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.atm.manual import PUBLISHED, Band, draw_manual
 from ludens.games.comma.atm.rules import DELETE, DOWN, ENTER, UP, Atm, AtmPanel
-from ludens.games.comma.oracle import advise, solve
+from ludens.games.comma.language import advise, solve
 from tests.games.comma.common import SEEDS, oracle_pair, random_solver
 
 KEYS = {"^": UP, "v": DOWN, "e": ENTER, "d": DELETE}
@@ -219,10 +219,10 @@ def test_random_play_agrees_with_the_paper() -> None:
 
 
 @pytest.mark.parametrize("variant", ["paper", "released"])
-def test_the_solver_is_told_the_truth_about_who_hears_its_keys(variant: str) -> None:
+def test_rules_say_whether_the_expert_sees_keys(variant: str) -> None:
     state = Atm(variant=variant).start(5)
     view = view_of(state.game, RenderOptions(), 0)
     state.apply({"solver": "press_7"})
     heard = "press_7" in view.notes(state, "expert")
-    assert heard == ("The Expert hears every key that you press." in view.rules("solver"))
-    assert heard != ("are not heard by the Expert" in view.rules("solver"))
+    assert heard == ("The Expert sees every key that you press." in view.rules("solver"))
+    assert heard != ("The Expert does not see which digit keys you press." in view.rules("solver"))

@@ -13,8 +13,7 @@ from ludens.games.comma.color.manual import COLOURS, SIDE, squares, whiten
 from ludens.games.comma.color.rules import Color
 from ludens.games.comma.color.view import LEFT, STEP, TOP, ColorView
 from ludens.games.comma.dialogue import Dialogue
-from ludens.games.comma.language import read, write
-from ludens.games.comma.oracle import advise
+from ludens.games.comma.language import advise, read, write
 from tests.games.comma.reading import best, pixels
 
 

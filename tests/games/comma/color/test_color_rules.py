@@ -7,7 +7,7 @@ import pytest
 from ludens.core.random import stream
 from ludens.games.comma.color.manual import COLOURS, GROUPS, PUBLISHED, ColorManual, draw_manual, squares
 from ludens.games.comma.color.rules import Color, ColorPanel
-from ludens.games.comma.oracle import advise
+from ludens.games.comma.language import advise
 from tests.games.comma.common import oracle_step, random_play
 
 TABLE = """

@@ -14,8 +14,7 @@ from ludens.games.comma.keypad.manual import PUBLISHED
 from ludens.games.comma.keypad.rules import Keypad, KeypadPanel
 from ludens.games.comma.keypad.symbols import SYMBOLS, sprite
 from ludens.games.comma.keypad.view import GAP, KEY, LAMP, SYMBOL, KeypadView
-from ludens.games.comma.language import read, write
-from ludens.games.comma.oracle import advise
+from ludens.games.comma.language import advise, read, write
 from tests.games.comma.reading import Known, Pixels, pixels
 
 

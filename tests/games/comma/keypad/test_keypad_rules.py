@@ -11,7 +11,7 @@ from ludens.core.random import stream
 from ludens.games.comma.keypad.manual import PUBLISHED, KeypadManual, draw_manual, imagine_manual
 from ludens.games.comma.keypad.rules import Keypad, KeypadPanel
 from ludens.games.comma.keypad.symbols import SYMBOLS
-from ludens.games.comma.oracle import advise
+from ludens.games.comma.language import advise
 from tests.games.comma.common import oracle_pair, random_solver
 
 TABLE = ("ϘӬ©ϬΨϬ", "ѦϘѼ¶ټӬ", "ƛϿҨѢѢ҂", "ϞҨҖѬϾæ", "Ѭ☆ԆҖ¶Ψ", "ϗϗƛ¿ѮҊ", "Ͽ¿☆ټ★Ω")

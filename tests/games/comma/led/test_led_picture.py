@@ -9,11 +9,10 @@ import pytest
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit
-from ludens.games.comma.language import read, write
+from ludens.games.comma.language import advise, read, write
 from ludens.games.comma.led.manual import COLOURS, CORNERS
 from ludens.games.comma.led.rules import Led
 from ludens.games.comma.led.view import BUTTON, CORNERS_AT, LIGHT, LIGHTS_AT, LedView, light_at
-from ludens.games.comma.oracle import advise
 from tests.games.comma.reading import Pixels, best_centred, pixels
 
 

@@ -7,11 +7,19 @@ from math import dist
 import pytest
 
 from ludens.core.random import stream
-from ludens.games.comma.maze.manual import PUBLISHED, draw_manual
-from ludens.games.comma.maze.mazes import COLOURS, MAZES, PUBLISHED_MAZE, Cell, distance, read_maze
-from ludens.games.comma.maze.mazes import Maze as Plan
+from ludens.games.comma.language import advise
+from ludens.games.comma.maze.manual import (
+    COLOURS,
+    MAZES,
+    PUBLISHED,
+    PUBLISHED_MAZE,
+    Cell,
+    distance,
+    draw_manual,
+    read_maze,
+)
+from ludens.games.comma.maze.manual import Maze as Plan
 from ludens.games.comma.maze.rules import Maze, MazePanel
-from ludens.games.comma.oracle import advise
 from tests.games.comma.common import random_play
 
 LAYOUT = """

@@ -6,8 +6,7 @@ import pytest
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit
-from ludens.games.comma.language import read, write
-from ludens.games.comma.oracle import advise
+from ludens.games.comma.language import advise, read, write
 from ludens.games.comma.password.manual import ALPHABET
 from ludens.games.comma.password.rules import Password
 from ludens.games.comma.password.view import LETTER, STEP, PasswordView

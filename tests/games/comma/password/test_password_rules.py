@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from ludens.core.random import stream
 from ludens.games.comma.blocks import write
-from ludens.games.comma.oracle import advise
-from ludens.games.comma.password.lexicon import STOCK
-from ludens.games.comma.password.manual import PUBLISHED, PasswordManual, draw_manual
+from ludens.games.comma.language import advise
+from ludens.games.comma.password.manual import PUBLISHED, STOCK, PasswordManual, draw_manual
 from ludens.games.comma.password.rules import Password, PasswordPanel
 from tests.games.comma.common import SEEDS, oracle_pair, random_solver
 

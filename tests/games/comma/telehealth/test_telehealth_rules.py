@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.comma.oracle import advise, solve
+from ludens.games.comma.language import advise, solve
 from ludens.games.comma.telehealth.cases import LOOKS
 from ludens.games.comma.telehealth.manual import CODES, PUBLISHED, TREATMENTS, draw_manual
 from ludens.games.comma.telehealth.rules import Telehealth, TelehealthPanel

@@ -6,10 +6,9 @@ import pytest
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit, Sprite
-from ludens.games.comma.language import read, write
-from ludens.games.comma.oracle import advise
+from ludens.games.comma.language import advise, read, write
+from ludens.games.comma.who.manual import PLACES, POOL
 from ludens.games.comma.who.rules import Who
-from ludens.games.comma.who.tables import PLACES, POOL
 from ludens.games.comma.who.view import BUTTON, COLUMNS, DISPLAY, ROWS, WhoView
 from tests.games.comma.reading import Pixels, best, best_centred, pixels
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from ludens.core.random import stream
-from ludens.games.comma.oracle import advise
+from ludens.games.comma.language import advise
 from ludens.games.comma.who.manual import PUBLISHED, WhoManual, draw_manual
 from ludens.games.comma.who.rules import Who, WhoPanel
 from tests.games.comma.common import random_play

@@ -11,8 +11,7 @@ from PIL import Image
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Kit
-from ludens.games.comma.language import read, write
-from ludens.games.comma.oracle import advise
+from ludens.games.comma.language import advise, read, write
 from ludens.games.comma.wire.manual import COLOURS
 from ludens.games.comma.wire.rules import Wire
 from ludens.games.comma.wire.view import WireView

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from ludens.core.random import stream
-from ludens.games.comma.oracle import advise
+from ludens.games.comma.language import advise
 from ludens.games.comma.wire.manual import COLOURS, PUBLISHED, WireManual, draw_manual
 from ludens.games.comma.wire.rules import Wire
 from tests.games.comma.common import random_solver

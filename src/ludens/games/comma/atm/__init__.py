@@ -1,1 +1,1 @@
-"""ATM: a cash machine to be worked by its keys, with a PIN and a balance that are nobody else's business."""
+"""ATM: operate a cash machine by its keys, and keep PIN and balance private."""

@@ -1,4 +1,4 @@
-"""What to do at the cash machine: which transaction and amount a balance calls for."""
+"""The ATM manual: which transaction and amount a balance calls for."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ludens.core.random import Stream
 from ludens.games.comma.blocks import Block, Grid, Heading, Items, Paragraph
 from ludens.games.comma.puzzle import Facts, Manual
 
-Kind = Literal["deposit", "withdrawal"]
-KINDS: tuple[Kind, Kind] = ("deposit", "withdrawal")
+Transaction = Literal["deposit", "withdrawal"]
+TRANSACTIONS: tuple[Transaction, Transaction] = ("deposit", "withdrawal")
 HIGHEST = 1000
-"""The highest balance there is."""
+"""The highest possible balance."""
 
 
 @dataclass(frozen=True)
 class Band:
-    """What a balance calls for that is at least so high, and lower than the next band."""
+    """The transaction for a balance of at least this much and below the next band."""
 
     least: int
-    kind: Kind
+    kind: Transaction
     amount: int
 
 
@@ -58,7 +58,7 @@ class AtmManual(Manual):
         )
 
     def advise(self, told: Sequence[Facts]) -> Facts:
-        """The whole table: to ask for the balance would be asking for what is private."""
+        """The whole table: asking for the balance would be asking for private data."""
         return {f"from {band.least}": f"{band.kind} {band.amount}" for band in self.bands}
 
 
@@ -78,10 +78,10 @@ PUBLISHED = AtmManual((Band(0, "deposit", 100), Band(500, "withdrawal", 300)))
 
 
 def draw_manual(random: Stream) -> AtmManual:
-    """Two to four bands with other bounds and amounts, in which both transactions occur."""
+    """Two to four bands with random bounds and amounts, in which both transactions occur."""
     while True:
         bounds = sorted(random.sample(range(100, HIGHEST, 50), random.between(1, 3)))
         amounts = random.sample(range(20, HIGHEST, 10), len(bounds) + 1)
-        kinds = [random.choice(KINDS) for _ in amounts]
-        if set(kinds) == set(KINDS):
+        kinds = [random.choice(TRANSACTIONS) for _ in amounts]
+        if set(kinds) == set(TRANSACTIONS):
             return AtmManual(tuple(map(Band, (0, *bounds), kinds, amounts)))

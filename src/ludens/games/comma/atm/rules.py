@@ -1,4 +1,4 @@
-"""The cash machine, and the game."""
+"""The cash machine panel, and the game."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ludens.core.random import Stream
-from ludens.games.comma.atm.manual import HIGHEST, KINDS, PUBLISHED, AtmManual, Band, Kind, draw_manual
+from ludens.games.comma.atm.manual import (
+    HIGHEST,
+    PUBLISHED,
+    TRANSACTIONS,
+    AtmManual,
+    Band,
+    Transaction,
+    draw_manual,
+)
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
 
@@ -32,10 +40,10 @@ class AtmPanel(Puzzle[AtmManual]):
         self.page: Page = "transaction"
         self.line = 0
         """Where the arrow is: 0 or 1."""
-        self.kind: Kind = "deposit"
+        self.kind: Transaction = "deposit"
         self.typed_pin = self.typed_amount = ""
         self.steps = 0
-        """How many of the steps of the partial score were ever reached."""
+        """The most steps of the partial score reached so far."""
 
     def act(self, action: str) -> Outcome:
         outcome = self._press(action)
@@ -58,7 +66,7 @@ class AtmPanel(Puzzle[AtmManual]):
 
     def _enter(self) -> Outcome:
         if self.page == "transaction":
-            self.kind = KINDS[self.line]
+            self.kind = TRANSACTIONS[self.line]
             return self._show("pin")
         if self.line == 1:
             return self._show("transaction")
@@ -77,7 +85,7 @@ class AtmPanel(Puzzle[AtmManual]):
         return int(self.typed_amount or 0)
 
     def _reached(self) -> int:
-        """Steps done: the PIN accepted, then with the right transaction, then the right amount typed."""
+        """Steps done: PIN accepted, right transaction selected, right amount typed."""
         if self.page != "final":
             return 0
         right = self.manual.right(self.balance)
@@ -91,7 +99,7 @@ class AtmPanel(Puzzle[AtmManual]):
 
     @property
     def screen(self) -> tuple[tuple[str, ...], tuple[str, str]]:
-        """The lines that tell, and the two to choose from."""
+        """The lines with information, and the two to choose from."""
         if self.page == "transaction":
             return ("Welcome to Ludens Bank.", "What would you like to do?"), ("Deposit", "Withdrawal")
         told = f"You are making a {self.kind}."
@@ -131,14 +139,14 @@ class AtmPanel(Puzzle[AtmManual]):
         self._keys([UP, *[DELETE] * len(self.typed_amount), *_digits(str(due.amount)), ENTER], pressed)
         return pressed
 
-    def _log_in(self, kind: Kind, pressed: list[str]) -> None:
+    def _log_in(self, kind: Transaction, pressed: list[str]) -> None:
         """From any screen to the last one of a transaction."""
         if self.page != "transaction":
             self._keys([DOWN, ENTER], pressed)
-        self._keys([(UP, DOWN)[KINDS.index(kind)], ENTER, *_digits(self.pin), ENTER], pressed)
+        self._keys([(UP, DOWN)[TRANSACTIONS.index(kind)], ENTER, *_digits(self.pin), ENTER], pressed)
 
     def _keys(self, keys: Sequence[str], pressed: list[str]) -> None:
-        """Press keys, and note those that do something."""
+        """Press keys, and record those that have an effect."""
         pressed += [key for key in keys if self._press(key) != "nothing"]
 
 
@@ -153,12 +161,12 @@ def _digits(number: str) -> list[str]:
 
 
 def _table(advice: Facts) -> AtmManual | None:
-    """The bands in an Expert's message; None where it has none from 0 on."""
+    """The bands in an Expert's message; None when they do not start at 0."""
     bands = []
     for name, value in advice.items():
         least, (kind, _, amount) = name.removeprefix("from "), value.partition(" ")
         if least.isdecimal() and amount.isdecimal() and name != least:
-            bands += [Band(int(least), each, int(amount)) for each in KINDS if each == kind]
+            bands += [Band(int(least), each, int(amount)) for each in TRANSACTIONS if each == kind]
     return AtmManual(tuple(bands)) if any(band.least == 0 for band in bands) else None
 
 
@@ -166,12 +174,12 @@ def _table(advice: Facts) -> AtmManual | None:
 class Atm(Comma[AtmManual]):
     """Make the right transaction at a cash machine, and keep PIN and balance to yourself.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of the machine's screen and keys, the serial number, the status
-        light, mistakes and turns, and reads its PIN, its actions, what came of them and the conversation;
+        light, mistakes and turns, and reads its PIN, its actions, their results and the conversation;
         the balance is only ever on the screen. The Expert reads the manual and the conversation, without
-        what came of the actions; lines that press digits do not reach it.
+        the results of the actions; lines that press digits do not reach it.
     Actions: messages. A line of the Solver's that is `press_0` to `press_9`, `press_up_arrow`,
         `press_down_arrow`, `press_enter` or `press_delete` presses that key. To enter a wrong PIN, a wrong
         amount or an amount for the wrong transaction is a mistake; what was typed stays.

@@ -1,4 +1,4 @@
-"""How the cash machine looks: a screen with an arrow on one of its lines, and fourteen keys below it."""
+"""The view of the ATM: a screen with an arrow on one of its lines, and fourteen keys below it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ludens.games.comma.view import CommaView
 
 KEYS = (("1", "2", "3", "UP"), ("4", "5", "6", "DOWN"), ("7", "8", "9", "ENTER"), ("", "0", "", "DELETE"))
 TOLD, OPTIONS = (32, 62), (112, 152)
-"""Height of the screen's lines below its upper rim, in units; a picture is 512 wide."""
+"""Vertical positions of the screen's lines, in units from its top; a picture is 512 wide."""
 LEFT, TEXT = 84, 20
 
 
 class AtmView(CommaView):
-    """The screen is black on white and written letter by letter; keys that do something have names."""
+    """The screen is black on white, written letter by letter; function keys have names."""
 
     inks = ("black", "blue")
     grounds = ("page", "panel", "white", "wood", "gray")
@@ -40,7 +40,7 @@ class AtmView(CommaView):
                     canvas.centre(key, px(91) + column * px(110), top + px(246) + row * px(50))
 
     def _write(self, canvas: Canvas, x: int, y: int, words: str) -> None:
-        """One sprite a character, so that they are found again whatever is typed."""
+        """One sprite per character, so that sprites are reused whatever is typed."""
         size = self.kit.px(TEXT)
         for index, character in enumerate(words):
             if character != " ":
@@ -48,5 +48,5 @@ class AtmView(CommaView):
 
 
 def advance(size: int) -> int:
-    """How far apart characters stand."""
+    """The distance between characters."""
     return round(size * 0.61)

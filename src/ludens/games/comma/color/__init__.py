@@ -1,1 +1,1 @@
-"""Color: sixteen squares turned white group by group, in an order that a table decides."""
+"""Color: turn sixteen squares white group by group, in an order given by a table."""

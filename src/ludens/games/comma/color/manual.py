@@ -1,4 +1,4 @@
-"""Which group of squares is due: by the number of white squares and the group pressed before."""
+"""The Color manual: the next group by the number of white squares and the group pressed before."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ GROUPS = (*COLOURS, "row", "column")
 SIDE = 4
 SQUARES = SIDE * SIDE
 COLOURED = SQUARES - len(COLOURS) + 1
-"""From so many white squares on, some colour may be missing: only rows and columns can be due."""
+"""From this many white squares on, some colour may be missing: only rows and columns can be next."""
 _HIDDEN = "?"
 
 Board = tuple[str, ...]
-"""The squares in reading order: a colour, `white`, or `?` where the colour is not known."""
+"""The squares in reading order: a colour, `white`, or `?` where the colour is unknown."""
 
 _NEEDS = {
     **{f"row {row}": "the colours from left to right, with commas, white included" for row in range(SIDE)},
@@ -39,14 +39,14 @@ def squares(group: str, board: Sequence[str]) -> tuple[int, ...]:
 
 
 def whiten(group: str, board: Board) -> Board:
-    """The board with this group turned white and the colours of the others not known yet."""
+    """The board after this group turned white; the colours of the others become unknown."""
     turned = squares(group, board)
     return tuple("white" if n in turned or colour == "white" else _HIDDEN for n, colour in enumerate(board))
 
 
 @dataclass(frozen=True)
 class ColorManual(Manual):
-    """How to begin, which row and column are meant, and the table of what comes next."""
+    """How to start, which row and column are meant, and the table of next groups."""
 
     table: tuple[tuple[str, ...], ...]
     """For 1 to 15 white squares, for the group pressed before, in the order of `GROUPS`."""
@@ -57,7 +57,7 @@ class ColorManual(Manual):
     column: str = "left"
 
     def due(self, board: Board, pressed: str | None) -> str:
-        """The group to press, as `squares` knows it; `pressed` is the one before, as in `GROUPS`."""
+        """The group to press, as named in `squares`; `pressed` is the one before, as in `GROUPS`."""
         if pressed is None:
             sign = 1 if self.fewest else -1
             return min(self.order, key=lambda colour: sign * board.count(colour))
@@ -65,7 +65,7 @@ class ColorManual(Manual):
         return {"row": f"{self.row} row", "column": f"{self.column} column"}.get(group, group)
 
     def plan(self, board: Board, pressed: str | None) -> list[str]:
-        """The groups due from here on, as far as can be known.
+        """The next groups, as far as they can be known.
 
         Squares change colour after every press, but rows and columns are known without seeing colours. So
         the plan goes on to the first colour after the first press, or to the end.
@@ -159,7 +159,7 @@ PUBLISHED = ColorManual(tuple(tuple(line.split()) for line in _TABLE.split("\n")
 
 
 def draw_manual(random: Stream) -> ColorManual:
-    """Another table, another beginning, and perhaps the lowest row or the rightmost column."""
+    """A random table, a random start, and possibly the lowest row or the rightmost column."""
     free = [tuple(random.sample(GROUPS, len(GROUPS))) for _ in range(1, COLOURED)]
     last = [tuple(random.choice(GROUPS[-2:]) for _ in GROUPS) for _ in range(COLOURED, SQUARES)]
     return ColorManual(

@@ -22,7 +22,7 @@ from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
 
 
 class ColorPanel(Puzzle[ColorManual]):
-    """Squares that turn white by groups; all others then change colour. A mistake undoes everything."""
+    """Squares that turn white by groups; all others then change colour. A mistake resets everything."""
 
     asks = "press = <the groups to press one after the other, with commas>"
     actions = tuple(f"click_row_{row}_col_{column}" for row in range(SIDE) for column in range(SIDE))
@@ -99,11 +99,11 @@ class ColorPanel(Puzzle[ColorManual]):
 class Color(Comma[ColorManual]):
     """Turn sixteen coloured squares white, group by group, in the order a table gives.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of the squares with rows and columns numbered from 0, the serial
-        number, the status light, mistakes and turns, and reads its actions, what came of them and the
-        conversation; the Expert reads the manual and the conversation, without what came of the actions.
+        number, the status light, mistakes and turns, and reads its actions, their results and the
+        conversation; the Expert reads the manual and the conversation, without the results of the actions.
     Actions: messages. A line of the Solver's that is `click_row_0_col_0` to `click_row_3_col_3` clicks that
         square. White squares do nothing; a square of the wrong group undoes everything.
     Rewards: both seats get the partial score: the most squares that were ever white / 16.

@@ -1,4 +1,4 @@
-"""How the squares look: a board with numbered rows and columns."""
+"""The view of Color: a board with numbered rows and columns."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ludens.games.comma.frame import Box
 from ludens.games.comma.view import CommaView
 
 LEFT, TOP, STEP, SQUARE = 84, 112, 96, 88
-"""Where the first square is, how far it is to the next, and how large one is, in units."""
+"""Position of the first square, distance to the next, and size of one, in units."""
 
 
 class ColorView(CommaView):
-    """Squares on a plate; where colour may not be seen, each bears its letter, white ones none."""
+    """Squares on a plate; in themes with letters, each coloured one has its letter."""
 
     inks = (*COLOURS, "white")
     grounds = ("page", "panel", "white")

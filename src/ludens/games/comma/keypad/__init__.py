@@ -1,1 +1,1 @@
-"""Keypad: four symbols, to be pressed in the order of the manual's one column that has them all."""
+"""Keypad: press four symbols in the order of the one column that holds them all."""

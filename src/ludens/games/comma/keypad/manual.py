@@ -1,4 +1,4 @@
-"""In which order to press: six columns of seven symbols, of which one has all four on the keypad."""
+"""The Keypad manual: six columns of seven symbols, of which one holds all four on the keypad."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Columns:
                 )
 
     def words(self) -> str:
-        """The same in names."""
+        """The names of the symbols."""
         return "\n".join(
             f"Column {number}, from top to bottom: {', '.join(column)}."
             for number, column in enumerate(self.columns, 1)
@@ -51,12 +51,12 @@ class Columns:
 
 @dataclass(frozen=True)
 class KeypadManual(Manual):
-    """The columns, each from top to bottom. No two share more than three symbols, so four name one."""
+    """The columns, each from top to bottom. No two share more than three symbols, so four identify one."""
 
     columns: tuple[Column, ...]
 
     def order(self, symbols: Sequence[str]) -> tuple[str, ...]:
-        """The symbols of a keypad in the order they are to be pressed; empty when no column has them all."""
+        """The symbols of a keypad in the order to press; empty when no column holds them all."""
         for column in self.columns:
             if set(symbols) <= set(column):
                 return tuple(symbol for symbol in column if symbol in symbols)
@@ -97,11 +97,11 @@ PUBLISHED = KeypadManual(
         ),
     )
 )  # fmt: skip
-"""The published columns: each of the game's symbols replaced by one of ours, wherever it stands."""
+"""The published columns, with each symbol replaced by one of ours."""
 
 
 def draw_manual(random: Stream) -> KeypadManual:
-    """Other columns: new symbols in the published places, each column in a new order, columns shuffled."""
+    """Random columns: new symbols in the published places, each column reordered, columns shuffled."""
     others = dict(zip(SYMBOLS, random.sample(SYMBOLS, len(SYMBOLS)), strict=True))
     columns = [
         tuple(random.sample([others[symbol] for symbol in column], len(column)))
@@ -112,7 +112,7 @@ def draw_manual(random: Stream) -> KeypadManual:
 
 
 def imagine_manual(symbols: Sequence[str], pressed: Sequence[str], random: Stream) -> KeypadManual:
-    """Other columns that have these symbols together, those rightly pressed first and in this order."""
+    """Random columns that hold these symbols together, those already pressed first and in this order."""
     drawn = draw_manual(random)
     column = random.choice(drawn.columns)
     places = sorted(random.sample(range(len(column)), len(symbols)))

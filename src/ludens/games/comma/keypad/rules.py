@@ -1,4 +1,4 @@
-"""The keypad, and the game."""
+"""The keypad panel, and the game."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLACES = ("top left", "bottom left", "top right", "bottom right")
 
 
 class KeypadPanel(Puzzle[KeypadManual]):
-    """Four symbols of one column in any order. A wrong key is a mistake and puts out every lamp."""
+    """Four symbols of one column in any order. A wrong key is a mistake and turns off every lamp."""
 
     asks = "order = <the four symbols in the order to press them, with commas>"
     actions = tuple(f"press_{place.replace(' ', '_')}_button" for place in PLACES)
@@ -24,9 +24,9 @@ class KeypadPanel(Puzzle[KeypadManual]):
         self.symbols = tuple(setting.random.sample(setting.random.choice(manual.columns), KEYS))
         """In the order of `PLACES`."""
         self.pressed: tuple[str, ...] = ()
-        """The symbols rightly pressed since the last mistake, in order."""
+        """The symbols pressed correctly since the last mistake, in order."""
         self.most = self.latest = 0
-        """How many keys were rightly pressed in a row: at best, and up to the latest right one."""
+        """How many keys were pressed correctly in a row: at best, and up to the latest correct one."""
 
     def act(self, action: str) -> Outcome:
         symbol = self.symbols[self.actions.index(action)]
@@ -66,12 +66,12 @@ class KeypadPanel(Puzzle[KeypadManual]):
 class Keypad(Comma[KeypadManual]):
     """Press four symbols in the order of the one column that has them all.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of four keys with symbols, a lamp beside each that is on once the
-        key was rightly pressed, the serial number, the status light, mistakes and turns, and reads its
-        actions, what came of them and the conversation; the Expert sees a picture of the manual's columns
-        and reads the conversation, without what came of the actions.
+        key was pressed correctly, the serial number, the status light, mistakes and turns, and reads its
+        actions, their results and the conversation; the Expert sees a picture of the manual's columns
+        and reads the conversation, without the results of the actions.
     Actions: messages. A line of the Solver's that is `press_top_left_button`, `press_bottom_left_button`,
         `press_top_right_button` or `press_bottom_right_button` presses that key. A wrong key, pressed
         before or not, is a mistake, and the order begins anew.

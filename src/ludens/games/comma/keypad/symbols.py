@@ -1,4 +1,4 @@
-"""The keypad's symbols: 27 shapes of our own, each with a name that describes it.
+"""The keypad's symbols: 27 original shapes, each with a name that describes it.
 
 A shape is a list of marks on a square of 100 by 100 units. Some come in pairs that differ in one thing
 only (open or solid, up or down), so that describing them takes care.
@@ -33,7 +33,7 @@ class Solid(NamedTuple):
 
 
 class Disc(NamedTuple):
-    """A filled circle, or one left empty inside a filled shape."""
+    """A filled circle, or a hole in a filled shape."""
 
     x: float
     y: float
@@ -45,7 +45,7 @@ Mark = Line | Solid | Disc
 
 
 def _arc(x: float, y: float, radius: float, start: float, end: float, growth: float = 0.0) -> Line:
-    """Part of a circle, in degrees clockwise from the right; with growth it is a spiral."""
+    """Part of a circle, in degrees clockwise from the right; with growth, a spiral."""
     steps = max(8, int(abs(end - start) / 6))
     turns = [start + (end - start) * step / steps for step in range(steps + 1)]
     radii = [radius + growth * step / steps for step in range(steps + 1)]

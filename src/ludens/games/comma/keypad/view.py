@@ -1,4 +1,4 @@
-"""How the keypad looks: four white keys, two by two, with a lamp on each."""
+"""The view of the keypad: four white keys, two by two, with a lamp on each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KEY, GAP, SYMBOL, LAMP = 180, 18, 126, 30
 
 
 class KeypadView(CommaView):
-    """Keys in black on white, so that symbols look alike in every theme."""
+    """Keys in black on white, so that symbols look the same in every theme."""
 
     inks = ("black",)
     grounds = ("page", "panel", "white", "gray")
@@ -32,6 +32,6 @@ class KeypadView(CommaView):
             canvas.centre(
                 sprite(kit, symbol, px(SYMBOL), "black", "white"), x + px(KEY) // 2, y + px(KEY) // 2 + px(8)
             )
-            # Without the letter of its colour, which might pass for one more symbol.
+            # Without the letter of its colour, which could be taken for a symbol.
             lamp = kit.led("green", px(LAMP), "white", symbol in puzzle.pressed, letter=" ")
             canvas.place(lamp, x + px(KEY) - px(LAMP) - px(6), y + px(6))

@@ -1,1 +1,1 @@
-"""LED: letters are numbers, each stage's light a multiplier, and one button's product stands on another."""
+"""LED: letters count as numbers, each stage's light is a multiplier, and a product names the button."""

@@ -1,4 +1,4 @@
-"""Which button to press: letters count as numbers, and a light multiplies the number of the right button."""
+"""The LED manual: letters count as numbers, and a light multiplies the number of the right button."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ludens.games.comma.puzzle import Facts, Manual, Unclear
 
 COLOURS = ("red", "green", "blue", "yellow", "purple", "orange")
 CORNERS = ("top left", "top right", "bottom right", "bottom left")
-"""Clockwise, so that the diagonal partner of a corner is two further on."""
+"""Clockwise, so that the diagonal partner of a corner is two positions further."""
 LETTERS = len(ascii_uppercase)
 
 Partner = Literal["diagonal", "beside", "upright"]
@@ -34,7 +34,7 @@ _NEEDS = {
 
 @dataclass(frozen=True)
 class LedManual(Manual):
-    """A multiplier for every colour, the letter that counts 0, and whose letter the product must be."""
+    """A multiplier for every colour, the letter that counts 0, and the button to compare with."""
 
     multipliers: tuple[int, ...]
     """In the order of `COLOURS`."""
@@ -42,11 +42,11 @@ class LedManual(Manual):
     partner: Partner = "diagonal"
 
     def value(self, letter: str) -> int:
-        """What a letter counts."""
+        """The number of a letter."""
         return (ord(letter) - ord(self.zero)) % LETTERS
 
     def product(self, letter: str, colour: str) -> str:
-        """The letter that the partner of a right button bears."""
+        """The letter on the partner of a right button."""
         value = self.value(letter) * self.multipliers[COLOURS.index(colour)]
         return ascii_uppercase[(value + ascii_uppercase.index(self.zero)) % LETTERS]
 
@@ -55,7 +55,7 @@ class LedManual(Manual):
         return _PARTNER_OF[self.partner][corner]
 
     def right(self, letters: Sequence[str], colour: str) -> tuple[int, ...]:
-        """The corners that may be pressed; letters stand in the order of `CORNERS`."""
+        """The corners that may be pressed; letters are in the order of `CORNERS`."""
         return tuple(
             corner
             for corner, letter in enumerate(letters)
@@ -99,7 +99,7 @@ class LedManual(Manual):
         if colour not in COLOURS:
             raise Unclear(f"A light is {', '.join(COLOURS)}; not {colour!r}.")
         if any(len(letter) != 1 or letter not in ascii_uppercase for letter in letters):
-            raise Unclear(f"Every button bears one letter from A to Z; not {', '.join(letters)}.")
+            raise Unclear(f"Every button has one letter from A to Z; not {', '.join(letters)}.")
         right = self.right(letters, colour)
         if not right:
             raise Unclear("No button is right with these letters and this light; please look again.")
@@ -110,7 +110,7 @@ PUBLISHED = LedManual((2, 3, 4, 5, 6, 7))
 
 
 def draw_manual(random: Stream) -> LedManual:
-    """Other multipliers, another letter that counts 0, and perhaps another partner."""
+    """Random multipliers, a random letter that counts 0, and possibly another partner."""
     return LedManual(
         tuple(random.sample(range(2, 13), len(COLOURS))),
         random.choice(ascii_uppercase),

@@ -20,7 +20,7 @@ def action(corner: str) -> str:
 
 
 class LedPanel(Puzzle[LedManual]):
-    """Stages with a light each. A right press brings the next stage, a wrong one is a mistake and no more."""
+    """Stages with a light each. A right press leads to the next stage; a wrong one is a mistake."""
 
     asks = "press = <corner of the button>"
     actions = tuple(map(action, CORNERS))
@@ -34,11 +34,11 @@ class LedPanel(Puzzle[LedManual]):
 
     @property
     def stage(self) -> int:
-        """The stage shown, counted from 0; the last one stays when all are done."""
+        """The current stage, counted from 0; the last one stays when all are done."""
         return min(self.done, len(self.lights) - 1)
 
     def _draw_letters(self) -> tuple[str, ...]:
-        """A right button anywhere and its product on its partner; the other letters are free.
+        """A right button in a random corner and its product on its partner; the other letters are random.
 
         The released code lets letters repeat; the paper says there are four different ones.
         """
@@ -81,12 +81,12 @@ class LedPanel(Puzzle[LedManual]):
 class Led(Comma[LedManual]):
     """Press a right button in each of two to five stages, by a little arithmetic with letters.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of the lights (one for each stage), the stage, the four lettered
-        buttons, the serial number, the status light, mistakes and turns, and reads its actions, what came of
-        them and the conversation; the Expert reads the manual and the conversation, without what came of the
-        actions.
+        buttons, the serial number, the status light, mistakes and turns, and reads its actions, their
+        results and the conversation; the Expert reads the manual and the conversation, without the
+        results of the actions.
     Actions: messages. A line of the Solver's that is `press_top_left_button`, `press_top_right_button`,
         `press_bottom_right_button` or `press_bottom_left_button` presses that button.
     Rewards: both seats get the partial score: stages done / stages.

@@ -1,4 +1,4 @@
-"""How the lights and the lettered buttons look."""
+"""The view of LED: a row of lights above four lettered buttons."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from ludens.games.comma.led.rules import LedPanel
 from ludens.games.comma.view import CommaView
 
 LIGHT, LIGHTS_AT, STEP = 58, 136, 92
-"""Side of a light, height of its middle, and distance from one to the next, in units."""
+"""Side of a light, height of its centre, and distance between lights, in units."""
 BUTTON = 116
 CORNERS_AT = ((172, 302), (340, 302), (340, 434), (172, 434))
-"""The middles of the buttons, clockwise from the top left."""
+"""The centres of the buttons, clockwise from the top left."""
 
 
 def light_at(number: int, lights: int) -> int:
-    """Where the middle of a light is, in units from the left."""
+    """The centre of a light, in units from the left."""
     return 256 + round(STEP * (number - (lights - 1) / 2))
 
 
 class LedView(CommaView):
-    """A row of lights, the one of this stage on a plate of its own, above a square of four buttons.
+    """A row of lights, the current one on a plate, above a square of four buttons.
 
     Lights that wait or burn are filled and have rays, those that are done are hollow.
     """

@@ -1,1 +1,1 @@
-"""Maze: a mouse must be led to one of four spheres; the torus says to which."""
+"""Maze: lead a mouse to one of four spheres; the torus determines which."""

@@ -8,13 +8,22 @@ from math import dist
 
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
-from ludens.games.comma.maze.manual import PUBLISHED, MazeManual, draw_manual, place
-from ludens.games.comma.maze.mazes import COLOURS, MAZES, MOVES, PUBLISHED_MAZE, distance
+from ludens.games.comma.maze.manual import (
+    COLOURS,
+    MAZES,
+    MOVES,
+    PUBLISHED,
+    PUBLISHED_MAZE,
+    MazeManual,
+    distance,
+    draw_manual,
+    place,
+)
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
 
 
 class MazePanel(Puzzle[MazeManual]):
-    """A mouse that walks; checking its position anywhere but at the goal takes it back to its start."""
+    """A mouse that moves; checking its position anywhere but at the goal returns it to the start."""
 
     asks = "sphere = <colour of the sphere>"
     actions = (*(f"move_{direction}" for direction in MOVES), "check_position")
@@ -24,12 +33,12 @@ class MazePanel(Puzzle[MazeManual]):
         random = setting.random
         self.maze = PUBLISHED_MAZE if self.released else random.choice(MAZES)
         self.torus = random.choice(COLOURS)
-        # The released starts include the goal; here the way is never over before it begins.
+        # The released starts include the goal; here the start is never the goal.
         taken = () if self.released else self.maze.spheres
         self.start = random.choice(sorted(self.maze.free.difference(taken)))
         self.mouse = self.start
         self.closest = self._distance()
-        """The fewest moves to the goal there ever were."""
+        """The fewest moves to the goal so far."""
 
     @property
     def goal(self) -> tuple[int, int]:
@@ -89,11 +98,11 @@ class MazePanel(Puzzle[MazeManual]):
 class Maze(Comma[MazeManual]):
     """Lead a mouse through a maze to the right one of four spheres.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of the maze from above with torus, spheres and mouse, the serial
-        number, the status light, mistakes and turns, and reads its actions, what came of them and the
-        conversation; the Expert reads the manual and the conversation, without what came of the actions.
+        number, the status light, mistakes and turns, and reads its actions, their results and the
+        conversation; the Expert reads the manual and the conversation, without the results of the actions.
     Actions: messages. A line of the Solver's that is `move_up`, `move_down`, `move_left` or `move_right`
         moves the mouse by one square unless there is a wall; `check_position` claims that it has arrived. A
         wrong claim is a mistake and takes the mouse back to its start.

@@ -1,4 +1,4 @@
-"""How the maze looks from above: walls, spheres, the torus and the mouse."""
+"""The view of the maze from above: walls, spheres, the torus and the mouse."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from ludens.draw import Canvas, Overlay, Sprite
 from ludens.draw.colour import edge_of, letter_on, mix
 from ludens.draw.shapes import fill_shape, letters
 from ludens.games.comma.frame import Box
-from ludens.games.comma.maze.mazes import COLOURS, Cell
-from ludens.games.comma.maze.mazes import Maze as Plan
+from ludens.games.comma.maze.manual import COLOURS, Cell
+from ludens.games.comma.maze.manual import Maze as Plan
 from ludens.games.comma.maze.rules import MazePanel
 from ludens.games.comma.view import CommaView
 
 LEFT, TOP, CELL = 66, 100, 44
-"""Where the first cell is and how large one is, in units."""
+"""Position of the first cell and size of a cell, in units."""
 WALL, FREE = "#3d4450", "white"
 
 
 class MazeView(CommaView):
-    """Dark walls and white ways, numbered at the rim; spheres are shiny discs, the torus is a ring."""
+    """Dark walls and white corridors, numbered at the edge; spheres are shiny discs, the torus is a ring."""
 
     inks = (*COLOURS, "white", "gray", WALL)
     grounds = ("page", "panel", FREE, WALL)
@@ -88,7 +88,7 @@ class MazeView(CommaView):
 
     @property
     def mouse(self) -> Overlay:
-        """A grey head with two ears, small enough to leave the rim of a sphere below it in sight."""
+        """A grey head with two ears, small enough to leave the edge of a sphere visible."""
         kit, side = self.kit, self.cell
 
         def paint(draw: ImageDraw, s: float) -> None:

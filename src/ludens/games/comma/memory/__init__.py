@@ -1,1 +1,1 @@
-"""Memory: five stages in which what must be pressed depends on what was pressed before."""
+"""Memory: five stages in which the right button depends on earlier presses."""

@@ -1,4 +1,4 @@
-"""Which button to press: for every stage and display a position, a label, or one that was pressed before."""
+"""The Memory manual: for every stage and display a position, a label, or one that was pressed before."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ludens.games.comma.puzzle import Facts, Manual, Unclear
 STAGES, BUTTONS = 5, 4
 ORDINALS = ("first", "second", "third", "fourth")
 
-Kind = Literal["position", "label", "same position", "same label"]
-KINDS: tuple[Kind, ...] = ("position", "label", "same position", "same label")
+StepKind = Literal["position", "label", "same position", "same label"]
+STEP_KINDS: tuple[StepKind, ...] = ("position", "label", "same position", "same label")
 
 _NEEDS = {
     "stage": "the number of the stage",
@@ -26,7 +26,7 @@ _NEEDS = {
 
 @dataclass(frozen=True)
 class Pressed:
-    """A press: its position counted from 1 at the left, and what the button was labelled."""
+    """A press: its position counted from 1 at the left, and the button's label."""
 
     position: int
     label: int
@@ -36,11 +36,11 @@ class Pressed:
 class Rule:
     """Press a position or a label (1 to 4), or the position or label that was pressed in an earlier stage."""
 
-    kind: Kind
+    kind: StepKind
     number: int
 
     def right(self, labels: Sequence[int], before: Mapping[int, Pressed]) -> Pressed:
-        """The press asked for, given the labels from left to right and the presses by stage."""
+        """The press required, given the labels from left to right and the presses by stage."""
         if self.kind == "position":
             position = self.number
         elif self.kind == "label":
@@ -68,7 +68,7 @@ class MemoryManual(Manual):
     def right(
         self, stage: int, display: int, labels: Sequence[int], before: Mapping[int, Pressed]
     ) -> Pressed:
-        """The press asked for; stages, displays and labels count from 1."""
+        """The press required; stages, displays and labels count from 1."""
         return self.table[stage - 1][display - 1].right(labels, before)
 
     def blocks(self) -> tuple[Block, ...]:
@@ -80,7 +80,7 @@ class MemoryManual(Manual):
         )
         meaning = (
             "Buttons are counted from the left. Same position: the button now at the place that was pressed "
-            "in that stage, whatever its label. Same label: the button that now bears the label that was "
+            "in that stage, whatever its label. Same label: the button that now has the label that was "
             "pressed in that stage, wherever it is. So keep in mind both for every stage."
         )
         head = ("Stage", *(f"Display {number}" for number in range(1, BUTTONS + 1)))
@@ -88,7 +88,7 @@ class MemoryManual(Manual):
         return (Heading("Memory"), Paragraph(intro), Grid((head, *rows)), Paragraph(meaning))
 
     def advise(self, told: Sequence[Facts]) -> Facts:
-        """Goes through all that was told: each stage told of is taken to have been pressed as advised."""
+        """Replays everything told: each stage is assumed to have been pressed as advised."""
         need(told[-1] if told else {}, _NEEDS)
         before: dict[int, Pressed] = {}
         press = Pressed(0, 0)
@@ -142,16 +142,16 @@ PUBLISHED = _published()
 
 
 def draw_manual(random: Stream) -> MemoryManual:
-    """New rules; from the second stage on at least two in four look back."""
+    """Random rules; from the second stage on at least two of four refer to earlier stages."""
     return MemoryManual(tuple(_draw_row(stage, random) for stage in range(1, STAGES + 1)))
 
 
 def _draw_row(stage: int, random: Stream) -> tuple[Rule, ...]:
     while True:
-        kinds = [random.choice(KINDS if stage > 1 else KINDS[:2]) for _ in range(BUTTONS)]
+        kinds = [random.choice(STEP_KINDS if stage > 1 else STEP_KINDS[:2]) for _ in range(BUTTONS)]
         row = tuple(
-            Rule(kind, random.between(1, BUTTONS if kind in KINDS[:2] else stage - 1)) for kind in kinds
+            Rule(kind, random.between(1, BUTTONS if kind in STEP_KINDS[:2] else stage - 1)) for kind in kinds
         )
-        looking_back = sum(kind in KINDS[2:] for kind in kinds)
+        looking_back = sum(kind in STEP_KINDS[2:] for kind in kinds)
         if len(set(row)) > 1 and (stage == 1 or looking_back >= BUTTONS // 2):
             return row

@@ -14,7 +14,7 @@ RELEASED_LABELS: tuple[int, ...] = (3, 1, 2, 4)
 
 
 class MemoryPanel(Puzzle[MemoryManual]):
-    """Five stages; a wrong press throws back to the first, with a new display and new labels."""
+    """Five stages; a wrong press leads back to the first, with a new display and new labels."""
 
     asks = "press = <label of the button>"
     actions = tuple(f"press_{label}" for label in range(1, BUTTONS + 1))
@@ -23,12 +23,12 @@ class MemoryPanel(Puzzle[MemoryManual]):
         super().__init__(manual, setting)
         self.pressed: tuple[Pressed, ...] = ()
         self.best = 0
-        """The most stages done in one go; in released runs those of the latest right press."""
+        """The most stages completed without a mistake; in released runs those of the latest right press."""
         self._draw_stage()
 
     @property
     def stage(self) -> int:
-        """The stage shown, counted from 1; the last one stays when all are done."""
+        """The current stage, counted from 1; the last one stays when all are done."""
         return min(len(self.pressed) + 1, STAGES)
 
     def _draw_stage(self) -> None:
@@ -77,15 +77,15 @@ class MemoryPanel(Puzzle[MemoryManual]):
 class Memory(Comma[MemoryManual]):
     """Press the right one of four buttons in five stages, remembering what was pressed before.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of the display, the four labelled buttons, a light for each stage
-        done, the serial number, the status light, mistakes and turns, and reads its actions, what came of
-        them and the conversation; the Expert reads the manual and the conversation, without what came of the
-        actions.
+        done, the serial number, the status light, mistakes and turns, and reads its actions, their
+        results and the conversation; the Expert reads the manual and the conversation, without the
+        results of the actions.
     Actions: messages. A line of the Solver's that is `press_1` to `press_4` presses the button with that
         label, wherever it is. A wrong press leads back to stage 1.
-    Rewards: both seats get the partial score: the most stages done in one go / 5.
+    Rewards: both seats get the partial score: the most stages done without a mistake / 5.
     Manuals: random ones have other rules for every stage and display.
     Released: the labels are 3, 1, 2, 4 in every stage, so that position and label are the same thing, and
         the partial score is the number of the stage in which the latest right press was made / 5.

@@ -1,4 +1,4 @@
-"""How the display, the buttons and the lights of the stages look."""
+"""The view of Memory: the display, the buttons and the lights of the stages."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ludens.games.comma.memory.rules import MemoryPanel
 from ludens.games.comma.view import CommaView
 
 DISPLAY = (44, 104, 340, 190)
-"""Where the display is: x, y, width, height in units."""
+"""The display: x, y, width, height in units."""
 BUTTON, BUTTONS_AT = (78, 130), ((84, 406), (171, 406), (258, 406), (345, 406))
 LIGHT, LIGHTS_AT = 50, tuple((452, 446 - 76 * stage) for stage in range(STAGES))
-"""The middles of the lights, from the bottom up."""
+"""The centres of the lights, from the bottom up."""
 
 
 class MemoryView(CommaView):

@@ -1,1 +1,1 @@
-"""Password: five letters to be turned until they spell a word that the manual lists."""
+"""Password: turn five letters until they spell a word from the manual."""

@@ -1,4 +1,4 @@
-"""Which words open the lock: a list of five-letter words."""
+"""The Password manual: a list of five-letter words."""
 
 from __future__ import annotations
 
@@ -8,8 +8,39 @@ from dataclasses import dataclass
 from ludens.core.random import Stream
 from ludens.games.comma.blocks import Block, Grid, Heading, Paragraph
 from ludens.games.comma.language import need
-from ludens.games.comma.password.lexicon import PUBLISHED_WORDS, STOCK
 from ludens.games.comma.puzzle import Facts, Manual, Unclear
+
+_PUBLISHED = """
+about after again below could every first found great house large learn never other place plant point
+right small sound spell still study their there these thing think three water where which world would
+write
+"""
+
+_STOCK = """
+acorn actor album alert amber angle ankle apple apron arrow atlas bacon badge baker basil basin beach
+berry bison blaze blend bloom board boost bonus brain brave bread brick bride brook broom brush cabin
+cable camel candy canoe cargo carol cedar chalk charm chess chest chief choir cider cigar cliff clock
+cloud clown coach coral crane cream crown cycle daisy dance delta depot diary diner ditch dizzy donor
+dough draft drama dream dress drift eagle early earth easel elbow ember empty enjoy equal event exact
+fable fairy fancy feast fence ferry fever field flame fleet flint flock flour fluid flute forge frame
+fresh frost fruit giant glass globe glove grain grape grass green guest guide habit hatch hazel heart
+hedge heron hobby honey horse hotel humor ideal index inlet ivory jewel joker jolly judge juice
+kayak knife knock label lemon level light lilac linen llama lodge lucky lunar magic maple march marsh
+medal melon mercy metal minor model moist money month motor mount mouse music nerve niece night noble
+north novel nurse oasis ocean olive onion opera orbit organ otter owner paint panel paper parka patio
+pearl pedal penny piano pilot pitch pixel plank plate plaza polar porch pound press price pride prism
+proud pulse puppy quack quail quart queen quiet quilt radar radio raven relay rider rival river roast
+robin robot rocky rodeo royal ruler salad salon sauce scarf scene scout shade shape sheep shelf shell
+shirt shore shrub siren skate skill slate sleep slope smile smoke snack solar spade spark spice spoon
+sport squad squid stamp steel stone stork storm straw sugar sunny swamp swing sword table tango tiger
+toast token tonic topaz torch tower track trade trail train tribe trout truck tulip tunic tutor twist
+uncle urban valve vapor vault video viola visit vivid voice wagon waltz wheat wheel whale wrist
+yacht yeast yield young zebra
+"""
+
+PUBLISHED_WORDS = tuple(_PUBLISHED.split())
+STOCK = tuple(_STOCK.split())
+
 
 SLOTS, RING = 5, 3
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
@@ -18,11 +49,11 @@ _COLUMNS = 5
 
 @dataclass(frozen=True)
 class PasswordManual(Manual):
-    """The listed words, in the order of the alphabet."""
+    """The listed words in alphabetical order."""
 
     words: tuple[str, ...]
     any_opens: bool = True
-    """Whether every word that can be spelt opens the lock; by the released rules one of them does."""
+    """Whether every word that can be spelt opens the lock; by the released rules only one does."""
 
     def spelt(self, slots: Sequence[Sequence[str]]) -> tuple[str, ...]:
         """Every listed word that can be spelt with one letter from each slot."""
@@ -76,7 +107,7 @@ RELEASED = PasswordManual(PUBLISHED_WORDS, any_opens=False)
 
 
 def draw_manual(random: Stream, answer: str = "", refused: Sequence[str] = ()) -> PasswordManual:
-    """Another list as long as the published one: with this answer, if any, and without what was refused."""
+    """A random list as long as the published one: with this answer, if given, and without refused words."""
     words = [word for word in (*STOCK, *PUBLISHED_WORDS) if word not in refused and word != answer]
     chosen = random.sample(words, len(PUBLISHED_WORDS) - bool(answer))
     return PasswordManual(tuple(sorted([*chosen, answer] if answer else chosen)))

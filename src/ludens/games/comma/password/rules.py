@@ -1,4 +1,4 @@
-"""The lock of letters, and the game."""
+"""The letter lock, and the game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DOWN = tuple(f"down_button_{slot}" for slot in range(1, SLOTS + 1))
 
 
 class PasswordPanel(Puzzle[PasswordManual]):
-    """Five slots, each of which turns through a letter of the answer and its two neighbours."""
+    """Five slots, each of which cycles through a letter of the answer and two others."""
 
     asks = "words = <the words that open the lock, with commas>, or turn = up"
     actions = (*_UP, *_DOWN, "submit")
@@ -40,17 +40,17 @@ class PasswordPanel(Puzzle[PasswordManual]):
         while not self.wrong:
             self.turned = tuple(random.below(RING) for _ in range(SLOTS))
         self.far = self.least = self.wrong
-        """How many letters were wrong at the start, and at best so far."""
+        """The number of wrong letters at the start, and the fewest so far."""
         self.refused: tuple[str, ...] = ()
 
     @property
     def word(self) -> str:
-        """What the lock shows."""
+        """The word shown."""
         return "".join(ring[at] for ring, at in zip(self.rings, self.turned, strict=True))
 
     @property
     def accepted(self) -> tuple[str, ...]:
-        """What opens the lock: the released code takes the one word the panel was made from."""
+        """The words that open the lock: in the released code only the one the panel was made from."""
         return self.manual.spelt(self.rings) if self.manual.any_opens else (self.answer,)
 
     @property
@@ -95,7 +95,7 @@ class PasswordPanel(Puzzle[PasswordManual]):
             for word in words
             if len(word) == SLOTS and all(a in ring for a, ring in zip(word, self.rings, strict=True))
         ]
-        # Where several can be spelt the released lock takes only one, and nothing said can tell which.
+        # Where several can be spelt the released lock takes only one, and no message can tell which.
         spelt.sort(key=lambda word: word not in self.accepted)
         return self._spell(spelt[0]) if spelt else ()
 
@@ -111,11 +111,11 @@ class PasswordPanel(Puzzle[PasswordManual]):
 class Password(Comma[PasswordManual]):
     """Turn five letters until they spell a listed word.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of five letters with buttons above and below, the serial number,
-        the status light, mistakes and turns, and reads its actions, what came of them and the conversation;
-        the Expert reads the list of words and the conversation, without what came of the actions.
+        the status light, mistakes and turns, and reads its actions, their results and the conversation;
+        the Expert reads the list of words and the conversation, without the results of the actions.
     Actions: messages. A line of the Solver's that is `up_button_1` to `up_button_5` or `down_button_1` to
         `down_button_5` turns that slot to its next or previous letter, and `submit` submits the word shown.
         Each slot has three letters. Every listed word that can be spelt opens the lock (released: only the

@@ -1,4 +1,4 @@
-"""How the lock looks: five letters in windows, a button above and below each, and one to submit."""
+"""The view of the lock: five letters in windows, a button above and below each, and one to submit."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Who: a display names a button to read, and what it reads names the button to press."""
+"""Who: a display names a button to read, and its label names the button to press."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
-from ludens.games.comma.who.manual import NO_TEXT, PUBLISHED, WhoManual, draw_manual
-from ludens.games.comma.who.tables import PLACES
+from ludens.games.comma.who.manual import NO_TEXT, PLACES, PUBLISHED, WhoManual, draw_manual
 
 
 def action(place: str) -> str:
@@ -18,7 +17,7 @@ def action(place: str) -> str:
 
 
 class WhoPanel(Puzzle[WhoManual]):
-    """A word, or none, above six buttons. A wrong button is a mistake and changes nothing."""
+    """A word, or none, above six buttons. A wrong button is a mistake and has no effect."""
 
     asks = "press = <place of the button>"
     actions = tuple(map(action, PLACES))
@@ -51,11 +50,11 @@ class WhoPanel(Puzzle[WhoManual]):
 class Who(Comma[WhoManual]):
     """Press the right one of six buttons, by words that sound alike.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of the display and the six labelled buttons, the serial number,
-        the status light, mistakes and turns, and reads its actions, what came of them and the conversation;
-        the Expert reads the manual (several pages) and the conversation, without what came of the actions.
+        the status light, mistakes and turns, and reads its actions, their results and the conversation;
+        the Expert reads the manual (several pages) and the conversation, without the results of the actions.
     Actions: messages. A line of the Solver's that is `press_top_left_button`, `press_top_right_button`,
         `press_middle_left_button` ... `press_bottom_right_button` presses that button.
     Rewards: both seats get the partial score: 1 for the right button, else 0, since the puzzle has one step.

@@ -1,4 +1,4 @@
-"""How the display and the six buttons look."""
+"""The view of Who: the display and the six buttons."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ludens.games.comma.view import CommaView
 from ludens.games.comma.who.rules import WhoPanel
 
 DISPLAY = (56, 94, 400, 92)
-"""Where the display is: x, y, width, height in units."""
+"""The display: x, y, width, height in units."""
 BUTTON = (188, 74)
 COLUMNS, ROWS = (150, 362), (248, 346, 444)
-"""The middles of the buttons."""
+"""The centres of the buttons."""
 
 
 class WhoView(CommaView):

@@ -1,4 +1,4 @@
-"""Which wire to cut: for every number of wires a list of rules, of which the first that holds counts."""
+"""The Wire manual: for every number of wires a list of rules, of which the first that holds applies."""
 
 from __future__ import annotations
 
@@ -169,12 +169,12 @@ PUBLISHED = _published()
 
 
 def draw_manual(random: Stream) -> WireManual:
-    """New rules of the published shape: three or four conditions for every number of wires, then the rest."""
+    """Random rules of the published form: three or four conditions per number of wires, then the rest."""
     return WireManual(tuple(_draw_rules(number, random) for number in range(FEWEST, MOST + 1)))
 
 
 def _draw_rules(number: int, random: Stream) -> tuple[Rule, ...]:
-    """A list for this number of wires in which every rule counts on some panel."""
+    """A list for this number of wires in which every rule applies to some panel."""
     while True:
         counted = random.sample(COLOURS, len(COLOURS))
         rules: list[Rule] = []
@@ -187,7 +187,7 @@ def _draw_rules(number: int, random: Stream) -> tuple[Rule, ...]:
 
 
 def _draw_conditions(counted: list[str], random: Stream) -> tuple[Condition, ...]:
-    """One condition or two; colours to be counted are taken off the list, so that none is counted twice."""
+    """One or two conditions; counted colours are removed from the list, so that none is counted twice."""
     conditions: list[Condition] = [Count(random.choice(AMOUNTS), counted.pop())]
     if random.below(4) == 0:
         conditions.insert(0, Last(random.choice(COLOURS)))
@@ -201,7 +201,7 @@ def _draw_conditions(counted: list[str], random: Stream) -> tuple[Condition, ...
 def _draw_cut(
     number: int, conditions: Sequence[Condition], before: Sequence[Rule], random: Stream
 ) -> int | str:
-    """A place other than the rule's before, or the last wire of a colour that is sure to be there."""
+    """A place other than the previous rule's, or the last wire of a colour that must be present."""
     sure = [c.colour for c in conditions if isinstance(c, Count) and c.amount == "more than one"]
     if sure and random.below(2) == 0:
         return sure[0]
@@ -221,7 +221,7 @@ def _all_count(rules: Sequence[Rule], number: int) -> bool:
 
 @lru_cache(maxsize=8)
 def _panels(number: int) -> tuple[tuple[tuple[str, ...], bool], ...]:
-    """Every panel that rules can tell apart: how often each colour occurs, the last colour, odd or even."""
+    """Every panel that rules can distinguish: how often each colour occurs, the last colour, odd or even."""
     panels = [
         ((*others, last), odd)
         for others in combinations_with_replacement(COLOURS, number - 1)

@@ -14,7 +14,7 @@ _ACTIONS = tuple(f"cut_wire_{number}" for number in range(1, MOST + 1))
 
 
 class WirePanel(Puzzle[WireManual]):
-    """Wires of any colours, one above the other. A wrong cut is a mistake, and the wire holds."""
+    """Wires of any colours, one above the other. A wrong cut is a mistake and leaves the wire."""
 
     asks = "cut = <number of the wire, counted from the top>"
 
@@ -24,7 +24,7 @@ class WirePanel(Puzzle[WireManual]):
         self.wires = tuple(random.choice(COLOURS) for _ in range(random.between(FEWEST, MOST)))
         self.actions = _ACTIONS[: len(self.wires)]
         self.cut = 0
-        """The wire that was rightly cut, counted from 1 at the top; 0 before."""
+        """The wire that was cut correctly, counted from 1 at the top; 0 before."""
 
     def act(self, action: str) -> Outcome:
         number = self.actions.index(action) + 1
@@ -49,11 +49,11 @@ class WirePanel(Puzzle[WireManual]):
 class Wire(Comma[WireManual]):
     """Cut the right one of three to six coloured wires.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They take turns to speak, the Solver
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
     first.
     Observation: the Solver gets a picture of the wires (counted from the top), the serial number, the status
-    light, mistakes and turns, and reads its actions, what came of them and the conversation; the Expert
-    reads the manual and the conversation, without what came of the actions.
+    light, mistakes and turns, and reads its actions, their results and the conversation; the Expert
+    reads the manual and the conversation, without the results of the actions.
     Actions: messages. A line of the Solver's that is `cut_wire_1` to `cut_wire_6` cuts that wire.
     Rewards: both seats get the partial score: 1 for the right cut, else 0, since the puzzle has one step.
     """

@@ -1,4 +1,4 @@
-"""How the wires look: numbered at the left post, a cutting button for each at the right."""
+"""The view of the wires: numbered on the left, a button for each on the right."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ludens.games.comma.wire.rules import WirePanel
 
 
 class WireView(CommaView):
-    """Two posts with wires between them, on grey, so that black and white ones show in every theme.
+    """Two posts with wires between them, on grey, so that black and white ones are visible in every theme.
 
-    Where colour may not be seen, every wire bears its colour's name.
+    In themes with letters, every wire has its colour's name.
     """
 
     inks = (*COLOURS, "orange")

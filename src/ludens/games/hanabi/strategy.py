@@ -1,4 +1,4 @@
-"""How the strong player chooses: what holders know of their cards, what others need, what a hint is worth."""
+"""How the strong bot decides: what holders know of their cards, what others need, the value of a hint."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log2
 
-from ludens.games.hanabi.guess import unseen
-from ludens.games.hanabi.reading import Reading, bits
-from ludens.games.hanabi.table import COLORS, Sight
+from ludens.games.hanabi.convention import CommonKnowledge, bits
+from ludens.games.hanabi.table import COLORS, Sight, unseen_copies
 
 GOOD_HINT = 6.0
-"""What a hint must be worth to spend a token on it rather than discard."""
+"""The least value of a hint for which to spend a token rather than discard."""
 NEW_PLAY = 10.0
 HARMFUL = -5.0
 MISLEADING = -100.0
@@ -21,27 +20,27 @@ FORGOTTEN = 4.0
 
 @dataclass(frozen=True)
 class Hint:
-    """A hint that could be given, and the common reading once it was."""
+    """A possible hint, and the common reading after it."""
 
     name: str
     player: int
     touched: tuple[int, ...]
-    after: Reading
+    after: CommonKnowledge
 
 
-class Thinker:
-    """One player's mind. All of it follows from what the player may know; memory only saves time."""
+class StrongPolicy:
+    """One player's reasoning, from what that player may know; the cache only saves time."""
 
     def __init__(self) -> None:
-        self._reading: Reading | None = None
+        self._reading: CommonKnowledge | None = None
 
     def choose(self, sight: Sight) -> str:
         """The name of the best action."""
         if self._reading is None or self._reading.read > len(sight.log):
-            self._reading = Reading(sight.shape)
+            self._reading = CommonKnowledge(sight.shape)
         self._reading.follow(sight.log)
         self.sight, self.reading, self.me = sight, self._reading, sight.me
-        self.left = unseen(sight)
+        self.left = unseen_copies(sight)
         self.faces = {
             held.serial: held.card for hand in sight.hands for held in hand if held.card is not None
         }
@@ -51,7 +50,7 @@ class Thinker:
     # What holders know.
 
     def _exhausted(self, player: int) -> int:
-        """Cards of which this player sees every copy, as far as I can tell."""
+        """Cards of which this player sees every copy, as far as can be known."""
         left = self.left
         if player != self.me:
             left = list(left)
@@ -59,8 +58,8 @@ class Thinker:
                 left[self.faces[serial]] += 1
         return sum(1 << card for card, count in enumerate(left) if count <= 0)
 
-    def may_be(self, reading: Reading, player: int, serial: int) -> int:
-        """What a card may be to its holder, by facts and convention."""
+    def may_be(self, reading: CommonKnowledge, player: int, serial: int) -> int:
+        """What a card may be for its holder, by facts and convention."""
         hard = reading.hard[serial] & ~self._out[player]
         soft = hard & reading.soft[serial]
         if serial in reading.clued:
@@ -72,15 +71,15 @@ class Thinker:
                 soft = soft & ~reading.useless or soft
         return soft or hard
 
-    def plays(self, reading: Reading, player: int) -> list[int]:
-        """The cards this player takes for playable."""
+    def plays(self, reading: CommonKnowledge, player: int) -> list[int]:
+        """The cards this player considers playable."""
         return self._within(reading, player, reading.playable)
 
-    def dead(self, reading: Reading, player: int) -> list[int]:
-        """The cards this player takes for useless."""
+    def dead(self, reading: CommonKnowledge, player: int) -> list[int]:
+        """The cards this player considers useless."""
         return self._within(reading, player, reading.useless)
 
-    def _within(self, reading: Reading, player: int, wanted: int) -> list[int]:
+    def _within(self, reading: CommonKnowledge, player: int, wanted: int) -> list[int]:
         return [
             serial
             for serial in reading.hands[player]
@@ -122,12 +121,12 @@ class Thinker:
         return f"({what} {self.reading.hands[self.me].index(serial)})"
 
     def _rank(self, serial: int) -> tuple[int, int]:
-        """Low cards first: they open the way for others."""
+        """Low cards first: they make others playable."""
         mask = self.may_be(self.reading, self.me, serial)
         return max(card % self.sight.shape.ranks for card in bits(mask)), serial
 
     def _guess(self) -> int | None:
-        """In the last round, the card that is most likely to fit."""
+        """In the last round, the card most likely to be playable."""
         best, chance = None, 0.1
         for serial in self.reading.hands[self.me]:
             mask = self.may_be(self.reading, self.me, serial)
@@ -138,7 +137,7 @@ class Thinker:
         return best
 
     def _least(self) -> int:
-        """The card whose loss is the least likely to hurt."""
+        """The card whose loss is least likely to matter."""
         reading, me = self.reading, self.me
 
         def harmless(serial: int) -> float:
@@ -148,7 +147,7 @@ class Thinker:
         return max(reading.hands[me], key=harmless)
 
     def _urgent(self, player: int, hints: list[tuple[Hint, float]]) -> Hint | None:
-        """What the next player must be told at once: do not play that, do not throw that away."""
+        """A warning to the next player: do not play that, do not discard that."""
         reading, usable = self.reading, [(hint, worth) for hint, worth in hints if hint.player == player]
         plays = self.plays(reading, player)
         if any(not reading.playable >> self.faces[serial] & 1 for serial in plays):
@@ -165,10 +164,10 @@ class Thinker:
         return None
 
     def _hints(self) -> list[tuple[Hint, float]]:
-        """Every hint there is to give, the best first."""
+        """Every possible hint, the best first."""
         if not self.sight.info:
             return []
-        valued = [(hint, self._worth(hint)) for hint in self._possible_hints()]
+        valued = [(hint, self._hint_value(hint)) for hint in self._possible_hints()]
         return sorted(valued, key=lambda pair: -pair[1])
 
     def _possible_hints(self) -> Iterator[Hint]:
@@ -182,12 +181,12 @@ class Thinker:
                     groups.setdefault(value, []).append(serial)
                 for value, serials in groups.items():
                     after = self.reading.copy()
-                    after.hear(player, kind, value, tuple(serials))
+                    after.apply_hint(player, kind, value, tuple(serials))
                     shown = COLORS[value] if kind == "color" else str(value + 1)
                     yield Hint(f"(Reveal player +{offset} {kind} {shown})", player, tuple(serials), after)
 
-    def _worth(self, hint: Hint) -> float:
-        """Cards that will be played because of it, less what it wastes or hides; never a false promise."""
+    def _hint_value(self, hint: Hint) -> float:
+        """The cards that will be played because of it, minus what it wastes or hides; never misleading."""
         old, new, player, ranks = self.reading, hint.after, hint.player, self.sight.shape.ranks
         before, promised = set(self.plays(old, player)), set(self.plays(new, player))
         pointed_at = {face for serial, face in self.faces.items() if serial in old.clued}

@@ -1,4 +1,4 @@
-"""What one player sees at Hanabi, in words: the text twin, and the words that stand in the picture."""
+"""One player's view of Hanabi in words: the text twin, and the words in the picture."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ REMEMBERED = 2
 
 
 def title(sight: Sight, player: int, moves: bool) -> str:
-    """Who holds a hand, as the one who looks names it."""
+    """The holder of a hand, as the observer names it."""
     offset = (player - sight.me) % sight.shape.players
     who = f"player {player} (+{offset})" if offset else f"you, player {player}"
     return who + (" - to move" if moves else "")
 
 
-def deeds(sight: Sight, player: int, brief: bool = False) -> str:
-    """The last actions of a player, the latest last; a hint in brief is `+1 color R`."""
+def last_actions(sight: Sight, player: int, brief: bool = False) -> str:
+    """The last actions of a player, the latest last; a brief hint is `+1 color R`."""
     names = [event.name for event in sight.log if event.player == player][-REMEMBERED:]
     said = ", ".join(name.strip("()").replace("player ", "") for name in names) or "none"
     return said.replace("Reveal ", "") if brief else said
@@ -36,7 +36,7 @@ def tell(sight: Sight, mover: int | None) -> str:
     ]
     for offset in range(1, shape.players + 1):
         player = (sight.me + offset) % shape.players
-        lines.append(f"{title(sight, player, player == mover)}; last: {deeds(sight, player)}")
+        lines.append(f"{title(sight, player, player == mover)}; last: {last_actions(sight, player)}")
         lines += [_line(sight, slot, held) for slot, held in enumerate(sight.hands[player])]
     return "\n".join(lines)
 

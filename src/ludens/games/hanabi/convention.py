@@ -1,21 +1,21 @@
-"""What a hint means among strong players: the convention, as common knowledge.
+"""The meaning of a hint among strong players: the convention, as common knowledge.
 
-A `Reading` follows what everybody saw and nothing else, so all players come to the same one. For each card
-it keeps which cards it may be by the bare facts (`hard`) and by the convention (`soft`), as bits.
+A `CommonKnowledge` follows only what everybody saw, so that all players hold the same one. For each card it
+keeps which cards it may be by the facts (`hard`) and by the convention (`soft`), as bits.
 
-The convention, from what good players publish:
+The convention, from published strategies:
 
-- A card that was pointed at is worth keeping: it is neither played already nor a copy of another card known.
-- The hand's oldest card that nobody pointed at is the next to be discarded.
-- A hint has one focus: the card next to be discarded if it is pointed at for the first time, else the newest
-  card pointed at for the first time, else the newest card pointed at whose face is not yet known.
-- The focus can be played now, or right after cards whose faces are known. If it was next to be discarded, it
+- A touched card is worth keeping: it is neither played already nor a copy of another known card.
+- The oldest untouched card of a hand is the next to be discarded.
+- A hint has one focus: the card next to be discarded if it is touched for the first time, else the newest
+  card touched for the first time, else the newest touched card whose face is not yet known.
+- The focus is playable now, or right after cards whose faces are known. If it was next to be discarded, it
   may instead be the last copy of a card still needed: a warning.
 """
 
 from __future__ import annotations
 
-from ludens.games.hanabi.table import Event, Shape
+from ludens.games.hanabi.table import PastAction, Shape
 
 
 def bits(mask: int) -> list[int]:
@@ -28,14 +28,14 @@ def bits(mask: int) -> list[int]:
     return found
 
 
-class Reading:
-    """Common knowledge after a number of events."""
+class CommonKnowledge:
+    """Common knowledge after a number of actions."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.stacks = [0] * shape.colors
         self.gone = [0] * len(shape.copies)
-        """How many of each card lie open: played or discarded."""
+        """How many copies of each card were played or discarded."""
         self.deck = sum(shape.copies) - shape.players * shape.hand
         self.hands = [
             list(range(player * shape.hand, (player + 1) * shape.hand)) for player in range(shape.players)
@@ -54,9 +54,9 @@ class Reading:
         ]
         self._survey()
 
-    def copy(self) -> Reading:
-        """An independent copy, to try a hint on."""
-        new: Reading = object.__new__(Reading)
+    def copy(self) -> CommonKnowledge:
+        """An independent copy, for trying a hint."""
+        new: CommonKnowledge = object.__new__(CommonKnowledge)
         new.__dict__.update(self.__dict__)
         new.hands = [list(hand) for hand in self.hands]
         new.hard, new.soft, new.clued = dict(self.hard), dict(self.soft), set(self.clued)
@@ -64,7 +64,7 @@ class Reading:
         return new
 
     def _survey(self) -> None:
-        """What can be played, what is useless, what is the last of its kind."""
+        """Which cards are playable, useless, or the last copy."""
         shape = self.shape
         self.playable = self.useless = self.last = 0
         for color in range(shape.colors):
@@ -84,18 +84,18 @@ class Reading:
                     self.useless |= bit
                     self.playable &= ~bit
 
-    def follow(self, log: tuple[Event, ...]) -> None:
-        """Take in every event not yet read."""
+    def follow(self, log: tuple[PastAction, ...]) -> None:
+        """Process every action not yet read."""
         for event in log[self.read :]:
             self._known = None
             if event.move.offset:
                 target = (event.player + event.move.offset) % self.shape.players
-                self.hear(target, event.move.kind, event.move.value, event.serials)
+                self.apply_hint(target, event.move.kind, event.move.value, event.serials)
             else:
                 self._leave(event)
         self.read = len(log)
 
-    def _leave(self, event: Event) -> None:
+    def _leave(self, event: PastAction) -> None:
         [serial] = event.serials
         hand = self.hands[event.player]
         hand.remove(serial)
@@ -113,11 +113,11 @@ class Reading:
         self._survey()
 
     def next_discard(self, player: int) -> int | None:
-        """The oldest card that nobody pointed at."""
+        """The oldest card that no hint has touched."""
         return next((serial for serial in self.hands[player] if serial not in self.clued), None)
 
     def fixed(self) -> dict[int, int]:
-        """Useful cards whose faces everybody knows, as a bit each, with the serial number of one copy."""
+        """Useful cards whose faces everybody knows, one bit each, with the serial number of one copy."""
         if self._known is None:
             self._known = {
                 mask: serial
@@ -127,7 +127,7 @@ class Reading:
         return self._known
 
     def _soon(self) -> int:
-        """What can be played now or after cards whose faces are known."""
+        """Cards playable now or after cards whose faces are known."""
         known, soon = self.fixed(), self.playable
         for color, height in enumerate(self.stacks):
             rank = height
@@ -145,8 +145,8 @@ class Reading:
         open_ones = [serial for serial in touched if self.soft[serial] & (self.soft[serial] - 1)]
         return open_ones[-1] if open_ones else None
 
-    def hear(self, player: int, kind: str, value: int, touched: tuple[int, ...]) -> None:
-        """A hint to this player."""
+    def apply_hint(self, player: int, kind: str, value: int, touched: tuple[int, ...]) -> None:
+        """Process a hint to this player."""
         told = (self._by_color if kind == "color" else self._by_rank)[value]
         focus, doomed = self.focus(player, touched), self.next_discard(player)
         meant = self._soon()

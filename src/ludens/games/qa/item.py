@@ -1,4 +1,4 @@
-"""What a question is, and how its options are drawn so that nobody can answer it without looking.
+"""Questions, and how their options are drawn so that the text gives nothing away.
 
 The options come first, then one of them is made the right one, each as likely, and only then is the position
 changed until it agrees. So the words of a question and its options say nothing about the answer.
@@ -21,18 +21,18 @@ OPTIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Item:
     """One question about one position."""
 
     text: str
     options: tuple[str, ...]
     right: int
-    """Which of the options is true."""
+    """The index of the right option."""
     matrix: Matrix
 
     @property
     def letters(self) -> Legal:
-        """What the options are called."""
+        """The letters of the options."""
         return Legal(LETTERS[: len(self.options)])
 
     @property
@@ -41,18 +41,18 @@ class Asked:
         return LETTERS[self.right]
 
     def written(self) -> str:
-        """The question with its options, a line each."""
+        """The question with its options, one per line."""
         lines = [f"{letter}. {option}" for letter, option in zip(self.letters, self.options, strict=True)]
         return "\n".join([f"Question: {self.text}", *lines])
 
 
-Kind = Callable[[BoardView, Stream], Asked]
-"""Asks one type of question about a board."""
+QuestionType = Callable[[BoardView, Stream], Item]
+"""A type of question: makes one about a board."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice(Generic[T]):
-    """Options in the order they are offered, and the one that is to become true."""
+    """Options in the order they are offered, and the one that will be right."""
 
     values: tuple[T, ...]
     right: int
@@ -62,19 +62,19 @@ class Choice(Generic[T]):
         """The value of the right option."""
         return self.values[self.right]
 
-    def ask(self, text: str, matrix: Matrix, name: Callable[[T], str] = str) -> Asked:
+    def ask(self, text: str, matrix: Matrix, name: Callable[[T], str] = str) -> Item:
         """The question, once the position agrees with the target."""
-        return Asked(text, tuple(name(value) for value in self.values), self.right, matrix)
+        return Item(text, tuple(name(value) for value in self.values), self.right, matrix)
 
 
 def choose(values: Sequence[T], random: Stream, most: int = OPTIONS) -> Choice[T]:
-    """Offer these values, or some of them where there are many, in any order; any may be the right one."""
+    """Offer these values, or a sample where there are many, in random order; any may be the right one."""
     offered = random.sample(values, min(most, len(values)))
     return Choice(tuple(offered), random.below(len(offered)))
 
 
 def choose_near(natural: int, top: int, random: Stream, bottom: int = 0) -> Choice[int]:
-    """Offer four numbers from `bottom` to `top` that lie near one; further apart where numbers are large."""
+    """Offer four numbers from `bottom` to `top` near a given one, spaced wider where numbers are large."""
     reach = max(OPTIONS - 1, top // 12)
     low = max(bottom, min(natural - reach, top - OPTIONS + 1))
     high = min(top, max(natural + reach, bottom + OPTIONS - 1))
