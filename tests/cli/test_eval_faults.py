@@ -158,8 +158,8 @@ async def test_option_that_is_left_out_is_in_every_report(tmp_path: Path) -> Non
     version = "vllm/tiny was answered by tiny-2025."
     assert all(episode.remarks == [said, version] for episode in episodes(run))
     for form in ("table", "md", "html"):
-        told = await ludens("report", str(run), "--suite", TURNS, "--format", form)
-        page = Path(run / "report.html").read_text() if form == "html" else told.out
+        ran = await ludens("report", str(run), "--suite", TURNS, "--format", form)
+        page = Path(run / "report.html").read_text() if form == "html" else ran.out
         assert "does not take the option" in page, form
 
 
