@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from ludens.core.agent import Agent
 from ludens.core.errors import UsageError
 from ludens.run.executor import InProcess
 from ludens.run.executors import default_workers, make_executor
-from ludens.run.jobs import Outcome
+from ludens.run.jobs import JobRunner, Outcome
 from ludens.run.meter import Meter
 from ludens.run.processes import ProcessExecutor
 from ludens.run.runtime import infrequent_gc
@@ -72,6 +73,20 @@ async def test_worker_reports_results_and_usage_errors() -> None:
     assert failed.worker != first.worker
     with pytest.raises(UsageError, match="key is not taken"):
         failed.unwrap()
+
+
+async def test_unexpected_error_in_a_worker_voids_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: JobRunner, spec: str, task: str) -> Agent:
+        raise RuntimeError("a bug")
+
+    plan = plan_of(suite=TURNS)
+    worker = Worker(plan.to_json(), plan.suite, 1, 1)
+    await worker.ready()
+    monkeypatch.setattr(JobRunner, "agent", broken)
+    outcome = (await worker.play(plan.jobs[0])).unwrap()
+    assert isinstance(outcome, Outcome)
+    assert (outcome.void, outcome.data) == (True, b"")
+    assert "RuntimeError: a bug" in outcome.error
 
 
 async def test_worker_that_was_restarted_reports_usage_errors_of_its_plan() -> None:

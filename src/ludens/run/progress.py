@@ -36,7 +36,7 @@ class RunProgress:
     meter: Meter = field(default_factory=Meter)
     last_error: str = ""
     stopping: str = ""
-    """Why nothing more is started; empty while the run goes on."""
+    """Why nothing more is started; empty while the run continues."""
     seconds_left: float | None = None
     """None while unknown."""
     started: float = field(default_factory=monotonic)

@@ -63,11 +63,14 @@ class Worker:
         return self.report()
 
     async def play(self, job: Job) -> Report:
-        """Play one job."""
+        """Play one job. An unexpected error voids it."""
         try:
             return self.report(await self._get_runner().play(job))
         except UsageError as error:
             return self.report(str(error))
+        except Exception as error:
+            reason = f"a worker raised {type(error).__name__}: {error}"
+            return self.report(Outcome(job, b"", True, error=reason))
 
     def report(self, result: Outcome | str = "") -> Report:
         """A result with the current meter."""
