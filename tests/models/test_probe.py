@@ -43,7 +43,7 @@ async def test_a_model_that_sees_is_right_and_one_that_guesses_is_not() -> None:
     assert (found.right, blind.right) == (True, False)
     assert found.usage.input_tokens == 100
     image = server.requests[0]["messages"][0]["content"][0]["image_url"]["url"]
-    assert Picture.from_png(base64.b64decode(image.partition(",")[2])).hash == picture.hash
+    assert Picture.from_bytes(base64.b64decode(image.partition(",")[2])).hash == picture.hash
     first, second, version = found.lines()
     assert version == "vllm/tiny was answered by tiny-2025."
     assert first == f"vllm/tiny@{server.url}?temperature=0 answered: It is on {expected}. (right)"

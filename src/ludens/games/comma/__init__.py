@@ -24,8 +24,8 @@ How to add a puzzle, in five steps:
     score is computed). Where the panel is drawn from the manual's data (symbols, words), override
     `imagined_manual` with another manual the same panel fits.
 3.  `NAME/view.py`: a `CommaView` whose `draw(canvas, box, puzzle)` draws the panel into the box below the
-    head. Measure in `self.kit.px(units)`, 512 units to the picture. What is told apart by colour needs a
-    word or a letter where `self.kit.theme.lettered`. Text that varies without end (numbers) is drawn digit
+    head. Measure in `self.sheet.px(units)`, 512 units to the picture. What is told apart by colour needs a
+    word or a letter where `self.sheet.theme.lettered`. Text that varies without end (numbers) is drawn digit
     by digit, so that sprites are found again. Look at it in all four themes, and at 256.
 4.  `NAME/templates.md`: the sections `title`, `puzzle solver` and `puzzle expert` (what the panel is about,
     without giving away the manual). `NAME/__init__.py`: one line.

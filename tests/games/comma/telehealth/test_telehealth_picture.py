@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
-from ludens.draw import THEMES, Kit, kit
+from ludens.draw import THEMES, SpriteSheet, sprite_sheet
 from ludens.games.comma.bots import advise
 from ludens.games.comma.language import read, write
 from ludens.games.comma.telehealth.cases import LOOKS
@@ -63,9 +63,9 @@ def _pieces(mask: NDArray[np.bool_]) -> float:
     return float((mask[:, 1:] & ~mask[:, :-1]).sum()) / len(mask)
 
 
-def pens(theme: str) -> Kit:
+def pens(theme: str) -> SpriteSheet:
     inks = ("ink", "muted", "line", "gray", "red", "green", "blue", "black", *INKS)
-    return kit(theme, 512, 0, inks, ("page", "panel", "white"))
+    return sprite_sheet(theme, 512, 0, inks, ("page", "panel", "white"))
 
 
 @cache
@@ -100,7 +100,7 @@ def test_looks_are_told_apart_in_greys(theme: str) -> None:
     assert not wrong
 
 
-def chart(seen: Pixels, paper: Kit) -> dict[str, str]:
+def chart(seen: Pixels, paper: SpriteSheet) -> dict[str, str]:
     """Size, itching and bleeding from the card."""
     px, font = paper.px, paper.font_px(TEXT)
     x, y = px(16) + px(PICTURE) + px(14) + px(VALUE), px(72) + px(12) + px(18)
@@ -132,7 +132,7 @@ def test_the_patient_is_treated_from_the_picture(theme: str, size: int) -> None:
         state = game.start(seed)
         view = view_of(game, RenderOptions(theme, size), seed)
         assert isinstance(view, TelehealthView)
-        paper, seen = view.kit, pixels(view, state)
+        paper, seen = view.sheet, pixels(view, state)
         left, top, side, rim = paper.px(16), paper.px(84), paper.px(PICTURE), paper.px(2)
         look = recognise(grey(seen[top + rim : top + side - rim, left + rim : left + side - rim]))
         card = chart(seen, paper)
@@ -153,7 +153,7 @@ def test_drawings_are_never_alike_and_always_the_same() -> None:
     for name in LOOKS:
         drawn = [draw_lesion(paper, name, 2, seed, 130).tobytes() for seed in range(8)]
         assert len(set(drawn)) == 8
-        paper.kept.clear()
+        paper.cache.clear()
         assert [draw_lesion(paper, name, 2, seed, 130).tobytes() for seed in range(8)] == drawn
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import ImageChops
 
 from ludens.core.random import stream
-from ludens.draw import Kit, Sprite
+from ludens.draw import Sprite, SpriteSheet
 from ludens.games.comma.telehealth import tones
 from ludens.games.comma.telehealth.outlines import Outline, Specks, inset, shifted, towards
 from ludens.games.comma.telehealth.plate import Mask, Plate, add
@@ -19,7 +19,7 @@ Point = tuple[float, float]
 _DEEP = (tones.SOOT, tones.COFFEE, tones.COCOA)
 """Browns that show on dark skin."""
 KEPT = 32
-"""How many drawings a kit keeps: episodes running side by side show theirs again and again."""
+"""How many drawings a sheet keeps: episodes running side by side show theirs again and again."""
 
 
 def pearl(plate: Plate) -> None:
@@ -183,14 +183,14 @@ PAINTERS: dict[str, Callable[[Plate], None]] = {
 }  # fmt: skip
 
 
-def draw_lesion(kit: Kit, look: str, skin_type: int, seed: int, side: int) -> Sprite:
+def draw_lesion(sheet: SpriteSheet, look: str, skin_type: int, seed: int, side: int) -> Sprite:
     """The lesion of a seed, `side` pixels wide and high; skin types run from 1 to 6."""
-    shelf = kit.kept.setdefault("telehealth lesions", {})
+    shelf = sheet.cache.setdefault("telehealth lesions", {})
     assert isinstance(shelf, dict)
     key = (look, skin_type, seed, side)
     found: Sprite | None = shelf.get(key)
     if found is None:
-        plate = Plate(kit, side, SKINS[skin_type - 1], stream(seed, "lesion", look))
+        plate = Plate(sheet, side, SKINS[skin_type - 1], stream(seed, "lesion", look))
         PAINTERS[look](plate)
         found = plate.pixels
         found.setflags(write=False)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
 from ludens.core.random import Stream, stream
-from ludens.draw import Kit, Sprite
-from ludens.draw.colour import RGB
+from ludens.draw import Sprite, SpriteSheet
+from ludens.draw.palette import RGB
 from ludens.games.comma.telehealth import tones
 from ludens.games.comma.telehealth.outlines import Outline, Specks, uneven
 from ludens.games.comma.telehealth.tones import darker, lighter
@@ -36,8 +36,8 @@ _CORNERS, _WAVES = 64, 5
 class Plate:
     """One picture being made: the skin first, then layer upon layer."""
 
-    def __init__(self, kit: Kit, side: int, skin: str, random: Stream) -> None:
-        self.kit, self.side, self.skin = kit, side, skin
+    def __init__(self, sheet: SpriteSheet, side: int, skin: str, random: Stream) -> None:
+        self.sheet, self.side, self.skin = sheet, side, skin
         self.scale = side / UNITS
         self._numbers = _numbers(random.bits(), _DRAWS)
         self._listed: list[float] = self._numbers.tolist()
@@ -181,32 +181,32 @@ class Plate:
     def _table(self, stops: tuple[Colour, ...]) -> bytes:
         """Palette entries for 256 levels, in steps of 8: fewer colours make smaller files."""
         key = ("telehealth ramp", stops)
-        found = self.kit.kept.get(key)
+        found = self.sheet.cache.get(key)
         if found is None:
-            entries = tones.ramp(self.kit, stops).tolist()
-            found = self.kit.kept[key] = bytes(entries[level & ~7] for level in range(256))
+            entries = tones.ramp(self.sheet, stops).tolist()
+            found = self.sheet.cache[key] = bytes(entries[level & ~7] for level in range(256))
         assert isinstance(found, bytes)
         return found
 
     def _skin(self) -> Mask:
         """Texture of the skin: coarse and fine together."""
         key = ("telehealth skin", self.side)
-        found = self.kit.kept.get(key)
+        found = self.sheet.cache.get(key)
         if found is None:
-            found = self.kit.kept[key] = add(self._texture(0, 4), self._texture(2, 6))
+            found = self.sheet.cache[key] = add(self._texture(0, 4), self._texture(2, 6))
         assert isinstance(found, Image.Image)
         return found
 
     def _texture(self, size: int, part: int) -> Mask:
         """Smooth noise, twice the size of a picture; the same for all, each takes a piece."""
         key = ("telehealth texture", self.side, size, part)
-        found = self.kit.kept.get(key)
+        found = self.sheet.cache.get(key)
         if found is None:
             cells = 2 * _CELLS[size]
             dice = stream(size, "texture")
             small = np.array([[dice.below(256) for _ in range(cells)] for _ in range(cells)], np.uint8)
             large = Image.fromarray(small).resize((2 * self.side, 2 * self.side), Image.Resampling.BICUBIC)
-            found = self.kit.kept[key] = large.point([128 + (level - 128) // part for level in range(256)])
+            found = self.sheet.cache[key] = large.point([128 + (level - 128) // part for level in range(256)])
         assert isinstance(found, Image.Image)
         return found
 

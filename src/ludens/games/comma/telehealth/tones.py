@@ -1,6 +1,6 @@
-"""The colours of skin and lesions, and how they become entries of a kit's palette.
+"""The colours of skin and lesions, and how they become entries of a sheet's palette.
 
-Colours are the same in every theme, save that `plain` has their greys. All are declared to the kit, so
+Colours are the same in every theme, save that `plain` has their greys. All are declared to the sheet, so
 that gradients between them find close entries.
 """
 
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ludens.draw.colour import RGB, mix, parse
+from ludens.draw.palette import RGB, mix, parse
 
 if TYPE_CHECKING:
-    from ludens.draw import Kit, Sprite
+    from ludens.draw import Sprite, SpriteSheet
 
 SKINS = ("#f7ddcc", "#efc9ab", "#dfb08a", "#c59068", "#a2704d", "#7c523b")
 """By skin type, from I to VI."""
@@ -50,19 +50,19 @@ INKS = (
 )  # fmt: skip
 
 
-def ramp(kit: Kit, stops: Sequence[str | RGB]) -> Sprite:
+def ramp(sheet: SpriteSheet, stops: Sequence[str | RGB]) -> Sprite:
     """256 palette entries that run evenly from the first colour to the last."""
     colours = [parse(stop) if isinstance(stop, str) else stop for stop in stops]
     table = []
     for level in range(256):
         at, rest = divmod(level * (len(colours) - 1), 255)
         table.append(colours[at] if not rest else mix(colours[at], colours[at + 1], rest, 255))
-    return _greys(kit, table) if kit.theme.plain else kit.palette.nearest(np.array(table, np.uint8))
+    return _greys(sheet, table) if sheet.theme.plain else sheet.palette.nearest(np.array(table, np.uint8))
 
 
-def _greys(kit: Kit, colours: Sequence[RGB]) -> Sprite:
+def _greys(sheet: SpriteSheet, colours: Sequence[RGB]) -> Sprite:
     """The entries without a tint that are as bright as these colours."""
-    entries = kit.palette.colours.astype(int)
+    entries = sheet.palette.colours.astype(int)
     plain = np.flatnonzero((entries == entries[:, :1]).all(1))
     bright = np.array([(299 * red + 587 * green + 114 * blue) // 1000 for red, green, blue in colours])
     nearest: Sprite = plain[np.abs(entries[plain, 0] - bright[:, None]).argmin(1)].astype(np.uint8)

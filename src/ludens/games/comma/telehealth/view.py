@@ -23,17 +23,17 @@ class TelehealthView(CommaView):
     grounds = ("page", "panel", "white")
 
     def draw(self, canvas: Canvas, box: Box, puzzle: TelehealthPanel) -> None:
-        px = self.kit.px
+        px = self.sheet.px
         _, top, _, _ = box
         left, y, side, chart = px(16), top + px(12), px(PICTURE), puzzle.chart
-        lesion = draw_lesion(self.kit, puzzle.look.name, chart.skin_type, puzzle.drawing, side)
+        lesion = draw_lesion(self.sheet, puzzle.look.name, chart.skin_type, puzzle.drawing, side)
         canvas.place(lesion, left, y)
         canvas.frame(left, y, side, side, "line", px(2))
         self._draw_chart(canvas, left + side + px(14), y, side, puzzle)
         self._draw_buttons(canvas, y + side, puzzle)
 
     def _draw_chart(self, canvas: Canvas, x: int, y: int, height: int, puzzle: TelehealthPanel) -> None:
-        px, font = self.kit.px, self.kit.font_px(TEXT)
+        px, font = self.sheet.px, self.sheet.font_px(TEXT)
         canvas.fill(x, y, px(CHART), height, "white")
         canvas.frame(x, y, px(CHART), height, "line")
         for row, (name, value) in enumerate(puzzle.chart.lines()):
@@ -42,11 +42,11 @@ class TelehealthView(CommaView):
             canvas.text(x + px(VALUE), at, value, font, "black", "white", bold=True)
 
     def _draw_buttons(self, canvas: Canvas, y: int, puzzle: TelehealthPanel) -> None:
-        kit, px, found = self.kit, self.kit.px, puzzle.diagnosis
+        sheet, px, found = self.sheet, self.sheet.px, puzzle.diagnosis
         for row, (title, names, wide) in enumerate((("Diagnose", CODES, 58), ("Treat", _TREATMENTS, 124))):
             middle = y + px(42) + row * px(64)
-            canvas.text(px(16), middle, title, kit.font_px(15), bold=True)
+            canvas.text(px(16), middle, title, sheet.font_px(15), bold=True)
             for index, name in enumerate(names):
                 fill = "blue" if name == found else "panel"
-                button = kit.button(name, px(wide), px(44), fill, "page")
+                button = sheet.button(name, px(wide), px(44), fill, "page")
                 canvas.centre(button, px(110) + px(wide) // 2 + index * px(wide + 8), middle)
