@@ -116,7 +116,7 @@ async def test_blind_pictures_are_blank_and_of_the_same_size() -> None:
 def _decoded(uri: str) -> np.ndarray:
     head, _, body = uri.partition(",")
     assert head == "data:image/png;base64"
-    return Picture.from_png(base64.b64decode(body)).rgb()
+    return Picture.from_bytes(base64.b64decode(body)).rgb()
 
 
 async def test_blank_pictures_go_over_the_wire() -> None:

@@ -2,16 +2,20 @@ import numpy as np
 import pytest
 
 from ludens.core.errors import BadOption, UnknownName
-from ludens.draw import THEMES, board, kit
+from ludens.core.random import stream
+from ludens.core.registry import make
+from ludens.core.view import RenderOptions
+from ludens.draw import THEMES, CellCache, Sprite, draw_board, sprite_sheet
+from ludens.games.boards import BoardView
 from tests.draw.pictures import chess, everything, gomoku
 
 
 @pytest.mark.parametrize("size", [256, 512, 1024])
 @pytest.mark.parametrize("name", THEMES)
 def test_every_theme_and_size_draws(name: str, size: int) -> None:
-    pens = kit(name, size, 3)
+    sheet = sprite_sheet(name, size, 3)
     for draw in (gomoku, chess, everything):
-        picture = draw(pens)
+        picture = draw(sheet)
         assert (picture.width, picture.height) == (size, size)
         assert len(np.unique(picture.pixels)) > 8
 
@@ -19,9 +23,11 @@ def test_every_theme_and_size_draws(name: str, size: int) -> None:
 @pytest.mark.parametrize("style", ["squares", "checkered", "lines", "points"])
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 3), (5, 9), (15, 15), (19, 19)])
 def test_cells_tile_the_box_and_do_not_overlap(style: str, rows: int, columns: int) -> None:
-    pens = kit("classic", 512)
+    sheet = sprite_sheet("classic", 512)
     box = (100, 50, 400, 300)
-    grid = board(pens, rows, columns, ["9"] * rows, ["m"] * columns, style=style, labels="lrtb", box=box)
+    grid = draw_board(
+        sheet, rows, columns, ["9"] * rows, ["m"] * columns, style=style, labels="lrtb", box=box
+    )
     assert grid.px * max(rows, columns) > 200
     for row in range(rows):
         for column in range(columns):
@@ -33,25 +39,25 @@ def test_cells_tile_the_box_and_do_not_overlap(style: str, rows: int, columns: i
             assert y + px <= box[1] + box[3]
     outside = np.ones((512, 512), bool)
     outside[50:350, 100:500] = False
-    assert (grid.canvas().pixels[outside] == pens.index("page")).all()
+    assert (grid.canvas().pixels[outside] == sheet.index("page")).all()
 
 
 @pytest.mark.parametrize("style", ["squares", "checkered", "lines", "points"])
 def test_ground_is_the_colour_of_the_cell(style: str) -> None:
-    pens = kit("classic", 512)
-    grid = board(pens, 5, 4, style=style)
+    sheet = sprite_sheet("classic", 512)
+    grid = draw_board(sheet, 5, 4, style=style)
     for row in range(5):
         for column in range(4):
             x, y, px = grid.cell(row, column)
-            assert grid.base.pixels[y + px // 4, x + px // 4] == pens.index(grid.ground(row, column))
+            assert grid.base.pixels[y + px // 4, x + px // 4] == sheet.index(grid.ground(row, column))
 
 
 def test_put_and_tint_stay_in_their_cell() -> None:
-    pens = kit("classic", 512)
-    grid = board(pens, 8, 8, style="squares")
+    sheet = sprite_sheet("classic", 512)
+    grid = draw_board(sheet, 8, 8, style="squares")
     canvas = grid.canvas()
     grid.tint(canvas, 2, 3)
-    grid.put(canvas, 2, 3, pens.token("red", grid.room(), "highlight"))
+    grid.put(canvas, 2, 3, sheet.token("red", grid.room(), "highlight"))
     rows, columns = np.nonzero(canvas.pixels != grid.base.pixels)
     x, y, px = grid.cell(2, 3)
     assert rows.min() >= y
@@ -59,35 +65,75 @@ def test_put_and_tint_stay_in_their_cell() -> None:
     assert columns.min() >= x
     assert columns.max() < x + px
     cx, cy = grid.middle(2, 3)
-    assert canvas.pixels[cy, cx] == pens.index("red")
+    assert canvas.pixels[cy, cx] == sheet.index("red")
 
 
 def test_base_is_drawn_once_and_never_written() -> None:
-    pens = kit("classic", 512)
-    grid = board(pens, 6, 6, "abcdef", "123456")
-    assert board(pens, 6, 6, list("abcdef"), list("123456")) is grid
+    sheet = sprite_sheet("classic", 512)
+    grid = draw_board(sheet, 6, 6, "abcdef", "123456")
+    assert draw_board(sheet, 6, 6, list("abcdef"), list("123456")) is grid
     before = grid.base.pixels.copy()
     grid.canvas().fill(0, 0, 512, 512, "red")
     assert np.array_equal(grid.base.pixels, before)
 
 
-def test_nonsense_is_refused() -> None:
-    pens = kit("classic", 256)
-    grid = board(pens, 3, 3)
+def test_invalid_boards_are_refused() -> None:
+    sheet = sprite_sheet("classic", 256)
+    grid = draw_board(sheet, 3, 3)
     for row, column in ((-1, 0), (0, 3)):
         with pytest.raises(IndexError):
             grid.cell(row, column)
     with pytest.raises(UnknownName, match="squares"):
-        board(pens, 3, 3, style="square")
+        draw_board(sheet, 3, 3, style="square")
     with pytest.raises(BadOption):
-        board(pens, 3, 3, "ab")
+        draw_board(sheet, 3, 3, "ab")
     with pytest.raises(BadOption, match="does not fit"):
-        board(pens, 90, 90)
+        draw_board(sheet, 90, 90)
 
 
 @pytest.mark.parametrize("part", [0.3, 0.5, 0.8, 0.9, 1.0])
 @pytest.mark.parametrize("columns", [3, 7, 8, 15])
 def test_room_can_be_centred_exactly(part: float, columns: int) -> None:
-    grid = board(kit("classic", 512), columns, columns)
+    grid = draw_board(sprite_sheet("classic", 512), columns, columns)
     assert (grid.px - grid.room(part)) % 2 == 0
     assert grid.room(part) <= grid.px
+
+
+def test_a_picture_may_be_wider_than_high() -> None:
+    board = draw_board(sprite_sheet("classic", 512), 3, 6, "abc", "123456", size=(512, 300))
+    assert board.canvas().pixels.shape == (300, 512)
+    x, y, px = board.cell(2, 5)
+    assert x + px <= 512
+    assert y + px <= 300
+
+
+@pytest.mark.parametrize("theme", ["classic", "contrast"])
+@pytest.mark.parametrize("name", ["tic_tac_toe", "reversi", "gomoku?size=9", "breakthrough?rows=6", "chess"])
+def test_cached_cells_give_the_same_pixels_as_drawing(name: str, theme: str) -> None:
+    view = make(name).view(RenderOptions(theme, 300))
+    assert isinstance(view, BoardView)
+    for number in range(6):
+        matrix = view.scatter(stream(number, name))
+        canvas = view.board.canvas()
+        for row, codes in enumerate(matrix):
+            for column, code in enumerate(codes):
+                piece = view.piece(row, column, code)
+                if piece is not None:
+                    view.board.put(canvas, row, column, piece)
+        assert view.draw(matrix) == canvas.picture()
+
+
+def test_a_cell_is_drawn_once() -> None:
+    sheet = sprite_sheet("classic", 256)
+    board, calls = draw_board(sheet, 2, 2), []
+
+    def piece(row: int, column: int, code: int) -> Sprite | None:
+        calls.append((row, column, code))
+        return sheet.stone("red", board.room(), "light") if code else None
+
+    cache = CellCache(board, piece)
+    first = cache.picture([[0, 1], [1, 0]])
+    assert len(calls) == 4
+    assert cache.picture([[0, 1], [1, 0]]) == first
+    assert cache.picture([[1, 1], [1, 0]]) != first
+    assert calls[4:] == [(0, 0, 1)]

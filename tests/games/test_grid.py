@@ -176,8 +176,8 @@ def test_two_players_on_one_cell_are_half_and_half(game: str) -> None:
     pixels = view._base.copy().picture().palette[view.image(state, "red").pixels]
     left, right = pixels[y : y + px, x : x + px // 2], pixels[y : y + px, x + px // 2 : x + px]
     for half, shown, other in ((left, "red", "blue"), (right, "blue", "red")):
-        assert (half == view._kit.rgb(shown)).all(axis=2).sum() > 100
-        assert not (half == view._kit.rgb(other)).all(axis=2).any()
+        assert (half == view._sheet.rgb(shown)).all(axis=2).sum() > 100
+        assert not (half == view._sheet.rgb(other)).all(axis=2).any()
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import ludens
 from ludens.core.errors import BadOption
 from ludens.core.view import RenderOptions
-from ludens.draw import theme
-from ludens.draw.colour import contrast
+from ludens.draw import get_theme
+from ludens.draw.palette import contrast
 from ludens.games.minesweeper.oracle import HIDDEN, MINE, Seen, infer, names, neighbours, opened_with
 from ludens.games.minesweeper.rules import Minesweeper, MinesweeperState
 from ludens.games.minesweeper.view import MinesweeperView, number_inks
@@ -275,10 +275,10 @@ def test_every_code_has_a_picture_of_its_own() -> None:
 
 def test_numbers_can_be_read_in_every_theme() -> None:
     for render in (
-        theme("classic"),
-        theme("contrast"),
-        theme("plain"),
-        *(theme("random", n) for n in range(60)),
+        get_theme("classic"),
+        get_theme("contrast"),
+        get_theme("plain"),
+        *(get_theme("random", n) for n in range(60)),
     ):
         for ink in number_inks(render, "page"):
             assert contrast(render.colour(ink), render.colour("page")) >= 4.5

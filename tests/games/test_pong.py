@@ -15,8 +15,8 @@ import ludens
 from ludens.core.errors import MissingExtra
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
-from ludens.draw import theme
-from ludens.draw.colour import contrast
+from ludens.draw import get_theme
+from ludens.draw.palette import contrast
 from ludens.games.pong.bots import Tracker
 from ludens.games.pong.console import BOTTOM, TOP, Knob
 from ludens.games.pong.rules import ACTIONS, FRAMES, NO_OPS, Pong, PongState, combined
@@ -255,7 +255,12 @@ def test_ball_and_paddles_are_told_as_they_are_drawn() -> None:
 
 
 def test_ball_and_paddles_can_be_told_from_the_ground_in_every_theme() -> None:
-    looks = [theme("classic"), theme("contrast"), theme("plain"), *(theme("random", n) for n in range(60))]
+    looks = [
+        get_theme("classic"),
+        get_theme("contrast"),
+        get_theme("plain"),
+        *(get_theme("random", n) for n in range(60)),
+    ]
     for render in looks:
         ground, ball, left, right, *_ = colours(render)
         assert contrast(ball, ground) >= 4.5

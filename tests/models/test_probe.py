@@ -43,7 +43,7 @@ async def test_correct_and_wrong_answers() -> None:
     assert (found.correct, blind.correct) == (True, False)
     assert found.usage.input_tokens == 100
     image = server.requests[0]["messages"][0]["content"][0]["image_url"]["url"]
-    assert Picture.from_png(base64.b64decode(image.partition(",")[2])).hash == picture.hash
+    assert Picture.from_bytes(base64.b64decode(image.partition(",")[2])).hash == picture.hash
     first, second, version = found.lines()
     assert version == "vllm/tiny was answered by tiny-2025."
     assert first == f"vllm/tiny@{server.url}?temperature=0 answered: It is on {expected}. (correct)"

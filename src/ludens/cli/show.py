@@ -126,7 +126,7 @@ def _write(pictures: Sequence[Picture], out: Path) -> list[Path | None]:
     for picture, file in zip(pictures, files, strict=True):
         data = picture.png()
         if file.suffix.lower() in _JPEG:
-            data = DrawnPicture.from_png(data).jpeg()
+            data = DrawnPicture.from_bytes(data).jpeg()
         try:
             file.write_bytes(data)
         except OSError as error:

@@ -1,7 +1,7 @@
-"""The shipped typeface (DejaVu Sans, cut down) as coverage masks; text of any kind and length becomes pixels.
+"""Text as coverage masks, in the bundled typeface (a subset of DejaVu Sans).
 
-Lines are drawn at their real size with the font's own hinting, which is crisper at 9 to 16 pixels than any
-supersampling. A character the font lacks shows as a box.
+Text is drawn at its real size with the font's hinting, which is sharper at 9 to 16 pixels than supersampling.
+A character that the font lacks is drawn as a box.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @lru_cache(maxsize=96)
 def font(px: int, bold: bool = False, mono: bool = False) -> ImageFont.FreeTypeFont:
-    """The typeface at a size in pixels; mono has no bold cut."""
+    """The typeface at a size in pixels; the monospaced one has no bold variant."""
     name = "DejaVuSansMono" if mono else "DejaVuSans-Bold" if bold else "DejaVuSans"
     return ImageFont.truetype(str(_FOLDER / f"{name}.ttf"), max(4, px), layout_engine=ImageFont.Layout.BASIC)
 
 
 def clean(string: str) -> str:
-    """One drawable line: invisible characters become spaces, too long a line ends in an ellipsis."""
+    """One drawable line: control characters become spaces, and a line above `LONGEST` ends in an ellipsis."""
     if len(string) > LONGEST:
         string = string[: LONGEST - 1] + "…"
     if string.isascii() and string.isprintable():
@@ -37,7 +37,7 @@ def clean(string: str) -> str:
 
 
 def line_height(px: int, mono: bool = False) -> int:
-    """Height of every text sprite of this size, from the highest accent to the lowest tail."""
+    """Height of every text sprite of this size: ascent plus descent."""
     ascent, descent = font(px, False, mono).getmetrics()
     return ascent + descent
 
@@ -51,7 +51,7 @@ def _step(character: str, following: str, px: int, bold: bool, mono: bool) -> fl
 
 @lru_cache(maxsize=1 << 12)
 def _glyph(character: str, px: int, bold: bool, mono: bool) -> tuple[NDArray[np.uint8], int]:
-    """Coverage of one character and where it starts, seen from the pen."""
+    """Coverage of one character and its offset from the pen position."""
     face = font(px, bold, mono)
     ascent, descent = face.getmetrics()
     left, _, right, _ = face.getbbox(character, anchor="ls")
@@ -62,7 +62,7 @@ def _glyph(character: str, px: int, bold: bool, mono: bool) -> tuple[NDArray[np.
 
 
 def _pens(string: str, px: int, bold: bool, mono: bool) -> list[float]:
-    """Where the pen stands before each character of a clean line, and after the last."""
+    """Pen positions before each character of a clean line, and after the last."""
     at, pens = 0.0, [0.0]
     for number, character in enumerate(string, 1):
         at += _step(character, string[number : number + 1], px, bold, mono)
@@ -79,7 +79,7 @@ def width(string: str, px: int, bold: bool = False, mono: bool = False) -> int:
 def mask(string: str, px: int, bold: bool = False, mono: bool = False) -> NDArray[np.uint8]:
     """Coverage (0 to 255) of one line of text, `line_height` high.
 
-    Put together from characters drawn once: five times as fast as drawing every new line whole.
+    Composed of cached characters, which is five times as fast as drawing each new line.
     """
     string = clean(string)
     pens = _pens(string, px, bold, mono)
@@ -94,7 +94,7 @@ def mask(string: str, px: int, bold: bool = False, mono: bool = False) -> NDArra
 
 
 def fit(string: str, room: int, px: int, bold: bool = False, mono: bool = False) -> str:
-    """The string, cut with an ellipsis where it is wider than `room`."""
+    """The string, truncated with an ellipsis if it is wider than `room`."""
     string = clean(string)
     if width(string, px, bold, mono) <= room:
         return string
@@ -109,7 +109,7 @@ def fit(string: str, room: int, px: int, bold: bool = False, mono: bool = False)
 
 
 def wrap(string: str, room: int, px: int, bold: bool = False, mono: bool = False) -> list[str]:
-    """The string broken into lines no wider than `room`; words longer than a line are broken, too."""
+    """The string broken into lines at most `room` wide; words longer than a line are broken, too."""
     lines: list[str] = []
     for paragraph in string.splitlines() or [""]:
         line = ""

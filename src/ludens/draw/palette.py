@@ -1,31 +1,143 @@
-"""The one palette of a kit: at most 256 colours, fixed before the first sprite is drawn.
+"""RGB colour arithmetic, and palettes: fixed tables of at most 256 colours.
 
-Base colours come first; the rest are blends between the inks and grounds a view declares, so that
-anti-aliased edges have somewhere to go. Because nothing is added later, the pixels of a sprite do not
-depend on what was drawn before it.
+A palette holds the named colours of a theme and blends between the inks and grounds that a view declares, for
+anti-aliased edges. It never changes, so the pixels of a sprite do not depend on what was drawn before it.
+Everything that decides a pixel is computed in integers, so that all machines agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import colorsys
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ludens.draw.colour import BLACK, RGB, WHITE, edge_of, letter_on, mix
-from ludens.draw.themes import GROUNDS, HUES, Theme
+RGB = tuple[int, int, int]
+Pixels = NDArray[np.uint8]
 
-Indices = NDArray[np.uint8]
+BLACK: RGB = (0, 0, 0)
+WHITE: RGB = (255, 255, 255)
 
-DEFAULT_INKS = ("ink", "line", "muted", "accent", *HUES)
-_NEAR = (24, 16, 10, 6)
-_LEVELS = ((1, 2), (1, 4), (3, 4), (1, 8), (3, 8), (5, 8), (7, 8))
+_MIN_DISTANCES = (24, 16, 10, 6)
+_BLEND_LEVELS = ((1, 2), (1, 4), (3, 4), (1, 8), (3, 8), (5, 8), (7, 8))
+
+
+def parse(text: str) -> RGB:
+    """The colour of `#rrggbb`; raises ValueError on anything else."""
+    if len(text) != 7 or text[0] != "#":
+        raise ValueError(f"not a #rrggbb colour: {text!r}")
+    value = int(text[1:], 16)
+    return value >> 16, value >> 8 & 255, value & 255
+
+
+def mix(a: RGB, b: RGB, part: int, whole: int) -> RGB:
+    """`a` moved `part/whole` of the way to `b`."""
+    red, green, blue = (
+        (x * (whole - part) + y * part + whole // 2) // whole for x, y in zip(a, b, strict=True)
+    )
+    return red, green, blue
+
+
+def luminance(colour: RGB) -> float:
+    """WCAG relative luminance, 0 (black) to 1 (white)."""
+    red, green, blue = ((c / 255 / 12.92) if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(a: RGB, b: RGB) -> float:
+    """WCAG contrast ratio, 1 (equal) to 21 (black on white); text needs 4.5."""
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def distance(a: RGB, b: RGB) -> int:
+    """Perceived difference of two colours ("redmean"): 0 for equal, about 760 for black against white."""
+    mean = (a[0] + b[0]) // 2
+    red, green, blue = a[0] - b[0], a[1] - b[1], a[2] - b[2]
+    square = ((512 + mean) * red * red >> 8) + 4 * green * green + ((767 - mean) * blue * blue >> 8)
+    return int(square**0.5)
+
+
+def letter_on(fill: RGB) -> RGB:
+    """Black or white, whichever has more contrast on `fill` (always above 4.5)."""
+    return WHITE if contrast(WHITE, fill) >= contrast(BLACK, fill) else BLACK
+
+
+def edge_of(fill: RGB) -> RGB:
+    """The outline colour of a fill: darker, or lighter where the fill is nearly black."""
+    return mix(fill, WHITE, 9, 20) if luminance(fill) < 0.03 else mix(fill, BLACK, 8, 20)
+
+
+def shade(colour: RGB, hue: float = 0.0, saturation: float = 0.0, value: float = 0.0) -> RGB:
+    """A colour with its hue rotated (in turns) and its saturation and value shifted and clipped."""
+    h, s, v = colorsys.rgb_to_hsv(*(c / 255 for c in colour))
+    s, v = min(1.0, max(0.0, s + saturation)), min(1.0, max(0.0, v + value))
+    red, green, blue = (round(c * 255) for c in colorsys.hsv_to_rgb((h + hue) % 1.0, s, v))
+    return red, green, blue
+
+
+class Palette:
+    """A fixed colour table with exact and nearest lookup.
+
+    Args:
+        named: Every colour of the theme, with "ink", "muted", "page" and "panel" among them.
+        inks: Colours that will be drawn with.
+        grounds: Colours that will be drawn upon.
+    """
+
+    def __init__(self, named: Mapping[str, RGB], inks: Sequence[RGB], grounds: Sequence[RGB]) -> None:
+        entries = [*named.values(), BLACK, WHITE, *inks, *grounds, *map(edge_of, inks)]
+        entries = list(dict.fromkeys(entries))[:256]
+        pairs = _edge_pairs(named, inks, grounds)
+        blends = [mix(ink, ground, part, whole) for part, whole in _BLEND_LEVELS for ink, ground in pairs]
+        entries += _distinct(entries, list(dict.fromkeys(blends)), 256 - len(entries))
+        self._table = np.array(entries, np.int32)
+        self.colours: Pixels = self._table.astype(np.uint8)
+        self.colours.setflags(write=False)
+        self._exact = {rgb: number for number, rgb in enumerate(entries)}
+
+    def index(self, colour: RGB) -> int:
+        """The entry of a colour, or the nearest there is."""
+        found = self._exact.get(colour)
+        return int(self.nearest(np.array([colour], np.uint8))[0]) if found is None else found
+
+    def nearest(self, colours: Pixels) -> Pixels:
+        """The nearest entries for an (n, 3) array of colours; the lower number wins a tie."""
+        return _nearest(colours, self._table)
+
+    def quantise(self, rgb: Pixels) -> Pixels:
+        """Palette indices of an RGB image of shape (height, width, 3)."""
+        return nearest_indices(rgb, self._table)
+
+    def ramp(self, ink: RGB, ground: RGB) -> Pixels:
+        """256 entries from ground (0) to ink (255), to turn a coverage mask into indices."""
+        levels = np.arange(256, dtype=np.int32)[:, None]
+        blend = (np.array(ground, np.int32) * (255 - levels) + np.array(ink, np.int32) * levels + 127) // 255
+        return self.nearest(blend.astype(np.uint8))
+
+
+def nearest_indices(rgb: Pixels, colours: NDArray[np.integer[Any]]) -> Pixels:
+    """An RGB image of shape (height, width, 3) as indices into a table of colours."""
+    wide = rgb.astype(np.uint32)
+    packed = (wide[..., 0] << 16 | wide[..., 1] << 8 | wide[..., 2]).ravel()
+    unique, inverse = np.unique(packed, return_inverse=True)
+    found = np.stack((unique >> 16, unique >> 8 & 255, unique & 255), 1).astype(np.uint8)
+    return _nearest(found, colours.astype(np.int32))[inverse].reshape(rgb.shape[:2])
+
+
+def _nearest(colours: Pixels, table: NDArray[np.int32]) -> Pixels:
+    out = np.empty(len(colours), np.uint8)
+    for start in range(0, len(colours), 4096):
+        part = colours[start : start + 4096].astype(np.int32)
+        out[start : start + 4096] = _square_distance(part, table).argmin(1)
+    return out
 
 
 def _square_distance(colours: NDArray[np.int32], table: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Squared "redmean" distance of every colour to every table entry, in integers."""
+    """Squared "redmean" distance of every colour to every table entry."""
     mean = (colours[:, None, 0] + table[None, :, 0]) >> 1
     gap = colours[:, None, :] - table[None, :, :]
     red, green, blue = gap[..., 0], gap[..., 1], gap[..., 2]
@@ -35,34 +147,27 @@ def _square_distance(colours: NDArray[np.int32], table: NDArray[np.int32]) -> ND
     return out
 
 
-def _pairs(theme: Theme, inks: Sequence[str], grounds: Sequence[str]) -> list[tuple[RGB, RGB]]:
+def _edge_pairs(
+    named: Mapping[str, RGB], inks: Sequence[RGB], grounds: Sequence[RGB]
+) -> list[tuple[RGB, RGB]]:
     """The colour pairs that meet at edges, most visible first: text, outlines, fills, letters."""
-    colour = theme.colour
-    pairs = [(colour(ink), colour(ground)) for ink, ground in product(("ink", "muted"), ("page", "panel"))]
-    fills = [colour(ink) for ink in inks]
-    floors = [colour(ground) for ground in grounds]
-    pairs += [(edge_of(fill), floor) for fill, floor in product(fills, floors)]
-    pairs += [(fill, floor) for fill, floor in product(fills, floors)]
-    pairs += [(fill, letter_on(fill)) for fill in fills] + [(fill, edge_of(fill)) for fill in fills]
+    pairs = [(named[ink], named[ground]) for ink, ground in product(("ink", "muted"), ("page", "panel"))]
+    pairs += [(edge_of(ink), ground) for ink, ground in product(inks, grounds)]
+    pairs += product(inks, grounds)
+    pairs += [(ink, letter_on(ink)) for ink in inks] + [(ink, edge_of(ink)) for ink in inks]
     return list(dict.fromkeys(pairs))
 
 
-def _blends(pairs: list[tuple[RGB, RGB]]) -> Iterator[RGB]:
-    for part, whole in _LEVELS:
-        for ink, ground in pairs:
-            yield mix(ink, ground, part, whole)
-
-
-def _apart(entries: list[RGB], blends: list[RGB], room: int) -> list[RGB]:
-    """The first blends that differ from every entry and from each other, at ever smaller distances."""
+def _distinct(entries: list[RGB], blends: list[RGB], count: int) -> list[RGB]:
+    """Up to `count` blends that differ from the entries and from each other, at ever smaller distances."""
     if not blends:
         return []
     candidates = np.array(blends, np.int32)
     gap = _square_distance(candidates, np.array(entries, np.int32)).min(1)
     chosen: list[RGB] = []
-    for near in _NEAR:
+    for near in _MIN_DISTANCES:
         at = 0
-        while len(chosen) < room:
+        while len(chosen) < count:
             far = np.flatnonzero(gap[at:] > near * near)[:1]
             if not len(far):
                 break
@@ -70,60 +175,3 @@ def _apart(entries: list[RGB], blends: list[RGB], room: int) -> list[RGB]:
             chosen.append(blends[at])
             np.minimum(gap, _square_distance(candidates, candidates[at : at + 1])[:, 0], out=gap)
     return chosen
-
-
-def _nearest(colours: Indices, table: NDArray[np.int32]) -> Indices:
-    out = np.empty(len(colours), np.uint8)
-    for start in range(0, len(colours), 4096):
-        part = colours[start : start + 4096].astype(np.int32)
-        out[start : start + 4096] = _square_distance(part, table).argmin(1)
-    return out
-
-
-def nearest_indices(rgb: Indices, colours: NDArray[np.integer[Any]]) -> Indices:
-    """An RGB image of shape (height, width, 3) as indices into a table of colours."""
-    wide = rgb.astype(np.uint32)
-    packed = (wide[..., 0] << 16 | wide[..., 1] << 8 | wide[..., 2]).ravel()
-    unique, inverse = np.unique(packed, return_inverse=True)
-    found = np.stack((unique >> 16, unique >> 8 & 255, unique & 255), 1).astype(np.uint8)
-    return _nearest(found, colours.astype(np.int32))[inverse].reshape(rgb.shape[:2])
-
-
-class Palette:
-    """A fixed colour table with exact and nearest lookup."""
-
-    def __init__(
-        self, theme: Theme, inks: Sequence[str] | None = None, grounds: Sequence[str] | None = None
-    ) -> None:
-        inks = DEFAULT_INKS if inks is None else inks
-        grounds = GROUNDS if grounds is None else grounds
-        named = [rgb for _, rgb in theme.palette] + [BLACK, WHITE]
-        named += [theme.colour(name) for name in (*inks, *grounds)]
-        named += [edge_of(theme.colour(ink)) for ink in inks]
-        entries = list(dict.fromkeys(named))[:256]
-        blends = list(dict.fromkeys(_blends(_pairs(theme, inks, grounds))))
-        self._table = np.array(entries + _apart(entries, blends, 256 - len(entries)), np.int32)
-        self.colours: Indices = self._table.astype(np.uint8)
-        self.colours.setflags(write=False)
-        self._exact: dict[RGB, int] = {}
-        for number, rgb in enumerate(self._table.tolist()):
-            self._exact.setdefault((rgb[0], rgb[1], rgb[2]), number)
-
-    def index(self, colour: RGB) -> int:
-        """The entry of a colour, or the nearest there is."""
-        found = self._exact.get(colour)
-        return int(self.nearest(np.array([colour], np.uint8))[0]) if found is None else found
-
-    def nearest(self, colours: Indices) -> Indices:
-        """The nearest entries for an (n, 3) array of colours; the lower number wins a tie."""
-        return _nearest(colours, self._table)
-
-    def quantise(self, rgb: Indices) -> Indices:
-        """Palette indices of an RGB image of shape (height, width, 3)."""
-        return nearest_indices(rgb, self._table)
-
-    def ramp(self, ink: RGB, ground: RGB) -> Indices:
-        """256 entries from ground (0) to ink (255), to turn a coverage mask into indices."""
-        levels = np.arange(256, dtype=np.int32)[:, None]
-        blend = (np.array(ground, np.int32) * (255 - levels) + np.array(ink, np.int32) * levels + 127) // 255
-        return self.nearest(blend.astype(np.uint8))

@@ -1,195 +1,303 @@
-"""Finished pictures: what an agent is shown, as bytes, as a data URI and as a short hash of the pixels."""
+"""Pictures: what an agent is shown, as pixels, as an encoded file and as a short hash of the pixels."""
 
 from __future__ import annotations
 
 import base64
 import io
 import struct
+import threading
+import zlib
 from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from PIL import Image, ImageOps
 
 from ludens.core.errors import BadFile, BadOption
-from ludens.draw import png
-from ludens.draw.bands import Band, cut, joined
+from ludens.draw import fonts
+from ludens.draw.palette import Pixels, nearest_indices
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
+try:
+    from isal import isal_zlib
+except ImportError:
+    isal_zlib = None  # type: ignore[assignment]
 
-Bytes = NDArray[np.uint8]
-
-LARGEST_SIDE = 8192
+MAX_PIXELS = 1 << 26
+_FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+_KEPT_FORMATS = {"PNG": "image/png", "JPEG": "image/jpeg"}
+_KEPT_MODES = ("1", "L", "P", "RGB")
+_ORIENTATION = 0x0112
+_JPEG_QUALITY = 90
 _GREY = 128
-_NO_PALETTE = np.zeros((0, 3), np.uint8)
+_GAP = 8
+_PAPER, _INK = 255, 30
+_buffers = threading.local()
 
 
 class Picture:
-    """A palette picture. It keeps what it was made of: drawing on those pixels afterwards does not change it.
+    """An immutable image. It holds its pixels until it is encoded, and the encoded file from then on.
 
     Args:
-        pixels: Palette indices, shape (height, width).
-        palette: Colours, shape (n, 3).
+        pixels: Palette indices, shape (height, width), or true colours, shape (height, width, 3). Copied
+            unless read-only.
+        palette: Colours, shape (n, 3) with n at most 256; None for true colours. Every index must be below n.
     """
 
-    def __init__(self, pixels: Bytes, palette: Bytes) -> None:
-        self._pixels: Bytes | None = pixels.copy()
-        self._pixels.setflags(write=False)
-        self._bands: Sequence[Band] = ()
-        self.palette = palette
+    width: int
+    height: int
+    _decoded: tuple[Pixels, Pixels | None] | None
+    _encoded: tuple[bytes, str] | None
+
+    def __init__(self, pixels: Pixels, palette: Pixels | None = None) -> None:
+        pixels = pixels.copy() if pixels.flags.writeable else np.ascontiguousarray(pixels)
+        pixels.setflags(write=False)
         self.height, self.width = pixels.shape[:2]
+        self._decoded, self._encoded = (pixels, palette), None
 
     @staticmethod
-    def of(bands: Sequence[Band], palette: Bytes) -> Picture:
-        """The palette picture that these bands make."""
-        picture = object.__new__(Picture)
-        picture._pixels, picture._bands, picture.palette = None, bands, palette
-        picture.height, picture.width = sum(band.height for band in bands), bands[0].width
-        return picture
+    def from_bytes(data: bytes) -> Picture:
+        """The picture in a PNG, JPEG, WebP or GIF file.
+
+        PNG and JPEG files are kept as they are and decoded when their pixels are needed. Files with
+        transparency (put on white), CMYK colours, a rotation or several frames are decoded to RGB at once.
+        """
+        try:
+            with _open(data) as image:
+                if image.width * image.height > MAX_PIXELS:
+                    size = f"{image.width} by {image.height}"
+                    raise BadFile(f"a picture of {size} pixels is too large: {MAX_PIXELS:,} are allowed.")
+                if not _is_kept(image):
+                    return Picture(*_pixels(image))
+                picture = object.__new__(Picture)
+                picture.width, picture.height = image.size
+                picture._decoded, picture._encoded = None, (data, _KEPT_FORMATS[str(image.format)])
+                return picture
+        except BadFile:
+            raise
+        except Exception as error:
+            raise _unreadable(error) from error
+
+    @staticmethod
+    def from_file(path: Path) -> Picture:
+        """The picture in a file (see `from_bytes`)."""
+        try:
+            return Picture.from_bytes(path.read_bytes())
+        except OSError as error:
+            raise BadFile(f"cannot read {str(path)!r}: {error.strerror}.") from None
+        except BadFile as error:
+            raise BadFile(f"{str(path)!r}: {error}") from None
+
+    def _decode(self) -> tuple[Pixels, Pixels | None]:
+        if (decoded := self._decoded) is not None:
+            return decoded
+        assert self._encoded is not None
+        try:
+            with _open(self._encoded[0]) as image:
+                return _pixels(image)
+        except Exception as error:
+            raise _unreadable(error) from error
 
     @property
-    def pixels(self) -> Bytes:
-        """Palette indices, shape (height, width), not to be written on."""
-        if self._pixels is None:
-            self._pixels = joined(self._bands)
-        return self._pixels
+    def pixels(self) -> Pixels:
+        """Read-only palette indices, shape (height, width), or true colours, shape (height, width, 3)."""
+        return self._decode()[0]
 
     @property
-    def bands(self) -> Sequence[Band]:
-        """The same pixels in bands of rows."""
-        if not self._bands:
-            self._bands = cut(self.pixels)
-            self._pixels = None  # bands are shared, and many pictures may be held at once
-        return self._bands
+    def palette(self) -> Pixels | None:
+        """Colours, shape (n, 3); None for a true-colour picture."""
+        return self._decode()[1]
 
     @cached_property
     def hash(self) -> str:
-        """16 hex digits over size, palette and pixels; the PNG encoder has no say in it."""
-        measures = struct.pack("<II", self.width, self.height)
-        rows = b"".join([band.digest for band in self.bands])
-        return sha256(measures + self.palette.tobytes() + rows).hexdigest()[:16]
+        """16 hex digits of SHA-256 over size, palette and pixels, independent of the file's encoding."""
+        pixels, palette = self._decode()
+        colours = b"" if palette is None else palette.tobytes()
+        digest = sha256(struct.pack("<III", self.width, self.height, len(colours)) + colours)
+        digest.update(pixels.data)
+        return digest.hexdigest()[:16]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Picture) and type(self) is type(other) and self.hash == other.hash
+        return isinstance(other, Picture) and self.hash == other.hash
 
     def __hash__(self) -> int:
         return hash(self.hash)
 
-    def png(self, fast: bool | None = None, remember: bool = False) -> bytes:
+    def encoded(self) -> tuple[bytes, str]:
+        """An image file and its MIME type: the original file where the picture came from one, else a PNG."""
+        if self._encoded is None:
+            _ = self.hash  # the pixels are at hand now
+            self._encoded = _write_png(*self._decode()), "image/png"
+            self._decoded = None  # the file is about 15 times smaller, and many pictures may be held at once
+        return self._encoded
+
+    def data_uri(self) -> str:
+        """`data:image/...;base64,...` of the encoded file, as chat APIs take it."""
+        data, mime = self.encoded()
+        return f"data:{mime};base64,{base64.b64encode(data).decode('ascii')}"
+
+    def png(self, fast: bool | None = None) -> bytes:
         """The picture as a PNG file.
 
         Args:
-            fast: See `ludens.draw.png.write`.
-            remember: See `ludens.draw.png.assemble`.
+            fast: True for isal, False for zlib, None for isal where it is installed. The pixels are the same
+                with both, the bytes are not.
         """
-        if remember:
-            return png.assemble(self.bands, self.palette, fast)
-        return png.write(self.pixels, self.palette, fast)
+        if fast is None and self.encoded()[1] == "image/png":
+            return self.encoded()[0]
+        return _write_png(*self._decode(), fast)
 
-    def jpeg(self, quality: int = 90) -> bytes:
+    def jpeg(self) -> bytes:
         """The picture as a JPEG file."""
+        if self._encoded is not None and self._encoded[1] == "image/jpeg":
+            return self._encoded[0]
         out = io.BytesIO()
-        self.image().convert("RGB").save(out, "JPEG", quality=quality)
+        Image.fromarray(self.rgb()).save(out, "JPEG", quality=_JPEG_QUALITY)
         return out.getvalue()
 
-    def data_uri(self, format: str = "png") -> str:
-        """`data:image/...;base64,...` in format "png" or "jpeg", as chat APIs take it."""
-        if format not in ("png", "jpeg"):
-            raise BadOption(f"a picture can be png or jpeg, not {format!r}.")
-        body = base64.b64encode(self.png(remember=True) if format == "png" else self.jpeg())
-        return (b"data:image/%b;base64,%b" % (format.encode(), body)).decode("ascii")
-
-    def rgb(self) -> Bytes:
+    def rgb(self) -> Pixels:
         """True-colour pixels, shape (height, width, 3)."""
-        return self.palette[self.pixels]
+        pixels, palette = self._decode()
+        return pixels if palette is None else palette[pixels]
 
-    def image(self) -> Image:
-        """The picture as a Pillow image."""
-        from PIL import Image
-
-        image = Image.fromarray(self.pixels)
-        image.putpalette(self.palette.tobytes())
+    def image(self) -> Image.Image:
+        """The picture as a Pillow image, of mode "P" or "RGB"."""
+        pixels, palette = self._decode()
+        image = Image.fromarray(pixels)
+        if palette is not None:
+            image.putpalette(palette.tobytes())
         return image
 
     def blank(self) -> Picture:
         """A flat grey picture of the same size: the blind control."""
-        grey = np.full((1, 3), _GREY, np.uint8)
-        return Picture(np.zeros((self.height, self.width), np.uint8), grey)
+        return Picture(np.zeros((self.height, self.width), np.uint8), np.full((1, 3), _GREY, np.uint8))
 
     def resized(self, px: int) -> Picture:
-        """The picture scaled (smoothly, in true colour) so that its longer side is `px`."""
-        from PIL import Image
-
+        """The picture scaled smoothly, in true colour, so that its longer side is `px`."""
         longest = max(self.width, self.height)
         size = max(1, round(self.width * px / longest)), max(1, round(self.height * px / longest))
-        return FilePicture.from_colours(self.image().convert("RGB").resize(size, Image.Resampling.LANCZOS))
-
-    @staticmethod
-    def from_png(data: bytes) -> Picture:
-        """The picture in a file's bytes (PNG, JPEG, WebP or GIF): untrusted, so bounded and checked."""
-        from PIL import Image
-
-        try:
-            with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP", "GIF")) as image:
-                if max(image.size) > LARGEST_SIDE:
-                    raise BadFile(
-                        f"a picture may be {LARGEST_SIDE} pixels wide and high at most, not {image.size}."
-                    )
-                return Picture.from_image(image)
-        except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-            raise BadFile(f"this is not a picture that can be read: {error}.") from error
-
-    @staticmethod
-    def from_image(image: Image) -> Picture:
-        """A Pillow image as a picture: palette images keep their palette, others become a `FilePicture`."""
-        if image.mode == "P" and "transparency" not in image.info:
-            palette = np.array(image.getpalette("RGB"), np.uint8).reshape(-1, 3)
-            pixels = np.array(image, np.uint8)
-            if len(palette) > int(pixels.max(initial=0)):
-                return Picture(pixels, palette)
-        return FilePicture.from_colours(image)
+        return Picture(np.array(Image.fromarray(self.rgb()).resize(size, Image.Resampling.LANCZOS)))
 
 
-class FilePicture(Picture):
-    """A true-colour picture, mostly from a file.
+def _open(data: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(data), formats=_FORMATS)
 
-    Args:
-        pixels: Colours, shape (height, width, 3).
-    """
 
-    def __init__(self, pixels: Bytes) -> None:
-        super().__init__(pixels, _NO_PALETTE)
+def _unreadable(error: Exception) -> BadFile:
+    return BadFile(f"not a readable PNG, JPEG, WebP or GIF file: {error}.")
 
-    @property
-    def bands(self) -> Sequence[Band]:
-        """The same colours in bands of rows, each pixel three bytes wide."""
-        return cut(self.pixels.reshape(self.height, -1))
 
-    @staticmethod
-    def from_colours(image: Image) -> FilePicture:
-        """A Pillow image; transparent parts lie on white."""
-        from PIL import Image
+def _is_kept(image: Image.Image) -> bool:
+    """Whether every reader shows this file the same way, so that it need not be encoded again."""
+    rotated = "exif" in image.info and image.getexif().get(_ORIENTATION, 1) != 1
+    several = getattr(image, "n_frames", 1) > 1
+    return (
+        image.format in _KEPT_FORMATS
+        and image.mode in _KEPT_MODES
+        and not (rotated or several or "transparency" in image.info)
+    )
 
-        if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-            layer = image.convert("RGBA")
-            image = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
-        return FilePicture(np.array(image.convert("RGB"), np.uint8))
 
-    def png(self, fast: bool | None = None, remember: bool = False) -> bytes:
-        """The picture as a PNG file; what it is given is for palette pictures and ignored here."""
+def _pixels(image: Image.Image) -> tuple[Pixels, Pixels | None]:
+    """The pixels of a Pillow image, upright and on white, with its palette where it has one."""
+    if "exif" in image.info:
+        image = ImageOps.exif_transpose(image)
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        layer = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
+    elif image.mode == "P":
+        pixels = np.asarray(image)
+        palette = np.array(image.getpalette("RGB"), np.uint8).reshape(-1, 3)
+        if len(palette) > int(pixels.max(initial=0)):
+            return pixels, palette
+    return np.asarray(image.convert("RGB")), None
+
+
+def has_isal() -> bool:
+    """Whether the fast deflate library is installed."""
+    return isal_zlib is not None
+
+
+def _write_png(pixels: Pixels, palette: Pixels | None, fast: bool | None = None) -> bytes:
+    """A PNG file. Palette images are written without filters, which drawn pictures do not need."""
+    if palette is None:
         out = io.BytesIO()
-        self.image().save(out, "PNG", compress_level=1)
+        Image.fromarray(pixels).save(out, "PNG", compress_level=1)
         return out.getvalue()
+    height, width = pixels.shape
+    lines = _line_buffer(height, width)
+    lines[:, 1:] = pixels
+    library = zlib if fast is False or isal_zlib is None else isal_zlib
+    chunks = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
+        (b"PLTE", palette.tobytes()),
+        (b"IDAT", library.compress(lines.data, 1)),
+        (b"IEND", b""),
+    )
+    parts = [b"\x89PNG\r\n\x1a\n"]
+    for kind, body in chunks:
+        crc = struct.pack(">I", zlib.crc32(body, zlib.crc32(kind)))
+        parts += (struct.pack(">I", len(body)), kind, body, crc)
+    return b"".join(parts)
 
-    def rgb(self) -> Bytes:
-        """True-colour pixels, shape (height, width, 3)."""
-        return self.pixels
 
-    def image(self) -> Image:
-        """The picture as a Pillow image."""
-        from PIL import Image
+def _line_buffer(height: int, width: int) -> Pixels:
+    """Zeroed lines of a PNG, reused by the thread: returning large blocks to the system costs page faults."""
+    lines: Pixels | None = getattr(_buffers, "lines", None)
+    if lines is None or lines.shape != (height, width + 1):
+        lines = _buffers.lines = np.zeros((height, width + 1), np.uint8)
+    return lines
 
-        return Image.fromarray(self.pixels)
+
+def strip(
+    pictures: Sequence[Picture], columns: int | None = None, captions: Sequence[str] | None = None
+) -> Picture:
+    """Pictures side by side on white, in reading order, each under its caption.
+
+    The result keeps the palette where all pictures share one, and is a true-colour picture otherwise.
+    """
+    if not pictures:
+        raise BadOption("a strip needs at least one picture.")
+    if captions is not None and len(captions) != len(pictures):
+        raise BadOption(f"a strip of {len(pictures)} pictures cannot have {len(captions)} captions.")
+    across = min(len(pictures), max(1, columns or len(pictures)))
+    down = -(-len(pictures) // across)
+    width, height = max(p.width for p in pictures), max(p.height for p in pictures)
+    px = max(11, width // 26)
+    head = round(px * 1.5) if captions is not None else 0
+    size = down * (height + head + _GAP) + _GAP, across * (width + _GAP) + _GAP
+    rgb = np.full((*size, 3), _PAPER, np.uint8)
+    for number, picture in enumerate(pictures):
+        top, left = _GAP + number // across * (height + head + _GAP), _GAP + number % across * (width + _GAP)
+        if captions is not None:
+            line = _caption(captions[number], width, px)
+            rgb[top : top + line.shape[0], left : left + width] = line
+        top += head
+        rgb[top : top + picture.height, left : left + picture.width] = picture.rgb()
+    palettes = [picture.palette for picture in pictures]
+    palette = palettes[0]
+    if palette is not None and all(p is not None and np.array_equal(p, palette) for p in palettes):
+        return Picture(nearest_indices(rgb, palette), palette)
+    return Picture(rgb)
+
+
+def _caption(string: str, width: int, px: int) -> Pixels:
+    """Dark text on white as RGB, `width` wide."""
+    mask = fonts.mask(fonts.fit(string, width, px, True), px, True)[:, :width].astype(np.int32)
+    grey = (_PAPER * (255 - mask) + _INK * mask + 127) // 255
+    out = np.full((mask.shape[0], width, 3), _PAPER, np.uint8)
+    out[:, : mask.shape[1]] = grey[..., None]
+    return out
+
+
+def animate(pictures: Sequence[Picture], ms: int = 600) -> bytes:
+    """The pictures as an endless GIF, each shown for `ms` milliseconds."""
+    if not pictures:
+        raise BadOption("an animation needs at least one picture.")
+    if len({(p.width, p.height) for p in pictures}) > 1:
+        raise BadOption("the pictures of an animation must all have one size.")
+    images = [p.image() for p in pictures]
+    out = io.BytesIO()
+    images[0].save(out, "GIF", save_all=True, append_images=images[1:], duration=ms, loop=0, disposal=1)
+    return out.getvalue()

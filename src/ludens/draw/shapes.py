@@ -1,4 +1,4 @@
-"""Outlines: discs, polygons, rounded boxes and centred letters, painted on a Pillow drawing."""
+"""Shapes and centred letters, painted with a Pillow `ImageDraw`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from PIL.ImageDraw import ImageDraw
 
 from ludens.core.errors import UnknownName
 from ludens.draw import fonts
-from ludens.draw.colour import RGB
+from ludens.draw.palette import RGB
 
 Point = tuple[float, float]
 
-# Corners, turn of the first corner (in turns from the right), radius that looks as large as a disc.
+# Corners, angle of the first corner (in turns from the right), radius that looks as large as a disc.
 _REGULAR = {
     "triangle": (3, -0.25, 1.12), "diamond": (4, -0.25, 1.0), "pentagon": (5, -0.25, 1.04),
     "hexagon": (6, 0.0, 1.0), "octagon": (8, 0.0625, 1.04),
@@ -35,25 +35,15 @@ def star(x: float, y: float, radius: float) -> list[Point]:
 def plus(x: float, y: float, radius: float) -> list[Point]:
     """The corners of a plus sign."""
     a, b = radius, radius * 0.38
-    steps = [
-        (-b, -a),
-        (b, -a),
-        (b, -b),
-        (a, -b),
-        (a, b),
-        (b, b),
-        (b, a),
-        (-b, a),
-        (-b, b),
-        (-a, b),
-        (-a, -b),
-        (-b, -b),
-    ]
+    steps = (
+        (-b, -a), (b, -a), (b, -b), (a, -b), (a, b), (b, b),
+        (b, a), (-b, a), (-b, b), (-a, b), (-a, -b), (-b, -b),
+    )  # fmt: skip
     return [(x + dx, y + dy) for dx, dy in steps]
 
 
 def fill_shape(draw: ImageDraw, shape: str, x: float, y: float, radius: float, colour: RGB) -> None:
-    """One filled shape around a point, inside the square of that radius."""
+    """A filled shape centred on a point, inside the square of that radius."""
     if shape == "disc":
         draw.ellipse((x - radius, y - radius, x + radius - 1, y + radius - 1), fill=colour)
     elif shape == "square":
@@ -91,7 +81,7 @@ def _sign(value: float) -> int:
 
 
 def letters(draw: ImageDraw, string: str, x: float, y: float, room: float, px: float, colour: RGB) -> None:
-    """Bold text centred on a point, made smaller until it is at most `room` wide."""
+    """Bold text centred on a point, scaled down to at most `room` wide."""
     string = fonts.clean(string)
     face = fonts.font(int(px), bold=True)
     wide = face.getlength(string)

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 
 from ludens.core.random import Stream
 from ludens.core.view import Picture, View
-from ludens.draw import Board, Overlay, Sprite
-from ludens.draw.rows import Rows
+from ludens.draw import Board, CellCache, Overlay, Sprite
 
 Matrix = Sequence[Sequence[int]]
 
@@ -42,8 +41,8 @@ class BoardView(View):
         return self._drawn.picture(matrix)
 
     @cached_property
-    def _drawn(self) -> Rows:
-        return Rows(self.board, self.piece)
+    def _drawn(self) -> CellCache:
+        return CellCache(self.board, self.piece)
 
     def row_label(self, row: int) -> str:
         """The label of a row, counted from the top of the picture."""

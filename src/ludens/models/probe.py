@@ -81,16 +81,16 @@ async def probe(spec: str | Spec, seed: int = 0) -> ProbeResult:
 
 def draw_question(seed: int) -> tuple[Picture, str]:
     """A picture of a board with one blue disc and some red ones, and the blue disc's square."""
-    from ludens.draw import board, kit
+    from ludens.draw import draw_board, sprite_sheet
 
     cells = [(row, column) for row in range(len(ROWS)) for column in range(len(COLUMNS))]
     stream(seed, "probe").shuffle(cells)
-    pens = kit("classic", 512)
-    grid = board(pens, len(ROWS), len(COLUMNS), ROWS, COLUMNS)
+    sheet = sprite_sheet("classic", 512)
+    grid = draw_board(sheet, len(ROWS), len(COLUMNS), ROWS, COLUMNS)
     canvas = grid.canvas()
     for number, (row, column) in enumerate(cells[: 1 + _RED_DISCS]):
         hue = "red" if number else "blue"
-        grid.put(canvas, row, column, pens.stone(hue, grid.room(0.7), grid.ground(row, column)))
+        grid.put(canvas, row, column, sheet.stone(hue, grid.room(0.7), grid.ground(row, column)))
     row, column = cells[0]
     return canvas.picture(), COLUMNS[column] + ROWS[row]
 

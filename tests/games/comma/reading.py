@@ -12,7 +12,7 @@ from PIL import Image
 
 from ludens.core.state import State
 from ludens.core.view import View
-from ludens.draw import Kit, Sprite
+from ludens.draw import Sprite, SpriteSheet
 
 Pixels = NDArray[np.int16]
 T = TypeVar("T")
@@ -27,9 +27,9 @@ def pixels(view: View, state: State) -> Pixels:
 class Known(Generic[T]):
     """Sprites of one size, each of which stands for something."""
 
-    def __init__(self, kit: Kit, sprites: Mapping[T, Sprite]) -> None:
+    def __init__(self, sheet: SpriteSheet, sprites: Mapping[T, Sprite]) -> None:
         self.names = list(sprites)
-        self.colours = kit.palette.colours[np.stack(list(sprites.values()))].astype(np.int16)
+        self.colours = sheet.palette.colours[np.stack(list(sprites.values()))].astype(np.int16)
         self.height, self.width = self.colours.shape[1:3]
 
     def at(self, seen: Pixels, x: int, y: int) -> T:
@@ -42,16 +42,16 @@ class Known(Generic[T]):
         return self.at(seen, x - self.width // 2, y - self.height // 2)
 
 
-def best(seen: Pixels, kit: Kit, sprites: Mapping[T, Sprite], x: int, y: int) -> T:
+def best(seen: Pixels, sheet: SpriteSheet, sprites: Mapping[T, Sprite], x: int, y: int) -> T:
     """Which sprite, of whatever size, fits best with its upper left corner at this place."""
     misfits: dict[T, float] = {}
     for name, sprite in sprites.items():
         h, w = sprite.shape
         there = seen[y : y + h, x : x + w]
-        misfits[name] = float(np.abs(there - kit.palette.colours[sprite].astype(np.int16)).mean())
+        misfits[name] = float(np.abs(there - sheet.palette.colours[sprite].astype(np.int16)).mean())
     return min(misfits, key=lambda name: misfits[name])
 
 
-def best_centred(seen: Pixels, kit: Kit, sprites: Mapping[T, Sprite], x: int, y: int) -> T:
+def best_centred(seen: Pixels, sheet: SpriteSheet, sprites: Mapping[T, Sprite], x: int, y: int) -> T:
     """Which sprite fits best with its middle at this place; all of one size."""
-    return Known(kit, sprites).around(seen, x, y)
+    return Known(sheet, sprites).around(seen, x, y)

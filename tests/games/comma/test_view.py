@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ludens.core.view import RenderOptions, view_of
-from ludens.draw import THEMES, kit
+from ludens.draw import THEMES, sprite_sheet
 from ludens.games.comma.blocks import Figure, Grid, Heading, Items, Paragraph, write
 from ludens.games.comma.pages import pages
 from ludens.testing import check_game
@@ -44,36 +44,36 @@ def test_the_manual_fits_its_pages(name: str, size: int) -> None:
 
 
 def test_lists_and_headings_stay_together_on_pages() -> None:
-    pens = kit("classic", 512)
+    sheet = sprite_sheet("classic", 512)
     line = Paragraph("word " * 12)
-    alone = len(pages(pens, [Paragraph("a")] * 17))
+    alone = len(pages(sheet, [Paragraph("a")] * 17))
     assert alone == 1
     blocks = [*[Paragraph("a")] * 17, Heading("Title"), Items(("one", "two"), numbered=True)]
-    assert len(pages(pens, blocks)) == 2
-    first = pages(pens, blocks)[0].pixels[:480]
-    assert (first == pages(pens, [Paragraph("a")] * 17)[0].pixels[:480]).all()
-    assert len(pages(pens, [line] * 60)) > 2
+    assert len(pages(sheet, blocks)) == 2
+    first = pages(sheet, blocks)[0].pixels[:480]
+    assert (first == pages(sheet, [Paragraph("a")] * 17)[0].pixels[:480]).all()
+    assert len(pages(sheet, [line] * 60)) > 2
 
 
 def test_tables_are_not_torn_and_long_ones_repeat_their_head() -> None:
-    pens = kit("classic", 512)
+    sheet = sprite_sheet("classic", 512)
     rows = (("name", "number"), *((f"line {n}", str(n)) for n in range(12)))
     table, above = Grid(rows), [Paragraph("a")] * 10
-    alone = pages(pens, [table])[0].pixels
-    after = pages(pens, [*above, table])
+    alone = pages(sheet, [table])[0].pixels
+    after = pages(sheet, [*above, table])
     assert len(after) == 2
     assert (after[1].pixels[:480] == alone[:480]).all()
-    long = pages(pens, [Grid((rows[0], *rows[1:] * 4))])
+    long = pages(sheet, [Grid((rows[0], *rows[1:] * 4))])
     assert len(long) == 3
     assert all((page.pixels[:34] == long[0].pixels[:34]).all() for page in long)
 
 
 def test_no_page_holds_nothing_but_a_gap() -> None:
-    pens = kit("classic", 512)
-    counts = [len(pages(pens, [Grid((("a", "b"), *[("1", "2")] * rows))])) for rows in range(16, 30)]
+    sheet = sprite_sheet("classic", 512)
+    counts = [len(pages(sheet, [Grid((("a", "b"), *[("1", "2")] * rows))])) for rows in range(16, 30)]
     assert counts == sorted(counts)
     for rows in range(16, 30):
-        for page in pages(pens, [Grid((("a", "b"), *[("1", "2")] * rows))]):
+        for page in pages(sheet, [Grid((("a", "b"), *[("1", "2")] * rows))]):
             assert (page.pixels[:480] != page.pixels[0, 0]).any()
 
 
@@ -86,7 +86,7 @@ def test_a_manual_is_written_as_plain_text() -> None:
         Figure("a cat", 40, lambda canvas, x, y, w, h: canvas.fill(x, y, w, h, "red")),
     )
     assert write(blocks) == "TITLE\n\n1. a\n2. b\n\n- c\n\n| x | y |\n| 1 | 2 |\n\na cat"
-    assert len(pages(kit("classic", 512), blocks)) == 1
+    assert len(pages(sprite_sheet("classic", 512), blocks)) == 1
 
 
 def test_words_can_be_replaced(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ludens.draw import Sprite
-from ludens.draw.colour import edge_of, letter_on
+from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
 from ludens.games.grid.view import GridView, Stack
 
@@ -52,10 +52,10 @@ class BattleView(GridView):
             side, share = px * scale, px * scale / len(hues)
             line = max(1.0, px * 0.05) * scale
             for place, hue in enumerate(hues):
-                fill, left = self._kit.rgb(hue), place * share
+                fill, left = self._sheet.rgb(hue), place * share
                 draw.rectangle((left, 0, left + share - 1, side - 1), fill=edge_of(fill))
                 draw.rectangle((left + line, line, left + share - 1 - line, side - 1 - line), fill=fill)
-                mark = self._kit.theme.letter(hue)
+                mark = self._sheet.theme.letter(hue)
                 letters(draw, mark, left + share / 2, side * 0.17, share, side * 0.26, letter_on(fill))
 
-        return self._kit.sprite(("blocks", hues), px, px, ground, paint)
+        return self._sheet.sprite(("blocks", hues), px, px, ground, paint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import ascii_lowercase
 
 from ludens.core.view import RenderOptions
-from ludens.draw import Sprite, board, kit
+from ludens.draw import Sprite, draw_board, sprite_sheet
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.breakthrough.rules import Breakthrough
 from ludens.games.open_spiel.adapter import SpielState
@@ -23,10 +23,12 @@ class BreakthroughView(BoardView):
         super().__init__(game, render, seed)
         self.rows, self.columns = game.rows, game.columns
         inks = ("ink", "line", "black", "white")
-        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "light", "dark"))
+        self._sheet = sprite_sheet(
+            render.theme, render.size, seed, inks=inks, grounds=("page", "light", "dark")
+        )
         labels = [self.row_label(row) for row in range(self.rows)]
         columns = ascii_lowercase[: self.columns]
-        self.board = board(self._kit, self.rows, self.columns, labels, columns, style="checkered")
+        self.board = draw_board(self._sheet, self.rows, self.columns, labels, columns, style="checkered")
 
     def row_label(self, row: int) -> str:
         return str(self.rows - row)
@@ -54,4 +56,4 @@ class BreakthroughView(BoardView):
 
     def piece(self, row: int, column: int, code: int) -> Sprite | None:
         ground = self.board.ground(row, column)
-        return self._kit.stone(self.codes[code], self.board.room(0.74), ground) if code else None
+        return self._sheet.stone(self.codes[code], self.board.room(0.74), ground) if code else None

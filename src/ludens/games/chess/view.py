@@ -6,7 +6,7 @@ from ludens.core.game import Game
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat
 from ludens.core.view import RenderOptions
-from ludens.draw import Sprite, board, kit
+from ludens.draw import Sprite, draw_board, sprite_sheet
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.open_spiel.adapter import SpielState
 
@@ -33,8 +33,10 @@ class ChessView(BoardView):
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         inks = ("ink", "line", "black", "white")
-        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "light", "dark"))
-        self.board = board(self._kit, 8, 8, "87654321", "abcdefgh", style="checkered")
+        self._sheet = sprite_sheet(
+            render.theme, render.size, seed, inks=inks, grounds=("page", "light", "dark")
+        )
+        self.board = draw_board(self._sheet, 8, 8, "87654321", "abcdefgh", style="checkered")
 
     def row_label(self, row: int) -> str:
         return str(8 - row)
@@ -108,4 +110,4 @@ class ChessView(BoardView):
             return None
         fill, edge = ("white", "black") if code > 0 else ("black", "white")
         ground = self.board.ground(row, column)
-        return self._kit.piece(_NAMES[abs(code) - 1], fill, edge, self.board.room(0.86), ground)
+        return self._sheet.piece(_NAMES[abs(code) - 1], fill, edge, self.board.room(0.86), ground)

@@ -23,4 +23,4 @@ class CoinView(GridView):
 
     def icon(self, thing: str, px: int, ground: str) -> Sprite:
         hue, kind = thing.split()
-        return self._kit.coin(px, ground, hue) if kind == "coin" else super().icon(thing, px, ground)
+        return self._sheet.coin(px, ground, hue) if kind == "coin" else super().icon(thing, px, ground)

@@ -24,8 +24,8 @@ How to add a puzzle, in five steps:
     score is computed). Where the panel is drawn from the manual's data (symbols, words), override
     `imagined_manual` with another manual that fits the same panel.
 3.  `NAME/view.py`: a `CommaView` whose `draw(canvas, box, puzzle)` draws the panel into the box below the
-    header. Measure in `self.kit.px(units)`, 512 units to the picture. Things distinguished by colour need a
-    word or a letter where `self.kit.theme.lettered`. Unbounded text (numbers) is drawn digit by digit, so
+    header. Measure in `self.sheet.px(units)`, 512 units to the picture. Things distinguished by colour need a
+    word or a letter where `self.sheet.theme.lettered`. Unbounded text (numbers) is drawn digit by digit, so
     that sprites are reused. Look at it in all four themes, and at 256.
 4.  `NAME/templates.md`: the sections `title`, `puzzle solver` and `puzzle expert` (what the panel is about,
     without giving away the manual). `NAME/__init__.py`: one line.

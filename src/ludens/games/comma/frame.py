@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ludens.draw import Canvas, Kit
+from ludens.draw import Canvas, SpriteSheet
 
 Box = tuple[int, int, int, int]
 """x, y, width, height, in pixels."""
@@ -29,15 +29,15 @@ class Head:
 
 
 class PanelLayout:
-    """Draws the header; made once for a kit and title."""
+    """Draws the header; made once for a sheet and title."""
 
-    def __init__(self, kit: Kit, title: str) -> None:
-        self._kit = kit
-        px, height = kit.px, kit.px(HEAD)
+    def __init__(self, sheet: SpriteSheet, title: str) -> None:
+        self._sheet = sheet
+        px, height = sheet.px, sheet.px(HEAD)
         self._small, self._large = max(9, px(13)), max(9, px(17))
-        self._base = canvas = kit.canvas()
-        canvas.fill(0, 0, kit.size, height, "panel")
-        canvas.fill(0, height - px(2), kit.size, px(2), "line")
+        self._base = canvas = Canvas(sheet)
+        canvas.fill(0, 0, sheet.size, height, "panel")
+        canvas.fill(0, height - px(2), sheet.size, px(2), "line")
         canvas.text(px(16), px(20), title, self._large, ground="panel", bold=True)
         width = canvas.text(px(16), px(51), "Mistakes", self._small, "muted", "panel")
         self._boxes_at = px(16) + width + px(10)
@@ -48,7 +48,7 @@ class PanelLayout:
 
     def canvas(self, head: Head) -> tuple[Canvas, Box]:
         """A canvas with the header drawn, and the box (x, y, width, height) left for the puzzle."""
-        kit, px = self._kit, self._kit.px
+        sheet, px = self._sheet, self._sheet.px
         canvas = self._base.copy()
         for index, digit in enumerate(head.serial):
             canvas.text(
@@ -58,13 +58,13 @@ class PanelLayout:
         canvas.text(px(284), px(51), f"{head.turn} of {head.turns}", self._small, ground="panel", bold=True)
         hue, on, word = LIGHTS[head.light]
         # The word below names the colour: its letter would be one more sign to explain.
-        canvas.centre(kit.led(hue, px(34), "panel", on, letter=" "), px(462), px(26))
+        canvas.centre(sheet.led(hue, px(34), "panel", on, letter=" "), px(462), px(26))
         canvas.text(px(462), px(57), word, self._small, ground="panel", anchor="mm", bold=head.light != "off")
-        return canvas, (0, px(HEAD), kit.size, kit.size - px(HEAD))
+        return canvas, (0, px(HEAD), sheet.size, sheet.size - px(HEAD))
 
     def _draw_mistakes(self, canvas: Canvas, head: Head) -> None:
         """A box for every mistake allowed, crossed when made; a number where there are too many boxes."""
-        px, left = self._kit.px, self._boxes_at
+        px, left = self._sheet.px, self._boxes_at
         if head.most_mistakes > _MANY:
             words = f"{head.mistakes} of {head.most_mistakes}"
             canvas.text(left, px(51), words, self._small, ground="panel", bold=True)
@@ -74,5 +74,5 @@ class PanelLayout:
             canvas.fill(x, px(44), side, side, "white")
             canvas.frame(x, px(44), side, side, "line", px(1))
             if index < head.mistakes:
-                cross = self._kit.mark("x", "red", side - 2 * px(2), "white")
+                cross = self._sheet.mark("x", "red", side - 2 * px(2), "white")
                 canvas.place(cross, x + px(2), px(44) + px(2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ludens.draw import Canvas, Kit, Picture, fonts
+from ludens.draw import Canvas, Picture, SpriteSheet, fonts
 from ludens.games.comma.blocks import Block, Figure, Grid, Heading, Items, Paragraph, mark
 
 
@@ -23,12 +23,12 @@ class _Row:
     """What is repeated above it when it starts a page."""
 
 
-def pages(kit: Kit, blocks: Sequence[Block]) -> tuple[Picture, ...]:
+def pages(sheet: SpriteSheet, blocks: Sequence[Block]) -> tuple[Picture, ...]:
     """The blocks on square pages, numbered at the bottom when there are several."""
-    top, bottom = kit.px(14), kit.size - kit.px(32)
-    sheets: list[list[tuple[int, _Row]]] = [[]]
+    top, bottom = sheet.px(14), sheet.size - sheet.px(32)
+    placed_pages: list[list[tuple[int, _Row]]] = [[]]
     y = top
-    rows = [row for block in blocks for row in _rows(kit, block)]
+    rows = [row for block in blocks for row in _rows(sheet, block)]
     for index, row in enumerate(rows):
         needed = row.height
         for tied, after in zip(rows[index:], rows[index + 1 :], strict=False):
@@ -37,48 +37,50 @@ def pages(kit: Kit, blocks: Sequence[Block]) -> tuple[Picture, ...]:
             needed += after.height
         if row.blank and y + row.height > bottom:
             continue
-        if y + needed > bottom and sheets[-1]:
-            sheets.append([])
+        if y + needed > bottom and placed_pages[-1]:
+            placed_pages.append([])
             y = top
             if row.head is not None:
-                sheets[-1].append((y, row.head))
+                placed_pages[-1].append((y, row.head))
                 y += row.head.height
-        sheets[-1].append((y, row))
+        placed_pages[-1].append((y, row))
         y += row.height
-    return tuple(_page(kit, sheet, number, len(sheets)) for number, sheet in enumerate(sheets, 1))
+    return tuple(_page(sheet, rows, number, len(placed_pages)) for number, rows in enumerate(placed_pages, 1))
 
 
-def _page(kit: Kit, sheet: Sequence[tuple[int, _Row]], number: int, total: int) -> Picture:
-    canvas = kit.canvas()
-    for y, row in sheet:
+def _page(sheet: SpriteSheet, rows: Sequence[tuple[int, _Row]], number: int, total: int) -> Picture:
+    canvas = Canvas(sheet)
+    for y, row in rows:
         row.draw(canvas, y)
     if total > 1:
         foot = f"Manual, page {number} of {total}"
-        canvas.text(kit.size // 2, kit.size - kit.px(17), foot, max(9, kit.px(11)), "muted", anchor="mm")
+        canvas.text(
+            sheet.size // 2, sheet.size - sheet.px(17), foot, max(9, sheet.px(11)), "muted", anchor="mm"
+        )
     return canvas.picture()
 
 
-def _rows(kit: Kit, block: Block) -> Iterator[_Row]:
-    text, title = max(10, kit.px(14)), max(11, kit.px(16))
-    left, room = kit.px(18), kit.size - 2 * kit.px(18)
+def _rows(sheet: SpriteSheet, block: Block) -> Iterator[_Row]:
+    text, title = max(10, sheet.px(14)), max(11, sheet.px(16))
+    left, room = sheet.px(18), sheet.size - 2 * sheet.px(18)
     match block:
         case Heading(words):
-            yield _gap(kit.px(4), tied=True)
+            yield _gap(sheet.px(4), tied=True)
             yield _line(left, words, title, bold=True, tied=True)
         case Paragraph(words):
             for line in fonts.wrap(words, room, text):
                 yield _line(left, line, text)
-            yield _gap(kit.px(6))
+            yield _gap(sheet.px(6))
         case Items():
-            yield from _list(kit, block, left, room, text)
-            yield _gap(kit.px(6))
+            yield from _list(sheet, block, left, room, text)
+            yield _gap(sheet.px(6))
         case Grid(rows):
-            yield from _grid(kit, rows, left, room, max(9, kit.px(12)))
-            yield _gap(kit.px(8))
+            yield from _grid(sheet, rows, left, room, max(9, sheet.px(12)))
+            yield _gap(sheet.px(8))
         case Figure(_, units, draw):
-            height = kit.px(units)
+            height = sheet.px(units)
             yield _Row(height, lambda canvas, y: draw(canvas, left, y, room, height))
-            yield _gap(kit.px(8))
+            yield _gap(sheet.px(8))
 
 
 def _gap(height: int, tied: bool = False) -> _Row:
@@ -96,23 +98,23 @@ def _line(
     return _Row(round(px * (1.6 if bold else 1.35)), draw, tied)
 
 
-def _list(kit: Kit, block: Items, left: int, room: int, px: int) -> Iterator[_Row]:
+def _list(sheet: SpriteSheet, block: Items, left: int, room: int, px: int) -> Iterator[_Row]:
     """Items are never split over pages, nor is a list that fills less than half of one."""
-    indent = kit.px(24)
+    indent = sheet.px(24)
     items = [fonts.wrap(item, room - indent, px) for item in block.items]
-    short = sum(map(len, items)) * px * 1.35 < kit.size / 2
+    short = sum(map(len, items)) * px * 1.35 < sheet.size / 2
     for index, lines in enumerate(items):
         for number, line in enumerate(lines, 1):
             tied = number < len(lines) or (short and index + 1 < len(items))
             yield _line(left + indent, line, px, mark(block, index) if number == 1 else "", indent, tied=tied)
 
 
-def _grid(kit: Kit, rows: Sequence[Sequence[str]], left: int, room: int, px: int) -> Iterator[_Row]:
+def _grid(sheet: SpriteSheet, rows: Sequence[Sequence[str]], left: int, room: int, px: int) -> Iterator[_Row]:
     """Table rows with wrapped cells; column widths follow their longest cells.
 
     A table that fits a page is not broken; in longer ones the head is repeated.
     """
-    pad, step = kit.px(5), round(px * 1.35)
+    pad, step = sheet.px(5), round(px * 1.35)
     columns = max(map(len, rows))
     cells = [[*row, *[""] * (columns - len(row))] for row in rows]
     widest = [max(fonts.width(row[c], px, bold=True) for row in cells) + 2 * pad for c in range(columns)]
@@ -127,8 +129,8 @@ def _grid(kit: Kit, rows: Sequence[Sequence[str]], left: int, room: int, px: int
         [fonts.wrap(cell, widths[c] - 2 * pad, px, bold=number == 0) for c, cell in enumerate(row)]
         for number, row in enumerate(cells)
     ]
-    heights = [max(map(len, lines)) * step + kit.px(4) for lines in broken]
-    whole = sum(heights) < kit.size - 2 * kit.px(32)
+    heights = [max(map(len, lines)) * step + sheet.px(4) for lines in broken]
+    whole = sum(heights) < sheet.size - 2 * sheet.px(32)
     top: _Row | None = None
     for number, (lines, height) in enumerate(zip(broken, heights, strict=True)):
         head = number == 0
@@ -142,7 +144,7 @@ def _grid(kit: Kit, rows: Sequence[Sequence[str]], left: int, room: int, px: int
         ) -> None:
             for edge, cell in zip(edges, lines, strict=True):
                 for index, line in enumerate(cell):
-                    canvas.text(edge + pad, y + kit.px(2) + index * step, line, px, anchor="lt", bold=head)
+                    canvas.text(edge + pad, y + sheet.px(2) + index * step, line, px, anchor="lt", bold=head)
             canvas.fill(left, y + height - 1, sum(widths), 1, "line" if head else "panel")
 
         made = _Row(height, draw, tied=head or (whole and number + 1 < len(cells)), head=top)

@@ -17,7 +17,7 @@ from ludens.core.random import Stream
 from ludens.core.reply import MessageFormat, ReplyFormat
 from ludens.core.state import Legal
 from ludens.core.view import Picture, RenderOptions, View
-from ludens.draw import Canvas, kit
+from ludens.draw import Canvas, sprite_sheet
 from ludens.games.comma import blocks
 from ludens.games.comma.dialogue import Comma, Dialogue, Said
 from ludens.games.comma.frame import Box, Head, PanelLayout
@@ -51,8 +51,8 @@ class CommaView(View):
     def __init__(self, game: Comma[Any], render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         inks = None if self.inks is None else ("ink", "muted", "line", "gray", "red", "green", *self.inks)
-        self.kit = kit(render.theme, render.size, seed, inks, self.grounds)
-        self._frame = PanelLayout(self.kit, self.templates.fill("title"))
+        self.sheet = sprite_sheet(render.theme, render.size, seed, inks, self.grounds)
+        self._frame = PanelLayout(self.sheet, self.templates.fill("title"))
         form = WholeReply if game.released else MessageFormat
         self._formats = {seat: form(self.templates.fill("reply", seat=seat)) for seat in game.seats}
         self._pages: tuple[Manual, tuple[Picture, ...]] | None = None
@@ -86,7 +86,7 @@ class CommaView(View):
             return (canvas.picture(),)
         manual = state.manual
         if self._pages is None or self._pages[0] is not manual:
-            self._pages = manual, pages(self.kit, manual.blocks())
+            self._pages = manual, pages(self.sheet, manual.blocks())
         return self._pages[1]
 
     def text(self, state: Dialogue, seat: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import ascii_uppercase
 
 from ludens.core.view import RenderOptions
-from ludens.draw import Sprite, board, kit
+from ludens.draw import Sprite, draw_board, sprite_sheet
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.gomoku.rules import Gomoku
 from ludens.games.open_spiel.adapter import SpielState
@@ -23,10 +23,12 @@ class GomokuView(BoardView):
         super().__init__(game, render, seed)
         self.rows = self.columns = game.size
         inks = ("ink", "line", "black", "white")
-        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "wood"))
+        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=("page", "wood"))
         rows = ascii_uppercase[: self.rows]
         columns = [self.column_label(column) for column in range(self.columns)]
-        self.board = board(self._kit, self.rows, self.columns, rows, columns, style="points", labels="lt")
+        self.board = draw_board(
+            self._sheet, self.rows, self.columns, rows, columns, style="points", labels="lt"
+        )
 
     def values(self, seat: str) -> dict[str, object]:
         return {**super().values(seat), "last": ascii_uppercase[self.rows - 1]}
@@ -36,4 +38,4 @@ class GomokuView(BoardView):
         return [[_CODES[mark.lower()] for mark in line] for line in lines]
 
     def piece(self, row: int, column: int, code: int) -> Sprite | None:
-        return self._kit.stone(self.codes[code], self.board.room(0.84), "wood") if code else None
+        return self._sheet.stone(self.codes[code], self.board.room(0.84), "wood") if code else None

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ludens.core.view import RenderOptions, View
-from ludens.draw import Canvas, Picture, Sprite, board, kit
+from ludens.draw import Canvas, Picture, Sprite, draw_board, sprite_sheet
 from ludens.games.grid.cells import SIDE, name
 from ludens.games.grid.rules import SEATS, GridGame, GridState
 
@@ -43,13 +43,13 @@ class GridView(View):
         self._events = game.events
         self._things = game.things
         self._horizon = game.horizon
-        self._kit = kit(
+        self._sheet = sprite_sheet(
             render.theme, render.size, seed, inks=self.inks, grounds=("page", _PANEL, _GROUND, "red", "blue")
         )
-        px = self._kit.px
+        px = self._sheet.px
         rows, columns = "ABCDE", "12345"
-        self._board = board(
-            self._kit, SIDE, SIDE, rows, columns, labels="lt", box=(0, px(36), px(304), px(304))
+        self._board = draw_board(
+            self._sheet, SIDE, SIDE, rows, columns, labels="lt", box=(0, px(36), px(304), px(304))
         )
         self._worded = px(12) >= _SMALLEST
         self._room = self._board.room(0.84)
@@ -57,7 +57,7 @@ class GridView(View):
 
     def icon(self, thing: str, px: int, ground: str) -> Sprite:
         """The token of one thing."""
-        return self._kit.pawn(thing.split()[0], px, ground)
+        return self._sheet.pawn(thing.split()[0], px, ground)
 
     def stack(self, things: Stack, px: int, ground: str) -> Sprite:
         """The picture of a cell: one token, two players half and half, or small tokens side by side."""
@@ -66,7 +66,7 @@ class GridView(View):
         if len(things) == 1:
             return self.icon(things[0], px, ground)
         half = px // 2
-        tile = np.full((px, px), self._kit.index(ground), np.uint8)
+        tile = np.full((px, px), self._sheet.index(ground), np.uint8)
         for place, thing in enumerate(things):
             left = place % 2 * (px - half)
             top = place // 2 * (px - half) if len(things) > 2 else (px - half) // 2
@@ -75,7 +75,7 @@ class GridView(View):
 
     def _half_and_half(self, px: int, ground: str) -> Sprite:
         """One pawn, left half red, right half blue; letters, in themes that have them, are beside it."""
-        pawns = self._kit
+        pawns = self._sheet
         both = np.hstack(
             [
                 pawns.pawn("red", px, ground, " ")[:, : px // 2],
@@ -99,17 +99,17 @@ class GridView(View):
 
     def _tile(self, things: Stack) -> Sprite:
         key = ("grid", self.game.name, things, self._room)
-        found = self._kit.kept.get(key)
+        found = self._sheet.cache.get(key)
         if not isinstance(found, np.ndarray):
-            found = self._kit.kept[key] = self.stack(things, self._room, _GROUND)
+            found = self._sheet.cache[key] = self.stack(things, self._room, _GROUND)
         return found
 
     def _font(self, units: float) -> int:
-        return max(8, self._kit.px(units))
+        return max(8, self._sheet.px(units))
 
     def _background(self) -> Canvas:
         """Everything that is the same in every picture."""
-        canvas, px = self._board.canvas(), self._kit.px
+        canvas, px = self._board.canvas(), self._sheet.px
         canvas.text(px(12), px(20), self.title, self._font(20), bold=True)
         canvas.rounded(px(_RIGHT), px(44), px(200), px(460), _PANEL)
         self._table(canvas)
@@ -124,10 +124,10 @@ class GridView(View):
         return canvas
 
     def _row(self, number: int) -> int:
-        return self._kit.px(_TOP + number * (_SCORE - _TOP) / len(self._events))
+        return self._sheet.px(_TOP + number * (_SCORE - _TOP) / len(self._events))
 
     def _table(self, canvas: Canvas) -> None:
-        px, left = self._kit.px, self._kit.px(_RIGHT)
+        px, left = self._sheet.px, self._sheet.px(_RIGHT)
         canvas.text(left + px(10), px(64), "event", self._font(13), ground=_PANEL, bold=True)
         for column, player in zip(_COLUMNS, ("red player", "blue player"), strict=False):
             canvas.centre(self.icon(player, px(24), _PANEL), left + px(column), px(62))
@@ -149,7 +149,7 @@ class GridView(View):
         canvas.text(left + px(10), px(440), "last moves", self._font(13), ground=_PANEL, bold=True)
 
     def _numbers(self, canvas: Canvas, state: GridState) -> None:
-        px, left, font = self._kit.px, self._kit.px(_RIGHT), self._font(16)
+        px, left, font = self._sheet.px, self._sheet.px(_RIGHT), self._font(16)
         canvas.text(px(500), px(20), f"step {state.step} of {self._horizon}", font, "ink", None, "rm")
         for number, count in enumerate(state.counts):
             canvas.text(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ludens.core.view import RenderOptions, View
-from ludens.draw import Canvas, Picture, Sprite, fonts, kit
-from ludens.draw.colour import edge_of, letter_on
+from ludens.draw import Canvas, Picture, Sprite, fonts, sprite_sheet
+from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
 from ludens.games.hanabi.rules import HanabiGame, HanabiState
 from ludens.games.hanabi.table import COLORS, Held, Sight
@@ -56,13 +56,15 @@ class HanabiView(View):
         self.ranks = "12345"[: self.shape.ranks]
         self._layout = _LAYOUTS[self.shape.players]
         inks = ("ink", "muted", "black", "white", "gray", *self.hues)
-        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "panel", *self.hues))
-        px, layout = self._kit.px, self._layout
+        self._sheet = sprite_sheet(
+            render.theme, render.size, seed, inks=inks, grounds=("page", "panel", *self.hues)
+        )
+        px, layout = self._sheet.px, self._layout
         # Text stays legible: in small pictures the cards give way to it.
-        self._line = max(px(_NAME), fonts.line_height(self._kit.font_px(12)) - 1)
-        self._number = max(px(_NUMBER), fonts.line_height(self._kit.font_px(12)) - 2)
+        self._line = max(px(_NAME), fonts.line_height(self._sheet.font_px(12)) - 1)
+        self._number = max(px(_NUMBER), fonts.line_height(self._sheet.font_px(12)) - 2)
         self._height = min(px(layout.card), px(layout.row) - layout.lines * self._line - self._number)
-        self._brief = self._kit.font_px(12) > px(12)
+        self._brief = self._sheet.font_px(12) > px(12)
         self._faces: dict[int | None, Sprite] = {}
         self._bands: dict[tuple[str, int], Sprite] = {}
         self._base = self._background()
@@ -91,7 +93,7 @@ class HanabiView(View):
         return tell(state.sight(seat), state.table.mover if state.to_act else None)
 
     def image(self, state: HanabiState, seat: str) -> Picture:
-        sight, layout, px = state.sight(seat), self._layout, self._kit.px
+        sight, layout, px = state.sight(seat), self._layout, self._sheet.px
         mover = state.table.mover if state.to_act else None
         canvas = self._base.copy()
         self._tokens(canvas, sight)
@@ -106,7 +108,7 @@ class HanabiView(View):
 
     def _background(self) -> Canvas:
         """Everything that is the same in every picture."""
-        canvas, px, font = self._kit.canvas(), self._kit.px, self._kit.font_px(12)
+        canvas, px, font = Canvas(self._sheet), self._sheet.px, self._sheet.font_px(12)
         (left, top), tile = self._layout.discards, self._layout.tile
         canvas.text(px(8), px(40), "fireworks", font, bold=True)
         canvas.rounded(px(left), px(top), px(_WIDTH), px(20 + tile * self.shape.colors), "panel")
@@ -118,7 +120,7 @@ class HanabiView(View):
         return canvas
 
     def _tokens(self, canvas: Canvas, sight: Sight) -> None:
-        px, font = self._kit.px, self._kit.font_px(16)
+        px, font = self._sheet.px, self._sheet.font_px(16)
         shown = (
             (8, f"lives {sight.life} of {self.shape.most_life}"),
             (132, f"info {sight.info} of {self.shape.most_info}"),
@@ -128,13 +130,13 @@ class HanabiView(View):
             canvas.text(px(x), px(16), words, font, bold=True)
 
     def _fireworks(self, canvas: Canvas, sight: Sight) -> None:
-        px = self._kit.px
+        px = self._sheet.px
         for number, (hue, height) in enumerate(zip(self.hues, sight.stacks, strict=True)):
-            sprite = self._kit.hint_card(hue, str(height), px(_FIREWORK), "page")
+            sprite = self._sheet.hint_card(hue, str(height), px(_FIREWORK), "page")
             canvas.place(sprite, px(8 + 62 * number), px(49))
 
     def _discards(self, canvas: Canvas, sight: Sight) -> None:
-        px, (left, top), tile = self._kit.px, self._layout.discards, self._layout.tile
+        px, (left, top), tile = self._sheet.px, self._layout.discards, self._layout.tile
         filled = [0] * self.shape.colors
         for card in sorted(sight.discards):
             color, rank = divmod(card, self.shape.ranks)
@@ -143,7 +145,7 @@ class HanabiView(View):
             filled[color] += 1
 
     def _tile(self, hue: str, rank: str) -> Sprite:
-        width, height, fill = self._kit.px(14), self._kit.px(self._layout.tile - 2), self._kit.rgb(hue)
+        width, height, fill = self._sheet.px(14), self._sheet.px(self._layout.tile - 2), self._sheet.rgb(hue)
 
         def paint(draw: Any, s: float) -> None:
             box = (0, 0, width * s - 1, height * s - 1)
@@ -152,10 +154,10 @@ class HanabiView(View):
                 draw, rank, width * s / 2, height * s / 2, width * s * 0.8, height * s * 0.8, letter_on(fill)
             )
 
-        return self._kit.sprite(("discard", hue, rank), width, height, "panel", paint)
+        return self._sheet.sprite(("discard", hue, rank), width, height, "panel", paint)
 
     def _hand(self, canvas: Canvas, sight: Sight, player: int, left: int, top: int, moves: bool) -> None:
-        layout, px, font, line = self._layout, self._kit.px, self._kit.font_px, self._line
+        layout, px, font, line = self._layout, self._sheet.px, self._sheet.font_px, self._line
         wide = canvas.width // layout.columns - px(12)
         canvas.text(left, top + line // 2, title(sight, player, moves), font(13), bold=True)
         said = "last: " + last_actions(sight, player, self._brief)
@@ -201,6 +203,6 @@ class HanabiView(View):
             hue, rank = self.hues[color], self.ranks[number]
         may_hues = tuple(name for number, name in enumerate(self.hues) if colors >> number & 1)
         may_ranks = "".join(name for number, name in enumerate(self.ranks) if ranks >> number & 1)
-        return self._kit.hint_card(
+        return self._sheet.hint_card(
             hue, rank, self._height, "page", self.hues, self.ranks, may_hues, may_ranks
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ludens.core.view import RenderOptions, View
-from ludens.draw import Canvas, Picture, Sprite, kit
+from ludens.draw import Canvas, Picture, Sprite, sprite_sheet
 from ludens.games.kuhn_poker.rules import PLAYERS, KuhnPoker, KuhnQuestion, KuhnState
 
 _CARD = 196
@@ -19,11 +19,13 @@ class KuhnView(View):
     def __init__(self, game: KuhnPoker, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         inks = ("ink", "line", "red", "black", "white", "gray", "blue", "yellow")
-        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "panel", "white"))
+        self._sheet = sprite_sheet(
+            render.theme, render.size, seed, inks=inks, grounds=("page", "panel", "white")
+        )
         self._base = self._background()
 
     def _background(self) -> Canvas:
-        canvas, px = self._kit.canvas(), self._kit.px
+        canvas, px = Canvas(self._sheet), self._sheet.px
         left, top, width, height = map(px, _PANEL)
         canvas.panel(left, top, width, height, "History")
         canvas.pixels.setflags(write=False)
@@ -31,7 +33,7 @@ class KuhnView(View):
 
     def image(self, state: KuhnState | KuhnQuestion, seat: str) -> Picture:
         hand = _hand(state)
-        canvas, px, font = self._base.copy(), self._kit.px, self._kit.font_px
+        canvas, px, font = self._base.copy(), self._sheet.px, self._sheet.font_px
         me = PLAYERS.index(seat)
         for top, player in zip(_TOPS, (1 - me, me), strict=True):
             card = self._card(hand.cards[player] if player == me or hand.showdown else None)
@@ -40,7 +42,7 @@ class KuhnView(View):
             canvas.text(x, px(top + 18), "you" if player == me else "other", font(20), bold=True)
             canvas.text(x, px(top + 44), f"{PLAYERS[player]} player", font(15))
             for number in range(stake):
-                canvas.place(self._kit.coin(px(44), "page", letter="1"), x + px(52) * number, px(top + 76))
+                canvas.place(self._sheet.coin(px(44), "page", letter="1"), x + px(52) * number, px(top + 76))
             canvas.text(x, px(top + 140), f"{stake} in the pot", font(15))
         left, top, width, _ = map(px, _PANEL)
         for number, line in enumerate(_lines(hand, seat)):
@@ -51,8 +53,8 @@ class KuhnView(View):
         return canvas.picture()
 
     def _card(self, rank: str | None) -> Sprite:
-        height = self._kit.px(_CARD)
-        return self._kit.card(rank, "♠", height, "page") if rank else self._kit.card_back(height, "page")
+        height = self._sheet.px(_CARD)
+        return self._sheet.card(rank, "♠", height, "page") if rank else self._sheet.card_back(height, "page")
 
     def text(self, state: KuhnState | KuhnQuestion, seat: str) -> str:
         hand, me = _hand(state), PLAYERS.index(seat)

@@ -8,8 +8,8 @@ from PIL.ImageDraw import ImageDraw
 
 from ludens.core.random import Stream
 from ludens.core.view import RenderOptions
-from ludens.draw import Picture, Sprite, Theme, board, kit, theme
-from ludens.draw.colour import BLACK, WHITE, contrast, mix
+from ludens.draw import Picture, Sprite, Theme, draw_board, get_theme, sprite_sheet
+from ludens.draw.palette import BLACK, WHITE, contrast, mix
 from ludens.draw.shapes import fill_shape, regular
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.minesweeper.oracle import HIDDEN, MINE, around, names, neighbours
@@ -49,13 +49,13 @@ class MinesweeperView(BoardView):
         super().__init__(game, render, seed)
         self._field = game
         self.rows, self.columns = game.rows, game.columns
-        colours = theme(render.theme, seed)
+        colours = get_theme(render.theme, seed)
         self._inks = number_inks(colours, "page")
         self._stone = "#{:02x}{:02x}{:02x}".format(*mix(colours.colour("page"), colours.colour("line"), 2, 5))
         inks = ("ink", "line", "red", self._stone, *dict.fromkeys(self._inks))
-        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "red"))
+        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=("page", "red"))
         labels = ascii_uppercase[: self.rows], [self.column_label(column) for column in range(self.columns)]
-        self._board = board(self._kit, self.rows, self.columns, *labels, style="lines", labels="lt")
+        self._board = draw_board(self._sheet, self.rows, self.columns, *labels, style="lines", labels="lt")
 
     def values(self, seat: str) -> dict[str, object]:
         opening = self.templates.fill(f"opening {self._field.first}")
@@ -99,16 +99,16 @@ class MinesweeperView(BoardView):
                         place.tint(canvas, row, column, ground)
                     place.put(canvas, row, column, self._mine(ground))
                 elif code:
-                    digit = self._kit.text(str(code), px, self._inks[code - 1], "page", True)
+                    digit = self._sheet.text(str(code), px, self._inks[code - 1], "page", True)
                     place.put(canvas, row, column, digit)
         width = place.px * self.columns, place.px * self.rows
-        canvas.frame(place.x, place.y, *width, "line", self._kit.px(2))
+        canvas.frame(place.x, place.y, *width, "line", self._sheet.px(2))
         return canvas.picture()
 
     def _tile(self) -> Sprite:
         """A raised tile, lit from the top left."""
-        side, kit = self._board.room(0.94), self._kit
-        edge, fill = max(1.5, side * 0.09), kit.rgb(self._stone)
+        side, sheet = self._board.room(0.94), self._sheet
+        edge, fill = max(1.5, side * 0.09), sheet.rgb(self._stone)
 
         def paint(draw: ImageDraw, s: float) -> None:
             full, rim = side * s, edge * s
@@ -116,18 +116,18 @@ class MinesweeperView(BoardView):
             draw.polygon([(0, 0), (full, 0), (0, full)], fill=mix(fill, WHITE, 3, 5))
             draw.rectangle((rim, rim, full - 1 - rim, full - 1 - rim), fill=fill)
 
-        return kit.sprite("tile", side, side, "page", paint)
+        return sheet.sprite("tile", side, side, "page", paint)
 
     def _mine(self, ground: str) -> Sprite:
         """A ball with eight spikes, in a colour that contrasts with its ground."""
-        side, kit = self._board.room(0.74), self._kit
-        body = max(BLACK, WHITE, key=lambda rgb: contrast(rgb, kit.rgb(ground)))
+        side, sheet = self._board.room(0.74), self._sheet
+        body = max(BLACK, WHITE, key=lambda rgb: contrast(rgb, sheet.rgb(ground)))
 
         def paint(draw: ImageDraw, s: float) -> None:
             middle = side * s / 2
             for x, y in regular(8, middle, middle, middle * 0.98, 0.0):
                 draw.line((middle, middle, x, y), fill=body, width=round(side * s * 0.09))
             fill_shape(draw, "disc", middle, middle, middle * 0.68, body)
-            fill_shape(draw, "disc", middle * 0.78, middle * 0.78, middle * 0.17, kit.rgb(ground))
+            fill_shape(draw, "disc", middle * 0.78, middle * 0.78, middle * 0.17, sheet.rgb(ground))
 
-        return kit.sprite("mine", side, side, ground, paint)
+        return sheet.sprite("mine", side, side, ground, paint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ludens.draw import Sprite
-from ludens.draw.colour import edge_of
+from ludens.draw.palette import edge_of
 from ludens.games.grid.view import GridView
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class HuntView(GridView):
         return self._apple(px, ground) if thing == "apple" else super().icon(thing, px, ground)
 
     def _monster(self, px: int, ground: str) -> Sprite:
-        body, white = self._kit.rgb("black"), self._kit.rgb("white")
+        body, white = self._sheet.rgb("black"), self._sheet.rgb("white")
 
         def paint(draw: ImageDraw, scale: float) -> None:
             side = px * scale
@@ -60,10 +60,10 @@ class HuntView(GridView):
             )
             draw.polygon([(x * side, y * side) for x, y in teeth], fill=white)
 
-        return self._kit.sprite("monster", px, px, ground, paint)
+        return self._sheet.sprite("monster", px, px, ground, paint)
 
     def _apple(self, px: int, ground: str) -> Sprite:
-        skin, stalk = self._kit.rgb("green"), self._kit.rgb("brown")
+        skin, stalk = self._sheet.rgb("green"), self._sheet.rgb("brown")
 
         def paint(draw: ImageDraw, scale: float) -> None:
             side = px * scale
@@ -73,7 +73,7 @@ class HuntView(GridView):
             draw.line([(0.5 * side, 0.36 * side), (0.56 * side, 0.06 * side)], stalk, round(0.07 * side))
             draw.chord((0.55 * side, 0.04 * side, 0.95 * side, 0.3 * side), 20, 215, fill=edge_of(skin))
 
-        return self._kit.sprite("apple", px, px, ground, paint)
+        return self._sheet.sprite("apple", px, px, ground, paint)
 
 
 def _box(

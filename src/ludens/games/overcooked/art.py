@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ludens.draw import Kit, Sprite
-from ludens.draw.colour import edge_of, letter_on, mix
+from ludens.draw import Sprite, SpriteSheet
+from ludens.draw.palette import edge_of, letter_on, mix
 from ludens.draw.shapes import letters
 from ludens.games.overcooked.cooking import COOK_STEPS, DISH, ONION, SOUPS, Chef, Pot
 from ludens.games.overcooked.kitchens import COUNTER, DISHES, FLOOR, HATCH, ONIONS
@@ -26,10 +26,10 @@ _SLOTS = ((0.37, 0.34), (0.63, 0.34), (0.5, 0.56))
 
 
 class Brush:
-    """Paints on one tile with a kit's colours."""
+    """Paints on one tile with a sheet's colours."""
 
-    def __init__(self, kit: Kit, draw: ImageDraw, side: float) -> None:
-        self.rgb, self.draw, self.side = kit.rgb, draw, side
+    def __init__(self, sheet: SpriteSheet, draw: ImageDraw, side: float) -> None:
+        self.rgb, self.draw, self.side = sheet.rgb, draw, side
 
     def disc(self, x: float, y: float, radius: float, hue: str, edge: float = 0.025) -> None:
         """A disc with an outline."""
@@ -79,10 +79,10 @@ class Brush:
 
 
 class Art:
-    """The sprites of one kit at one tile size."""
+    """The sprites of one sheet at one tile size."""
 
-    def __init__(self, kit: Kit, px: int) -> None:
-        self._kit, self._px = kit, px
+    def __init__(self, sheet: SpriteSheet, px: int) -> None:
+        self._sheet, self._px = sheet, px
 
     def tile(self, kind: str, holds: str = "") -> Sprite:
         """Floor, counter with its object, box, rack or hatch."""
@@ -104,7 +104,7 @@ class Art:
                 draw.polygon(points, fill=letter_on(brush.rgb("gray")))
             brush.thing(holds, 0.5, 0.5, 0.24)
 
-        return self._kit.sprite(("kitchen", kind, holds), self._px, self._px, _under(kind), paint)
+        return self._sheet.sprite(("kitchen", kind, holds), self._px, self._px, _under(kind), paint)
 
     def pot(self, pot: Pot) -> Sprite:
         """A pot with its onions and, while it cooks, the steps it has cooked."""
@@ -121,7 +121,7 @@ class Art:
                 brush.box(0.1, 0.71, 0.8, 0.27, "white")
                 brush.say(label, 0.5, 0.845, 0.72, 0.24, "white")
 
-        return self._kit.sprite(("pot", pot), self._px, self._px, _under(COUNTER), paint)
+        return self._sheet.sprite(("pot", pot), self._px, self._px, _under(COUNTER), paint)
 
     def chef(self, number: int, chef: Chef) -> Sprite:
         """A chef on the floor: hat with the chef's number, eyes and hands toward the tile in front."""
@@ -144,12 +144,12 @@ class Art:
             brush.thing(chef.holds, *at(0.39, 0), 0.16)
 
         key = ("chef", number, chef.facing, chef.holds)
-        return self._kit.sprite(key, self._px, self._px, _under(FLOOR), paint)
+        return self._sheet.sprite(key, self._px, self._px, _under(FLOOR), paint)
 
     def _ground(self, draw: ImageDraw, scale: float, kind: str) -> Brush:
         """The tile itself: a line around it, thicker around tiles that cannot be walked on."""
-        brush, side = Brush(self._kit, draw, self._px * scale), self._px * scale
-        ground, line = self._kit.rgb(_under(kind)), self._kit.rgb("line")
+        brush, side = Brush(self._sheet, draw, self._px * scale), self._px * scale
+        ground, line = self._sheet.rgb(_under(kind)), self._sheet.rgb("line")
         soft = mix(ground, line, 1, 4) if kind == FLOOR else line
         draw.rectangle((0, 0, side - 1, side - 1), outline=soft, width=round(scale * max(1, self._px / 60)))
         return brush

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ludens.core.view import RenderOptions, View
-from ludens.draw import Canvas, Picture, Sprite, kit
+from ludens.draw import Canvas, Picture, Sprite, sprite_sheet
 from ludens.games.overcooked.art import GROUNDS, HUES, INKS, Art
 from ludens.games.overcooked.cooking import DISH, NOTHING, ONION, SOUPS, Chef, Pot
 from ludens.games.overcooked.kitchens import COUNTER, DISHES, FLOOR, HATCH, ONIONS, POT, kitchen
@@ -25,12 +25,12 @@ class OvercookedView(View):
     def __init__(self, game: Overcooked, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         self._kitchen, self._horizon = kitchen(game.layout), game.horizon
-        self._kit = kit(render.theme, render.size, seed, inks=INKS, grounds=GROUNDS)
-        px, rows, columns = self._kit.px, len(self._kitchen.rows), self._kitchen.width
+        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=INKS, grounds=GROUNDS)
+        px, rows, columns = self._sheet.px, len(self._kitchen.rows), self._kitchen.width
         self._px = min(px(_LEGEND - 8 - _TOP) // rows, (render.size - px(_LEFT + 8)) // columns)
         self._x = px(_LEFT) + (render.size - px(_LEFT + 8) - self._px * columns) // 2
         self._y = px(_TOP)
-        self._art = Art(self._kit, self._px)
+        self._art = Art(self._sheet, self._px)
         self._base = self._background()
         self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._drawn)
 
@@ -41,8 +41,8 @@ class OvercookedView(View):
         return tuple(map(self._frame, state.frames))
 
     def _drawn(self, frame: Frame) -> Picture:
-        canvas, font = self._base.copy(), self._kit.font_px(20)
-        px, tiles, snapshot = self._kit.px, self._kitchen.tiles, frame.snapshot
+        canvas, font = self._base.copy(), self._sheet.font_px(20)
+        px, tiles, snapshot = self._sheet.px, self._kitchen.tiles, frame.snapshot
         canvas.text(px(12), px(18), f"step {frame.step} of {self._horizon}", font, bold=True)
         canvas.text(px(500), px(18), f"score {frame.score}", font, anchor="rm", bold=True)
         for cell, pot in zip(self._kitchen.pots, snapshot.pots, strict=True):
@@ -59,7 +59,7 @@ class OvercookedView(View):
 
     def _background(self) -> Canvas:
         """Everything that is the same in every frame."""
-        canvas, px, font = self._kit.canvas(), self._kit.px, self._kit.font_px(14)
+        canvas, px, font = Canvas(self._sheet), self._sheet.px, self._sheet.font_px(14)
         for row in range(len(self._kitchen.rows)):
             middle = self._y + row * self._px + self._px // 2
             canvas.text(self._x - px(12), middle, "ABCDEFGHI"[row], font, anchor="mm", bold=True)
@@ -73,8 +73,8 @@ class OvercookedView(View):
         return canvas
 
     def _legend(self, canvas: Canvas) -> None:
-        px, size = self._kit.px, self._kit.px(34)
-        small = Art(self._kit, size)
+        px, size = self._sheet.px, self._sheet.px(34)
+        small = Art(self._sheet, size)
         entries = (
             *((small.chef(n, Chef(0, "DOWN")), seat) for n, seat in enumerate(SEATS)),
             (small.tile(COUNTER, ONION), "onion"),
@@ -89,7 +89,7 @@ class OvercookedView(View):
         for place, (sprite, words) in enumerate(entries):
             x, y = px(6 + 100 * (place % 5) + 50), px(_LEGEND + 62 * (place // 5))
             canvas.place(sprite, x - size // 2, y)
-            canvas.text(x, y + px(46), words, self._kit.font_px(13), anchor="mm", room=px(100))
+            canvas.text(x, y + px(46), words, self._sheet.font_px(13), anchor="mm", room=px(100))
 
     def text(self, state: OvercookedState, seat: str) -> str:
         place = self._kitchen

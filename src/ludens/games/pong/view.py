@@ -7,11 +7,11 @@ from functools import lru_cache
 import numpy as np
 
 from ludens.core.view import RenderOptions, View
-from ludens.draw import Picture, theme
-from ludens.draw.colour import BLACK as NIGHT
-from ludens.draw.colour import RGB, contrast
-from ludens.draw.colour import WHITE as DAY
-from ludens.draw.themes import Theme
+from ludens.draw import Picture, get_theme
+from ludens.draw.palette import BLACK as NIGHT
+from ludens.draw.palette import RGB, contrast
+from ludens.draw.palette import WHITE as DAY
+from ludens.draw.theme import Theme
 from ludens.games.pong.console import BLACK, GROUND, HEIGHT, LEFT, RIGHT, WHITE, WIDTH, Box, Frame
 from ludens.games.pong.rules import Pong, PongState
 
@@ -61,7 +61,7 @@ class PongView(View):
 
     def __init__(self, game: Pong, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
-        self._palette = np.array(colours(theme(render.theme, seed)), np.uint8)
+        self._palette = np.array(colours(get_theme(render.theme, seed)), np.uint8)
         self._number = np.zeros(256, np.uint8)
         self._number[list(_CODES)] = range(len(_CODES))
         width = round(render.size * WIDTH / HEIGHT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ludens.core.game import Game
 from ludens.core.view import RenderOptions
-from ludens.draw import Sprite, board, kit
+from ludens.draw import Sprite, draw_board, sprite_sheet
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.open_spiel.adapter import SpielState
 
@@ -21,12 +21,12 @@ class ReversiView(BoardView):
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         inks = ("ink", "line", "black", "white")
-        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=("page", "light"))
-        self.board = board(self._kit, 8, 8, "ABCDEFGH", "12345678", labels="lt")
+        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=("page", "light"))
+        self.board = draw_board(self._sheet, 8, 8, "ABCDEFGH", "12345678", labels="lt")
 
     def matrix(self, state: SpielState) -> Matrix:
         grid = [line for line in str(state.spiel).splitlines() if line[:1].isdigit()]
         return [[_CODES[mark] for mark in line.split()[1:9]] for line in grid]
 
     def piece(self, row: int, column: int, code: int) -> Sprite | None:
-        return self._kit.stone(self.codes[code], self.board.room(0.78), "light") if code else None
+        return self._sheet.stone(self.codes[code], self.board.room(0.78), "light") if code else None

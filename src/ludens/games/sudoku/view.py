@@ -10,8 +10,8 @@ from ludens.core.game import Game
 from ludens.core.reply import ActionFormat
 from ludens.core.state import Legal
 from ludens.core.view import RenderOptions
-from ludens.draw import Canvas, Picture, board, kit, theme
-from ludens.draw.colour import mix
+from ludens.draw import Canvas, Picture, draw_board, get_theme, sprite_sheet
+from ludens.draw.palette import mix
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.sudoku.generator import NAMES, SIDE
 from ludens.games.sudoku.rules import SudokuState
@@ -28,11 +28,13 @@ class SudokuView(BoardView):
 
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
-        colour = theme(render.theme, seed).colour
+        colour = get_theme(render.theme, seed).colour
         self._shade = "#{:02x}{:02x}{:02x}".format(*mix(colour("page"), colour("line"), 1, 6))
         inks, grounds = ("ink", "line", "accent"), ("page", self._shade)
-        self._kit = kit(render.theme, render.size, seed, inks=inks, grounds=grounds)
-        self._board = board(self._kit, SIDE, SIDE, "ABCDEFGHI", "123456789", style="lines", labels="lt")
+        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=grounds)
+        self._board = draw_board(
+            self._sheet, SIDE, SIDE, "ABCDEFGHI", "123456789", style="lines", labels="lt"
+        )
         self._format = PlaceFormat()
 
     def format(self, state: SudokuState, seat: str) -> PlaceFormat:
@@ -66,14 +68,14 @@ class SudokuView(BoardView):
                     ground, ink, bold = "page", "accent", False
                 else:
                     self._board.tint(canvas, row, column, ground)
-                self._board.put(canvas, row, column, self._kit.text(str(digit), px, ink, ground, bold))
+                self._board.put(canvas, row, column, self._sheet.text(str(digit), px, ink, ground, bold))
         self._draw_lines(canvas)
         return canvas.picture()
 
     def _draw_lines(self, canvas: Canvas) -> None:
         """Thick lines around the boxes; drawn last, since shading a cell would overwrite them."""
         x, y, length = self._board.x, self._board.y, self._board.px * SIDE
-        width = self._kit.px(3.5 * self._kit.theme.line_weight)
+        width = self._sheet.px(3.5 * self._sheet.theme.line_weight)
         for third in range(4):
             offset = third * 3 * self._board.px
             canvas.line(x, y + offset, x + length, y + offset, "line", width)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ludens.core.game import Game
 from ludens.core.view import RenderOptions
-from ludens.draw import Sprite, board, kit
+from ludens.draw import Sprite, draw_board, sprite_sheet
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.open_spiel.adapter import SpielState
 
@@ -20,10 +20,10 @@ class TicTacToeView(BoardView):
 
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
-        self._kit = kit(
+        self._sheet = sprite_sheet(
             render.theme, render.size, seed, inks=("ink", "line", "red", "blue"), grounds=("page",)
         )
-        self.board = board(self._kit, 3, 3, "ABC", "123", style="lines", labels="lt")
+        self.board = draw_board(self._sheet, 3, 3, "ABC", "123", style="lines", labels="lt")
 
     def values(self, seat: str) -> dict[str, object]:
         return {**super().values(seat), "mark": seat.upper()}
@@ -35,4 +35,4 @@ class TicTacToeView(BoardView):
         if code == self.empty:
             return None
         shape, hue = ("x", "red") if code else ("o", "blue")
-        return self._kit.mark(shape, hue, self.board.room(0.62), "page")
+        return self._sheet.mark(shape, hue, self.board.room(0.62), "page")

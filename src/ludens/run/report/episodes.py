@@ -193,7 +193,7 @@ def data_uri(picture: Picture) -> str:
 
     from ludens.draw import Picture as Drawn
 
-    drawn = picture if isinstance(picture, Drawn) else Drawn.from_png(picture.png())
+    drawn = picture if isinstance(picture, Drawn) else Drawn.from_bytes(picture.png())
     image = drawn.image()
     if image.mode != "P":
         image = image.quantize(128, method=Image.Quantize.MEDIANCUT)

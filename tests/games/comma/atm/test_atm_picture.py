@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ludens.core.view import RenderOptions, view_of
-from ludens.draw import THEMES, Kit
+from ludens.draw import THEMES, SpriteSheet
 from ludens.games.comma.atm.rules import Atm
 from ludens.games.comma.atm.view import LEFT, OPTIONS, TEXT, TOLD, AtmView, advance
 from ludens.games.comma.language import advise, read
@@ -18,23 +18,23 @@ from tests.games.comma.reading import Known, Pixels, pixels
 CHARACTERS = f"{ascii_letters}0123456789$:.?*"
 
 
-def characters(kit: Kit) -> Known[str]:
-    found = {a: kit.text(a, kit.px(TEXT), "black", "white", mono=True) for a in CHARACTERS}
-    return Known(kit, {**found, " ": np.full_like(found["a"], kit.index("white"))})
+def characters(sheet: SpriteSheet) -> Known[str]:
+    found = {a: sheet.text(a, sheet.px(TEXT), "black", "white", mono=True) for a in CHARACTERS}
+    return Known(sheet, {**found, " ": np.full_like(found["a"], sheet.index("white"))})
 
 
-def line(seen: Pixels, kit: Kit, known: Known[str], x: int, y: int) -> str:
-    places = range(x, kit.size - kit.px(34) - known.width, advance(kit.px(TEXT)))
+def line(seen: Pixels, sheet: SpriteSheet, known: Known[str], x: int, y: int) -> str:
+    places = range(x, sheet.size - sheet.px(34) - known.width, advance(sheet.px(TEXT)))
     return "".join(known.at(seen, place, y - known.height // 2) for place in places).rstrip()
 
 
-def screen(seen: Pixels, kit: Kit) -> tuple[list[str], list[str], int]:
+def screen(seen: Pixels, sheet: SpriteSheet) -> tuple[list[str], list[str], int]:
     """What the screen tells, its two lines to choose from, and which of them has the arrow."""
-    px, known = kit.px, characters(kit)
+    px, known = sheet.px, characters(sheet)
     top = px(72) + px(26)
-    told = [line(seen, kit, known, px(48), top + px(y)) for y in TOLD]
-    options = [line(seen, kit, known, px(LEFT), top + px(y)) for y in OPTIONS]
-    white = np.array(kit.rgb("white"))
+    told = [line(seen, sheet, known, px(48), top + px(y)) for y in TOLD]
+    options = [line(seen, sheet, known, px(LEFT), top + px(y)) for y in OPTIONS]
+    white = np.array(sheet.rgb("white"))
     inked = [int((seen[top + px(y), px(50) : px(74)] != white).any(1).sum()) for y in OPTIONS]
     return told, options, inked.index(max(inked))
 
@@ -70,7 +70,7 @@ def test_the_machine_is_worked_from_its_picture(theme: str, size: int) -> None:
         table = read(advise(state.manual, []))
         pin = state.puzzle.briefing["The PIN of your bank account"]
         while not state.over:
-            seen = screen(pixels(view, state), view.kit)
+            seen = screen(pixels(view, state), view.sheet)
             told = [line for line in seen[0] if line]
             lines = [f"{'->' if n == seen[2] else '  '} {words}" for n, words in enumerate(seen[1])]
             assert "\n".join([*told, *lines]) in view.text(state, "solver")

@@ -19,10 +19,10 @@ from tests.games.comma.reading import best, pixels
 
 def board(view: ColorView, state: Dialogue) -> tuple[str, ...]:
     """The sixteen colours."""
-    seen, px = pixels(view, state), view.kit.px
+    seen, px = pixels(view, state), view.sheet.px
     sprites = {colour: view.square(colour) for colour in (*COLOURS, "white")}
     return tuple(
-        best(seen, view.kit, sprites, px(LEFT + n % SIDE * STEP), px(TOP + n // SIDE * STEP))
+        best(seen, view.sheet, sprites, px(LEFT + n % SIDE * STEP), px(TOP + n // SIDE * STEP))
         for n in range(16)
     )
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from ludens.core.view import RenderOptions, view_of
-from ludens.draw import THEMES, Kit, kit
+from ludens.draw import THEMES, SpriteSheet, sprite_sheet
 from ludens.games.comma.keypad.manual import PUBLISHED
 from ludens.games.comma.keypad.rules import Keypad, KeypadPanel
 from ludens.games.comma.keypad.symbols import SYMBOLS, sprite
@@ -18,13 +18,13 @@ from ludens.games.comma.language import advise, read, write
 from tests.games.comma.reading import Known, Pixels, pixels
 
 
-def keys(seen: Pixels, kit: Kit) -> list[tuple[str, bool]]:
+def keys(seen: Pixels, sheet: SpriteSheet) -> list[tuple[str, bool]]:
     """Symbol and lamp of each key, in the order of the actions."""
-    px = kit.px
+    px = sheet.px
     side = 2 * px(KEY) + 3 * px(GAP)
-    left, top = (kit.size - side) // 2, px(72) + (kit.size - px(72) - side) // 2
-    symbols = Known(kit, {name: sprite(kit, name, px(SYMBOL), "black", "white") for name in SYMBOLS})
-    lamps = Known(kit, {on: kit.led("green", px(LAMP), "white", on) for on in (False, True)})
+    left, top = (sheet.size - side) // 2, px(72) + (sheet.size - px(72) - side) // 2
+    symbols = Known(sheet, {name: sprite(sheet, name, px(SYMBOL), "black", "white") for name in SYMBOLS})
+    lamps = Known(sheet, {on: sheet.led("green", px(LAMP), "white", on) for on in (False, True)})
     found = []
     for index in range(4):
         x = left + px(GAP) + (index // 2) * (px(KEY) + px(GAP))
@@ -43,7 +43,7 @@ def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
         view = view_of(game, RenderOptions(theme, size), seed)
         assert isinstance(view, KeypadView)
         while not state.over:
-            seen = keys(pixels(view, state), view.kit)
+            seen = keys(pixels(view, state), view.sheet)
             told = write({"symbols": ", ".join(symbol for symbol, _ in seen)})
             state.apply({"solver": told})
             state.apply({"expert": advise(state.manual, [told])})
@@ -58,9 +58,9 @@ def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
 @pytest.mark.parametrize("size", [32, 44, 126])
 def test_no_two_symbols_look_alike(size: int) -> None:
     """Any two differ in a tenth of their square at least, even in the manual's size."""
-    pens = kit("classic", 512)
+    sheet = sprite_sheet("classic", 512)
     images = {
-        name: pens.palette.colours[sprite(pens, name, size, "black", "white")].mean(2) < 128
+        name: sheet.palette.colours[sprite(sheet, name, size, "black", "white")].mean(2) < 128
         for name in SYMBOLS
     }
     for name, image in images.items():
@@ -78,9 +78,9 @@ def test_the_columns_are_read_from_the_manual() -> None:
     with Image.open(BytesIO(page.png())) as image:
         seen = np.array(image.convert("RGB"), np.int16)
     step = (364 - 22) // 7
-    known = Known(view.kit, {name: sprite(view.kit, name, step - 7, "ink", "page") for name in SYMBOLS})
+    known = Known(view.sheet, {name: sprite(view.sheet, name, step - 7, "ink", "page") for name in SYMBOLS})
     width = (512 - 36) // 6
-    line = np.array(view.kit.rgb("line"))
+    line = np.array(view.sheet.rgb("line"))
     top = next(y for y in range(40, 140) if (seen[y, 23 : 18 + width - 5] == line).all())
     columns = tuple(
         tuple(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ludens.core.view import RenderOptions, view_of
-from ludens.draw import THEMES, Kit
+from ludens.draw import THEMES, SpriteSheet
 from ludens.games.comma.language import advise, read, write
 from ludens.games.comma.led.manual import COLOURS, CORNERS
 from ludens.games.comma.led.rules import Led
@@ -16,24 +16,24 @@ from ludens.games.comma.led.view import BUTTON, CORNERS_AT, LIGHT, LIGHTS_AT, Le
 from tests.games.comma.reading import Pixels, best_centred, pixels
 
 
-def light(seen: Pixels, kit: Kit) -> str:
+def light(seen: Pixels, sheet: SpriteSheet) -> str:
     """The colour of the light on the white plate, found by the plate's dark rim."""
-    dark = np.array(kit.rgb("ink"))
+    dark = np.array(sheet.rgb("ink"))
     for lights in range(2, 6):
         for number in range(lights):
-            x = kit.px(light_at(number, lights))
-            left = x - kit.px(84) // 2
-            rim = seen[kit.px(100) : kit.px(180), left - kit.px(3) : left]
+            x = sheet.px(light_at(number, lights))
+            left = x - sheet.px(84) // 2
+            rim = seen[sheet.px(100) : sheet.px(180), left - sheet.px(3) : left]
             if (rim == dark).all():
-                sprites = {colour: kit.led(colour, kit.px(LIGHT), "white") for colour in COLOURS}
-                return best_centred(seen, kit, sprites, x, kit.px(LIGHTS_AT))
+                sprites = {colour: sheet.led(colour, sheet.px(LIGHT), "white") for colour in COLOURS}
+                return best_centred(seen, sheet, sprites, x, sheet.px(LIGHTS_AT))
     raise AssertionError("no light is marked")
 
 
-def letters(seen: Pixels, kit: Kit) -> dict[str, str]:
-    side = kit.px(BUTTON)
-    buttons = {letter: kit.button(letter, side, side, "wood", "panel") for letter in ascii_uppercase}
-    found = [best_centred(seen, kit, buttons, kit.px(x), kit.px(y)) for x, y in CORNERS_AT]
+def letters(seen: Pixels, sheet: SpriteSheet) -> dict[str, str]:
+    side = sheet.px(BUTTON)
+    buttons = {letter: sheet.button(letter, side, side, "wood", "panel") for letter in ascii_uppercase}
+    found = [best_centred(seen, sheet, buttons, sheet.px(x), sheet.px(y)) for x, y in CORNERS_AT]
     return dict(zip(CORNERS, found, strict=True))
 
 
@@ -47,7 +47,7 @@ def test_the_panel_is_solved_from_its_pictures(theme: str, size: int) -> None:
         assert isinstance(view, LedView)
         while not state.over:
             seen = pixels(view, state)
-            told = write({"light": light(seen, view.kit), **letters(seen, view.kit)})
+            told = write({"light": light(seen, view.sheet), **letters(seen, view.sheet)})
             corner = read(advise(state.manual, [told]))["press"]
             state.apply({"solver": f"press_{corner.replace(' ', '_')}_button"})
             assert state.mistakes == 0, f"{theme} {size} seed {seed}: read {told!r}"

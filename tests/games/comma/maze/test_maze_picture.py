@@ -32,15 +32,19 @@ def share(part: Pixels, rgb: tuple[int, int, int]) -> float:
 
 def scene(view: MazeView, state: Dialogue) -> tuple[Plan, str, Cell]:
     """The maze, the colour of the torus, and where the mouse is."""
-    kit, seen = view.kit, pixels(view, state)
+    sheet, seen = view.sheet, pixels(view, state)
     rims = {cell: tile(view, seen, cell)[-4:-1, 2:-2] for cell in CELLS}
-    walls = {cell for cell in CELLS if share(rims[cell], kit.rgb(WALL)) > share(rims[cell], kit.rgb(FREE))}
+    walls = {
+        cell for cell in CELLS if share(rims[cell], sheet.rgb(WALL)) > share(rims[cell], sheet.rgb(FREE))
+    }
     hues = {
-        (cell, colour): share(tile(view, seen, cell), kit.rgb(colour)) for cell in CELLS for colour in COLOURS
+        (cell, colour): share(tile(view, seen, cell), sheet.rgb(colour))
+        for cell in CELLS
+        for colour in COLOURS
     }
     torus, colour = max((key for key in hues if key[0] in walls), key=lambda key: hues[key])
     mask = view.mouse.mask
-    face = kit.palette.colours[view.mouse.pixels].astype(int)[mask]
+    face = sheet.palette.colours[view.mouse.pixels].astype(int)[mask]
     misfits = {
         cell: float(np.abs(tile(view, seen, cell)[mask] - face).mean()) for cell in CELLS if cell not in walls
     }

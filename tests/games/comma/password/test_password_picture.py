@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ludens.core.view import RenderOptions, view_of
-from ludens.draw import THEMES, Kit
+from ludens.draw import THEMES, SpriteSheet
 from ludens.games.comma.language import advise, read, write
 from ludens.games.comma.password.manual import ALPHABET
 from ludens.games.comma.password.rules import Password
@@ -13,13 +13,15 @@ from ludens.games.comma.password.view import LETTER, STEP, PasswordView
 from tests.games.comma.reading import Known, Pixels, pixels
 
 
-def shown(seen: Pixels, kit: Kit) -> str:
+def shown(seen: Pixels, sheet: SpriteSheet) -> str:
     """The five letters."""
     letters = Known(
-        kit, {a: kit.text(a.upper(), kit.px(LETTER), "black", "white", mono=True) for a in ALPHABET}
+        sheet, {a: sheet.text(a.upper(), sheet.px(LETTER), "black", "white", mono=True) for a in ALPHABET}
     )
-    y = kit.px(72) + kit.px(174)
-    return "".join(letters.around(seen, kit.size // 2 + kit.px(STEP) * (slot - 2), y) for slot in range(5))
+    y = sheet.px(72) + sheet.px(174)
+    return "".join(
+        letters.around(seen, sheet.size // 2 + sheet.px(STEP) * (slot - 2), y) for slot in range(5)
+    )
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -32,14 +34,14 @@ def test_the_lock_is_opened_from_its_picture(theme: str, size: int) -> None:
         assert isinstance(view, PasswordView)
         seen: list[str] = []
         while len(seen) < 3:
-            seen.append(shown(pixels(view, state), view.kit))
+            seen.append(shown(pixels(view, state), view.sheet))
             turns = [f"up_button_{slot}" for slot in range(1, 6)]
             state.apply({"solver": "\n".join([write({"letters": ", ".join(seen[-1])}), *turns])})
             state.apply(
                 {"expert": advise(state.manual, [said.text for said in state.said if said.seat == "solver"])}
             )
         word = read(state.said[-1].text)["words"].split(", ")[0]
-        now = shown(pixels(view, state), view.kit)
+        now = shown(pixels(view, state), view.sheet)
         assert now == seen[0]
         turns = []
         for slot, letters in enumerate(zip(*seen, strict=True)):

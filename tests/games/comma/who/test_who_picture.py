@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ludens.core.view import RenderOptions, view_of
-from ludens.draw import THEMES, Kit, Sprite
+from ludens.draw import THEMES, Canvas, Sprite, SpriteSheet
 from ludens.games.comma.language import advise, read, write
 from ludens.games.comma.who.manual import PLACES, POOL
 from ludens.games.comma.who.rules import Who
@@ -13,21 +13,27 @@ from ludens.games.comma.who.view import BUTTON, COLUMNS, DISPLAY, ROWS, WhoView
 from tests.games.comma.reading import Pixels, best, best_centred, pixels
 
 
-def lit(kit: Kit, word: str) -> Sprite:
+def lit(sheet: SpriteSheet, word: str) -> Sprite:
     """The display with a word on it."""
-    canvas = kit.canvas("black", kit.px(DISPLAY[2]), kit.px(DISPLAY[3]))
-    canvas.text(canvas.width // 2, canvas.height // 2, word, kit.px(44), "white", "black", "mm", bold=True)
+    canvas = Canvas(sheet, "black", sheet.px(DISPLAY[2]), sheet.px(DISPLAY[3]))
+    canvas.text(canvas.width // 2, canvas.height // 2, word, sheet.px(44), "white", "black", "mm", bold=True)
     return canvas.pixels
 
 
-def panel(seen: Pixels, kit: Kit) -> dict[str, str]:
+def panel(seen: Pixels, sheet: SpriteSheet) -> dict[str, str]:
     """The facts the Expert needs."""
     word = best(
-        seen, kit, {word: lit(kit, word) for word in ("", *POOL)}, kit.px(DISPLAY[0]), kit.px(DISPLAY[1])
+        seen,
+        sheet,
+        {word: lit(sheet, word) for word in ("", *POOL)},
+        sheet.px(DISPLAY[0]),
+        sheet.px(DISPLAY[1]),
     )
-    buttons = {word: kit.button(word, kit.px(BUTTON[0]), kit.px(BUTTON[1]), "wood", "page") for word in POOL}
+    buttons = {
+        word: sheet.button(word, sheet.px(BUTTON[0]), sheet.px(BUTTON[1]), "wood", "page") for word in POOL
+    }
     spots = [(column, row) for row in ROWS for column in COLUMNS]
-    labels = [best_centred(seen, kit, buttons, kit.px(x), kit.px(y)) for x, y in spots]
+    labels = [best_centred(seen, sheet, buttons, sheet.px(x), sheet.px(y)) for x, y in spots]
     return {"display": word or "(no text)", **dict(zip(PLACES, labels, strict=True))}
 
 
@@ -39,7 +45,7 @@ def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
         state = game.start(seed)
         view = view_of(game, RenderOptions(theme, size), seed)
         assert isinstance(view, WhoView)
-        told = write(panel(pixels(view, state), view.kit))
+        told = write(panel(pixels(view, state), view.sheet))
         place = read(advise(state.manual, [told]))["press"]
         state.apply({"solver": f"press_{place.replace(' ', '_')}_button"})
         assert state.solved, f"{theme} {size} seed {seed}: read {told!r}"
@@ -52,4 +58,4 @@ def test_an_empty_display_is_seen_as_empty() -> None:
     empty = next(
         state for state in map(game.start, range(200)) if state.puzzle.tell({})["display"] == "(no text)"
     )
-    assert panel(pixels(view, empty), view.kit) == empty.puzzle.tell({})
+    assert panel(pixels(view, empty), view.sheet) == empty.puzzle.tell({})

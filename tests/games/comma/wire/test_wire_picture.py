@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ludens.core.view import RenderOptions, view_of
-from ludens.draw import THEMES, Kit
+from ludens.draw import THEMES, SpriteSheet
 from ludens.games.comma.language import advise, read, write
 from ludens.games.comma.wire.manual import COLOURS
 from ludens.games.comma.wire.rules import Wire
@@ -19,31 +19,31 @@ from ludens.games.comma.wire.view import WireView
 Pixels = NDArray[np.int32]
 
 
-def nearest(rgb: Pixels, kit: Kit) -> str:
+def nearest(rgb: Pixels, sheet: SpriteSheet) -> str:
     """The wire colour a pixel is nearest to."""
-    return min(COLOURS, key=lambda colour: int(np.abs(rgb - np.array(kit.rgb(colour))).sum()))
+    return min(COLOURS, key=lambda colour: int(np.abs(rgb - np.array(sheet.rgb(colour))).sum()))
 
 
-def wires(pixels: Pixels, kit: Kit) -> list[str]:
+def wires(pixels: Pixels, sheet: SpriteSheet) -> list[str]:
     """Where the sockets at the left post are dark there is a wire, of the colour just beside the socket."""
-    post, beside = kit.px(60), kit.px(104)
-    top, bottom = kit.px(72 + 26), kit.size - kit.px(26)
-    socket = np.abs(pixels[top:bottom, post] - np.array(kit.rgb("black"))).sum(1) < 24
+    post, beside = sheet.px(60), sheet.px(104)
+    top, bottom = sheet.px(72 + 26), sheet.size - sheet.px(26)
+    socket = np.abs(pixels[top:bottom, post] - np.array(sheet.rgb("black"))).sum(1) < 24
     starts = [top + y for y in range(1, len(socket)) if socket[y] and not socket[y - 1]]
-    return [nearest(pixels[y + kit.px(34) // 2, beside], kit) for y in starts]
+    return [nearest(pixels[y + sheet.px(34) // 2, beside], sheet) for y in starts]
 
 
-def serial(pixels: Pixels, kit: Kit) -> str:
+def serial(pixels: Pixels, sheet: SpriteSheet) -> str:
     """Each digit on the plate is the one whose sprite fits best."""
     digits = ""
     for index in range(6):
         fits = {}
         for digit in "0123456789":
-            sprite = kit.palette.colours[
-                kit.text(digit, max(9, kit.px(17)), "black", "white", mono=True)
+            sprite = sheet.palette.colours[
+                sheet.text(digit, max(9, sheet.px(17)), "black", "white", mono=True)
             ].astype(int)
             h, w = sprite.shape[:2]
-            x, y = kit.px(298) + index * kit.px(18) - w // 2, kit.px(20) - h // 2
+            x, y = sheet.px(298) + index * sheet.px(18) - w // 2, sheet.px(20) - h // 2
             fits[digit] = int(np.abs(pixels[y : y + h, x : x + w] - sprite).sum())
         digits += min(fits, key=lambda digit: fits[digit])
     return digits
@@ -59,7 +59,7 @@ def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
         assert isinstance(view, WireView)
         with Image.open(BytesIO(view.image(state, "solver").png())) as image:
             pixels = np.array(image.convert("RGB"), np.int32)
-        told = write({"wires": ", ".join(wires(pixels, view.kit)), "serial": serial(pixels, view.kit)})
+        told = write({"wires": ", ".join(wires(pixels, view.sheet)), "serial": serial(pixels, view.sheet)})
         state.apply({"solver": told})
         state.apply({"expert": advise(state.manual, [told])})
         state.apply({"solver": f"cut_wire_{read(state.said[-1].text)['cut']}"})

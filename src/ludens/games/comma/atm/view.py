@@ -20,7 +20,7 @@ class AtmView(CommaView):
     grounds = ("page", "panel", "white", "wood", "gray")
 
     def draw(self, canvas: Canvas, box: Box, puzzle: AtmPanel) -> None:
-        kit, px = self.kit, self.kit.px
+        sheet, px = self.sheet, self.sheet.px
         _, top, width, _ = box
         canvas.rounded(px(16), top + px(12), width - px(32), px(416), "wood")
         screen = top + px(26)
@@ -32,16 +32,16 @@ class AtmView(CommaView):
         for line, (words, y) in enumerate(zip(options, OPTIONS, strict=True)):
             self._write(canvas, px(LEFT), screen + px(y), words)
             if line == puzzle.line:
-                canvas.centre(kit.arrow("right", "blue", px(28), "white"), px(62), screen + px(y))
+                canvas.centre(sheet.arrow("right", "blue", px(28), "white"), px(62), screen + px(y))
         for row, names in enumerate(KEYS):
             for column, name in enumerate(names):
                 if name:
-                    key = kit.button(name, px(96), px(42), "panel" if name.isdigit() else "gray", "wood")
+                    key = sheet.button(name, px(96), px(42), "panel" if name.isdigit() else "gray", "wood")
                     canvas.centre(key, px(91) + column * px(110), top + px(246) + row * px(50))
 
     def _write(self, canvas: Canvas, x: int, y: int, words: str) -> None:
         """One sprite per character, so that sprites are reused whatever is typed."""
-        size = self.kit.px(TEXT)
+        size = self.sheet.px(TEXT)
         for index, character in enumerate(words):
             if character != " ":
                 canvas.text(x + index * advance(size), y, character, size, "black", "white", "lm", mono=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PIL.ImageDraw import ImageDraw
 
 from ludens.draw import Canvas, Sprite
-from ludens.draw.colour import edge_of, letter_on
+from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
 from ludens.games.comma.color.manual import COLOURS, SIDE
 from ludens.games.comma.color.rules import ColorPanel
@@ -23,7 +23,7 @@ class ColorView(CommaView):
     grounds = ("page", "panel", "white")
 
     def draw(self, canvas: Canvas, box: Box, puzzle: ColorPanel) -> None:
-        kit, px = self.kit, self.kit.px
+        sheet, px = self.sheet, self.sheet.px
         rim = px(8)
         canvas.rounded(
             px(LEFT) - rim, px(TOP) - rim, px(4 * STEP - 8) + 2 * rim, px(4 * STEP - 8) + 2 * rim, "panel"
@@ -32,26 +32,26 @@ class ColorView(CommaView):
             middle = px(line * STEP + SQUARE / 2)
             label = str(line)
             canvas.text(
-                px(LEFT) + middle, px(TOP - 22), label, kit.font_px(17), "muted", anchor="mm", bold=True
+                px(LEFT) + middle, px(TOP - 22), label, sheet.font_px(17), "muted", anchor="mm", bold=True
             )
             canvas.text(
-                px(LEFT - 26), px(TOP) + middle, label, kit.font_px(17), "muted", anchor="mm", bold=True
+                px(LEFT - 26), px(TOP) + middle, label, sheet.font_px(17), "muted", anchor="mm", bold=True
             )
-        canvas.text(px(LEFT - 26), px(TOP - 22), "row", kit.font_px(11), "muted", anchor="mm")
-        canvas.text(px(LEFT + 4 * STEP + 4), px(TOP - 22), "col", kit.font_px(11), "muted", anchor="mm")
+        canvas.text(px(LEFT - 26), px(TOP - 22), "row", sheet.font_px(11), "muted", anchor="mm")
+        canvas.text(px(LEFT + 4 * STEP + 4), px(TOP - 22), "col", sheet.font_px(11), "muted", anchor="mm")
         for n, colour in enumerate(puzzle.board):
             x, y = px(LEFT + n % SIDE * STEP), px(TOP + n // SIDE * STEP)
             canvas.place(self.square(colour), x, y)
 
     def square(self, colour: str) -> Sprite:
         """One square of a colour."""
-        kit, side = self.kit, self.kit.px(SQUARE)
-        fill = kit.rgb(colour)
+        sheet, side = self.sheet, self.sheet.px(SQUARE)
+        fill = sheet.rgb(colour)
 
         def paint(draw: ImageDraw, s: float) -> None:
             w, line = side * s, max(1.0, side * 0.025) * s
             draw.rounded_rectangle((0, 0, w - 1, w - 1), w * 0.1, fill=edge_of(fill))
             draw.rounded_rectangle((line, line, w - 1 - line, w - 1 - line), w * 0.1 - line, fill=fill)
-            letters(draw, kit.theme.letter(colour), w / 2, w / 2, w * 0.7, w * 0.5, letter_on(fill))
+            letters(draw, sheet.theme.letter(colour), w / 2, w / 2, w * 0.7, w * 0.5, letter_on(fill))
 
-        return kit.sprite(("comma square", colour), side, side, "panel", paint)
+        return sheet.sprite(("comma square", colour), side, side, "panel", paint)

@@ -13,7 +13,7 @@ from ludens.games.comma.language import need
 from ludens.games.comma.puzzle import Facts, Manual, Unclear
 
 if TYPE_CHECKING:
-    from ludens.draw.canvas import Canvas
+    from ludens.draw import Canvas
 
 KEYS = 4
 Column = tuple[str, ...]
@@ -26,19 +26,19 @@ class Columns:
     columns: tuple[Column, ...]
 
     def __call__(self, canvas: Canvas, x: int, y: int, width: int, height: int) -> None:
-        kit = canvas.kit
-        head, wide = kit.px(22), width // len(self.columns)
+        sheet = canvas.sheet
+        head, wide = sheet.px(22), width // len(self.columns)
         step = (height - head) // len(self.columns[0])
-        side = step - kit.px(7)
+        side = step - sheet.px(7)
         for number, column in enumerate(self.columns):
             left, middle = x + number * wide, x + number * wide + wide // 2
             canvas.text(
-                middle, y + head // 2, str(number + 1), kit.font_px(13), "muted", anchor="mm", bold=True
+                middle, y + head // 2, str(number + 1), sheet.font_px(13), "muted", anchor="mm", bold=True
             )
-            canvas.frame(left + kit.px(4), y + head, wide - kit.px(8), step * len(column), "line")
+            canvas.frame(left + sheet.px(4), y + head, wide - sheet.px(8), step * len(column), "line")
             for row, symbol in enumerate(column):
                 canvas.centre(
-                    sprite(kit, symbol, side, "ink", "page"), middle, y + head + row * step + step // 2
+                    sprite(sheet, symbol, side, "ink", "page"), middle, y + head + row * step + step // 2
                 )
 
     def words(self) -> str:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
 
-    from ludens.draw.colour import RGB
-    from ludens.draw.kits import Kit
-    from ludens.draw.studio import Sprite
+    from ludens.draw import Sprite, SpriteSheet
+    from ludens.draw.palette import RGB
 
 Points = tuple[tuple[float, float], ...]
 STROKE = 9.0
@@ -167,8 +166,8 @@ def paint(draw: ImageDraw, name: str, x: float, y: float, side: float, ink: RGB,
                 disc(px, py, radius, ground if empty else ink)
 
 
-def sprite(kit: Kit, name: str, side: int, ink: str, ground: str) -> Sprite:
+def sprite(sheet: SpriteSheet, name: str, side: int, ink: str, ground: str) -> Sprite:
     """The symbol as a square sprite."""
-    colours = kit.rgb(ink), kit.rgb(ground)
+    colours = sheet.rgb(ink), sheet.rgb(ground)
     key = ("keypad symbol", name, ink)
-    return kit.sprite(key, side, side, ground, lambda draw, s: paint(draw, name, 0, 0, side * s, *colours))
+    return sheet.sprite(key, side, side, ground, lambda draw, s: paint(draw, name, 0, 0, side * s, *colours))

@@ -19,7 +19,7 @@ class KeypadView(CommaView):
     grounds = ("page", "panel", "white", "gray")
 
     def draw(self, canvas: Canvas, box: Box, puzzle: KeypadPanel) -> None:
-        kit, px = self.kit, self.kit.px
+        sheet, px = self.sheet, self.sheet.px
         rim = px(GAP)
         side = 2 * px(KEY) + 3 * rim
         left, top, width, height = box
@@ -30,8 +30,10 @@ class KeypadView(CommaView):
             y = top + rim + (index % 2) * (px(KEY) + rim)
             canvas.rounded(x, y, px(KEY), px(KEY), "white", "gray")
             canvas.centre(
-                sprite(kit, symbol, px(SYMBOL), "black", "white"), x + px(KEY) // 2, y + px(KEY) // 2 + px(8)
+                sprite(sheet, symbol, px(SYMBOL), "black", "white"),
+                x + px(KEY) // 2,
+                y + px(KEY) // 2 + px(8),
             )
             # Without the letter of its colour, which could be taken for a symbol.
-            lamp = kit.led("green", px(LAMP), "white", symbol in puzzle.pressed, letter=" ")
+            lamp = sheet.led("green", px(LAMP), "white", symbol in puzzle.pressed, letter=" ")
             canvas.place(lamp, x + px(KEY) - px(LAMP) - px(6), y + px(6))

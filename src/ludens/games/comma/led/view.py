@@ -30,8 +30,8 @@ class LedView(CommaView):
     grounds = ("page", "panel", "white", "highlight", "wood")
 
     def draw(self, canvas: Canvas, box: Box, puzzle: LedPanel) -> None:
-        kit, px = self.kit, self.kit.px
-        small, lights = kit.font_px(13), len(puzzle.lights)
+        sheet, px = self.sheet, self.sheet.px
+        small, lights = sheet.font_px(13), len(puzzle.lights)
         for number, colour in enumerate(puzzle.lights):
             x, y, now = px(light_at(number, lights)), px(LIGHTS_AT), number == puzzle.stage
             ground = "white" if now else "page"
@@ -42,12 +42,12 @@ class LedView(CommaView):
             words = "black" if now else "ink"
             label = f"Stage {number + 1}"
             canvas.text(x, px(97), label, small, words, ground, "mm")
-            canvas.centre(kit.led(colour, px(LIGHT), ground, on=number >= puzzle.done), x, y)
+            canvas.centre(sheet.led(colour, px(LIGHT), ground, on=number >= puzzle.done), x, y)
             if number < puzzle.done:
                 canvas.text(x, px(178), "done", small, words, ground, "mm")
-            elif kit.theme.lettered:
+            elif sheet.theme.lettered:
                 canvas.text(x, px(178), colour, small, words, ground, "mm", bold=True)
         side = px(BUTTON)
         canvas.rounded(px(92), px(232), px(328), px(272), "panel")
         for (x, y), letter in zip(CORNERS_AT, puzzle.letters, strict=True):
-            canvas.centre(kit.button(letter, side, side, "wood", "panel"), px(x), px(y))
+            canvas.centre(sheet.button(letter, side, side, "wood", "panel"), px(x), px(y))

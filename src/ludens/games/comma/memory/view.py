@@ -22,7 +22,7 @@ class MemoryView(CommaView):
     grounds = ("page", "panel", "white", "black", "wood")
 
     def draw(self, canvas: Canvas, box: Box, puzzle: MemoryPanel) -> None:
-        kit, px = self.kit, self.kit.px
+        sheet, px = self.sheet, self.sheet.px
         x, y, w, h = map(px, DISPLAY)
         canvas.rounded(x - px(6), y - px(6), w + px(12), h + px(12), "line")
         canvas.rounded(x, y, w, h, "black", "line")
@@ -30,10 +30,10 @@ class MemoryView(CommaView):
         canvas.text(x + w // 2, y + h // 2, shown, px(150), "white", "black", "mm", bold=True)
         canvas.rounded(px(34), px(324), px(360), px(164), "panel")
         for (across, down), label in zip(BUTTONS_AT, puzzle.labels, strict=True):
-            button = kit.button(str(label), px(BUTTON[0]), px(BUTTON[1]), "wood", "panel")
+            button = sheet.button(str(label), px(BUTTON[0]), px(BUTTON[1]), "wood", "panel")
             canvas.centre(button, px(across), px(down))
         canvas.rounded(px(412), px(94), px(80), px(394), "panel")
         for stage, (across, down) in enumerate(LIGHTS_AT):
             done = stage < len(puzzle.pressed)
-            light = kit.led("green" if done else "gray", px(LIGHT), "panel", done, str(stage + 1))
+            light = sheet.led("green" if done else "gray", px(LIGHT), "panel", done, str(stage + 1))
             canvas.centre(light, px(across), px(down))

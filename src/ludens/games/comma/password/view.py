@@ -18,19 +18,19 @@ class PasswordView(CommaView):
     grounds = ("page", "panel", "white", "wood", "gray")
 
     def draw(self, canvas: Canvas, box: Box, puzzle: PasswordPanel) -> None:
-        kit, px = self.kit, self.kit.px
+        sheet, px = self.sheet, self.sheet.px
         _, top, width, _ = box
         canvas.rounded(px(16), top + px(20), width - px(32), px(300), "wood")
         for slot, letter in enumerate(puzzle.word):
             x, y = width // 2 + px(STEP) * (slot - 2), top + px(174)
             w, h = map(px, WINDOW)
             canvas.text(
-                x, top + px(40), str(slot + 1), kit.font_px(15), ground="wood", anchor="mm", bold=True
+                x, top + px(40), str(slot + 1), sheet.font_px(15), ground="wood", anchor="mm", bold=True
             )
             for direction, at in (("up", y - px(92)), ("down", y + px(92))):
                 canvas.rounded(x - w // 2, at - px(28), w, px(56), "gray", "wood")
-                canvas.centre(kit.arrow(direction, "black", px(40), "gray"), x, at)
+                canvas.centre(sheet.arrow(direction, "black", px(40), "gray"), x, at)
             canvas.rounded(x - w // 2, y - h // 2, w, h, "white", "wood", px(4))
             canvas.frame(x - w // 2, y - h // 2, w, h, "line", px(2))
             canvas.text(x, y, letter.upper(), px(LETTER), "black", "white", "mm", mono=True)
-        canvas.centre(kit.button("SUBMIT", px(190), px(62), "blue", "page"), width // 2, top + px(376))
+        canvas.centre(sheet.button("SUBMIT", px(190), px(62), "blue", "page"), width // 2, top + px(376))

@@ -13,7 +13,7 @@ from PIL.ImageDraw import ImageDraw
 
 from ludens.core.random import Stream, stream
 from ludens.draw import Canvas
-from ludens.draw.colour import mix, parse
+from ludens.draw.palette import mix, parse
 
 SKINS = ("#f7ddcc", "#efc9ab", "#dfb08a", "#c59068", "#a2704d", "#7c523b")
 """By skin type, from I to VI."""
@@ -139,9 +139,9 @@ PAINTERS: dict[str, Callable[[str, Stream], Iterator[Mark]]] = {
 
 def draw_lesion(canvas: Canvas, look: str, skin_type: int, seed: int, x: int, y: int, side: int) -> None:
     """Fill a square with skin of a type from 1 to 6 and place the lesion of a seed somewhere on it."""
-    kit, random, plain = canvas.kit, stream(seed, "lesion"), canvas.kit.theme.plain
+    sheet, random, plain = canvas.sheet, stream(seed, "lesion"), canvas.sheet.theme.plain
     variant, turns, mirrored = random.below(VARIANTS), random.below(4), random.below(2)
-    skin, size = SKINS[skin_type - 1], kit.px(SPRITE)
+    skin, size = SKINS[skin_type - 1], sheet.px(SPRITE)
 
     def paint(draw: ImageDraw, scale: float) -> None:
         unit = size * scale / SPRITE
@@ -153,7 +153,7 @@ def draw_lesion(canvas: Canvas, look: str, skin_type: int, seed: int, x: int, y:
             else:
                 draw.polygon(pixels, fill)
 
-    sprite = np.rot90(kit.sprite(("lesion", look, variant), size, size, shade(skin, plain), paint), turns)
+    sprite = np.rot90(sheet.sprite(("lesion", look, variant), size, size, shade(skin, plain), paint), turns)
     dx, dy = (random.below(side - size) for _ in range(2))
     canvas.fill(x, y, side, side, shade(skin, plain))
     canvas.place(sprite[:, ::-1] if mirrored else sprite, x + dx, y + dy)

@@ -21,7 +21,7 @@ class TelehealthView(CommaView):
     grounds = ("page", "panel", "white", *SKINS)
 
     def draw(self, canvas: Canvas, box: Box, puzzle: TelehealthPanel) -> None:
-        kit, px, font = self.kit, self.kit.px, self.kit.font_px(TEXT)
+        sheet, px, font = self.sheet, self.sheet.px, self.sheet.font_px(TEXT)
         left, y, side, chart = px(16), box[1] + px(12), px(PICTURE), puzzle.chart
         draw_lesion(canvas, puzzle.look.name, chart.skin_type, puzzle.drawing, left, y, side)
         canvas.frame(left, y, side, side, "line", px(2))
@@ -34,8 +34,8 @@ class TelehealthView(CommaView):
             canvas.text(x + px(VALUE), line, value, font, "black", "white", bold=True)
         for row, (title, names, width) in enumerate(_BUTTONS):
             middle = y + side + px(42) + row * px(64)
-            canvas.text(left, middle, title, kit.font_px(15), bold=True)
+            canvas.text(left, middle, title, sheet.font_px(15), bold=True)
             for index, name in enumerate(names):
                 fill = "blue" if name == puzzle.diagnosis else "panel"
-                button = kit.button(name, px(width), px(44), fill, "page")
+                button = sheet.button(name, px(width), px(44), fill, "page")
                 canvas.centre(button, px(110) + px(width) // 2 + index * px(width + 8), middle)

@@ -21,7 +21,7 @@ class WhoView(CommaView):
     grounds = ("page", "panel", "white", "black", "wood")
 
     def draw(self, canvas: Canvas, box: Box, puzzle: WhoPanel) -> None:
-        kit, px = self.kit, self.kit.px
+        sheet, px = self.sheet, self.sheet.px
         x, y, w, h = map(px, DISPLAY)
         canvas.rounded(x - px(6), y - px(6), w + px(12), h + px(12), "line")
         canvas.rounded(x, y, w, h, "black", "line")
@@ -29,5 +29,5 @@ class WhoView(CommaView):
         places = [(column, row) for row in ROWS for column in COLUMNS]
         for (column, row), label in zip(places, puzzle.labels, strict=True):
             canvas.centre(
-                kit.button(label, px(BUTTON[0]), px(BUTTON[1]), "wood", "page"), px(column), px(row)
+                sheet.button(label, px(BUTTON[0]), px(BUTTON[1]), "wood", "page"), px(column), px(row)
             )

@@ -19,7 +19,7 @@ class WireView(CommaView):
     grounds = ("page", "panel", "white", "gray", "wood")
 
     def draw(self, canvas: Canvas, box: Box, puzzle: WirePanel) -> None:
-        kit, px = self.kit, self.kit.px
+        sheet, px = self.sheet, self.sheet.px
         _, top, _, height = box
         left, right, thick = px(58), px(392), px(34)
         canvas.fill(left, top + px(24), right - left, height - px(48), "gray")
@@ -29,11 +29,11 @@ class WireView(CommaView):
         for number, colour in enumerate(puzzle.wires, 1):
             y = top + px(16) + round(step * (number - 0.5))
             canvas.text(px(39), y, str(number), px(22), ground="wood", anchor="mm", bold=True)
-            wire = kit.wire(colour, right - left, thick, "gray", number == puzzle.cut)
+            wire = sheet.wire(colour, right - left, thick, "gray", number == puzzle.cut)
             canvas.place(wire, left, y - thick // 2)
-            if kit.theme.lettered:
+            if sheet.theme.lettered:
                 w, h, middle = px(76), thick, px(146 if number == puzzle.cut else 225)
                 canvas.rounded(middle - w // 2, y - h // 2, w, h, "white", colour, px(4))
                 canvas.frame(middle - w // 2, y - h // 2, w, h, "line")
                 canvas.text(middle, y, colour, max(10, px(15)), "black", "white", "mm", bold=True)
-            canvas.centre(kit.button(f"CUT {number}", px(62), px(38), "panel", "page"), px(470), y)
+            canvas.centre(sheet.button(f"CUT {number}", px(62), px(38), "panel", "page"), px(470), y)

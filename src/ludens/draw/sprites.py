@@ -1,7 +1,7 @@
-"""Where sprites are made: paint once at four times the size, shrink, quantise to the kit's palette, keep.
+"""Sprites: painted once at four times the size, reduced, quantised to the palette, and cached.
 
-A sprite is a read-only 2-D uint8 array of palette indices: an opaque rectangle on a stated ground colour.
-An `Overlay` adds a mask, for the rare sprite that must lie over several grounds at once.
+A sprite is a read-only 2-D uint8 array of palette indices: an opaque rectangle on a given ground colour.
+An `Overlay` adds a mask, for the rare sprite that lies over several grounds.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from PIL import Image, ImageDraw
 
 from ludens.core.errors import BadOption
 from ludens.draw import fonts
-from ludens.draw.colour import RGB
-from ludens.draw.palette import Palette
-from ludens.draw.themes import Theme
+from ludens.draw.palette import RGB, Palette
+from ludens.draw.theme import DEFAULT_INKS, GROUNDS, Theme
 
 Sprite = NDArray[np.uint8]
 Paint = Callable[[ImageDraw.ImageDraw, float], object]
 
-SMALLEST, LARGEST = 256, 1024
+MIN_SIZE, MAX_SIZE = 256, 1024
 CACHE_BYTES = 8 << 20
 
 
@@ -35,13 +34,18 @@ class Overlay:
     pixels: Sprite
     mask: NDArray[np.bool_]
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Height and width."""
+        return self.pixels.shape
+
 
 P = ParamSpec("P")
-S = TypeVar("S", bound="Studio")
+S = TypeVar("S", bound="SpriteCache")
 
 
-def remembered(make: Callable[Concatenate[S, P], Sprite]) -> Callable[Concatenate[S, P], Sprite]:
-    """Keep what a sprite method makes, by its arguments."""
+def cached(make: Callable[Concatenate[S, P], Sprite]) -> Callable[Concatenate[S, P], Sprite]:
+    """Cache the sprites that a method makes, by its arguments."""
     name = make.__name__
 
     @wraps(make)
@@ -52,13 +56,24 @@ def remembered(make: Callable[Concatenate[S, P], Sprite]) -> Callable[Concatenat
         except TypeError:
             key = repr(key)
             found = self._sprites.get(key)
-        return self._keep(key, make(self, *args, **kwargs)) if found is None else found
+        return self._add(key, make(self, *args, **kwargs)) if found is None else found
 
     return call
 
 
-class Studio:
-    """Palette, sprite cache and text for one theme and one picture size (see `Kit`)."""
+class SpriteCache:
+    """Palette, text and sprites for one theme and one picture size, each sprite made once.
+
+    Coordinates are pixels, with (0, 0) at the top left. To be independent of the picture's size, think of it
+    as 512 units wide and convert with `px`.
+
+    Args:
+        theme: The look.
+        size: Longer side of the picture in pixels, 256 to 1024.
+        inks: Colours that will be drawn with. Declaring the few a view needs gives smoother edges, since the
+            palette has only 256 entries; colours outside the list still work.
+        grounds: Colours that will be drawn upon.
+    """
 
     def __init__(
         self,
@@ -67,12 +82,17 @@ class Studio:
         inks: Sequence[str] | None = None,
         grounds: Sequence[str] | None = None,
     ) -> None:
-        if not SMALLEST <= size <= LARGEST:
-            raise BadOption(f"a picture is {SMALLEST} to {LARGEST} pixels wide, not {size}.")
+        if not MIN_SIZE <= size <= MAX_SIZE:
+            raise BadOption(f"a picture is {MIN_SIZE} to {MAX_SIZE} pixels wide, not {size}.")
         self.theme = theme
         self.size = size
-        self.palette = Palette(theme, inks, grounds)
-        self.kept: dict[Hashable, object] = {}
+        self.palette = Palette(
+            theme.colours,
+            [theme.colour(name) for name in (DEFAULT_INKS if inks is None else inks)],
+            [theme.colour(name) for name in (GROUNDS if grounds is None else grounds)],
+        )
+        self.cache: dict[Hashable, object] = {}
+        """Free for callers: boards, and what views compute from sprites."""
         self._sprites: dict[Hashable, Any] = {}
         self._bytes = 0
         self._index: dict[str, int] = {}
@@ -87,7 +107,7 @@ class Studio:
         return found
 
     def font_px(self, units: float) -> int:
-        """Like `px`, for font sizes: never below the 9 pixels that can still be read."""
+        """Like `px`, for font sizes: at least 9 pixels, the smallest readable size."""
         return max(9, self.px(units))
 
     def rgb(self, colour: str) -> RGB:
@@ -102,52 +122,36 @@ class Studio:
         return found
 
     def sprite(self, key: Hashable, width: int, height: int, ground: str, paint: Paint) -> Sprite:
-        """A sprite of your own, painted once and kept.
+        """A custom sprite, painted once.
 
         `paint(draw, scale)` gets a Pillow `ImageDraw` on an RGB image of `width * scale` by `height * scale`
-        pixels filled with the ground; multiply every coordinate, line width and font size by `scale`. The
-        result is shrunk (that is the anti-aliasing) and quantised. Take colours from `kit.rgb(name)` and
-        fonts from `ludens.draw.fonts.font`, and draw nothing that is not determined by `key`, width, height
-        and ground: the same key must always mean the same pixels.
+        pixels filled with the ground; multiply every coordinate, line width and font size by `scale`. Take
+        colours from `sheet.rgb(name)` and fonts from `ludens.draw.fonts.font`. What is painted must depend on
+        `key`, width, height and ground only.
 
             def paint(draw, scale):
                 corners = [(x * scale, y * scale) for x, y in ((0, 40), (20, 0), (40, 40))]
-                draw.polygon(corners, fill=kit.rgb("red"))
+                draw.polygon(corners, fill=sheet.rgb("red"))
 
-            roof = kit.sprite("roof", 40, 40, "page", paint)
+            roof = sheet.sprite("roof", 40, 40, "page", paint)
         """
         full = ("sprite", key, width, height, ground)
         found: Sprite | None = self._sprites.get(full)
-        return self._keep(full, self._paint(width, height, ground, paint)) if found is None else found
+        return self._add(full, self._paint(width, height, ground, paint)) if found is None else found
 
     def overlay(self, key: Hashable, width: int, height: int, paint: Paint) -> Overlay:
-        """Like `sprite`, without a ground: what `paint` leaves alone stays see-through. Edges are hard."""
+        """Like `sprite`, without a ground: what `paint` leaves alone is transparent. Edges are hard."""
         full = ("overlay", key, width, height)
         found: Overlay | None = self._sprites.get(full)
         if found is None:
-            image, scale = self._blank(width, height, "RGBA", (0, 0, 0, 0))
+            image, scale = _large_image(width, height, "RGBA", (0, 0, 0, 0))
             paint(ImageDraw.Draw(image), scale)
             rgba = np.array(image.reduce(scale), np.uint8)
             found = Overlay(self.palette.quantise(rgba[..., :3]), rgba[..., 3] > 127)
             self._store(full, found, 2 * found.pixels.nbytes)
         return found
 
-    def cutout(self, key: Hashable, make: Callable[[str], Sprite], ground: str) -> Overlay:
-        """Any sprite as an overlay: `kit.cutout("me", lambda g: kit.token("red", 40, g), "wood")`.
-
-        The sprite is made on white and on black as well; where those differ, the ground shines through.
-        """
-        full = ("cutout", key, ground)
-        found: Overlay | None = self._sprites.get(full)
-        if found is None:
-            on_white, on_black = (
-                self.palette.colours[make(g)].astype(np.int32) for g in ("#ffffff", "#000000")
-            )
-            found = Overlay(make(ground), np.abs(on_white - on_black).sum(2) < 383)
-            self._store(full, found, 2 * found.pixels.nbytes)
-        return found
-
-    @remembered
+    @cached
     def text(
         self,
         string: str,
@@ -158,34 +162,32 @@ class Studio:
         mono: bool = False,
     ) -> Sprite:
         """One line of text; `px` is the font size, the sprite is about 1.17 times as high."""
-        return self.ramp(ink, ground)[fonts.mask(string, px, bold, mono)]
-
-    def ramp(self, ink: str, ground: str) -> Sprite:
-        """Palette indices for coverage 0 (ground) to 255 (ink)."""
-        found = self._ramps.get((ink, ground))
-        if found is None:
-            found = self._ramps[ink, ground] = self.palette.ramp(self.rgb(ink), self.rgb(ground))
-        return found
-
-    def _blank(self, width: int, height: int, mode: str, fill: tuple[int, ...]) -> tuple[Image.Image, int]:
-        width, height = max(1, width), max(1, height)
-        scale = 4 if width * height <= 1 << 18 else 2
-        return Image.new(mode, (width * scale, height * scale), fill), scale
+        ramp = self._ramps.get((ink, ground))
+        if ramp is None:
+            ramp = self._ramps[ink, ground] = self.palette.ramp(self.rgb(ink), self.rgb(ground))
+        return ramp[fonts.mask(string, px, bold, mono)]
 
     def _paint(self, width: int, height: int, ground: str, paint: Paint) -> Sprite:
-        image, scale = self._blank(width, height, "RGB", self.rgb(ground))
+        image, scale = _large_image(width, height, "RGB", self.rgb(ground))
         paint(ImageDraw.Draw(image), scale)
         return self.palette.quantise(np.array(image.reduce(scale), np.uint8))
 
-    def _keep(self, key: Hashable, sprite: Sprite) -> Sprite:
+    def _add(self, key: Hashable, sprite: Sprite) -> Sprite:
         sprite.setflags(write=False)
         self._store(key, sprite, sprite.nbytes)
         return sprite
 
     def _store(self, key: Hashable, made: Sprite | Overlay, size: int) -> None:
-        """Remember a sprite. A full cache is emptied: pixels cannot change, only be made again."""
+        """Cache a sprite. A full cache is cleared, which costs time and changes no pixel."""
         if self._bytes + size > CACHE_BYTES:
             self._sprites.clear()
             self._bytes = 0
         self._bytes += size + 200
         self._sprites[key] = made
+
+
+def _large_image(width: int, height: int, mode: str, fill: tuple[int, ...]) -> tuple[Image.Image, int]:
+    """An image to paint on and how many times larger than the sprite it is."""
+    width, height = max(1, width), max(1, height)
+    scale = 4 if width * height <= 1 << 18 else 2
+    return Image.new(mode, (width * scale, height * scale), fill), scale

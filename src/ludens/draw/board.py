@@ -1,27 +1,29 @@
-"""Boards: a grid with labels outside it, drawn once; a frame is a copy of it with sprites put into cells."""
+"""Boards: a labelled grid, drawn once and copied for every frame, and a cache of drawn cells."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ludens.core.errors import BadOption, UnknownName
 from ludens.draw import fonts
-from ludens.draw.canvas import Canvas
-from ludens.draw.kits import Kit
-from ludens.draw.studio import Overlay, Sprite
+from ludens.draw.canvas import Box, Canvas
+from ludens.draw.picture import Picture
+from ludens.draw.pieces import SpriteSheet
+from ludens.draw.sprites import Overlay, Sprite
 
 STYLES = ("squares", "checkered", "lines", "points")
-KEPT_BOARDS = 32
+MAX_CACHED = 32
 _STARS = {9: (2, 4, 6), 13: (3, 6, 9), 15: (3, 7, 11), 19: (3, 9, 15)}
 
 Labels = tuple[str, ...]
-Box = tuple[int, int, int, int]
+Piece = Callable[[int, int, int], Sprite | Overlay | None]
+"""What to draw in a cell, from row, column and code; None for nothing. At most as large as the cell."""
 
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """A drawn grid and where its cells are. Row 0 is the top row, column 0 the left one.
+    """A drawn grid and the geometry of its cells. Row 0 is the top row, column 0 the left one.
 
     Attributes:
         x: Left edge of the grid.
@@ -29,7 +31,7 @@ class Board:
         px: Side of a cell in pixels.
     """
 
-    kit: Kit
+    sheet: SpriteSheet
     rows: int
     columns: int
     style: str
@@ -39,7 +41,7 @@ class Board:
     base: Canvas
 
     def canvas(self) -> Canvas:
-        """A fresh canvas with the empty board on it."""
+        """A new canvas with the empty board on it."""
         return self.base.copy()
 
     def cell(self, row: int, column: int) -> tuple[int, int, int]:
@@ -49,44 +51,44 @@ class Board:
         return self.x + column * self.px, self.y + row * self.px, self.px
 
     def middle(self, row: int, column: int) -> tuple[int, int]:
-        """The pixel in the middle of a cell."""
+        """The pixel at the centre of a cell."""
         x, y, px = self.cell(row, column)
         return x + px // 2, y + px // 2
 
     def ground(self, row: int, column: int) -> str:
-        """The name of the colour a sprite in this cell lies on."""
+        """The name of the background colour of a cell."""
         if self.style == "checkered":
             return "dark" if (row + column) % 2 else "light"
         return {"squares": "light", "lines": self.base.ground, "points": "wood"}[self.style]
 
     def room(self, part: float = 0.8) -> int:
-        """The side of a sprite that fills this part of a cell and can be centred in it exactly."""
+        """The side of a sprite that fills this part of a cell and can be centred exactly."""
         side = max(1, round(self.px * part))
         return side - (self.px - side) % 2 if side > 1 else side
 
     def put(self, canvas: Canvas, row: int, column: int, sprite: Sprite | Overlay) -> None:
-        """Put a sprite into the middle of a cell."""
+        """Place a sprite at the centre of a cell."""
         x, y, px = self.cell(row, column)
-        h, w = sprite.pixels.shape if isinstance(sprite, Overlay) else sprite.shape
+        h, w = sprite.shape
         canvas.place(sprite, x + (px - w) // 2, y + (px - h) // 2)
 
     def tint(self, canvas: Canvas, row: int, column: int, colour: str = "highlight") -> None:
-        """Fill a cell up to its lines, to mark it; sprites put there afterwards lie on that colour."""
+        """Fill a cell up to its lines with a colour, on which later sprites are placed."""
         x, y, px = self.cell(row, column)
         if self.style == "checkered":
             canvas.fill(x, y, px, px, colour)
             return
-        width = _line(self.kit)
+        width = _line_width(self.sheet)
         before, after = width // 2, width - width // 2
         canvas.fill(x + after, y + after, px - before - after, px - before - after, colour)
 
 
-def _line(kit: Kit, units: float = 1.5) -> int:
-    return max(1, round(units * kit.size / 512 * kit.theme.line_weight))
+def _line_width(sheet: SpriteSheet, units: float = 1.5) -> int:
+    return max(1, round(units * sheet.size / 512 * sheet.theme.line_weight))
 
 
-def board(
-    kit: Kit,
+def draw_board(
+    sheet: SpriteSheet,
     rows: int,
     columns: int,
     row_labels: Sequence[str] | None = None,
@@ -95,34 +97,37 @@ def board(
     labels: str = "lb",
     box: Box | None = None,
     ground: str = "page",
+    size: tuple[int, int] | None = None,
 ) -> Board:
-    """The board with these measures, drawn at the first call and kept by the kit.
+    """A board, drawn at the first call and cached by the sprite sheet.
 
     Args:
-        kit: What to draw with.
+        sheet: The sprites to draw with.
         rows: Number of rows.
         columns: Number of columns.
         row_labels: From the top row down; None for none.
         column_labels: From the left; None for none.
         style: "squares" (equal cells), "checkered", "lines" (only the lines between cells) or "points"
-            (pieces lie on the crossings of lines, as in go).
-        labels: The sides that carry labels: any of l, r, t and b.
+            (pieces on the intersections of lines, as in go).
+        labels: The sides with labels: any of l, r, t and b.
         box: The part (x, y, w, h) of the picture for grid and labels; the whole of it unless given.
         ground: The colour around the grid.
+        size: Width and height of the picture; a square of the sheet's size unless given.
     """
     marks = tuple(row_labels or ()), tuple(column_labels or ())
-    key = ("board", rows, columns, marks, style, labels, box, ground)
-    found = kit.kept.get(key)
+    key = ("board", rows, columns, marks, style, labels, box, ground, size)
+    found = sheet.cache.get(key)
     if not isinstance(found, Board):
-        if len(kit.kept) >= KEPT_BOARDS:
-            kit.kept.clear()
-        found = _draw(kit, rows, columns, *marks, style, labels, box or (0, 0, kit.size, kit.size), ground)
-        kit.kept[key] = found
+        if len(sheet.cache) >= MAX_CACHED:
+            sheet.cache.clear()
+        size = size or (sheet.size, sheet.size)
+        found = _draw(sheet, rows, columns, *marks, style, labels, box or (0, 0, *size), ground, size)
+        sheet.cache[key] = found
     return found
 
 
 def _draw(
-    kit: Kit,
+    sheet: SpriteSheet,
     rows: int,
     columns: int,
     down: Labels,
@@ -131,6 +136,7 @@ def _draw(
     labels: str,
     box: Box,
     ground: str,
+    size: tuple[int, int],
 ) -> Board:
     if style not in STYLES:
         raise UnknownName("board style", style, STYLES)
@@ -138,27 +144,23 @@ def _draw(
         raise BadOption(
             f"a board of {rows} by {columns} cannot have {len(down)} row and {len(across)} column labels."
         )
-    pad = kit.px(10)
+    pad = sheet.px(10)
     rough = min((box[2] - 2 * pad) / (columns + 0.7), (box[3] - 2 * pad) / (rows + 0.7))
-    px = round(min(kit.px(18), max(9, rough * 0.45)))
-    bold, gap = kit.theme.bold_labels, max(3, round(px * 0.4))
+    px = round(min(sheet.px(18), max(9, rough * 0.45)))
+    bold, gap = sheet.theme.bold_labels, max(3, round(px * 0.4))
     wide = max((fonts.width(label, px, bold) for label in down), default=0)
     side = wide + gap if down else 0
     end = round(px * 0.95) + gap if across else 0
-    left, right, top, bottom = (
-        side * ("l" in labels),
-        side * ("r" in labels),
-        end * ("t" in labels),
-        end * ("b" in labels),
-    )
+    left, right = side * ("l" in labels), side * ("r" in labels)
+    top, bottom = end * ("t" in labels), end * ("b" in labels)
     inner_w, inner_h = box[2] - 2 * pad - left - right, box[3] - 2 * pad - top - bottom
     cell = min(inner_w // columns, inner_h // rows)
     if cell < 4:
         raise BadOption(f"a board of {rows} by {columns} does not fit into {box[2]} by {box[3]} pixels.")
     x = box[0] + pad + left + (inner_w - cell * columns) // 2
     y = box[1] + pad + top + (inner_h - cell * rows) // 2
-    base = kit.canvas(ground)
-    made = Board(kit, rows, columns, style, x, y, cell, base)
+    base = Canvas(sheet, ground, *size)
+    made = Board(sheet, rows, columns, style, x, y, cell, base)
     _grid(made)
     width, height = cell * columns, cell * rows
     for number, label in enumerate(down):
@@ -169,50 +171,36 @@ def _draw(
             base.text(x + width + gap, at, label, px, "ink", None, "lm", bold)
     for number, label in enumerate(across):
         at = x + number * cell + cell // 2
-        if "t" in labels:
-            base.text(at, y - gap - round(px * 0.4), label, px, "ink", None, "mm", bold, room=max(cell, px))
-        if "b" in labels:
-            base.text(
-                at,
-                y + height + gap + round(px * 0.42),
-                label,
-                px,
-                "ink",
-                None,
-                "mm",
-                bold,
-                room=max(cell, px),
-            )
+        for edge, label_y in (("t", y - gap - round(px * 0.4)), ("b", y + height + gap + round(px * 0.42))):
+            if edge in labels:
+                base.text(at, label_y, label, px, "ink", None, "mm", bold, room=max(cell, px))
     base.pixels.setflags(write=False)
     return made
 
 
 def _grid(board: Board) -> None:
-    canvas, kit, x, y, px = board.base, board.kit, board.x, board.y, board.px
-    width, height, line = px * board.columns, px * board.rows, _line(kit)
+    canvas, sheet, x, y, px = board.base, board.sheet, board.x, board.y, board.px
+    width, height, line = px * board.columns, px * board.rows, _line_width(sheet)
     if board.style == "checkered":
-        rim = kit.px(2)
+        rim = sheet.px(2)
         canvas.fill(x - rim, y - rim, width + 2 * rim, height + 2 * rim, "line")
         for row in range(board.rows):
             for column in range(board.columns):
                 canvas.fill(x + column * px, y + row * px, px, px, board.ground(row, column))
         return
     if board.style == "points":
-        canvas.rounded(x, y, width, height, "wood", radius=kit.px(6))
-        half, line = px // 2, _line(kit, 1.2)
+        canvas.rounded(x, y, width, height, "wood", radius=sheet.px(6))
+        line, left, top = _line_width(sheet, 1.2), x + px // 2, y + px // 2
+        right, bottom = left + width - px, top + height - px
         for row in range(board.rows):
-            canvas.line(
-                x + half, y + half + row * px, x + half + width - px, y + half + row * px, "line", line
-            )
+            canvas.line(left, top + row * px, right, top + row * px, "line", line)
         for column in range(board.columns):
-            canvas.line(
-                x + half + column * px, y + half, x + half + column * px, y + half + height - px, "line", line
-            )
+            canvas.line(left + column * px, top, left + column * px, bottom, "line", line)
         if board.rows == board.columns and board.rows in _STARS:
             star = max(3, round(px * 0.2)) | 1
             for row in _STARS[board.rows]:
                 for column in _STARS[board.rows]:
-                    canvas.centre(kit.dot("line", star, "wood"), *board.middle(row, column))
+                    canvas.centre(sheet.dot("line", star, "wood"), *board.middle(row, column))
         return
     if board.style == "squares":
         canvas.fill(x, y, width, height, "light")
@@ -221,3 +209,41 @@ def _grid(board: Board) -> None:
         canvas.line(x, y + row * px, x + width, y + row * px, "line", line)
     for column in range(not outer, board.columns + outer):
         canvas.line(x + column * px, y, x + column * px, y + height, "line", line)
+
+
+class CellCache:
+    """Draws a board from a matrix of codes; a cell is drawn once for each row, column and code.
+
+    Args:
+        board: The empty board.
+        piece: What to draw in a cell; always the same for the same row, column and code.
+    """
+
+    def __init__(self, board: Board, piece: Piece) -> None:
+        self._board, self._piece = board, piece
+        self._cells: dict[tuple[int, int, int], Sprite | None] = {}
+
+    def picture(self, matrix: Sequence[Sequence[int]]) -> Picture:
+        """The board with its pieces."""
+        board, cells = self._board, self._cells
+        pixels, px, y = board.base.pixels.copy(), board.px, board.y
+        for row, codes in enumerate(matrix):
+            x = board.x
+            for column, code in enumerate(codes):
+                key = (row, column, code)
+                cell = cells[key] if key in cells else self._draw(*key)
+                if cell is not None:
+                    pixels[y : y + px, x : x + px] = cell
+                x += px
+            y += px
+        pixels.setflags(write=False)
+        return Picture(pixels, board.sheet.palette.colours)
+
+    def _draw(self, row: int, column: int, code: int) -> Sprite | None:
+        board, cell, piece = self._board, None, self._piece(row, column, code)
+        if piece is not None:
+            canvas, (x, y, px) = board.canvas(), board.cell(row, column)
+            board.put(canvas, row, column, piece)
+            cell = canvas.pixels[y : y + px, x : x + px].copy()
+        self._cells[row, column, code] = cell
+        return cell
