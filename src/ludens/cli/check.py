@@ -13,7 +13,9 @@ from ludens.cli.arguments import Json
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.output import json_out, table
 
-CORE = ("aiohttp", "cyclopts", "numpy", "open_spiel", "orjson", "Pillow", "pydantic", "rich", "scipy")
+CORE = (
+    "aiohttp", "cyclopts", "Jinja2", "numpy", "open_spiel", "orjson", "Pillow", "pydantic", "rich", "scipy",
+)  # fmt: skip
 """Required packages; a test compares this and `EXTRAS` with pyproject.toml."""
 
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {

@@ -71,24 +71,23 @@ def replay(
 
 
 def _read(run: Path, key: str | None) -> tuple[Episode, str]:
-    from ludens.run.replays import find, read_episode, read_episode_file, scan
-    from ludens.run.store import read_plan
+    from ludens.run.replays import find, read_episode, read_episode_file
+    from ludens.run.store import read_lines, read_plan
 
     if run.is_dir():
         read_plan(run)  # raises an error if the folder is not a run
-        line = find([line for line, _ in scan(run)], key or "")
-        return read_episode(run, line.key, line.start), line.key
+        head, offset = find([(head, offset) for head, offset, _ in read_lines(run)], key or "")
+        return read_episode(run, head.key, offset), head.key
     if key is not None and not (key.isascii() and key.isdigit()):
         raise BadOption(f"KEY must be a number, from 1, for a file of episodes, not {key!r}.")
     return read_episode_file(run, int(key or 1)), run.name
 
 
 def _list(run: Path, json: bool) -> None:
-    from ludens.run.replays import scan
-    from ludens.run.store import read_plan
+    from ludens.run.store import read_lines, read_plan
 
     read_plan(run)  # raises an error if the folder is not a run
-    found = [line for line, _ in scan(run)]
+    found = [head for head, _, _ in read_lines(run)]
     if json:
         return json_out([{"number": n, "key": e.key, "void": e.void} for n, e in enumerate(found, 1)])
     rows = [(str(n), e.key, "void" if e.void else "") for n, e in enumerate(found[:_LISTED], 1)]

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-import orjson
-
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.replay import game_of, render_options_of, replay
 from ludens.core.view import view_of
-from ludens.run.store import EPISODES
+from ludens.run.store import EPISODES, Head
 
 if TYPE_CHECKING:
     from ludens.draw import Picture
@@ -21,21 +19,9 @@ if TYPE_CHECKING:
 STRIP_PICTURES = 24
 """The most pictures in one film strip; longer episodes are sampled evenly."""
 
-_EPISODE = b',"episode":'
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeLine:
-    """The head of one line of `episodes.jsonl`."""
-
-    key: str
-    void: bool
-    start: int
-    """Offset of the line in the file."""
-    entrant: str = ""
-    task: str = ""
-    seating: int = 0
+EpisodeLine = tuple[Head, int]
+"""The head of a line of `episodes.jsonl`, and its offset in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,40 +32,12 @@ class CaptionedPicture:
     caption: str
 
 
-def scan(folder: Path) -> Iterator[tuple[EpisodeLine, bytes]]:
-    """The lines of a run in order, each with its episode as JSON; an incomplete last line is skipped."""
-    path = folder / EPISODES
-    if not path.exists():
-        return
-    try:
-        with path.open("rb") as file:
-            start = 0
-            for number, line in enumerate(file, 1):
-                if line.endswith(b"\n"):
-                    yield _parse(line, start, path, number)
-                start += len(line)
-    except OSError as error:
-        raise BadFile(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
-
-
-def _parse(line: bytes, start: int, path: Path, number: int) -> tuple[EpisodeLine, bytes]:
-    head, _, episode = line.rstrip().partition(_EPISODE)
-    try:
-        found = orjson.loads(head + b"}")
-        parsed = EpisodeLine(
-            found["key"], found["void"], start, found["entrant"], found["task"], found["seating"]
-        )
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        raise BadFile(f"line {number} of {str(path)!r} is not an episode.") from None
-    return parsed, episode[:-1]
-
-
 def find(lines: Sequence[EpisodeLine], key: str) -> EpisodeLine:
     """The episode with this key or number (from 1), or the only one whose key contains the text.
 
     If a key was void before it was done, the finished episode is found.
     """
-    latest = {line.key: line for line in sorted(lines, key=lambda line: not line.void)}
+    latest = {line[0].key: line for line in sorted(lines, key=lambda line: not line[0].void)}
     if key in latest:
         return latest[key]
     if key.isascii() and key.isdigit() and 1 <= int(key) <= len(lines):
@@ -94,14 +52,13 @@ def find(lines: Sequence[EpisodeLine], key: str) -> EpisodeLine:
     raise UnknownName("episode", key, latest)
 
 
-def read_episode(folder: Path, key: str, start: int) -> Episode:
+def read_episode(folder: Path, key: str, offset: int) -> Episode:
     """The episode on the line at this offset."""
     path = folder / EPISODES
     try:
         with path.open("rb") as file:
-            file.seek(start)
-            _, data = _parse(file.readline(), start, path, 1)
-        return Episode.from_json(data)
+            file.seek(offset)
+            return Episode.from_json(file.readline().rstrip().partition(b',"episode":')[2][:-1])
     except OSError as error:
         raise BadFile(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
     except BadFile as error:

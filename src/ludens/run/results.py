@@ -17,13 +17,12 @@ from typing import Any
 from ludens.core.episode import Episode, Status, Usage
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.spec import parse_spec
-from ludens.models.specs import is_model
 from ludens.run.comparisons import BlindControl, Pair, Place, blind_control, compare
 from ludens.run.entrants import control_key, is_blind
 from ludens.run.plan import Plan
-from ludens.run.replays import EpisodeLine, read_episode, scan
+from ludens.run.replays import read_episode
 from ludens.run.stats import Classification, Estimate, classification, exactly, normalised
-from ludens.run.store import read_plan
+from ludens.run.store import Head, read_lines, read_plan
 from ludens.run.task import MODEL, OVERALL, EpisodeResult, LabelPair, Metric, Suite, Summary, Task, suite
 
 ALL_PAIRS_UP_TO = 6
@@ -59,7 +58,7 @@ class EpisodeRecord:
     key: str
     status: Status
     fallbacks: int
-    start: int
+    offset: int
     """Offset of its line in the file of episodes."""
     values: tuple[Any, ...]
     """Its value of each metric of the cell; None where it does not count."""
@@ -119,7 +118,7 @@ class Cell:
     def read(self, place: Place) -> EpisodeResult:
         """The whole episode, from its file."""
         record = self.episodes[place]
-        episode = read_episode(self.folder, record.key, record.start)
+        episode = read_episode(self.folder, record.key, record.offset)
         return EpisodeResult(record.key, episode, _model_seats(self.task, place[1]))
 
 
@@ -145,11 +144,6 @@ class Row:
     def blind(self) -> bool:
         """Whether it is a blind control."""
         return is_blind(self.spec)
-
-    @property
-    def model(self) -> bool:
-        """Whether it is a model, not a bot or a person."""
-        return is_model(self.spec)
 
 
 @dataclass(frozen=True)
@@ -254,9 +248,9 @@ class CellReader:
         self.remarks: set[str] = set()
         self.labels: defaultdict[str, Counter[LabelPair]] = defaultdict(Counter)
 
-    def add(self, line: EpisodeLine, episode: Episode) -> None:
+    def add(self, head: Head, offset: int, episode: Episode) -> None:
         """Keep what the report needs of an episode."""
-        seats = _model_seats(self.task, line.seating)
+        seats = _model_seats(self.task, head.seating)
         for seat in seats:
             self.usage = self.usage + episode.usage(seat)
         if episode.status == "void":
@@ -268,13 +262,13 @@ class CellReader:
         self.stats.update(fallbacks=verdicts["fallback"], retried=verdicts["retried"])
         self.stats.update(t.verdict for move in moves for t in move.tries if t.verdict != "ok")
         self.remarks.update(episode.remarks)
-        played = EpisodeResult(line.key, episode, seats)
+        played = EpisodeResult(head.key, episode, seats)
         for metric in self.measured:
             if metric.labels is not None:
                 self.labels[metric.name].update(metric.labels(played))
         values = tuple(metric.value(played) for metric in self.measured)
-        record = EpisodeRecord(line.key, episode.status, verdicts["fallback"], line.start, values)
-        self.episodes[episode.seed, line.seating, episode.sample] = record
+        record = EpisodeRecord(head.key, episode.status, verdicts["fallback"], offset, values)
+        self.episodes[episode.seed, head.seating, episode.sample] = record
 
     def cell(self, planned: int, anchors: tuple[float | Estimate, float | Estimate] | None = None) -> Cell:
         """The episodes so far as a cell."""
@@ -313,14 +307,14 @@ def _read_rows(folder: Path, plan: Plan, whole: Suite) -> Iterator[Row]:
         for name, task in plan.chosen.items()
         for entrant in plan.playing(task)
     }
-    for line, data in scan(folder):
-        reader = readers.get((line.entrant, line.task))
-        if reader is None or not 0 <= line.seating < len(reader.task.seatings):
-            raise BadFile(f"{str(folder)!r} contains the episode {line.key!r}, which is not in its run.json.")
+    for head, offset, data in read_lines(folder):
+        reader = readers.get((head.entrant, head.task))
+        if reader is None or not 0 <= head.seating < len(reader.task.seatings):
+            raise BadFile(f"{str(folder)!r} contains the episode {head.key!r}, which is not in its run.json.")
         try:
-            reader.add(line, Episode.from_json(data))
+            reader.add(head, offset, Episode.from_json(data))
         except BadFile as error:
-            raise BadFile(f"{line.key!r} in {str(folder)!r}: {error}") from None
+            raise BadFile(f"{head.key!r} in {str(folder)!r}: {error}") from None
     for entrant, spec in plan.entrants.items():
         cells = {
             name: readers[entrant, name].cell(plan.count(task), whole.anchors.get(name))

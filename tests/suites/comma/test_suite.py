@@ -14,9 +14,9 @@ import pytest
 from ludens.core.episode import Episode, Move, Try, Usage
 from ludens.core.errors import UnknownName
 from ludens.core.registry import make
-from ludens.run.replays import EpisodeLine
 from ludens.run.report import load_results, render
 from ludens.run.results import CellReader, summarise
+from ludens.run.store import Head
 from ludens.run.task import EpisodeResult, suite
 from ludens.suites.comma import PUZZLES
 from ludens.suites.comma.metrics import ACL, EFFICIENCY, LEAKS, SR, TOKENS, efficiency_of
@@ -129,7 +129,7 @@ def test_over_puzzles_and_over_runs_differ_where_puzzles_have_more_runs() -> Non
     }.items():
         reader = CellReader(tasks[name], Path(), extra)
         for seed, one in enumerate(some):
-            reader.add(EpisodeLine("key", False, 0), replace(one.episode, seed=seed))
+            reader.add(Head("key", "", name, 0, 0, False), 0, replace(one.episode, seed=seed))
         cells[name] = reader.cell(len(some))
     found = summarise(whole, cells)
     assert found["SR, mean over puzzles"].mean == 50

@@ -9,6 +9,7 @@ from math import isnan, nan
 from typing import Literal
 
 from ludens.core.errors import UnknownName
+from ludens.models.specs import is_model
 from ludens.run.comparisons import Pair
 from ludens.run.results import Cell, Row, SuiteResults, summarise_published
 from ludens.run.stats import Estimate, exactly
@@ -232,7 +233,7 @@ def _seen(row: Row) -> str:
         return "control"
     controls = [cell.blind for cell in row.cells.values() if cell.blind is not None]
     if not controls:
-        return "no control" if row.model else NOTHING
+        return "no control" if is_model(row.spec) else NOTHING
     return f"{sum(control.sees for control in controls)} of {len(controls)}"
 
 
