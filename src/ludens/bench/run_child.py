@@ -7,36 +7,47 @@ import json
 import resource
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from ludens.core.config import PlayConfig
+from ludens.core.options import option
 from ludens.run.engine import Ending, Engine
 from ludens.run.executor import Executor, executor
 from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan, make_plan
 from ludens.run.store import Store
-from ludens.run.task import MODEL, Suite, Task
+from ludens.run.task import MODEL, Suite, SuiteBuilder, Task
 
 
-def suite_of(game: str, first: str, second: str, episodes: str, horizon: str) -> Suite:
-    """One task: the entrant against random moves, so many times and no longer than the horizon."""
-    seating, table = {first: MODEL, second: "bot/random"}, PlayConfig(horizon=int(horizon))
-    return Suite("bench", "", (Task("bench", game, (seating,), int(episodes), config=table),))
+@dataclass(frozen=True)
+class BenchSuite(SuiteBuilder):
+    """One task: the entrant against random moves."""
+
+    game: str = option("tic_tac_toe", help="the game")
+    first: str = option("x", help="the entrant's seat")
+    second: str = option("o", help="the other seat")
+    episodes: int = option(100, low=1, help="episodes")
+    horizon: int = option(1000, low=1, help="steps of an episode at most")
+
+    def build(self) -> Suite:
+        seating, config = {self.first: MODEL, self.second: "bot/random"}, PlayConfig(horizon=self.horizon)
+        return Suite("bench", "", (Task("bench", self.game, (seating,), self.episodes, config=config),))
 
 
 def played(suite: str, spec: str, concurrency: int, workers: int = 0) -> dict[str, Any]:
     """Play it all; what it took, without what happens only once: a run of one episode is taken off.
 
     Args:
-        suite: Options of `suite_of`, as in a suite's name.
+        suite: Options of `BenchSuite`, as in a suite's name.
         spec: Who is measured.
         concurrency: Episodes in flight.
         workers: Processes that play; 0 plays in this one.
     """
-    name = f"ludens.bench.run_child:suite_of?{suite}"
+    name = f"ludens.bench.run_child:BenchSuite?{suite}"
     before = _cpu()
     _run(make_plan(name, {"bench": spec}, limit=1), 1, workers)
     once = _cpu() - before if workers else 0.0
