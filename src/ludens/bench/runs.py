@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 from ludens.bench import Row
 from ludens.bench.client import serving
 from ludens.core.config import PlayConfig
+from ludens.core.options import option
 from ludens.run.engine import Engine, RunResult
 from ludens.run.executor import Executor
 from ludens.run.executors import make_executor, workers_for
@@ -27,7 +29,7 @@ from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan, make_plan
 from ludens.run.store import Store
-from ludens.run.task import MODEL, Suite, Task
+from ludens.run.task import MODEL, Suite, SuiteBuilder, Task
 
 IN_FLIGHT, LATENCY, MEGABYTES = 256, 0.2, 500
 BOT_EPISODES = 1_000
@@ -74,22 +76,31 @@ def _child(
     return figures
 
 
-def suite_of(game: str, first: str, second: str, episodes: str, horizon: str) -> Suite:
+@dataclass(frozen=True)
+class BenchSuite(SuiteBuilder):
     """A suite with one task: the entrant in one seat, random moves in the other."""
-    seating, config = {first: MODEL, second: "bot/random"}, PlayConfig(horizon=int(horizon))
-    return Suite("bench", "", (Task("bench", game, (seating,), int(episodes), config=config),))
+
+    game: str = option("tic_tac_toe", help="the game")
+    first: str = option("x", help="the entrant's seat")
+    second: str = option("o", help="the other seat")
+    episodes: int = option(100, low=1, help="number of episodes")
+    horizon: int = option(1000, low=1, help="most steps of an episode")
+
+    def build(self) -> Suite:
+        seating, config = {self.first: MODEL, self.second: "bot/random"}, PlayConfig(horizon=self.horizon)
+        return Suite("bench", "", (Task("bench", self.game, (seating,), self.episodes, config=config),))
 
 
 def measure(suite: str, spec: str, concurrency: int, workers: int = 0) -> dict[str, Any]:
     """Play a whole run and measure it, without start-up costs: those of a run of one episode are subtracted.
 
     Args:
-        suite: Options of `suite_of`, as in a suite's name.
+        suite: Options of `BenchSuite`, as in a suite's name.
         spec: The player that is measured.
         concurrency: Episodes in flight.
         workers: Worker processes; 0 plays in this process.
     """
-    name = f"ludens.bench.runs:suite_of?{suite}"
+    name = f"ludens.bench.runs:BenchSuite?{suite}"
     before = _cpu()
     _run(make_plan(name, {"bench": spec}, limit=1), 1, workers)
     start_up = _cpu() - before if workers else 0.0

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ludens.core.templates import TemplateOverrides
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, sprite_sheet
 from ludens.games.comma.blocks import Figure, Grid, Heading, Items, Paragraph, write
@@ -91,7 +92,7 @@ def test_a_manual_is_written_as_plain_text() -> None:
 
 def test_words_can_be_replaced(tmp_path: Path) -> None:
     (tmp_path / "comma.wire.md").write_text("# title\nCables\n\n# rules solver\nJust $turns turns.\n")
-    view = view_of(make("comma/wire"), RenderOptions(templates=tmp_path), 0)
+    view = view_of(make("comma/wire"), RenderOptions(templates=TemplateOverrides.read(tmp_path)), 0)
     assert view.rules("solver") == "Just 10 turns."
     assert view.text(make("comma/wire").start(0), "solver").startswith("Cables\n")
     assert "Expert in a game" in view.rules("expert")

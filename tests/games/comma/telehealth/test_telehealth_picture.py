@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Canvas, Sprite, SpriteSheet
-from ludens.games.comma.language import read, write
-from ludens.games.comma.oracle import advise
+from ludens.games.comma.language import advise, read, write
 from ludens.games.comma.telehealth.cases import LOOKS
 from ludens.games.comma.telehealth.lesions import PAINTERS, SPRITE, VARIANTS, draw_lesion
 from ludens.games.comma.telehealth.rules import Telehealth
