@@ -53,6 +53,9 @@ class FlatPicture:
     def rgb(self) -> np.ndarray:
         return np.full((self.size, self.size, 3), 128, np.uint8)
 
+    def encoded(self) -> tuple[bytes, str]:
+        return self.png(), "image/png"
+
     def data_uri(self) -> str:
         return "data:image/png;base64," + b64encode(self.png()).decode()
 

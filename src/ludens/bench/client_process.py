@@ -35,6 +35,9 @@ def ludens(url: str, png: bytes, concurrency: int) -> tuple[str, Call, Close]:
         def png(self) -> bytes:
             return png
 
+        def encoded(self) -> tuple[bytes, str]:
+            return png, "image/png"
+
         def rgb(self) -> None:
             raise NotImplementedError
 

@@ -2,7 +2,7 @@
 
 @dataclass(frozen=True)
 class Hanabi(Game):
-    players: int = option(2, low=2, high=5, help="how many sit at the table")
+    players: int = option(2, low=2, high=5, help="number of players")
 """
 
 from __future__ import annotations

@@ -39,6 +39,9 @@ class Picture(Protocol):
     def rgb(self) -> Any:
         """The pixels as an array of shape (height, width, 3)."""
 
+    def encoded(self) -> tuple[bytes, str]:
+        """An image file and its MIME type, as small as it can be had."""
+
     def data_uri(self) -> str: ...
 
     def blank(self) -> Picture:

@@ -135,8 +135,9 @@ def _message(message: Message) -> dict[str, Any]:
 def _block(part: Any) -> dict[str, Any]:
     if isinstance(part, str):
         return {"type": "text", "text": part}
-    data = base64.b64encode(part.png()).decode("ascii")
-    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+    file, mime = part.encoded()
+    data = base64.b64encode(file).decode("ascii")
+    return {"type": "image", "source": {"type": "base64", "media_type": mime, "data": data}}
 
 
 def _answer(message: Any) -> Answer:

@@ -131,7 +131,8 @@ def _contents(request: Request) -> list[Any]:
     def part(given: Any) -> Any:
         if isinstance(given, str):
             return Part(text=given)
-        return Part.from_bytes(data=given.png(), mime_type="image/png")
+        file, mime = given.encoded()
+        return Part.from_bytes(data=file, mime_type=mime)
 
     return [
         Content(role=_ROLES[m.role], parts=[part(given) for given in m.parts])

@@ -1,7 +1,7 @@
-"""What is measured: a game, who sits where, how patient the table is, and what is counted.
+"""Suites, tasks and metrics: a task is a game with seatings, a `PlayConfig`, seeds and metrics.
 
-A suite is a list of tasks with its published numbers and its deliberate deviations. `MODEL` stands for
-whoever is being measured; several seatings take turns on shared seeds, so that no side is favoured.
+A suite is a list of tasks with published results and deliberate deviations. `MODEL` in a seating is the agent
+under measurement; several seatings alternate on shared seeds, so that no seat is favoured.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ LabelPair = tuple[str | frozenset[str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class EpisodeResult:
-    """One finished episode with what metrics must know about it."""
+    """One finished episode, as metrics see it."""
 
     key: str
     episode: Episode
     seats: tuple[str, ...]
-    """The seats in which the agent under measurement sat."""
+    """The seats of the agent under measurement."""
 
     @property
     def seed(self) -> int:
@@ -123,12 +123,12 @@ def _by_seed(observations: Sequence[Observation]) -> list[list[float]]:
 
 
 def own_return(played: EpisodeResult) -> float:
-    """What the agent under measurement earned, averaged over its seats."""
+    """The mean return over the seats of the agent under measurement."""
     return sum(played.episode.returns[seat] for seat in played.seats) / len(played.seats)
 
 
 def won(played: EpisodeResult) -> bool:
-    """Whether the agent under measurement earned more than everybody else."""
+    """Whether the agent under measurement has a higher return than all others."""
     others = [value for seat, value in played.episode.returns.items() if seat not in played.seats]
     return own_return(played) > max(others, default=0.0)
 
@@ -159,7 +159,7 @@ class Task:
         if not self.seatings or not self.metrics or self.episodes < 1:
             raise BadOption(f"task {self.name!r} needs a seating, a metric and at least one episode.")
         if not all(MODEL in seating.values() for seating in self.seatings):
-            raise BadOption(f"in task {self.name!r} some seating has no chair for the model.")
+            raise BadOption(f"in task {self.name!r} a seating has no seat for the model.")
 
     def placed(self, index: int) -> tuple[int, int]:
         """Seed and seating of the episode with this index: every seed is played once in every seating."""

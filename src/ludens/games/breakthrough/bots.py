@@ -179,6 +179,7 @@ class AlphaBeta(Agent):
     depth: int = option(5, low=1, high=12, help="moves looked ahead")
     kind = "bot/alphabeta"
     sees = "state"
+    computes = True
 
     async def act(self, ask: Ask) -> Reply:
         state, game = ask.state, self.game

@@ -124,6 +124,7 @@ class Search(Agent):
     depth: int = option(2, low=1, high=5, help="moves looked ahead, captures beyond not counted")
     kind = "bot/search"
     sees = "state"
+    computes = True
 
     async def act(self, ask: Ask) -> Reply:
         state = ask.state
@@ -147,6 +148,7 @@ class Uci(Agent):
     )
     kind = "bot/uci"
     sees = "state"
+    computes = True
 
     def begin(self) -> None:
         self._bot: pyspiel.Bot | None = None

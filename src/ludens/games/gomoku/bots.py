@@ -139,6 +139,7 @@ class Lines(Agent):
     width: int = option(10, low=1, high=60, help="crossings considered at every stone")
     kind = "bot/lines"
     sees = "state"
+    computes = True
 
     async def act(self, ask: Ask) -> Reply:
         state = ask.state

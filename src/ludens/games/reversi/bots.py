@@ -99,6 +99,7 @@ class AlphaBeta(Agent):
 
     kind = "bot/alphabeta"
     sees = "state"
+    computes = True
 
     depth: int = option(3, low=1, high=10, help="moves looked ahead")
     endgame: int = option(7, low=0, high=12, help="empty cells from which on it looks ahead to the end")
