@@ -218,7 +218,7 @@ def test_a_task_that_has_changed_since_the_run_has_a_caution(folder: Path, tmp_p
 def test_whole_episodes_are_not_kept(folder: Path) -> None:
     def count() -> int:
         gc.collect()
-        return sum(isinstance(one, Episode) for one in gc.get_objects())
+        return sum(type(one) is Episode for one in gc.get_objects())
 
     before = count()
     results = load_results([folder])
