@@ -120,7 +120,7 @@ async def test_jobs_are_requested_again_when_one_has_ended() -> None:
         yield 2
         yield 3
 
-    assert {result async for result in run_many(work, jobs(), 8)} == {1, 2, 3}  # type: ignore[arg-type]
+    assert [result async for result in run_many(work, jobs(), 8)] == [1, 2, 3]  # type: ignore[arg-type]
     assert started == [1, 2, 3]
 
 

@@ -40,19 +40,21 @@ async def rollouts(
 async def run_many(
     start: Callable[[T], Coroutine[Any, Any, R]], jobs: Iterable[T | None], concurrency: int
 ) -> AsyncIterator[R]:
-    """Run jobs concurrently and yield results as they end.
+    """Run jobs concurrently and yield results as they end, those that end together in starting order.
 
     A job that is None means that none can start now: the next one is requested when a running one has ended.
     """
-    source, running = iter(jobs), set[asyncio.Task[R]]()
+    source, running = iter(jobs), list[asyncio.Task[R]]()
     try:
         while True:
             while len(running) < concurrency and (job := next(source, None)) is not None:
-                running.add(asyncio.create_task(start(job)))
+                running.append(asyncio.create_task(start(job)))
             if not running:
                 return
-            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
+            await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            ended = [task for task in running if task.done()]
+            running = [task for task in running if not task.done()]
+            for task in ended:
                 yield task.result()
     finally:
         for task in running:
