@@ -48,9 +48,12 @@ def count_replies(moves: Iterable[Move]) -> Counter[str]:
     """The fields of `ReplyStats` for some moves."""
     counts: Counter[str] = Counter()
     for move in moves:
-        counts.update(moves=1, fallbacks=move.verdict == "fallback", retried=move.verdict == "retried")
+        counts["moves"] += 1
+        counts["fallbacks"] += move.verdict == "fallback"
+        counts["retried"] += move.verdict == "retried"
         for attempt in move.tries:
-            counts.update(replies=1, truncated=attempt.finish == "length")
+            counts["replies"] += 1
+            counts["truncated"] += attempt.finish == "length"
             if attempt.verdict != "ok":
                 counts[attempt.verdict] += 1
     return counts
