@@ -210,3 +210,17 @@ def test_reasoning_is_collapsed_and_escaped(suite: SuiteResults) -> None:
     html = episode_page(replace(episode, moves=[replace(move, tries=tries)]), "key", 256)
     closed = '<details class="prompt"><summary>reasoning</summary><bdi class="words">'
     assert html.count(f"{closed}&lt;b&gt;I think&lt;/b&gt;") == len(tries)
+
+
+def test_the_page_opens_with_a_picture_and_a_legend(html: str, tags: Tags) -> None:
+    pictures = [dict(attrs) for tag, attrs in tags.found if tag == "img"]
+    assert pictures[0]["alt"] == "turns: seer, seed 0, at the end"
+    assert html.index("<img") < html.index('class="suite"')
+    legend = html.partition('class="folded legend"')[2].partition("</details>")[0]
+    for word in ("void", "fallback", "truncated", "blind", "[low, high]", "published"):
+        assert f"<dt>{word}</dt>" in legend
+
+
+def test_settings_are_shown_in_charts(html: str) -> None:
+    assert ">memory all</text>" in html
+    assert '<td class="word">guesser (memory all)</td>' in html
