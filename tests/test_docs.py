@@ -1,4 +1,4 @@
-"""The tutorial is code: its blocks are written to files and run, as a reader would."""
+"""Code blocks of the documentation that have a title are written to files and run."""
 
 import re
 import subprocess
@@ -29,4 +29,25 @@ def test_the_tutorial_runs(script: str, prints: str, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    assert prints in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("page", "script", "prints"),
+    [
+        (DOCS / "evaluate.md", "compare_bots.py", "tic_tac_toe bot/random bot/best"),
+        (DOCS.parent / "README.md", "evaluate_suite.py", "bot/best"),
+    ],
+)
+def test_examples_of_the_python_api_run(page: Path, script: str, prints: str, tmp_path: Path) -> None:
+    blocks = dict(TITLED.findall(page.read_text(encoding="utf-8")))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", blocks[script]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
     assert prints in done.stdout

@@ -10,7 +10,8 @@ import pytest
 import ludens
 
 PUBLIC = {
-    "ActionFormat", "Agent", "Ask", "Episode", "GAMES", "Game", "Legal", "RenderOptions", "LudensError",
+    "ActionFormat", "Agent", "Ask", "Episode", "Evaluation", "GAMES", "Game", "Legal", "RenderOptions",
+    "LudensError", "evaluate",
     "MessageFormat", "Observation", "Reply", "ReplyFormat", "State", "Stream", "PlayConfig", "View",
     "Observer", "Sample", "__version__", "agent", "make", "option", "play", "play_sync", "replay", "rollouts",
     "samples", "stream", "verify",

@@ -54,6 +54,8 @@ _PUBLIC = {
     "play": "ludens.loop",
     "play_sync": "ludens.concurrent",
     "rollouts": "ludens.concurrent",
+    "Evaluation": "ludens.evaluation",
+    "evaluate": "ludens.evaluation",
     "Sample": "ludens.rebuild",
     "samples": "ludens.rebuild",
 }
@@ -87,6 +89,8 @@ if TYPE_CHECKING:
     from ludens.core.view import Observation as Observation
     from ludens.core.view import RenderOptions as RenderOptions
     from ludens.core.view import View as View
+    from ludens.evaluation import Evaluation as Evaluation
+    from ludens.evaluation import evaluate as evaluate
     from ludens.loop import play as play
     from ludens.rebuild import Sample as Sample
     from ludens.rebuild import samples as samples

@@ -50,11 +50,36 @@ def test_the_format_follows_from_the_suffix(
 def test_data_is_printed_and_pages_go_to_the_run(folder: Path, ludens: Run) -> None:
     ran = ludens("report", str(folder), "--format", "csv")
     assert {row["entrant"] for row in csv.DictReader(io.StringIO(ran.out))} >= {"seer", "random"}
-    assert json.loads(ludens("report", str(folder), "--format", "json").out)["schema"] == 2
+    assert json.loads(ludens("report", str(folder), "--format", "json").out)["schema"] == 3
     ran = ludens("report", str(folder), "--format", "html", "--episodes", "1")
     assert ran.out == f"Report written to {folder / 'report.html'}.\n"
     assert ran.err.startswith("warning: seer on ")
     assert (folder / "report.html").stat().st_size > 10_000
+
+
+def test_one_row_per_episode(folder: Path, ludens: Run) -> None:
+    ran = ludens("report", str(folder), "--format", "episodes-csv")
+    rows = list(csv.DictReader(io.StringIO(ran.out)))
+    assert len(rows) == len((folder / "episodes.jsonl").read_bytes().splitlines())
+    assert {row["task"] for row in rows} == {"see", "turns"}
+    ran = ludens("report", str(folder), "--format", "episodes-parquet")
+    assert ran.out == f"Report written to {folder / 'episodes.parquet'}.\n"
+    assert (folder / "episodes.parquet").read_bytes().startswith(b"PAR1")
+
+
+def test_a_failed_write_keeps_the_old_report(
+    folder: Path, ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "report.html"
+    out.write_text("old")
+
+    def full(self: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    ran = ludens("report", str(folder), "--out", str(out), "--episodes", "0")
+    assert (ran.code, out.read_text()) == (2, "old")
+    assert "no space left" in ran.err
 
 
 def test_metrics_can_be_chosen(folder: Path, ludens: Run) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ludens.core.errors import BadOption
-from ludens.run.entrants import entrants_of, is_model, short_names
+from ludens.run.entrants import entrants_of, is_model, settings_text, short_names
 
 A, B = "vllm/Qwen/Qwen2.5-VL-7B@http://a:1/v1", "compat/Qwen2.5-VL-7B@http://b:2/v1"
 
@@ -86,3 +86,20 @@ def test_controls_are_the_same_models_blind() -> None:
 def test_invalid_entrants_raise_an_error(specs: list[str], more: dict[str, object], message: str) -> None:
     with pytest.raises(BadOption, match=message):
         entrants_of(specs, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "spec", "text"),
+    [
+        ("m", "openai/m", ""),
+        ("m", "openai/m?style=direct&frames=1&blind=false&temperature=0", ""),
+        ("m", "openai/m?modality=text", "modality text"),
+        ("m", "openai/m?style=cot&frames=4&memory=all", "cot, 4 frames, memory all"),
+        ("m", "openai/m?blind=yes", "blind"),
+        ("m (blind)", "openai/m?blind=true&style=cot", "cot"),
+        ("openai/m?style=cot", "openai/m?style=cot&frames=2", "2 frames"),
+        ("b", "bot/random", ""),
+    ],
+)
+def test_settings_that_differ_from_the_suites_are_named(name: str, spec: str, text: str) -> None:
+    assert settings_text(name, spec) == text

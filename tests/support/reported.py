@@ -76,6 +76,16 @@ ENTRANTS = {
     "random": "bot/random",
 }
 
+LABELS = [
+    "seer",
+    "seer, blind (blind)",
+    "guesser (memory all)",
+    "guesser, blind (blind, memory all)",
+    "rude (memory last)",
+    "random",
+]
+"""The entrants with the settings that differ from the suite's."""
+
 
 @lru_cache(maxsize=1)
 def _answers() -> dict[str, str]:

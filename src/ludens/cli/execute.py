@@ -19,6 +19,7 @@ from ludens.cli.arguments import Whole, at_least
 from ludens.cli.guard import DONE, INTERRUPTED, usage_error
 from ludens.cli.output import aside, console
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
+from ludens.core.files import write_atomically
 
 if TYPE_CHECKING:
     from ludens.run.budget import Budget
@@ -186,7 +187,7 @@ def show_results(folder: Path) -> None:
     results = load_results([folder])
     page, failure = folder / "report.html", ""
     try:  # before the table, whose reader (`head`, a pager) may close the pipe
-        page.write_bytes(render(results, "html"))
+        write_atomically(page, render(results, "html"))
     except OSError as error:
         failure = (error.strerror or str(error)).lower()
     made = [part for found in results.suites for part in (*split(scores(found)), task_scores(found))]

@@ -11,8 +11,11 @@ from cyclopts import Parameter
 from ludens.cli.arguments import SuiteName, Whole, at_least
 from ludens.cli.output import aside, console, writable
 from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.core.files import write_atomically
 
-_DEFAULT_FILES = {"html": "report.html", "parquet": "report.parquet"}
+_DEFAULT_FILES = {
+    "html": "report.html", "parquet": "report.parquet", "episodes-parquet": "episodes.parquet"
+}  # fmt: skip
 """Formats that are not printed, and their file in the folder of the first run."""
 
 
@@ -21,7 +24,8 @@ def report(
     format: Annotated[
         str | None,
         Parameter(
-            help="table, md, latex, csv, parquet, html or json; default: by the suffix of --out, else table."
+            help="table, md, latex, csv, parquet, html or json; episodes-csv or episodes-parquet for one row "
+            "per episode; default: by the suffix of --out, else table."
         ),
     ] = None,
     out: Annotated[
@@ -76,7 +80,7 @@ def report(
         sys.stdout.write(made.decode())
         return
     try:
-        file.write_bytes(made)
+        write_atomically(file, made)
     except OSError as error:
         raise BadFile(f"cannot write {str(file)!r}: {(error.strerror or str(error)).lower()}.") from None
     for found in results.suites:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil, isnan
+from math import ceil
 from typing import Literal
 
-from ludens.run.stats import Estimate, games_needed, indistinguishable, paired_difference
+from ludens.run.stats import Estimate, excludes_zero, games_needed, indistinguishable, paired_difference
 from ludens.run.task import Metric
 
-SIGNIFICANT = 0.05
 MIN_NONZERO = 6
 """With fewer nonzero differences no sign-flip test falls below 5%: 2 / 2**5 = 6.25%."""
 
@@ -37,10 +36,10 @@ class Pair:
 
     @property
     def verdict(self) -> Verdict:
-        """Which entrant is better, if the difference is significant."""
+        """Which entrant is better; open unless the interval excludes 0."""
         if self.difference.n == 0:
             return "unpaired"
-        if isnan(self.p_value) or self.p_value >= SIGNIFICANT:
+        if not excludes_zero(self.difference):
             return "open"
         return "a" if (self.difference.mean > 0) == self.metric.higher_is_better else "b"
 
@@ -66,7 +65,7 @@ def compare(
     in_unit = metric.percent and all(0 <= value <= 1 for value in (*left.values(), *right.values()))
     found = paired_difference(left, right, bounds=(-1.0, 1.0) if in_unit else None)
     needed: int | None = 0
-    if isnan(found.p_value) or found.p_value >= SIGNIFICANT:
+    if not excludes_zero(found.difference):
         nonzero = sum(value != right[seed] for seed, value in left.items() if seed in right)
         seeds = _seeds_needed(found.difference, nonzero)
         needed = None if seeds is None else seeds * seatings

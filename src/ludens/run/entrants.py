@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ludens.core.errors import BadOption
 from ludens.core.options import configure
@@ -13,6 +15,8 @@ from ludens.models.specs import PromptOptions, is_model
 
 CONTROL = " (blind)"
 """Suffix of the name of a blind control."""
+SETTINGS = ("modality", "blind", "style", "frames", "memory")
+"""Prompt options that change what a result means, and are shown next to the entrant."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,45 @@ def is_blind(spec: str) -> bool:
     parsed = parse_spec(spec)
     given = parsed.options.get("blind")
     return given is not None and configure(PromptOptions, {"blind": given}, parsed.name).blind
+
+
+def all_settings(spec: str) -> dict[str, Any]:
+    """The prompt settings of a model; empty for bots and people, which are not prompted.
+
+    Own templates are not among them, since their folder says nothing to a reader.
+    """
+    parsed = parse_spec(spec)
+    if not is_model(parsed):
+        return {}
+    given = {name: value for name, value in parsed.options.items() if name in SETTINGS}
+    options = configure(PromptOptions, given, parsed.name)
+    return {name: getattr(options, name) for name in SETTINGS}
+
+
+def prompt_settings(spec: str) -> dict[str, str]:
+    """The prompt settings in which a model differs from the suite's, which are the defaults."""
+    usual = PromptOptions()
+    return {
+        name: str(value).lower()
+        for name, value in all_settings(spec).items()
+        if value != getattr(usual, name)
+    }
+
+
+def settings_text(name: str, spec: str) -> str:
+    """The prompt settings of an entrant in words: `modality text, cot`; without those that its name has."""
+    words = {
+        "modality": "modality {}",
+        "blind": "blind",
+        "style": "{}",
+        "frames": "{} frames",
+        "memory": "memory {}",
+    }
+    named = set(re.split(r"[?&]", name)) | ({"blind=true"} if name.endswith(CONTROL) else set())
+    settings = prompt_settings(spec).items()
+    return ", ".join(
+        words[option].format(value) for option, value in settings if f"{option}={value}" not in named
+    )
 
 
 def control_key(spec: str) -> tuple[str, str | None, frozenset[tuple[str, str]]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from math import isnan, nan
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -18,37 +18,16 @@ from ludens.core.episode import Episode, Status, Usage
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.spec import parse_spec
 from ludens.run.comparisons import BlindControl, Pair, Place, blind_control, compare
-from ludens.run.entrants import control_key, is_blind
+from ludens.run.entrants import control_key, is_blind, settings_text
 from ludens.run.plan import Plan
 from ludens.run.replays import read_episode
+from ludens.run.reply_stats import TRUNCATED_LIMIT, ReplyStats, count_replies
 from ludens.run.stats import Classification, Estimate, classification, exactly, normalised
 from ludens.run.store import Head, read_lines, read_plan
 from ludens.run.task import MODEL, OVERALL, EpisodeResult, LabelPair, Metric, Suite, Summary, Task, suite
 
 ALL_PAIRS_UP_TO = 6
 """With more entrants than this, each is compared only with the best of its task."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyStats:
-    """Counts of moves and of rejected replies."""
-
-    moves: int = 0
-    fallbacks: int = 0
-    retried: int = 0
-    illegal: int = 0
-    unreadable: int = 0
-    late: int = 0
-
-    @property
-    def fallback_rate(self) -> float:
-        """The proportion of moves made by the fallback."""
-        return self.fallbacks / self.moves if self.moves else nan
-
-    @property
-    def retried_rate(self) -> float:
-        """The proportion of moves that needed more than one reply."""
-        return self.retried / self.moves if self.moves else nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +98,7 @@ class Cell:
         """The whole episode, from its file."""
         record = self.episodes[place]
         episode = read_episode(self.folder, record.key, record.offset)
-        return EpisodeResult(record.key, episode, _model_seats(self.task, place[1]))
+        return EpisodeResult(record.key, episode, entrant_seats(self.task, place[1]))
 
 
 @dataclass(frozen=True)
@@ -145,6 +124,16 @@ class Row:
         """Whether it is a blind control."""
         return is_blind(self.spec)
 
+    @property
+    def label(self) -> str:
+        """The name, with the prompt settings that differ from the suite's: `gpt-4.1 (modality text, cot)`."""
+        return f"{self.name} ({self.settings})" if self.settings else self.name
+
+    @property
+    def settings(self) -> str:
+        """The prompt settings that differ from the suite's, unless the name has them."""
+        return settings_text(self.name, self.spec)
+
 
 @dataclass(frozen=True)
 class SuiteResults:
@@ -163,12 +152,29 @@ class SuiteResults:
         return tuple(pair for task in self.tasks.values() for pair in self._pairs(task))
 
     @property
-    def warnings(self) -> Iterator[str]:
+    def warnings(self) -> tuple[str, ...]:
+        """All warnings."""
+        return (*self.blind_warnings, *self.length_warnings)
+
+    @property
+    def blind_warnings(self) -> Iterator[str]:
         """Where a model with pictures is not better than with blank ones."""
         for row in self.rows:
             for name, cell in row.cells.items():
                 if cell.blind is not None and not cell.blind.sees:
-                    yield f"{row.name} on {name}: {cell.blind.sentence}"
+                    yield f"{row.label} on {name}: {cell.blind.sentence}"
+
+    @property
+    def length_warnings(self) -> Iterator[str]:
+        """Where too many replies were cut off by the length limit."""
+        for row in self.rows:
+            for name, cell in row.cells.items():
+                stats = cell.reply_stats
+                if stats.truncated_rate > TRUNCATED_LIMIT:
+                    yield (
+                        f"{row.label} on {name}: {stats.truncated:,} of {stats.replies:,} replies "
+                        f"({stats.truncated_rate:.1%}) were cut off by the length limit; raise max_tokens."
+                    )
 
     def _pairs(self, task: Task) -> Iterator[Pair]:
         metric = task.metrics[0]
@@ -250,24 +256,21 @@ class CellReader:
 
     def add(self, head: Head, offset: int, episode: Episode) -> None:
         """Keep what the report needs of an episode."""
-        seats = _model_seats(self.task, head.seating)
+        seats = entrant_seats(self.task, head.seating)
         for seat in seats:
             self.usage = self.usage + episode.usage(seat)
         if episode.status == "void":
             self.voids[episode.error or "unknown reason"] += 1
             return
-        moves = [move for move in episode.moves if move.seat in seats]
-        verdicts = Counter(move.verdict for move in moves)
-        self.stats["moves"] += len(moves)
-        self.stats.update(fallbacks=verdicts["fallback"], retried=verdicts["retried"])
-        self.stats.update(t.verdict for move in moves for t in move.tries if t.verdict != "ok")
+        counts = count_replies(move for move in episode.moves if move.seat in seats)
+        self.stats.update(counts)
         self.remarks.update(episode.remarks)
         played = EpisodeResult(head.key, episode, seats)
         for metric in self.measured:
             if metric.labels is not None:
                 self.labels[metric.name].update(metric.labels(played))
         values = tuple(metric.value(played) for metric in self.measured)
-        record = EpisodeRecord(head.key, episode.status, verdicts["fallback"], offset, values)
+        record = EpisodeRecord(head.key, episode.status, counts["fallbacks"], offset, values)
         self.episodes[episode.seed, head.seating, episode.sample] = record
 
     def cell(self, planned: int, anchors: tuple[float | Estimate, float | Estimate] | None = None) -> Cell:
@@ -293,7 +296,8 @@ class CellReader:
         )
 
 
-def _model_seats(task: Task, seating: int) -> tuple[str, ...]:
+def entrant_seats(task: Task, seating: int) -> tuple[str, ...]:
+    """The seats that the entrant plays."""
     return tuple(seat for seat, who in task.seatings[seating].items() if who == MODEL)
 
 

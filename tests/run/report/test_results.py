@@ -12,10 +12,10 @@ import pytest
 from ludens.core.episode import Episode, Move
 from ludens.core.errors import BadFile, BadOption
 from ludens.run.comparisons import compare
+from ludens.run.reply_stats import ReplyStats
 from ludens.run.report.tables import scores
 from ludens.run.results import (
     Cell,
-    ReplyStats,
     Row,
     SuiteResults,
     load_results,
@@ -102,7 +102,7 @@ def test_a_model_that_guesses_is_not_better_than_its_blind_control(suite: SuiteR
     assert (guesses.name, guesses.sees) == ("guesser, blind", False)
     assert "not distinguishable" in guesses.sentence
     warnings = list(suite.warnings)
-    assert any(warning.startswith("guesser on see: ") for warning in warnings)
+    assert any(warning.startswith("guesser (memory all) on see: ") for warning in warnings)
     assert not any(warning.startswith("seer on see: ") for warning in warnings)
 
 

@@ -24,7 +24,7 @@ from ludens.run.report.charts import (
 )
 from ludens.run.report.html import environment
 from ludens.run.results import SuiteResults
-from tests.support.reported import ENTRANTS
+from tests.support.reported import LABELS
 
 SVG = "{http://www.w3.org/2000/svg}"
 LABEL = st.text(max_size=40)
@@ -124,7 +124,7 @@ def test_the_charts_of_a_suite(suite: SuiteResults) -> None:
     assert "seer" in words(read(around))
     assert "seer, blind" not in words(read(around))
     confusion = list(confusion_charts(suite))
-    assert [heading for heading, *_ in confusion] == [f"{name}: see, exact" for name in ENTRANTS]
+    assert [heading for heading, *_ in confusion] == [f"{label}: see, exact" for label in LABELS]
     assert all(chart is not None and read(chart) is not None for _, chart, _ in confusion)
 
 

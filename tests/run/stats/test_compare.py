@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import ceil, isnan
+from collections.abc import Iterable
+from math import ceil, inf, isnan
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from ludens.run.stats import (
+    Comparison,
     Estimate,
+    excludes_zero,
     games_needed,
     indistinguishable,
     mean,
@@ -57,7 +60,70 @@ def test_the_sign_flip_test_agrees_with_scipy_even_on_ties() -> None:
 
 def test_random_flips_never_give_a_p_value_of_0() -> None:
     gains = {i: 1.0 + i for i in range(50)}
-    assert paired_difference(gains, dict.fromkeys(gains, 0.0)).p_value == 1 / 10_000
+    assert paired_difference(gains, dict.fromkeys(gains, 0.0)).p_value == 2 / 10_000
+
+
+def compared(differences: Iterable[float], bounds: tuple[float, float] | None = None) -> Comparison:
+    found = dict(enumerate(differences))
+    return paired_difference(found, dict.fromkeys(found, 0.0), bounds=bounds)
+
+
+unit = st.sampled_from([-1.0, -0.5, 0.0, 0.0, 0.0, 0.5, 1.0])
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.one_of(
+        st.lists(unit, min_size=2, max_size=40),
+        st.tuples(unit, st.integers(2, 40)).map(lambda pair: [pair[0]] * pair[1]),
+        st.lists(st.floats(-1, 1, width=16), min_size=2, max_size=20),
+    ),
+    st.sampled_from([None, (-1.0, 1.0)]),
+)
+def test_interval_and_p_value_never_disagree(
+    differences: list[float], bounds: tuple[float, float] | None
+) -> None:
+    found = compared(differences, bounds)
+    assert (found.p_value < 0.05) == excludes_zero(found.difference)
+    assert found.difference.low <= found.difference.mean <= found.difference.high
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.05, 0.1, 0.137, 0.14, 0.2, 0.3])
+@pytest.mark.parametrize("n", [8, 20, 150, 250, 1000])
+def test_interval_and_p_value_agree_near_the_limit(n: int, shift: float) -> None:
+    dice = np.random.default_rng(n)
+    for differences in (dice.normal(shift, 1, n), dice.choice([-1.0, 0.0, 1.0], n) + round(shift)):
+        found = compared(differences)
+        assert (found.p_value < 0.05) == excludes_zero(found.difference)
+
+
+def test_the_interval_contains_the_differences_that_the_test_does_not_reject() -> None:
+    differences = [0.3, -0.2, 0.8, 1.1, 0.4, -0.1, 0.9, 0.6]
+    found = compared(differences).difference
+    for end, outside in ((found.low, -1e-6), (found.high, 1e-6)):
+        assert compared([x - end for x in differences]).p_value >= 0.05
+        assert compared([x - end - outside for x in differences]).p_value < 0.05
+
+
+def test_fewer_than_six_seeds_have_no_limits_but_the_bounds() -> None:
+    few = compared([0.5, 0.6, 0.7, 0.8, 0.9])
+    assert (few.difference.low, few.difference.high) == (-inf, inf)
+    assert few.p_value == 2 / 32
+    bounded = compared([0.5, 0.6, 0.7], (-1.0, 1.0)).difference
+    assert (bounded.low, bounded.high) == (-1.0, 1.0)
+
+
+def test_rare_differences_among_many_seeds_are_not_significant() -> None:
+    """Student's t finds p = 0.025 for 5 wins and 1,995 draws."""
+    assert not excludes_zero(compared([1.0] * 5 + [0.0] * 1995).difference)
+    assert excludes_zero(compared([1.0] * 8 + [0.0] * 1992).difference)
+
+
+def test_equal_differences_within_bounds_have_an_interval() -> None:
+    assert compared([1.0] * 8, (-1.0, 1.0)).difference == mean([1.0] * 8, bounds=(-1.0, 1.0))
+    assert compared([0.0] * 8, (-1.0, 1.0)).difference == mean([0.0] * 8, bounds=(-1.0, 1.0))
+    small = compared([0.1] * 8, (-1.0, 1.0)).difference
+    assert small.low == small.high == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("n", [20, 100, 400])
@@ -68,7 +134,7 @@ def test_the_sign_flip_test_agrees_with_students_t(n: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("differences", "p"), [([0.0] * 5, 1.0), ([1.0], 1.0), ([0.0, 0.0, 2.0], 1.0), ([0.1] * 300, 2.0**-299)]
+    ("differences", "p"), [([0.0] * 5, 1.0), ([1.0], 1.0), ([0.0, 0.0, 2.0], 1.0), ([0.1] * 300, 2 / 10_000)]
 )
 def test_p_values_of_constant_differences(differences: list[float], p: float) -> None:
     zeros = dict.fromkeys(range(len(differences)), 0.0)

@@ -1,9 +1,9 @@
 """Reports of runs in several formats.
 
     results = load_results([Path("runs/first"), Path("runs/second")])
-    Path("report.html").write_bytes(render(results, "html"))
+    write_atomically(Path("report.html"), render(results, "html"))
 
-All formats show the same tables. A report depends on nothing but the runs.
+Except for the tables with one row per episode, all formats show the same. A report depends only on the runs.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from ludens.core.errors import UnknownName
+from ludens.core.plain import one_line
 from ludens.run.report.tables import Table, all_tables, scores, split
+from ludens.run.report.verification import verification
 from ludens.run.results import Results, load_results
 
 __all__ = ["FORMATS", "Format", "load_results", "render", "suffixes", "tables_of"]
 
-Format = Literal["table", "md", "latex", "csv", "parquet", "html", "json"]
+Format = Literal["table", "md", "latex", "csv", "parquet", "html", "json", "episodes-csv", "episodes-parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 suffixes: dict[str, Format] = {
@@ -48,18 +50,26 @@ def render(
 
     match format:
         case "table":
-            return text.plain(tables_of(results, metrics), width).encode()
+            lines = "".join(f"{line}\n" for line in verification_lines(results))
+            return (text.plain(tables_of(results, metrics), width) + lines).encode()
         case "md":
-            return text.markdown(tables_of(results, metrics)).encode()
+            lines = "".join(f"- {text.markdown_escape(line)}\n" for line in verification_lines(results))
+            return f"{text.markdown(tables_of(results, metrics))}\n{lines}".encode()
         case "latex":
             parts = [part for found in results.suites for part in split(scores(found, metrics))]
             return text.latex(parts).encode()
         case "csv":
-            return data.as_csv(results).encode()
+            return data.as_csv(results)
         case "parquet":
             return data.as_parquet(results)
         case "json":
             return data.as_json(results)
+        case "episodes-csv" | "episodes-parquet":
+            from ludens.run.report.episode_table import episode_rows, episode_types
+            from ludens.run.report.export import csv_bytes, parquet_bytes
+
+            write = csv_bytes if format == "episodes-csv" else parquet_bytes
+            return write(episode_types(results), episode_rows(results))
         case "html":
             from ludens.run.report.page import page
 
@@ -70,3 +80,8 @@ def render(
 def tables_of(results: Results, metrics: Sequence[str] = ()) -> list[Table]:
     """Every table of every suite."""
     return [table for found in results.suites for table in all_tables(found, metrics)]
+
+
+def verification_lines(results: Results) -> list[str]:
+    """For every run, whether it was verified."""
+    return [one_line(f"{folder}: {verification(folder)}") for folder in results.plans]

@@ -32,6 +32,8 @@ class Bar:
     """The value of the blind control."""
     short: str = ""
     """The label in the chart, if not `label`."""
+    note: str = ""
+    """A second line below the label: the settings of an entrant."""
 
     @property
     def interval(self) -> bool:
@@ -133,7 +135,12 @@ class RadarChart:
     @property
     def height(self) -> int:
         """Of the whole chart with its legend."""
-        return self.legend + 20 * ((len(self.rings) + 1) // 2)
+        return self.legend + 20 * -(-len(self.rings) // self.legend_columns)
+
+    @property
+    def legend_columns(self) -> int:
+        """Long labels need the whole width."""
+        return 1 if any(len(ring.label) > 24 for ring in self.rings) else 2
 
     def point(self, index: int, reach: float) -> tuple[float, float]:
         """The position at a distance of the centre on an axis."""
@@ -218,7 +225,8 @@ def _our_bars(found: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
             blind, anchors = cell.blind.estimate, found.suite.anchors.get(column.task.name)
             mark = (normalised(blind, *anchors) if anchors else column.metric.in_table_units(blind)).mean
         kind: RowKind = "blind" if row.blind else "ours"
-        yield Bar(row.name, e.mean, e.low, e.high, value.number, color_of(found, row.name), kind, mark)
+        color = color_of(found, row.name)
+        yield Bar(row.label, e.mean, e.low, e.high, value.number, color, kind, mark, row.name, row.settings)
 
 
 def _published_bars(found: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
@@ -239,7 +247,7 @@ def radar_chart(found: SuiteResults) -> RadarChart | None:
     complete = [row for row in rows if len(names) > 2 and row.summaries.keys() >= set(names)]
     if complete:
         rings = [
-            Ring(row.name, [row.summaries[name].mean for name in names], color_of(found, row.name))
+            Ring(row.label, [row.summaries[name].mean for name in names], color_of(found, row.name))
             for row in complete
         ]
         return RadarChart(f"{found.suite.name}: scores, 0 to 100", names, rings[:MAX_RINGS])
@@ -250,7 +258,7 @@ def radar_chart(found: SuiteResults) -> RadarChart | None:
         values = [column.value(row) for column in axes]
         known = [value.estimate.mean for value in values if value is not None]
         if len(known) == len(axes) and not any(map(isnan, known)):
-            rings.append(Ring(row.name, known, color_of(found, row.name)))
+            rings.append(Ring(row.label, known, color_of(found, row.name)))
     if len(axes) < 3 or not rings:
         return None
     title = f"{found.suite.name}: tasks on one scale, 0 to 100"
@@ -263,11 +271,16 @@ def behaviour_charts(found: SuiteResults) -> Iterator[RadarChart]:
         rows = [row for row in found.rows if task.name in row.cells and row.cells[task.name].episodes]
         if len(task.radar) < 3 or not rows:
             continue
-        counts = {row.name: [row.cells[task.name].metrics[name].mean for name in task.radar] for row in rows}
-        most = max(1.0, *(value for values in counts.values() for value in values))
+        counts = [[row.cells[task.name].metrics[name].mean for name in task.radar] for row in rows]
+        most = max(1.0, *(value for values in counts for value in values))
         rings = [
-            Ring(name, [100 * v / most for v in values], color_of(found, name), [f"{v:.1f}" for v in values])
-            for name, values in counts.items()
+            Ring(
+                row.label,
+                [100 * v / most for v in values],
+                color_of(found, row.name),
+                [f"{v:.1f}" for v in values],
+            )
+            for row, values in zip(rows, counts, strict=True)
         ]
         title = f"{task.name}: counts per episode, 0 to {most:.1f}"
         yield RadarChart(title, task.radar, rings[:MAX_RINGS])
@@ -281,7 +294,7 @@ def confusion_charts(found: SuiteResults) -> Iterator[tuple[str, HeatMap | None,
                 classes = cell.classification(metric)
                 if classes is None:
                     continue
-                title = f"{row.name}: {name}, {metric.name}"
+                title = f"{row.label}: {name}, {metric.name}"
                 few = 0 < len(classes.labels) <= MAX_LABELS
                 chart = HeatMap(title, classes.labels, classes.columns, classes.confusion) if few else None
                 yield title, chart, _class_summary(classes)

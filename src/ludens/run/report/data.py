@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
-from dataclasses import asdict, astuple, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from math import isfinite
-from typing import Any, get_type_hints
+from typing import Any
 
 import orjson
 
-from ludens.core.errors import MissingExtra
 from ludens.run.comparisons import BlindControl
+from ludens.run.entrants import all_settings
+from ludens.run.report.export import csv_bytes, parquet_bytes, types_of
+from ludens.run.report.verification import verification
 from ludens.run.results import Cell, Results, Row, SuiteResults
 from ludens.run.stats import Estimate
 from ludens.run.task import OVERALL
 
-SCHEMA = 2
+SCHEMA = 3
 NORMALISED = "normalised"
 
 
@@ -36,7 +36,12 @@ class ResultRow:
     task: str
     metric: str
     spec: str | None = None
+    modality: str | None = None
+    """What a model was shown; "offered" is the suite's setting. This and the next four are None for bots."""
     blind: bool | None = None
+    style: str | None = None
+    frames: int | None = None
+    memory: str | None = None
     runs: str | None = None
     theme: str | None = None
     size: int | None = None
@@ -57,6 +62,10 @@ class ResultRow:
     illegal: int | None = None
     unreadable: int | None = None
     late: int | None = None
+    replies: int | None = None
+    truncated: int | None = None
+    """Replies cut off by the length limit."""
+    truncated_rate: float | None = None
     blind_mean: float | None = None
     blind_low: float | None = None
     blind_high: float | None = None
@@ -81,8 +90,9 @@ def result_rows(found: SuiteResults) -> Iterator[ResultRow]:
         theme, size, _ = row.render
         runs = ";".join(map(str, row.folders))
         bare = ResultRow(
-            found.suite.name, "ours", row.name, OVERALL, "", row.spec, row.blind, runs, theme, size
+            found.suite.name, "ours", row.name, OVERALL, "", row.spec, runs=runs, theme=theme, size=size
         )
+        bare = replace(bare, **all_settings(row.spec))
         for cell in row.cells.values():
             yield from _cell_rows(bare, cell)
         for name, estimate in row.summaries.items():
@@ -118,7 +128,8 @@ def _cell_rows(bare: ResultRow, cell: Cell) -> Iterator[ResultRow]:
         void=cell.void,
         fallback_rate=_finite(cell.reply_stats.fallback_rate),
         retried_rate=_finite(cell.reply_stats.retried_rate),
-        **{name: stats[name] for name in ("moves", "illegal", "unreadable", "late")},
+        truncated_rate=_finite(cell.reply_stats.truncated_rate),
+        **{name: stats[name] for name in ("moves", "illegal", "unreadable", "late", "replies", "truncated")},
         **asdict(cell.usage),
     )
     for metric in cell.task.metrics:
@@ -151,30 +162,18 @@ def _finite(number: float) -> float | None:
     return number if isfinite(number) else None
 
 
-def as_csv(results: Results) -> str:
-    """A header line and one line per row; None is an empty field."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(astuple(row) for found in results.suites for row in result_rows(found))
-    return out.getvalue()
+def as_csv(results: Results) -> bytes:
+    """All rows as CSV."""
+    return csv_bytes(types_of(ResultRow), map(asdict, _all_rows(results)))
 
 
 def as_parquet(results: Results) -> bytes:
-    """Typed columns; needs the extra `data`."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtra("writing Parquet", "data") from None
-    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    hints = get_type_hints(ResultRow)
-    schema = pa.schema([(name, types[getattr(hint, "__args__", (hint,))[0]]) for name, hint in hints.items()])
-    rows = [asdict(row) for found in results.suites for row in result_rows(found)]
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.Table.from_pylist(rows, schema=schema), sink)
-    written: bytes = sink.getvalue().to_pybytes()
-    return written
+    """All rows as Parquet."""
+    return parquet_bytes(types_of(ResultRow), map(asdict, _all_rows(results)))
+
+
+def _all_rows(results: Results) -> Iterator[ResultRow]:
+    return (row for found in results.suites for row in result_rows(found))
 
 
 def as_json(results: Results) -> bytes:
@@ -182,7 +181,12 @@ def as_json(results: Results) -> bytes:
     whole = {
         "schema": SCHEMA,
         "runs": [
-            {"folder": str(folder), "identity": plan.identity(), "plan": orjson.loads(plan.to_json())}
+            {
+                "folder": str(folder),
+                "identity": plan.identity(),
+                "verification": verification(folder),
+                "plan": orjson.loads(plan.to_json()),
+            }
             for folder, plan in results.plans.items()
         ],
         "suites": [_suite(found) for found in results.suites],

@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from ludens.core.episode import Episode
+from ludens.core.errors import UsageError
+from ludens.run.replays import last_picture
 from ludens.run.report import charts, tables
-from ludens.run.report.episodes import Pick, SizeLimit, pick_episodes, show_episode, steps_to_show
+from ludens.run.report.episodes import Pick, SizeLimit, data_uri, pick_episodes, show_episode, steps_to_show
 from ludens.run.report.html import render_page
+from ludens.run.report.verification import verification
 from ludens.run.results import Results, SuiteResults
 
 REPORT_SIZE = 4_000_000
 """About how many characters of pictures and prompts a report contains at most."""
 EPISODE_SIZE = 30_000_000
 PICTURE_SIZE = 256
+OPENING_SIZE = 320
 
 
 def page(results: Results, metrics: Sequence[str] = (), episodes: int = 4) -> str:
@@ -22,13 +26,32 @@ def page(results: Results, metrics: Sequence[str] = (), episodes: int = 4) -> st
     limit = SizeLimit(REPORT_SIZE)
     suites = [_suite(found, metrics, episodes, limit) for found in results.suites]
     title = "Ludens report: " + ", ".join(found.suite.name for found in results.suites)
-    return render_page("report.html", title=title, plans=results.plans, suites=suites)
+    runs = [(folder, plan, verification(folder)) for folder, plan in results.plans.items()]
+    picture = _opening_picture(results)
+    return render_page("report.html", title=title, runs=runs, picture=picture, suites=suites)
 
 
 def episode_page(episode: Episode, key: str, size: int) -> str:
     """One episode with every picture, prompt and reply."""
     shown = show_episode(episode, size=size, steps=None, limit=SizeLimit(EPISODE_SIZE))
     return render_page("episode.html", title=key, shown=shown)
+
+
+def _opening_picture(results: Results) -> dict[str, str] | None:
+    """The final position of the first episode that can be replayed with a picture, and its caption."""
+    for found in results.suites:
+        for row in found.rows:
+            for name, cell in row.cells.items():
+                place = next(iter(cell.episodes), None)
+                if place is None:
+                    continue
+                episode = cell.read(place).episode
+                try:
+                    picture = data_uri(last_picture(episode, OPENING_SIZE))
+                except UsageError:
+                    continue
+                return {"src": picture, "caption": f"{name}: {row.label}, seed {episode.seed}, at the end"}
+    return None
 
 
 def _suite(found: SuiteResults, metrics: Sequence[str], episodes: int, limit: SizeLimit) -> dict[str, Any]:
@@ -40,7 +63,8 @@ def _suite(found: SuiteResults, metrics: Sequence[str], episodes: int, limit: Si
     cards.sort(key=lambda card: order[card["pick"].row.name, card["pick"].cell.task.name])
     return {
         "results": found,
-        "warnings": list(found.warnings),
+        "blind_warnings": list(found.blind_warnings),
+        "length_warnings": list(found.length_warnings),
         "scores": tables.split(tables.scores(found, metrics)),
         "summaries": list(filter(None, (tables.task_scores(found), tables.metric_summaries(found)))),
         "further": tables.further(found, metrics),

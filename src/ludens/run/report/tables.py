@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import isnan, nan
@@ -198,7 +198,7 @@ def scores(found: SuiteResults, metrics: Sequence[str] = ()) -> Table:
     ]
     rows = []
     for row in found.rows:
-        entries = [row.name, *(s.value(row) or NOTHING for s in shown)]
+        entries = [row.label, *(s.value(row) or NOTHING for s in shown)]
         entries += [_value(row.overall)] if overall else []
         stats = [cell.reply_stats for cell in row.cells.values()]
         moves, void = sum(s.moves for s in stats), sum(cell.void for cell in row.cells.values())
@@ -241,6 +241,11 @@ def _notes(found: SuiteResults, points: bool) -> Iterator[str]:
     yield "Brackets contain 95% intervals."
     if points:
         yield "Where all observations were equal there is no interval: their spread is unknown."
+    if any(row.settings for row in found.rows):
+        yield (
+            "Settings in parentheses after an entrant differ from the suite's, with which published results "
+            "are compared: pictures, direct answers, 1 frame, no memory."
+        )
     yield from found.cautions
     yield from sorted({note for row in found.rows for cell in row.cells.values() for note in cell.remarks})
     for row in found.rows:
@@ -250,7 +255,7 @@ def _notes(found: SuiteResults, points: bool) -> Iterator[str]:
             if len(cell.episodes) < cell.planned
         ]
         if unfinished:
-            yield f"Unfinished: {row.name} ({', '.join(unfinished)})."
+            yield f"Unfinished: {row.label} ({', '.join(unfinished)})."
     yield from (f"Warning: {warning}" for warning in found.warnings)
 
 
@@ -263,7 +268,7 @@ def task_scores(found: SuiteResults) -> Table | None:
     """Summaries of what tables show; published rows too, if all their tasks were published."""
     names = [summary.name for summary in shown_summaries(found)]
     rows = [
-        TableRow(_kind(row), [row.name, *(_value(row.summaries.get(name)) for name in names)])
+        TableRow(_kind(row), [row.label, *(_value(row.summaries.get(name)) for name in names)])
         for row in found.rows
         if row.summaries.keys() & set(names)
     ]
@@ -285,7 +290,7 @@ def metric_summaries(found: SuiteResults) -> Table | None:
         for name in names
         if any(name in row.summaries for row in entrants)
     ]
-    columns = [Column("over all tasks", numbers=False), *(Column(row.name) for row in entrants)]
+    columns = [Column("over all tasks", numbers=False), *(Column(row.label) for row in entrants)]
     return Table("Over all tasks", columns, rows) if rows else None
 
 
@@ -293,7 +298,7 @@ def further(found: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
     """Every metric that `scores` does not show."""
     known = {(s.task.name, s.metric.name) for s in metric_columns(found, metrics) if not s.normalised}
     rows = [
-        TableRow(_kind(row), [row.name, name, column.unit, raw(cell.metrics[metric.name], metric)])
+        TableRow(_kind(row), [row.label, name, column.unit, raw(cell.metrics[metric.name], metric)])
         for row in found.rows
         for name, cell in row.cells.items()
         for metric in cell.task.metrics
@@ -309,11 +314,12 @@ def replies(found: SuiteResults) -> Table:
     columns = (
         Column("entrant", numbers=False), Column("task", numbers=False), Column("episodes"), Column("moves"),
         Column("fallback", "%"), Column("retried", "%"), Column("illegal", "replies"),
-        Column("unreadable", "replies"), Column("late", "replies"), Column("void"),
+        Column("unreadable", "replies"), Column("late", "replies"), Column("truncated", "replies"),
+        Column("void"),
         Column("blind", "first metric"), Column("tokens", "in + out"), Column("cost"),
     )  # fmt: skip
     rows = [
-        TableRow(_kind(row), [row.name, name, *_reply_entries(cell)])
+        TableRow(_kind(row), [row.label, name, *_reply_entries(cell)])
         for row in found.rows
         for name, cell in row.cells.items()
     ]
@@ -327,7 +333,7 @@ def _reply_entries(cell: Cell) -> list[Entry]:
         f"{stats.moves:,}",
         percent(stats.fallback_rate),
         percent(stats.retried_rate),
-        *map(str, (stats.illegal, stats.unreadable, stats.late, cell.void)),
+        *map(str, (stats.illegal, stats.unreadable, stats.late, stats.truncated, cell.void)),
         NOTHING if cell.blind is None else raw(cell.blind.estimate, cell.task.metrics[0]),
         f"{usage.input_tokens + usage.output_tokens:,}" if usage.calls else NOTHING,
         NOTHING if usage.cost is None else f"{usage.cost:.4f}",
@@ -341,16 +347,22 @@ def pairs(found: SuiteResults) -> Table | None:
         Column("a - b", "first metric"), Column("seeds"), Column("p"), Column("better", numbers=False),
         Column("still needed", "episodes each"),
     )  # fmt: skip
-    rows = [TableRow("ours", _pair(pair)) for pair in found.pairs]
-    notes = ["p is not corrected for multiple comparisons."]
+    labels = {row.name: row.label for row in found.rows}
+    rows = [TableRow("ours", _pair(pair, labels)) for pair in found.pairs]
+    notes = [
+        "An entrant is better if the 95% interval excludes 0, which is the case exactly if p is below 0.05. "
+        "Fewer than 6 seeds cannot show a difference.",
+        "p is not corrected for multiple comparisons.",
+    ]
     return Table("Paired differences on shared seeds", columns, rows, notes) if rows else None
 
 
-def _pair(pair: Pair) -> list[Entry]:
-    names: list[Entry] = [pair.task, pair.a, pair.b]
+def _pair(pair: Pair, labels: Mapping[str, str]) -> list[Entry]:
+    a, b = labels[pair.a], labels[pair.b]
+    names: list[Entry] = [pair.task, a, b]
     if not pair.difference.n:
         return [*names, NOTHING, "0", NOTHING, "no shared seeds", NOTHING]
-    better = {"a": pair.a, "b": pair.b}.get(pair.verdict, "not significant")
+    better = {"a": a, "b": b}.get(pair.verdict, "not significant")
     needed = "" if pair.verdict in ("a", "b") else "unknown" if pair.needed is None else f"{pair.needed:,}"
     p = NOTHING if isnan(pair.p_value) else "< 0.001" if pair.p_value < 0.001 else f"{pair.p_value:.3f}"
     difference = raw(pair.difference, pair.metric, signed=True)

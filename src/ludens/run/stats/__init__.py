@@ -8,6 +8,7 @@ from ludens.run.stats.classes import Classification, LabelScore, classification
 from ludens.run.stats.combine import macro_average, micro_average, normalised, weighted_sum
 from ludens.run.stats.compare import (
     Comparison,
+    excludes_zero,
     games_needed,
     indistinguishable,
     paired_difference,
@@ -23,6 +24,7 @@ __all__ = [
     "LabelScore",
     "classification",
     "exactly",
+    "excludes_zero",
     "games_needed",
     "indistinguishable",
     "macro_average",
