@@ -46,6 +46,7 @@ SOUND = {
     "run/__init__.py": "",
     "suites/__init__.py": "from ludens.run import task",
     "bench/__init__.py": "",
+    "evaluation.py": "from ludens.run import task",
     "cli/__init__.py": "from ludens import __version__, loop\ndef main(): ...",
     "cli/check.py": "from ludens import __version__",
 }

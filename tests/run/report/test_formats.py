@@ -91,6 +91,13 @@ def test_a_note_explains_intervals_of_equal_observations(suite: SuiteResults) ->
         assert (note in table.notes) is expected
 
 
+def test_a_note_explains_settings_next_to_published_rows(suite: SuiteResults) -> None:
+    notes = [note for note in scores(suite).notes if "settings in parentheses" in note]
+    assert len(notes) == 1
+    plain = replace(suite, rows=tuple(row for row in suite.rows if not row.settings))
+    assert not [note for note in scores(plain).notes if "settings" in note]
+
+
 def test_the_text_table_contains_every_number(results: Results, suite: SuiteResults) -> None:
     text = render(results, "table").decode()
     for row in scores(suite).rows:

@@ -9,8 +9,10 @@ from shutil import copytree
 import pytest
 
 from ludens.run.report import load_results, render
-from ludens.run.report.verification import VERIFIED, verification
-from ludens.run.store import read_records
+from ludens.run.report.verification import VERIFIED, hash_run, verification
+from ludens.run.store import EPISODES
+
+WHEN = "2026-11-15T12:00:00+00:00"
 
 
 @pytest.fixture
@@ -18,40 +20,45 @@ def run(folder: Path, tmp_path: Path) -> Path:
     return Path(copytree(folder, tmp_path / "run"))
 
 
-def record(run: Path, **fields: object) -> None:
+def record(run: Path, episodes: object = 121, failed: object = 0, time: str = WHEN) -> None:
+    fields = {"episodes": episodes, "failed": failed, "time": time, "hash": hash_run(run), "moves": 9}
     (run / VERIFIED).write_text(json.dumps(fields))
 
 
 def test_a_run_without_a_record_is_not_verified(run: Path) -> None:
     assert verification(run).startswith("not verified: run `ludens verify ")
+    assert "not verified: run" in render(load_results([run]), "table").decode()
 
 
 def test_a_verified_run(run: Path) -> None:
-    count = len(read_records(run))
-    record(run, episodes=count, failures=0, hash="ab", when="2026-11-15T12:00:00+00:00")
-    line = verification(run)
-    assert line.startswith("verified on 2026-11-15T12:00:00+00:00: ")
-    assert f"{count} episodes" in line
+    record(run)
+    assert verification(run) == f"verified: all 121 episodes, on {WHEN}."
     results = load_results([run])
     for format in ("table", "md", "html", "json"):
-        assert "verified on 2026" in render(results, format, episodes=0).decode()
+        assert "verified: all 121 episodes" in render(results, format, episodes=0).decode()
 
 
-def test_failures_and_missing_episodes_are_named(run: Path) -> None:
-    record(run, episodes=9, failures=2, hash="ab", when="")
-    assert verification(run).startswith("not verified: 2 of 9 episodes failed")
-    record(run, episodes=9, failures=0, hash="ab", when="")
-    assert verification(run).startswith("not verified: only 9 of ")
+def test_failures_are_named(run: Path) -> None:
+    record(run, 119, 2)
+    assert verification(run).startswith("not verified: 2 of 121 episodes failed")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"episodes": "9", "failures": 0}', "\x00"])
+@pytest.mark.parametrize("file", ["run.json", EPISODES])
+def test_a_run_that_has_changed_is_not_verified(file: str, run: Path) -> None:
+    record(run)
+    data = (run / file).read_bytes()
+    (run / file).write_bytes(data.replace(b"seer", b"sear", 1))
+    assert verification(run).startswith("not verified: the run has changed since")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"episodes": true, "failed": 0}', "\x00"])
 def test_an_unreadable_record_counts_as_none(text: str, run: Path) -> None:
     (run / VERIFIED).write_text(text)
     assert verification(run).startswith("not verified: run ")
 
 
 def test_text_from_the_record_is_harmless(run: Path) -> None:
-    record(run, episodes=9, failures=1, hash="", when="<b>\x1b[31m" + "x" * 1000)
+    record(run, time="<b>\x1b[31m" + "x" * 1000)
     assert "\x1b" not in verification(run)
     assert len(verification(run)) < 200
-    assert "<b>" not in render(load_results([run]), "html", episodes=0).decode()
+    assert "on &lt;b&gt;" in render(load_results([run]), "html", episodes=0).decode()

@@ -243,8 +243,8 @@ def _notes(found: SuiteResults, points: bool) -> Iterator[str]:
         yield "Where all observations were equal there is no interval: their spread is unknown."
     if any(row.settings for row in found.rows):
         yield (
-            "Settings in parentheses after an entrant differ from the suite's, with which published results "
-            "are compared: pictures, direct answers, 1 frame, no memory."
+            "Entrants with settings in parentheses did not play with the suite's (pictures, direct answers, "
+            "1 frame, no memory): compare them with published results only with care."
         )
     yield from found.cautions
     yield from sorted({note for row in found.rows for cell in row.cells.values() for note in cell.remarks})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import orjson
 
 from ludens.core.plain import one_line
-from ludens.run.store import read_lines
+from ludens.run.store import EPISODES
 
 VERIFIED = "verified.json"
+_CHUNK = 1 << 20
 
 
 def verification(folder: Path) -> str:
@@ -20,15 +22,24 @@ def verification(folder: Path) -> str:
     record = _read(folder / VERIFIED)
     if record is None:
         return f"not verified: {remedy}."
-    episodes = sum(1 for _ in read_lines(folder))
-    count, failures = record["episodes"], record["failures"]
-    when = one_line(str(record.get("when", "")))[:40]
-    at = f" on {when}" if when else ""
-    if failures:
-        return f"not verified: {failures:,} of {count:,} episodes failed verification{at}."
-    if count < episodes:
-        return f"not verified: only {count:,} of {episodes:,} episodes were verified{at}; {remedy}."
-    return f"verified{at}: replaying all {count:,} episodes gave the same pictures, returns and facts."
+    count, failed, when = record["episodes"], record["failed"], one_line(record["time"])[:40]
+    if record["hash"] != hash_run(folder):
+        return f"not verified: the run has changed since it was verified on {when}; {remedy}."
+    if failed:
+        return f"not verified: {failed:,} of {count + failed:,} episodes failed verification on {when}."
+    return f"verified: all {count:,} episodes, on {when}."
+
+
+def hash_run(folder: Path) -> str:
+    """A hash of `run.json` and `episodes.jsonl`, the files that are verified."""
+    found = blake2b(digest_size=16)
+    for path in (folder / "run.json", folder / EPISODES):
+        found.update(b"%d:" % (path.stat().st_size if path.exists() else 0))
+        if path.exists():
+            with path.open("rb") as file:
+                while chunk := file.read(_CHUNK):
+                    found.update(chunk)
+    return found.hexdigest()
 
 
 def _read(file: Path) -> dict[str, Any] | None:
@@ -37,6 +48,6 @@ def _read(file: Path) -> dict[str, Any] | None:
         record = orjson.loads(file.read_bytes())
     except (OSError, orjson.JSONDecodeError):
         return None
-    if isinstance(record, dict) and all(isinstance(record.get(k), int) for k in ("episodes", "failures")):
-        return record
-    return None
+    types = {"episodes": int, "failed": int, "hash": str, "time": str}
+    valid = isinstance(record, dict) and all(type(record.get(name)) is kind for name, kind in types.items())
+    return record if valid else None
