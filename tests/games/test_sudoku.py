@@ -189,7 +189,9 @@ def test_every_cell_is_where_its_name_says_in_matrix_text_and_picture() -> None:
     for row, letter in enumerate("ABCDEFGHI"):
         for column in range(9):
             state = blank.clone()
-            state.apply({"player": view.format(state, "player").read(f"Action: {letter}{column + 1} 7", Legal())})
+            state.apply(
+                {"player": view.format(state, "player").read(f"Action: {letter}{column + 1} 7", Legal())}
+            )
             assert [(r, c) for r in range(9) for c in range(9) if view.matrix(state)[r][c]] == [(row, column)]
             line = view.text(state, "player").splitlines()[row + 1].split()
             assert line[0] == letter

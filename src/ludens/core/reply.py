@@ -94,7 +94,7 @@ class ActionFormat(ReplyFormat):
         phrases: dict[str, list[str]] = {}
         for hit in _inline(self.label).finditer(text, start):
             [phrase, *_] = text[hit.end() : hit.end() + _LONGEST_NAME].splitlines() or [""]
-            words = phrase.split()[:_MOST_WORDS]
+            words = phrase.split()[:_MOST_WORDS] if phrase not in phrases else ()
             if words:
                 phrases[phrase] = [unwrap(" ".join(words[:n])) for n in range(len(words), 0, -1)]
         names = list(dict.fromkeys(name for prefixes in phrases.values() for name in prefixes))
@@ -177,12 +177,11 @@ def _labelled(text: str, labels: Sequence[str]) -> list[tuple[int, str]]:
         bare = line.lstrip(_DECORATION)
         indent = len(line) - len(bare)
         for label in labels:
-            rest = bare[len(label) :].lstrip(_BLANKS + "*_`")
-            if rest[:1] in (":", "：") and bare[: len(label)].lower() == label.lower():
-                name = rest.rstrip(_DECORATION)
-                if len(name) > 1:
-                    found.append((start + indent + len(label), unwrap(name[1:])))
-                break
+            if bare[: len(label)].lower() != label.lower():
+                continue
+            rest = bare[len(label) :].lstrip(_BLANKS + "*_`").rstrip(_DECORATION)
+            if rest[:1] in (":", "："):
+                found.append((start + indent + len(label), unwrap(rest[1:])))
         start += len(line)
     return found
 
