@@ -72,7 +72,7 @@ class ActionFormat(ReplyFormat):
         named = list(dict.fromkeys(name for _, name in places if name))
         if not named:
             bare = self._matches([unwrap(said)], legal)[0] if len(said) <= 200 else None
-            if bare is None:
+            if not bare:
                 raise Unreadable(f"the reply has no line '{self.label}: ...'.")
             return bare
         actions = dict(zip(self._matches(named, legal), named, strict=True))
