@@ -1,4 +1,4 @@
-"""Readers take the action from where it was asked to stand, and survive whatever a model sends."""
+"""Reply formats: the action is read from the requested place only, and any text is handled."""
 
 from __future__ import annotations
 
@@ -93,12 +93,18 @@ MEGABYTE = [
         "◁think▷Action: B2◁/think▷Action: A1",
         "[THINK]Action: B2[/THINK]\nAction: A1",
         "<thought>Action: B2</thought>Action: A1",
+        "\xa0Action:\xa0A1\u200b",
+        "\u3000**Action**\u2009: A1",
+        "Final action: A1",
+        "Action: A1\n**Final Action: A1**",
+        "Action: A1\nSo I end with 'Action: A1' as requested.",
+        "I first thought of Action: B2, which is taken.\nAction: A1",
         '{"action": "A1"}',
         '{"thought": "B2 is taken.", "Action" : "a1"}',
         'My move:\n```json\n{\n  "action": "A1",\n  "reason": "B2 is taken"\n}\n```',
     ],
 )
-def test_an_action_in_its_place_is_read(reply: str) -> None:
+def test_labelled_actions_are_read(reply: str) -> None:
     assert FORMAT.read(reply, LEGAL) == "A1"
 
 
@@ -136,13 +142,22 @@ def test_an_action_in_its_place_is_read(reply: str) -> None:
         ("Action: Z9\nAction: A1", Ambiguous),
         ('{"action": "A1"}\n{"action": "B2"}', Ambiguous),
         ('{"action": "A1"}\nAction: B2', Ambiguous),
+        ("Action: A1\nNo wait, Action: B2", Ambiguous),
+        ("Action: A1\nNo wait, **Action:** B2 is better.", Ambiguous),
+        ("Action: A1\nNo wait, Action: take 2 from it", Ambiguous),
+        ("Action: A1\nNo wait, Action: Z9", Ambiguous),
+        ("Action: A1. No wait, Action: B2", Ambiguous),
+        ("Action: A1\nFinal action: B2", Ambiguous),
+        ('{"action": "A1"}\nOr rather Action: B2', Ambiguous),
+        ("Action: Z9\nNo wait, Action: Z8", Illegal),
+        ("No wait, Action: A1", Unreadable),
         ('{"action": "Z9"}', Illegal),
         ('{"action": ""}', Unreadable),
         ('{"reaction": "A1"}', Unreadable),
         ("◁think▷Action: A1", Unreadable),
     ],
 )
-def test_everything_else_is_refused_with_a_reason(reply: str, error: type[MoveError]) -> None:
+def test_other_replies_are_rejected_with_a_reason(reply: str, error: type[MoveError]) -> None:
     with pytest.raises(error) as refused:
         FORMAT.read(reply, LEGAL)
     assert str(refused.value).endswith(".")
@@ -150,8 +165,8 @@ def test_everything_else_is_refused_with_a_reason(reply: str, error: type[MoveEr
 
 
 @pytest.mark.parametrize("reply", MEGABYTE, ids=lambda reply: reply[:12].strip() or repr(reply[:1]))
-def test_a_megabyte_is_no_burden(reply: str) -> None:
-    """Quadratic readers would need hours for these, so that no clock is needed to notice."""
+def test_a_megabyte_is_read_in_linear_time(reply: str) -> None:
+    """A quadratic reader would need hours."""
     for legal in (LEGAL, Legal.text()):
         for reader in (FORMAT, MessageFormat()):
             try:
@@ -171,7 +186,7 @@ REPLIES = st.lists(SCRAPS | st.text(max_size=8), max_size=25).map("".join)
 @given(REPLIES)
 @example("<think>" * 3 + "</think>")
 @example("\u212a</thin\u212a>Action: A1")
-def test_no_reply_crashes_a_reader_and_every_action_read_is_legal(reply: str) -> None:
+def test_any_text_is_a_legal_action_or_a_move_error(reply: str) -> None:
     for reader in (FORMAT, ActionFormat("Move", {"corner": "A1"})):
         try:
             assert reader.read(reply, LEGAL) in LEGAL
@@ -180,14 +195,14 @@ def test_no_reply_crashes_a_reader_and_every_action_read_is_legal(reply: str) ->
 
 
 @given(REPLIES, st.sampled_from(LEGAL))
-def test_what_stands_between_think_tags_never_acts(reasoning: str, action: str) -> None:
+def test_actions_between_think_tags_are_ignored(reasoning: str, action: str) -> None:
     assume("</" not in reasoning)
     told = f"<think>{reasoning}</think>\n{FORMAT.write(action)}"
     assert FORMAT.read(told, LEGAL) == action
 
 
 @given(REPLIES)
-def test_reasoning_is_removed_for_good(reply: str) -> None:
+def test_text_without_tags_is_kept(reply: str) -> None:
     once = without_reasoning(reply)
     assert len(once) <= len(reply)
     if "<" not in reply:
@@ -208,22 +223,22 @@ def test_every_written_action_is_read(names: list[str], data: st.DataObject) -> 
 
 
 @pytest.mark.parametrize("dash", "‐‑‒–—−")
-def test_dashes_that_look_alike_mean_the_same(dash: str) -> None:
+def test_all_dashes_are_equal(dash: str) -> None:
     assert FORMAT.read(f"Action: a2{dash}a3*", LEGAL) == "a2-a3*"
 
 
-def test_brackets_in_a_message_are_no_reasoning() -> None:
+def test_brackets_in_a_message_are_not_reasoning() -> None:
     said = "[thinking aloud] Cut the red one."
     assert MessageFormat().read(said, Legal.text()) == said
 
 
-def test_actions_that_differ_in_case_alone_need_their_exact_spelling() -> None:
+def test_actions_that_differ_only_in_case_need_the_exact_spelling() -> None:
     assert FORMAT.read("Action: nf3", Legal(["Nf3", "nf3"])) == "nf3"
     with pytest.raises(Illegal):
         FORMAT.read("Action: NF3", Legal(["Nf3", "nf3"]))
 
 
-def test_aliases_stand_for_legal_actions_only() -> None:
+def test_aliases_apply_to_legal_actions_only() -> None:
     reader = ActionFormat("Move", {"up": "north", "down": "south"})
     assert reader.read("Move: UP", Legal(["north"])) == "north"
     assert reader.write("north") == "Move: north"
@@ -233,16 +248,16 @@ def test_aliases_stand_for_legal_actions_only() -> None:
         reader.read("Action: up and away", Legal(["north"]))
 
 
-def test_an_action_format_reads_words_too() -> None:
+def test_an_action_format_reads_free_text() -> None:
     assert FORMAT.read("Action: anything at all", Legal.text()) == "anything at all"
 
 
-def test_the_instruction_is_what_the_reader_wants() -> None:
+def test_instructions() -> None:
     assert "Action: <" in FORMAT.ask(LEGAL)
     assert MessageFormat("Say it.").ask(Legal.text()) == "Say it."
 
 
-def test_a_message_is_the_whole_reply_without_its_reasoning() -> None:
+def test_a_message_is_the_reply_without_reasoning() -> None:
     reader = MessageFormat()
     assert reader.read("<think>hm</think>\n Cut the red one.\nThen wait. ", Legal.text()) == (
         "Cut the red one.\nThen wait."
@@ -263,5 +278,5 @@ def test_labels_are_found_line_by_line() -> None:
     ("wrapped", "bare"),
     [("`x`", "x"), ("\\boxed{x}", "x"), ("<", "<"), ("", ""), ("(-1)", "-1"), ("...", "...")],
 )
-def test_wrapping_comes_off_unless_nothing_else_is_there(wrapped: str, bare: str) -> None:
+def test_unwrap(wrapped: str, bare: str) -> None:
     assert unwrap(wrapped) == bare

@@ -2,6 +2,7 @@
 
 import shutil
 
+import pyspiel
 import pytest
 
 import ludens
@@ -10,6 +11,7 @@ from ludens.core.state import State
 from ludens.core.view import RenderOptions
 from ludens.games.chess.bots import evaluate, find_engine
 from ludens.loop import play
+from ludens.testing import Trial
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 ENDING = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1"
@@ -54,6 +56,20 @@ def test_known_counts_at_depth_four(fen: str, count: int) -> None:
         ("Action: 0-0-0", "e1c1"),
         ("Action: **Nxf7**", "e5f7"),
         ("Action: dxe6", "d5e6"),
+        ("Action: 0-0", "e1g1"),
+        ("Action: o-o", "e1g1"),
+        ("Action: e1-g1", "e1g1"),
+        ("Action: 1. Nxf7", "e5f7"),
+        ("Action: 12.Nxf7!", "e5f7"),
+        ("Action: 3... Nxf7", "e5f7"),
+        ("1. Nxf7", "e5f7"),
+        ("Action: e5xf7", "e5f7"),
+        ("Action: e5 – f7", "e5f7"),
+        ("Action: E5F7", "e5f7"),
+        ("Action: Ne5xf7", "e5f7"),
+        ("Action: nxf7", "e5f7"),
+        ("Action: A2-A3", "a2a3"),
+        ("Action: B2B3", "b2b3"),
         ("Bb5 looks nice, but no.\nAction: Kf1", "e1f1"),
     ],
 )
@@ -67,21 +83,61 @@ def test_promotion_and_check_marks() -> None:
     game = ludens.make("chess", fen="7k/4P3/8/8/8/8/8/4K3 w - - 0 1")
     state, view = game.start(0), game.view(RenderOptions())
     read = view.format(state, "white").read
-    for said in ("e7e8q", "e8=Q+", "e8=Q"):
+    for said in ("e7e8q", "e8=Q+", "e8=Q", "e7e8=Q", "e7-e8=Q", "e7e8Q", "E7E8=Q+", "1. e8=Q", "e8Q", "e8=q"):
         assert read(f"Action: {said}", state.legal("white")) == "e7e8q"
     assert read("Action: e8=N", state.legal("white")) == "e7e8n"
     with pytest.raises(Illegal):
         read("Action: e7e8", state.legal("white"))
 
 
-def test_bishop_and_pawn_are_told_apart_by_case() -> None:
-    game = ludens.make("chess", fen="4k3/8/8/8/2p5/1P1B4/8/4K3 w - - 0 1")
+BOTH = "4k3/8/8/8/2p5/1P1B4/8/4K3 w - - 0 1"
+PAWN_ONLY = "4k3/8/8/8/2p5/1P6/8/4K3 w - - 0 1"
+BISHOP_ONLY = "4k3/8/8/8/2p5/3B4/8/4K3 w - - 0 1"
+
+
+@pytest.mark.parametrize(
+    ("fen", "name", "move"),
+    [
+        (BOTH, "bxc4", "b3c4"),
+        (BOTH, "Bxc4", "d3c4"),
+        (BOTH, "BXC4", None),
+        (PAWN_ONLY, "bxc4", "b3c4"),
+        (PAWN_ONLY, "Bxc4", None),
+        (BISHOP_ONLY, "bxc4", None),
+        (BISHOP_ONLY, "Bxc4", "d3c4"),
+        (BISHOP_ONLY, "Bd3-c4", "d3c4"),
+        (BISHOP_ONLY, "Bd3xc4", "d3c4"),
+        ("1B2k3/8/1p6/8/8/8/1P6/1B2K3 w - - 0 1", "1. b4 b5", None),
+    ],
+)
+def test_case_tells_a_bishop_from_a_pawn(fen: str, name: str, move: str | None) -> None:
+    game = ludens.make("chess", fen=fen)
     state, view = game.start(0), game.view(RenderOptions())
     read = view.format(state, "white").read
-    assert read("Action: bxc4", state.legal("white")) == "b3c4"
-    assert read("Action: Bxc4", state.legal("white")) == "d3c4"
-    with pytest.raises(Illegal):
-        read("Action: BXC4", state.legal("white"))
+    if move:
+        assert read(f"Action: {name}", state.legal("white")) == move
+    else:
+        with pytest.raises(Illegal):
+            read(f"Action: {name}", state.legal("white"))
+
+
+@pytest.mark.parametrize("fen", ["", KIWIPETE, ENDING, PROMOTIONS, "k7/8/1B6/8/8/8/1B3b2/K3B1B1 w - - 0 1"])
+def test_every_legal_move_is_read_in_standard_notation(fen: str) -> None:
+    """A bishop's move with a lower-case letter, or a move of the b-pawn with a capital, is not read."""
+    game = ludens.make("chess", fen=fen)
+    view = game.view(RenderOptions())
+    for state in Trial(game, seeds=(0, 1), steps=60).states(20):
+        for seat in state.to_act:
+            legal, read, spiel = state.legal(seat), view.format(state, seat).read, state.spiel  # type: ignore[attr-defined]
+            standard = {spiel.action_to_string(action): action for action in spiel.legal_actions()}
+            for name, action in standard.items():
+                move = pyspiel.chess.action_to_move(action, spiel.board()).to_lan()
+                for said in (name, name.rstrip("+#"), f"7. {name}", move, f"{move[:2]}-{move[2:]}"):
+                    assert read(f"Action: {said}", legal) == move, (said, str(spiel))
+                other = name[0].swapcase() + name[1:]
+                if name[0] in "bB" and other not in standard:
+                    with pytest.raises(Illegal):
+                        read(f"Action: {other}", legal)
 
 
 def test_notes_tell_what_the_picture_cannot() -> None:

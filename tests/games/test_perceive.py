@@ -34,6 +34,19 @@ def read(text: str, rows: int = 2, columns: int = 2) -> list[list[int]]:
         "<think>[[9, 9], [9, 9]]</think>[[0, 1], [2, -1]]",
         "[[0, 1], [2, -1]] and once more [[0, 1], [2, -1]]",
         "| 0 | 1 |\n| 2 | -1 |",
+        "| 0 | 1 |\n|---|:-:|\n| 2 | -1 |",
+        "| 7 | 8 |\n|---|---|\n| 0 | 1 |\n| 2 | -1 |",
+        "0 | 1\n--+---\n2 | -1",
+        "[[0, 1],  # row A\n [2, -1]]  # row B",
+        "[[0, 1], // top\n // second row\n [2, -1]] // bottom",
+        "0 1 # row A\n2 -1 # row B",
+        '[["0", "1"], ["2", "-1"]]',
+        "[['0', '1'], ['2', '-1']]",
+        "[[0, 1], [2, −1]]",
+        "0 1\n2 −1",
+        "[\n  [0, 1,],\n  [2, -1,],\n]",
+        "[[0 1]\n [2 -1]]",
+        r"\begin{bmatrix} \text{0} & 1 \\ \hline 2 & -1 \end{bmatrix}",
     ],
 )
 def test_accepted_matrix_notations(text: str) -> None:
@@ -50,6 +63,9 @@ def test_accepted_matrix_notations(text: str) -> None:
         "[[0.5, 1], [2, 3]]",
         "<think>[[0,1],[2,3]]",
         "[[a,b],[c,d]]",
+        "[[0, 1]] # and [2, -1]",
+        r"\begin{bmatrix} 0.5 & 1 \\ 2 & 3 \end{bmatrix}",
+        "0 1\n\n2 3",
     ],
 )
 def test_invalid_matrices(text: str) -> None:
@@ -58,8 +74,9 @@ def test_invalid_matrices(text: str) -> None:
 
 
 def test_two_different_matrices_are_ambiguous() -> None:
-    with pytest.raises(Ambiguous):
-        read("[[0, 1], [2, 3]] or [[1, 1], [2, 3]]")
+    for text in ("[[0, 1], [2, 3]] or [[1, 1], [2, 3]]", "[[0, 1], [2, 3]] # or [[1, 1], [2, 3]]"):
+        with pytest.raises(Ambiguous):
+            read(text)
 
 
 @given(matrices)
@@ -77,9 +94,19 @@ def test_junk_never_breaks_the_reader(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "hostile", ["[" * 500_000, "[0," * 300_000, "1 " * 500_000, r"\begin{matrix}" * 50_000]
+    "hostile",
+    [
+        "[" * 500_000,
+        "[0," * 300_000,
+        "1 " * 500_000,
+        r"\begin{matrix}" * 50_000,
+        " " * 1_000_000,
+        "[" + " " * 1_000_000,
+        r"\begin{matrix}" * 50_000 + r"\end{matrix}",
+        "]#" * 400_000 + "[",
+    ],
 )
-def test_a_megabyte_is_read_quickly(hostile: str) -> None:
+def test_a_megabyte_is_read_in_linear_time(hostile: str) -> None:
     with pytest.raises(MoveError):
         read(hostile)
 
@@ -123,3 +150,10 @@ async def test_guessing_earns_one_in_k() -> None:
 def test_only_boards_can_be_perceived(board: str) -> None:
     with pytest.raises(BadOption):
         ludens.make("perceive", board=board)
+
+
+def test_the_reason_is_short() -> None:
+    rows = "\n".join("1 " * width for width in range(1, 300))
+    with pytest.raises(Unreadable, match="299 rows of 1 to 299") as rejected:
+        read(rows)
+    assert len(str(rejected.value)) < 200

@@ -42,6 +42,16 @@ def test_a_wrong_move_is_an_answer_and_earns_nothing() -> None:
         reader.read("e2e4 is what I would play", Legal.text())
 
 
+@pytest.mark.parametrize("blank", ["\xa0", "\u3000", "\u200b", "\ufeff"])
+@pytest.mark.parametrize("board", BOARDS)
+def test_unicode_blanks_before_the_label_are_ignored(board: str, blank: str) -> None:
+    game = ludens.make("rule", board=board)
+    state = game.start(1)
+    reader = game.view(RenderOptions()).format(state, "player")
+    assert reader.read(f"{blank}Action: Z99", state.legal("player")) == "Z99"
+    assert reader.read(f"I see.\n{blank}Action: Z99", state.legal("player")) == "Z99"
+
+
 def test_both_notations_of_chess_count() -> None:
     game = ludens.make("rule", board="chess")
     seed = next(s for s in range(500) if "g1f3" in game.start(s).position.legal("white"))  # type: ignore[attr-defined]

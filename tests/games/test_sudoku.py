@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import ludens
 from ludens.core.errors import BadOption, Illegal, MoveError, Unreadable
+from ludens.core.legal import Legal
 from ludens.core.view import RenderOptions
 from ludens.games.sudoku.generator import NAMES, Puzzle, full_grid, puzzle, solutions, solve
 from ludens.games.sudoku.rules import Sudoku, SudokuState
@@ -188,7 +189,9 @@ def test_every_cell_is_where_its_name_says_in_matrix_text_and_picture() -> None:
     for row, letter in enumerate("ABCDEFGHI"):
         for column in range(9):
             state = blank.clone()
-            state.apply({"player": view.format(state, "player").read(f"Action: {letter}{column + 1} 7", ())})
+            state.apply(
+                {"player": view.format(state, "player").read(f"Action: {letter}{column + 1} 7", Legal())}
+            )
             assert [(r, c) for r in range(9) for c in range(9) if view.matrix(state)[r][c]] == [(row, column)]
             line = view.text(state, "player").splitlines()[row + 1].split()
             assert line[0] == letter
@@ -216,23 +219,23 @@ def test_clues_and_placed_digits_differ_in_picture_and_text() -> None:
 @pytest.mark.parametrize(
     "reply",
     ["A1=5", "Action: A1=5", "Action: A1 5", "Action: a1: 5", "I think so.\nAction: **A 1 5**", "Action: A15",
-     "Action: A1 = 5", "<think>Action: B2=3</think>Action: A1,5", "Action: A1-5"],
+     "Action: A1 = 5", "<think>Action: B2=3</think>Action: A1,5", "Action: A1-5", "Action: 1A=5", "1a 5"],
 )  # fmt: skip
 def test_accepted_placement_notations(reply: str) -> None:
-    assert PlaceFormat().read(reply, ()) == "A1=5"
+    assert PlaceFormat().read(reply, Legal()) == "A1=5"
 
 
 @pytest.mark.parametrize("reply", ["", "A1", "Perhaps A1=5 or so.", "A1=5 and B1=6", "I can see 5 at A1"])
 def test_invalid_placements(reply: str) -> None:
     with pytest.raises(Unreadable):
-        PlaceFormat().read(reply, ())
+        PlaceFormat().read(reply, Legal())
 
 
 def test_a_cell_that_does_not_exist_and_two_answers_are_no_moves() -> None:
     with pytest.raises(Illegal):
-        PlaceFormat().read("Action: J1=5", ())
+        PlaceFormat().read("Action: J1=5", Legal())
     with pytest.raises(MoveError, match="several"):
-        PlaceFormat().read("Action: A1=5\nAction: A1=6", ())
+        PlaceFormat().read("Action: A1=5\nAction: A1=6", Legal())
 
 
 def test_right_and_wrong_digits_are_counted() -> None:

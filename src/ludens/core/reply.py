@@ -16,12 +16,21 @@ from functools import lru_cache
 from ludens.core.errors import Ambiguous, Illegal, Unreadable
 from ludens.core.legal import Legal
 
-_WRAPPERS = " \t\r\n\"'`*_.,;:!<>[](){}“”‘’"
+_BLANKS = (
+    " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u200b\u200c\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
+)
+"""Unicode white space, zero-width characters included."""
+_WRAPPERS = _BLANKS + "\"'`*_.,;:!<>[](){}“”‘’"
+_DECORATION = _WRAPPERS + "#-•$\\"
 _TAG = re.compile(r"<(/?)(?ai:think|thinking|thought|reasoning)>|◁(/?)(?ai:think)▷|\[(/?)THINK\]")
 _FRAME = re.compile(r"</?(?ai:answer)>|<\|(?:begin|end)_of_box\|>|\\(?:boxed|(?:text|math)(?:bf|rm|tt)?)\{")
 """Tags and LaTeX that models put around an answer."""
 _SPACES = re.compile(r"\s+")
-_DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
+DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
+"""A translation table: every dash and minus sign becomes a hyphen."""
+_LONGEST_NAME = 80
+_MOST_WORDS = 8
 
 
 class ReplyFormat(ABC):
@@ -55,23 +64,49 @@ class ActionFormat(ReplyFormat):
         return f"{self.label}: {action}"
 
     def read(self, text: str, legal: Legal) -> str:
-        said = without_reasoning(text).strip()
+        said = without_reasoning(text).strip(_BLANKS)
         if not said:
             raise Unreadable(f"the reply is empty; expected a line '{self.label}: ...'.")
-        named = list(dict.fromkeys(filter(None, labelled(said, self.label))))
+        said = _FRAME.sub(" ", said)
+        places = _labelled(said, (self.label, f"Final {self.label}"))
+        named = list(dict.fromkeys(name for _, name in places if name))
         if not named:
             bare = self._matches([unwrap(said)], legal)[0] if len(said) <= 200 else None
-            if bare is None:
+            if not bare:
                 raise Unreadable(f"the reply has no line '{self.label}: ...'.")
             return bare
         actions = dict(zip(self._matches(named, legal), named, strict=True))
+        if not legal.is_text:
+            actions |= self._restated(said, min(place for place, _ in places), legal)
         if len(actions) > 1:
-            listed = ", ".join(repr(_short(name)) for name in named[:4])
+            listed = ", ".join(repr(_short(name)) for name in dict.fromkeys([*named, *actions.values()][:4]))
             raise Ambiguous(f"the reply names several actions ({listed}); name exactly one.")
         [(action, name)] = actions.items()
         if action is None:
             raise Illegal(f"{_short(name)!r} is not a legal action now.")
         return action
+
+    def _restated(self, text: str, start: int, legal: Legal) -> dict[str | None, str]:
+        """The actions named by labels inside lines, from `start`: a model that changes its mind.
+
+        More text may follow the name; None stands for every name that is not legal.
+        """
+        phrases: dict[str, list[str]] = {}
+        for hit in _inline(self.label).finditer(text, start):
+            [phrase, *_] = text[hit.end() : hit.end() + _LONGEST_NAME].splitlines() or [""]
+            words = phrase.split()[:_MOST_WORDS] if phrase not in phrases else ()
+            if words:
+                phrases[phrase] = [unwrap(" ".join(words[:n])) for n in range(len(words), 0, -1)]
+        names = list(dict.fromkeys(name for prefixes in phrases.values() for name in prefixes))
+        matched = dict(zip(names, self._matches(names, legal), strict=True)) if names else {}
+        actions = (
+            (next(filter(None, map(matched.get, found)), None), found[-1]) for found in phrases.values()
+        )
+        return dict(actions)
+
+    def normal_form(self, name: str) -> str:
+        """The form in which spellings are compared."""
+        return fold(name)
 
     def _matches(self, names: Sequence[str], legal: Legal) -> Sequence[str | None]:
         """The legal action for each name; None where there is none or more than one."""
@@ -84,8 +119,8 @@ class ActionFormat(ReplyFormat):
         spelt: dict[str, set[str]] = {}
         for spelling, action in [*((action, action) for action in legal), *self.aliases.items()]:
             if action in exact:
-                spelt.setdefault(fold(spelling), set()).add(action)
-        hits = ({name} if name in exact else spelt.get(fold(name), set()) for name in meant)
+                spelt.setdefault(self.normal_form(spelling), set()).add(action)
+        hits = ({name} if name in exact else spelt.get(self.normal_form(name), set()) for name in meant)
         return [next(iter(hit)) if len(hit) == 1 else None for hit in hits]
 
 
@@ -129,34 +164,48 @@ def without_reasoning(text: str) -> str:
     return "".join(kept if inside else [*kept, text[start:]])
 
 
-def labelled(text: str, label: str) -> Sequence[str]:
+def labelled(text: str, *labels: str) -> Sequence[str]:
     """What follows `label:` on lines that start with it (decoration ignored), or as a JSON key."""
-    found = [unwrap(value) for value in _in_json(label).findall(text)]
-    wanted = label.lower()
-    for line in _FRAME.sub(" ", text).splitlines():
-        bare = line.strip(_WRAPPERS + "#-•$\\")
-        if bare[: len(wanted)].lower() != wanted:
-            continue
-        rest = bare[len(wanted) :].lstrip(" \t*_`")
-        if rest[:1] in (":", "："):
-            found.append(unwrap(rest[1:]))
+    return [name for _, name in _labelled(_FRAME.sub(" ", text), labels)]
+
+
+def _labelled(text: str, labels: Sequence[str]) -> list[tuple[int, str]]:
+    """The names that follow a label at the start of a line or as a JSON key, each with the label's end."""
+    found = [(hit.end(), unwrap(hit[1])) for hit in _in_json(labels).finditer(text)]
+    start = 0
+    for line in text.splitlines(keepends=True):
+        bare = line.lstrip(_DECORATION)
+        indent = len(line) - len(bare)
+        for label in labels:
+            if bare[: len(label)].lower() != label.lower():
+                continue
+            rest = bare[len(label) :].lstrip(_BLANKS + "*_`").rstrip(_DECORATION)
+            if rest[:1] in (":", "："):
+                found.append((start + indent + len(label), unwrap(rest[1:])))
+        start += len(line)
     return found
 
 
 @lru_cache(maxsize=64)
-def _in_json(label: str) -> re.Pattern[str]:
-    return re.compile(rf'"{re.escape(label)}"\s*:\s*"([^"\n]*)"', re.IGNORECASE)
+def _in_json(labels: Sequence[str]) -> re.Pattern[str]:
+    key = "|".join(map(re.escape, labels))
+    return re.compile(rf'"(?:{key})"\s*:\s*"([^"\n]*)"', re.IGNORECASE)
+
+
+@lru_cache(maxsize=64)
+def _inline(label: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(label)}[ \t*_`]{{0,9}}[:：]", re.IGNORECASE)
 
 
 def unwrap(name: str) -> str:
     """A name without surrounding quotes, emphasis, tags or \\boxed{}."""
-    bare = name.strip()
+    bare = name.strip(_BLANKS)
     return _FRAME.sub(" ", bare).strip(_WRAPPERS + "$\\") or bare
 
 
 def fold(name: str) -> str:
     """The normal form of a spelling: case, spaces, dashes and decoration do not matter."""
-    return _SPACES.sub(" ", name.casefold().translate(_DASHES)).strip(_WRAPPERS)
+    return _SPACES.sub(" ", name.casefold().translate(DASHES)).strip(_WRAPPERS)
 
 
 def _short(text: str) -> str:

@@ -5,16 +5,35 @@ A board game's view says how to get the matrix from a state and how to draw one;
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
 from ludens.core.random import Stream
+from ludens.core.reply import ActionFormat, ReplyFormat, fold
 from ludens.core.view import Picture, View
 from ludens.draw import Board, CellCache, Overlay, Sprite
 
 Matrix = Sequence[Sequence[int]]
+
+_CELL = re.compile(r"([a-z])[\s,-]{0,3}([0-9]{1,2})|([0-9]{1,2})[\s,-]{0,3}([a-z])")
+_MOVE = re.compile(r"([a-z][0-9]{1,2})[\s,x-]{1,3}([a-z][0-9]{1,2})")
+
+
+class CellFormat(ActionFormat):
+    """Cells or moves between cells: `H 8`, `8H` and `H-8` are read as `H8`, `a7-a6` as `a7a6`."""
+
+    def normal_form(self, name: str) -> str:
+        folded = fold(name)
+        if cell := _CELL.fullmatch(folded):
+            return (cell[1] or cell[4]) + (cell[2] or cell[3])
+        move = _MOVE.fullmatch(folded)
+        return move[1] + move[2] if move else folded
+
+
+_CELLS = CellFormat()
 
 
 class BoardView(View):
@@ -27,6 +46,9 @@ class BoardView(View):
     """The meaning of each code in the matrix; the empty cell comes first."""
     marks: ClassVar[Mapping[int, str]]
     """The character for each code in the text twin."""
+
+    def format(self, state: Any, seat: str) -> ReplyFormat:
+        return _CELLS
 
     @abstractmethod
     def matrix(self, state: Any) -> Matrix:

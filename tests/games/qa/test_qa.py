@@ -72,6 +72,9 @@ def test_there_may_be_no_examples() -> None:
         ("Answer: B", "B"),
         ("I count four.\n**Answer:** (B)", "B"),
         ("Answer: {B}", "B"),
+        ("Final answer: B", "B"),
+        ("I count four.\n**Final Answer:** B) {option}", "B"),
+        ("Answer: B\n\nFinal answer: B", "B"),
         ("Answer: B) {option}", "B"),
         ("Answer: B. {option}", "B"),
         ("Answer: B\nExplanation: A and C are too few, and D is too many.", "B"),
@@ -85,7 +88,17 @@ def test_a_letter_is_read_with_or_without_its_option(reply: str, letter: str) ->
 
 
 @pytest.mark.parametrize(
-    "reply", ["", "E", "Answer: E", "It is B, I think.", "Answer: A or B", "Answer: B. none"]
+    "reply",
+    [
+        "",
+        "E",
+        "Answer: E",
+        "It is B, I think.",
+        "Answer: A or B",
+        "Answer: B. none",
+        "Answer: A\nFinal answer: B",
+        "My final answer: B",
+    ],
 )
 def test_other_replies_are_rejected(reply: str) -> None:
     game = ludens.make("qa", board="gomoku", kind="count_stones")

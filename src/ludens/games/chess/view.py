@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ludens.core.game import Game
 from ludens.core.random import Stream
-from ludens.core.reply import ActionFormat
 from ludens.core.view import RenderOptions
 from ludens.draw import Sprite, draw_board, sprite_sheet
 from ludens.games.boards import BoardView, Matrix
+from ludens.games.chess.notation import ChessFormat, notations
 from ludens.games.open_spiel.adapter import SpielState
 
 _NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
@@ -80,21 +80,8 @@ class ChessView(BoardView):
             told.append(f"A pawn may be taken en passant on {passing}.")
         return " ".join(told)
 
-    def format(self, state: SpielState, seat: str) -> ActionFormat:
-        import pyspiel
-
-        if seat not in state.to_act:
-            return ActionFormat()
-        board, spiel = state.spiel.board(), state.spiel
-        player = spiel.current_player()
-        aliases: dict[str, str] = {}
-        for action in spiel.legal_actions():
-            name = str(pyspiel.chess.action_to_move(action, board).to_lan())
-            standard = str(spiel.action_to_string(player, action))
-            aliases[standard] = aliases[standard.rstrip("+#")] = name
-            if standard.startswith("O-O"):
-                aliases[standard.rstrip("+#").replace("O", "0")] = name
-        return ActionFormat(aliases=aliases)
+    def format(self, state: SpielState, seat: str) -> ChessFormat:
+        return ChessFormat(aliases=notations(state.spiel)) if seat in state.to_act else ChessFormat()
 
     def scatter(self, random: Stream) -> Matrix:
         """At most as many pieces of a kind as a game starts with, on any squares."""

@@ -172,10 +172,10 @@ def shape_error(matrix: Any, rows: int, columns: int) -> str | None:
     if not isinstance(matrix, list) or not all(isinstance(row, list) for row in matrix):
         return "the answer is not a matrix: a list of rows, each a list of whole numbers."
     if len(matrix) != rows or any(len(row) != columns for row in matrix):
-        widths = sorted({len(row) for row in matrix})
+        widths = sorted({len(row) for row in matrix}) or [0]
+        held = " or ".join(map(str, widths)) if len(widths) <= 3 else f"{widths[0]} to {widths[-1]}"
         return (
-            f"the matrix must have {rows} rows of {columns} numbers; "
-            f"yours has {len(matrix)} rows of {' or '.join(map(str, widths)) or 0}."
+            f"the matrix must have {rows} rows of {columns} numbers; yours has {len(matrix)} rows of {held}."
         )
     if any(type(code) is not int for row in matrix for code in row):
         return "every entry of the matrix must be a whole number."

@@ -29,8 +29,9 @@ class MoveFormat(ReplyFormat):
         try:
             return self.own.read(text, self.moves)
         except Illegal:
-            named = [name for name in labelled(without_reasoning(text), "Action") if name]
-            return named[-1][: legal.text_limit]
+            said = without_reasoning(text)
+            named = [name for name in labelled(said, "Action") if name]
+            return (named or [said.strip()])[-1][: legal.text_limit]
 
 
 class RuleView(View):

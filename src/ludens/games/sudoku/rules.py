@@ -41,7 +41,7 @@ class Sudoku(Game):
     Observation: the grid, rows A to I from the top, columns 1 to 9 from the left; clues are told apart from
     digits placed since.
     Actions: a digit for an empty cell, as in `A1=5`; legal when the cell's row, column and box do not hold
-    that digit yet, whether or not it leads to the solution. Replies such as `A1 5` are read, too. Digits
+    that digit yet, whether or not it leads to the solution. Replies such as `A1 5` are accepted. Digits
     cannot be changed.
     Rewards: +1 for the full grid, -1 when no digit fits an empty cell any more.
     Facts: `solvable_digits` counts the digits placed that are those of the one solution, `wrong_digits`

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ludens.core.game import Game
-from ludens.core.reply import ActionFormat
+from ludens.core.reply import DASHES, ActionFormat
 from ludens.core.state import Legal
 from ludens.core.view import RenderOptions
 from ludens.draw import Canvas, Picture, draw_board, get_theme, sprite_sheet
@@ -16,7 +16,7 @@ from ludens.games.boards import BoardView, Matrix
 from ludens.games.sudoku.generator import NAMES, SIDE
 from ludens.games.sudoku.rules import SudokuState
 
-_SPELT = re.compile(r"([A-I])\s?([1-9])\s?[=:,-]?\s?([1-9])", re.IGNORECASE)
+_SPELT = re.compile(r"(?:([A-I])\s?([1-9])|([1-9])\s?([A-I]))\s?[=:,-]?\s?([1-9])", re.IGNORECASE | re.ASCII)
 
 
 class SudokuView(BoardView):
@@ -84,7 +84,7 @@ class SudokuView(BoardView):
 
 @dataclass(frozen=True)
 class PlaceFormat(ActionFormat):
-    """A last line `Action: A1=5`; cell and digit may also be separated by a space, a colon or nothing.
+    """A last line `Action: A1=5`; `A1 5`, `A1: 5`, `A15` and `1A=5` are read, too.
 
     Whether the digit may go there is for the state to say, which names the digit in the way.
     """
@@ -93,5 +93,9 @@ class PlaceFormat(ActionFormat):
         return f"End your reply with one line: {self.label}: <cell>=<digit>, as in {self.label}: A1=5"
 
     def _matches(self, names: Sequence[str], legal: Legal) -> Sequence[str | None]:
-        spelt = (_SPELT.fullmatch(name) for name in names)
-        return [f"{found[1].upper()}{found[2]}={found[3]}" if found else None for found in spelt]
+        return [_placement(name) for name in names]
+
+
+def _placement(name: str) -> str | None:
+    spelt = _SPELT.fullmatch(name.translate(DASHES))
+    return f"{spelt[1] or spelt[4]}{spelt[2] or spelt[3]}={spelt[5]}".upper() if spelt else None
