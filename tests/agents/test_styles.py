@@ -77,7 +77,7 @@ def test_a_format_can_override_the_wording_of_a_style() -> None:
 
 
 class Obedient(Model):
-    """Reasons about everything it was shown, in tags where the prompt asks for tags, else before the reply."""
+    """Reasons about what it was shown: in tags where the prompt asks for tags, else before its reply."""
 
     def __init__(self) -> None:
         super().__init__("vllm/obedient@http://127.0.0.1:1/v1")

@@ -80,6 +80,9 @@ class CommaView(View):
     def format(self, state: Dialogue, seat: str) -> ReplyFormat:
         return self._formats[seat]
 
+    def public_action(self, state: Dialogue, seat: str, action: str) -> str:
+        return next(said.heard for said in reversed(state.said) if said.seat == seat)
+
     def guess(self, state: Dialogue, seat: str, random: Stream) -> str:
         return random.choice(state.puzzle.actions) if seat == "solver" else ""
 
