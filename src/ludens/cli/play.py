@@ -83,7 +83,8 @@ def play(
 
     async def play_and_close() -> Episode:
         try:
-            return await play_one(made, agents, seed, render=render, observer=OnStep(hook))
+            observer = OnStep(hook)
+            return await play_one(made, agents, seed, render=render, observer=observer, void_on_error=True)
         finally:
             for player in agents.values():
                 await player.close()
