@@ -65,7 +65,7 @@ def test_control_characters_are_removed(ludens: Run, monkeypatch: pytest.MonkeyP
 
 
 def test_a_bot_that_raises_aborts_the_game(
-    ludens: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ludens: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     @dataclass
     class Broken(Agent):
@@ -83,6 +83,7 @@ def test_a_bot_that_raises_aborts_the_game(
     [line] = ran.err.splitlines()
     assert "aborted by o" in line
     assert "no idea" in line
+    assert "Traceback" in caplog.text
     episode = Episode.from_json(file.read_bytes())
     assert (episode.status, episode.culprit, len(episode.moves)) == ("void", "o", 1)
 
