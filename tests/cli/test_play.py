@@ -16,6 +16,7 @@ import pytest
 
 from ludens import Episode, verify
 from ludens.agents import AGENTS
+from ludens.agents.human import Human
 from ludens.core.agent import Agent, Ask, Reply
 from tests.cli.conftest import Run
 
@@ -123,6 +124,17 @@ def test_leaving_is_not_a_failure(process: Run, tmp_path: Path, typed: str) -> N
     assert "aborted" not in ran.err
     episode = Episode.from_json(file.read_bytes())
     assert (episode.status, episode.culprit) == ("void", "x")
+
+
+def test_an_error_is_not_called_leaving(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(human: Human, ask: Ask) -> str:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Human, "_shown", broken)
+    ran = ludens("play", "tic_tac_toe", "--seat", "x=human")
+    assert ran.code == 1
+    assert "left the game" not in ran.out
+    assert "disk full" in ran.err
 
 
 def test_help_prints_rules_actions_and_how_to_leave(process: Run) -> None:

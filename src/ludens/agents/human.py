@@ -46,7 +46,7 @@ class Human(Agent):
                 _print(_help(ask))
                 typed = await _typed(ask)
         if command == QUIT:
-            raise _left(ask)
+            raise AgentFailure(left_message(ask.seat))
         return Reply(typed, _canonical(typed, ask))
 
     def _shown(self, ask: Ask) -> str:
@@ -62,6 +62,11 @@ class Human(Agent):
             parts.append(f"({_MESSAGES})")
         parts.append(_legal(ask))
         return "\n".join(filter(None, parts))
+
+
+def left_message(seat: str) -> str:
+    """The error of an episode that a person has left."""
+    return f"{seat} left the game."
 
 
 def _help(ask: Ask) -> str:
@@ -92,10 +97,6 @@ def _canonical(typed: str, ask: Ask) -> str | None:
     return same[0] if len(same) == 1 else typed
 
 
-def _left(ask: Ask) -> AgentFailure:
-    return AgentFailure(f"{ask.seat} left the game.")
-
-
 def _print(text: str) -> None:
     print(terminal.wrapped(harmless(text), terminal.width_of(sys.stderr)), file=sys.stderr, flush=True)
 
@@ -107,5 +108,5 @@ async def _typed(ask: Ask) -> str:
         while ask.legal.is_text and typed.endswith("\\"):
             typed = typed[:-1] + "\n" + await terminal.line("... ")
     except EOFError:
-        raise _left(ask) from None
+        raise AgentFailure(left_message(ask.seat)) from None
     return typed.strip()

@@ -64,6 +64,7 @@ def play(
     render = render_options(theme, size)
     if out is not None:
         writable(out)
+    from ludens.agents.human import left_message
     from ludens.agents.terminal import width_of, wrapped
     from ludens.core.observer import OnStep
     from ludens.core.view import view_of
@@ -90,7 +91,7 @@ def play(
                 await player.close()
 
     episode = asyncio.run(play_and_close())
-    left = episode.status == "void" and episode.culprit in people
+    left = episode.status == "void" and episode.error == left_message(episode.culprit)
     for person in people if last and not left and view.has_text else ():
         aside(wrapped(f"\n{view.text(last[0], person)}\n", width_of(sys.stderr)))
     if out is not None:
