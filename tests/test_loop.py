@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -196,7 +196,10 @@ async def test_a_late_reply_is_a_verdict() -> None:
 
 async def test_an_agents_own_timeout_is_a_failure_and_not_a_move() -> None:
     for config in (PlayConfig(), PlayConfig(seconds=30)):
-        episode = await play(GAME, bots(left=Slow(says=[TimeoutError("socket")])), 3, config=config)
+        players = bots(left=Slow(says=[TimeoutError("socket")]))
+        with pytest.raises(TimeoutError, match="socket"):
+            await play(GAME, players, 3, config=config)
+        episode = await play(GAME, players, 3, config=config, void_on_error=True)
         assert (episode.status, episode.culprit) == ("void", "left")
         assert episode.error == "slow raised TimeoutError: socket"
 
@@ -235,10 +238,38 @@ async def test_many_episodes_run_at_once_and_come_out_as_one_by_one() -> None:
     ],
 )
 async def test_a_failing_agent_voids_the_episode_and_its_moves_are_kept(said: Any, told: str) -> None:
-    episode = await play(GAME, bots(left=Scripted(says=["take 1", "take 2", said])), 3)
+    left = Scripted(says=["take 1", "take 2", said])
+    episode = await play(GAME, bots(left=left), 3, void_on_error=True)
     assert (episode.status, episode.culprit, episode.error) == ("void", "left", told)
     assert [move.action for move in episode.moves if move.seat == "left"] == ["take 1", "take 2"]
     assert verify(Episode.from_json(episode.to_json()), GAME) == 2
+
+
+@pytest.mark.parametrize("kind", [Scripted, Slow])
+async def test_a_programming_error_of_an_agent_is_raised(kind: type[Scripted]) -> None:
+    error = ValueError("no idea")
+    error.__cause__ = KeyError("what led to it")
+    with pytest.raises(ValueError, match="no idea") as raised:
+        await play(GAME, bots(left=kind(says=["take 1", error])), 3)
+    assert raised.value is error
+    assert isinstance(error.__cause__, KeyError)
+    assert error.__context__ is None
+    with pytest.raises(TypeError, match="must return a Reply"):
+        await play(GAME, bots(left=kind(says=[cast(Reply, None)])), 3)
+
+
+async def test_a_voided_programming_error_is_logged_with_its_traceback(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    left = Scripted(says=["take 1", ValueError("no idea")])
+    await play(GAME, bots(left=left), 3, void_on_error=True)
+    assert len(caplog.records) == 1
+    assert "test/pebbles with seed 3 is void" in caplog.text
+    assert "ValueError: no idea" in caplog.text
+    assert "in act" in caplog.text
+    caplog.clear()
+    await play(GAME, bots(left=Scripted(says=[AgentFailure("the provider is down.")])), 3, void_on_error=True)
+    assert caplog.records == []
 
 
 async def test_what_was_said_in_an_unfinished_move_is_kept_since_it_was_paid_for() -> None:
@@ -277,7 +308,7 @@ async def test_what_a_report_must_say_about_players_is_kept_once() -> None:
 
 
 async def test_of_two_failures_at_once_the_first_seat_is_named() -> None:
-    players = {"a": Slow(says=[ValueError("a")], naps=[0.02]), "b": Slow(says=[ValueError("b")])}
+    players = {"a": Slow(says=[AgentFailure("a")], naps=[0.02]), "b": Slow(says=[AgentFailure("b")])}
     episode = await play(Talk(), players, 1)
     assert (episode.status, episode.culprit, episode.moves) == ("void", "a", [])
 
@@ -324,6 +355,22 @@ async def test_an_observer_that_raises_ends_the_episode() -> None:
         await play(GAME, bots(), 3, observer=OnStep(hook))
 
 
+async def test_an_error_of_an_observer_never_voids_the_episode() -> None:
+    def hook(played: StepEvent) -> None:
+        raise BrokenPipeError("gone")
+
+    with pytest.raises(BrokenPipeError, match="gone"):
+        await play(GAME, bots(), 3, observer=OnStep(hook), void_on_error=True)
+
+
+async def test_a_usage_error_keeps_its_cause() -> None:
+    error = BadOption("no such thing.")
+    error.__cause__ = KeyError("thing")
+    with pytest.raises(BadOption, match="no such thing"):
+        await play(GAME, bots(left=Scripted(says=[error])), 3)
+    assert isinstance(error.__cause__, KeyError)
+
+
 async def test_an_agent_may_refuse_its_own_reply() -> None:
     refused = Unreadable("the provider filtered it.")
     refused.reply = Reply("half a sen", finish="filtered", usage=Usage(output_tokens=3))
@@ -352,7 +399,7 @@ async def test_usage_is_added_up() -> None:
         Scripted(says=[Reply("take 9", "take 9"), Reply("Action: take 1", "Action: take 1"), "hm"]),
         Slow(says=["take 2"], naps=[0, 9, 0]),
         Scripted(says=[Illegal("because."), "take 1"]),
-        Scripted(says=["take 1", ValueError("gone")]),
+        Scripted(says=["take 1", AgentFailure("gone")]),
         Scripted(says=["", "🙂" * 1000, "\ud83d"]),
     ],
     ids=["wrong replies", "wrong actions", "late", "refused by itself", "void", "junk"],
@@ -393,7 +440,7 @@ async def test_players_may_have_to_know_the_rules() -> None:
     assert not any("A1" in reason for reason in refusals)
 
 
-async def test_a_failing_game_voids_its_episode() -> None:
+async def test_an_error_of_a_game_voids_its_episode() -> None:
     class Broken(PebblesState):
         def _advance(self, actions: Mapping[str, str]) -> None:
             if self.heap < 6:

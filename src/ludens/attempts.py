@@ -1,4 +1,7 @@
-"""One attempt of a seat at a move: ask its agent, wait no longer than allowed, read the reply, judge it."""
+"""One attempt of a seat at a move: ask its agent within the time limit, read and check the reply.
+
+After the last attempt comes the fallback.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from ludens.core.ask import Ask
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Try, TryVerdict
 from ludens.core.errors import AgentFailure, Illegal, MoveError, Unreadable, UsageError
+from ludens.core.random import Stream
 from ludens.core.state import State
 from ludens.core.sync import in_thread
 
@@ -20,11 +24,11 @@ log = logging.getLogger("ludens.attempts")
 
 
 class SeatFailed(Exception):
-    """The agent of a seat failed: no answer could be had, or its code raised."""
+    """Wraps an exception of an agent and names its seat."""
 
-    def __init__(self, seat: str, message: str) -> None:
+    def __init__(self, seat: str, message: str, cause: Exception) -> None:
         super().__init__(message)
-        self.seat = seat
+        self.seat, self.cause = seat, cause
 
 
 async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> tuple[Try, str | None]:
@@ -45,6 +49,15 @@ async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> t
     return Try(text, verdict, reason, reply.finish, reply.usage, ms, reasoning), action
 
 
+def fallback(ask: Ask, state: State, config: PlayConfig, random: Stream) -> str:
+    """The action of a seat without a legal reply: the game's own, or as the config says."""
+    if (own := state.fallback(ask.seat)) is not None:
+        return own
+    if config.fallback == "forfeit":
+        return ""
+    return ask.legal.first if config.fallback == "first" else ask.legal.sample(random)
+
+
 async def _reply(agent: Agent, ask: Ask) -> Reply:
     try:
         with current_activity().waiting() if agent.waits else nullcontext():
@@ -55,9 +68,9 @@ async def _reply(agent: Agent, ask: Ask) -> Reply:
     except (MoveError, UsageError):
         raise
     except AgentFailure as error:
-        raise SeatFailed(ask.seat, str(error)) from error
+        raise SeatFailed(ask.seat, str(error), error) from error
     except Exception as error:
-        raise SeatFailed(ask.seat, f"{agent.spec} raised {type(error).__name__}: {error}") from error
+        raise SeatFailed(ask.seat, f"{agent.spec} raised {type(error).__name__}: {error}", error) from error
 
 
 def _action(reply: Reply, ask: Ask, state: State, config: PlayConfig) -> str:

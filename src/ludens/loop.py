@@ -8,23 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from logging import getLogger
 from math import isfinite
 from time import perf_counter
 
 import orjson
 
-from ludens.attempts import SeatFailed, attempt
+from ludens.attempts import SeatFailed, attempt, fallback
 from ludens.core.activity import current_activity
 from ludens.core.agent import Agent
-from ludens.core.ask import Ask, Exchange, build_ask
+from ludens.core.ask import Exchange, build_ask
 from ludens.core.config import PlayConfig, check_seats
 from ludens.core.episode import Episode, Move
-from ludens.core.errors import UsageError
+from ludens.core.errors import AgentFailure, UsageError
 from ludens.core.game import Game
-from ludens.core.observer import Observer, StepEvent
+from ludens.core.observer import Observer, ObserverFailed, StepEvent, notify
 from ludens.core.random import Stream, stream
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, view_of
+
+log = getLogger("ludens.loop")
 
 
 async def play(
@@ -38,8 +41,9 @@ async def play(
     render: RenderOptions | None = None,
     config: PlayConfig | None = None,
     observer: Observer | None = None,
+    void_on_error: bool = False,
 ) -> Episode:
-    """Play one episode. A failing agent or game voids it.
+    """Play one episode. An `AgentFailure` or an exception of the game voids it; a bug in an agent is raised.
 
     Args:
         game: The game.
@@ -50,7 +54,8 @@ async def play(
         opening: The joint actions that lead there, recorded so that the episode can be replayed.
         render: Theme, size and templates.
         config: Retries, fallback and limits.
-        observer: Is told what happens.
+        observer: Receives the events of the episode.
+        void_on_error: Whether bugs in agents void the episode and are logged, instead of being raised.
     """
     check_seats(game, agents)
     render, config = render or RenderOptions(), config or PlayConfig()
@@ -69,25 +74,20 @@ async def play(
         opening=[dict(actions) for actions in opening],
         branched=state is not None and not opening,
     )
-    table = _Table(game, episode, agents, observer)
+    table, failure = _Table(game, episode, agents, observer), None
     try:
         with current_activity().running():
             table.start(render, state)
             while table.state.to_act and table.step < config.horizon:
-                moves = await table.ask(table.state.to_act)
-                if not table.apply(moves):
+                if not table.apply(await table.ask(table.state.to_act)):
                     break
             table.finish()
-    except (UsageError, _ObserverFailed) as error:
-        raise error.__cause__ or error from None
     except Exception as error:
-        table.void(error)
+        failure = error
+    if failure is not None:
+        table.void(failure, void_on_error)
     episode.remarks = sorted({remark for agent in table.agents.values() for remark in agent.remarks})
     return episode
-
-
-class _ObserverFailed(Exception):
-    """Wraps an exception of an observer, which must not be taken for the game's."""
 
 
 class _Table:
@@ -131,7 +131,7 @@ class _Table:
                 episode.status, episode.culprit = "forfeit", lost[0]
                 return False
         state.apply({move.seat: move.action for move in moves})
-        self._notify("stepped", StepEvent(self.step, state, moves))
+        notify(self.observer, "stepped", StepEvent(self.step, state, moves))
         self.step += 1
         return True
 
@@ -146,9 +146,16 @@ class _Table:
         episode.status = "forfeit" if forfeit else "horizon" if state.to_act else "done"
         episode.returns, episode.facts = returns, facts
 
-    def void(self, error: Exception) -> None:
-        """Record why the episode cannot go on, and the replies in the step that was cut short."""
-        episode = self.episode
+    def void(self, error: Exception, void_on_error: bool) -> None:
+        """Record why the episode cannot go on and the replies in the unfinished step, or raise the error."""
+        episode, cause = self.episode, error
+        if isinstance(error, SeatFailed | ObserverFailed):
+            cause = error.cause
+        if not isinstance(cause, AgentFailure):
+            of_agent = isinstance(error, SeatFailed)
+            if isinstance(error, UsageError | ObserverFailed) or (of_agent and not void_on_error):
+                raise cause
+            log.error("%s with seed %d is void", episode.game, episode.seed, exc_info=cause)
         episode.status, episode.error = "void", f"{self.game.name} raised {type(error).__name__}: {error}"
         episode.unfinished = [move for move in self.begun[len(episode.moves) :] if move.tries]
         if isinstance(error, SeatFailed):
@@ -158,15 +165,15 @@ class _Table:
     async def _move(self, seat: str) -> Move:
         """Ask a seat until its reply is a legal action or its retries are used up."""
         agent, history = self.agents[seat], self.histories[seat]
-        sample = self.episode.sample
-        ask = build_ask(self.view, self.state, seat, agent.sees, self.config, history, self.step, sample)
+        shown = self.view, self.state, seat, agent.sees, self.config, history
+        ask = build_ask(*shown, self.step, self.episode.sample)
         move = Move(self.step, seat, "", "void", [picture.hash for picture in ask.observation.images])
         self.begun.append(move)
-        self._notify("asked", ask)
+        notify(self.observer, "asked", ask)
         started = perf_counter()
         while agent.unlimited_retries or len(move.tries) <= self.config.retries:
             tried, action = await attempt(agent, ask, self.state, self.config)
-            self._notify("replied", ask, tried)
+            notify(self.observer, "replied", ask, tried)
             if action is not None:
                 move.action, move.verdict = action, "retried" if move.tries else "ok"
                 if move.tries or tried.usage is not None or tried.text != action or tried.reasoning:
@@ -175,27 +182,12 @@ class _Table:
             move.tries.append(tried)
             ask = ask.again(tried.text, tried.reason)
         else:
-            move.action, move.verdict = self._fallback(ask), "fallback"
+            random = self._stream("fallback", self.step, seat)
+            move.action, move.verdict = fallback(ask, self.state, self.config, random), "fallback"
         move.ms = round((perf_counter() - started) * 1000, 3)
         history.add(Exchange(self.step, ask.observation, move.said, bool(move.pictures)))
         return move
 
-    def _fallback(self, ask: Ask) -> str:
-        if (own := self.state.fallback(ask.seat)) is not None:
-            return own
-        if self.config.fallback == "forfeit":
-            return ""
-        if self.config.fallback == "first":
-            return ask.legal.first
-        return ask.legal.sample(self._stream("fallback", self.step, ask.seat))
-
     def _stream(self, *names: str | int) -> Stream:
         sample = self.episode.sample
         return stream(self.episode.seed, *names, *(("sample", sample) if sample else ()))
-
-    def _notify(self, event: str, *args: object) -> None:
-        if self.observer is not None:
-            try:
-                getattr(self.observer, event)(*args)
-            except Exception as error:
-                raise _ObserverFailed from error

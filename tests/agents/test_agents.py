@@ -208,7 +208,7 @@ async def test_a_person_may_talk_over_several_lines_and_is_told_how(
     players = {"a": agent(f"human?pictures={tmp_path}", game), "b": Scripted(says=["hello"])}
     episode = await play(game, players, 1)
     assert episode.moves[0].action == "first line\nsecond line"
-    assert capsys.readouterr().err.count("to continue on the next line") == 1
+    assert capsys.readouterr().err.count("to continue the message on the next line") == 1
 
 
 async def test_pictures_need_a_folder(tmp_path: Path) -> None:

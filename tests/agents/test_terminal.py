@@ -65,3 +65,21 @@ async def test_another_object_in_place_of_standard_input(monkeypatch: pytest.Mon
     assert await terminal.line("> ") == "A1"
     with pytest.raises(EOFError):
         await terminal.line("> ")
+
+
+def test_long_lines_are_wrapped_and_keep_their_indentation() -> None:
+    board = "1 2 3\n  X O X"
+    assert terminal.wrapped(board, 20) == board
+    assert terminal.wrapped("    one two three four", 12) == "    one two\n    three\n    four"
+    assert terminal.wrapped("an extraordinarily-long-unbroken word", 20).splitlines() == [
+        "an",
+        "extraordinarily-long-unbroken",
+        "word",
+    ]
+    assert terminal.wrapped("x" * 300, None) == "x" * 300
+
+
+def test_only_terminals_have_a_width(tmp_path: Path) -> None:
+    with (tmp_path / "out.txt").open("w") as file:
+        assert terminal.width_of(file) is None
+    assert terminal.width_of(io.StringIO()) is None

@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+import termios
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from ludens import Episode, verify
 from ludens.agents import AGENTS
+from ludens.agents.human import Human
 from ludens.core.agent import Agent, Ask, Reply
 from tests.cli.conftest import Run
 
@@ -64,7 +66,7 @@ def test_control_characters_are_removed(ludens: Run, monkeypatch: pytest.MonkeyP
 
 
 def test_a_bot_that_raises_aborts_the_game(
-    ludens: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ludens: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     @dataclass
     class Broken(Agent):
@@ -82,6 +84,7 @@ def test_a_bot_that_raises_aborts_the_game(
     [line] = ran.err.splitlines()
     assert "aborted by o" in line
     assert "no idea" in line
+    assert "Traceback" in caplog.text
     episode = Episode.from_json(file.read_bytes())
     assert (episode.status, episode.culprit, len(episode.moves)) == ("void", "o", 1)
 
@@ -110,10 +113,47 @@ def test_two_people_take_turns_at_one_pipe(process: Run) -> None:
     assert actions == [("red", "UP"), ("blue", "DOWN"), ("red", "LEFT"), ("blue", "STAY")]
 
 
-def test_end_of_input_aborts_the_game(process: Run) -> None:
-    ran = process("play", "tic_tac_toe", "--seat", "x=human", typed="B2\n")
+@pytest.mark.parametrize("typed", ["B2\n", "B2\nquit\n", "b2\nQUIT\nA1\n"])
+def test_leaving_is_not_a_failure(process: Run, tmp_path: Path, typed: str) -> None:
+    file = tmp_path / "episode.json"
+    argv = ("play", "tic_tac_toe", "--seat", "x=human", "--seat", "o=bot/first", "--out", str(file))
+    ran = process(*argv, typed=typed)
+    assert ran.code == 0
+    assert "You left the game after 2 steps" in ran.out
+    assert "void" not in (ran.out + ran.err).lower()
+    assert "aborted" not in ran.err
+    episode = Episode.from_json(file.read_bytes())
+    assert (episode.status, episode.culprit) == ("void", "x")
+
+
+def test_an_error_is_not_called_leaving(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(human: Human, ask: Ask) -> str:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Human, "_shown", broken)
+    ran = ludens("play", "tic_tac_toe", "--seat", "x=human")
     assert ran.code == 1
-    assert "aborted by x" in ran.err.splitlines()[-1]
+    assert "left the game" not in ran.out
+    assert "disk full" in ran.err
+
+
+def test_help_prints_rules_actions_and_how_to_leave(process: Run) -> None:
+    ran = process(
+        "play", "tic_tac_toe", "--seat", "x=human", "--seat", "o=bot/first", typed="B2\nhelp\nquit\n"
+    )
+    assert ran.code == 0
+    helped = ran.err.split("x> ")[2]
+    assert "You are X." in helped
+    assert "legal actions: " in helped
+    assert "'quit'" in helped
+    assert "not accepted" not in ran.err
+
+
+def test_help_is_not_sent_as_a_message(process: Run) -> None:
+    argv = ("play", "comma/wire?turns=1", "--seat", "solver=human", "--json")
+    ran = process(*argv, typed="help\nHelp!\n")
+    assert ran.code == 0
+    assert [move["action"] for move in json.loads(ran.out)["moves"]] == ["Help!"]
 
 
 def test_ctrl_c_stops_at_once() -> None:
@@ -135,6 +175,36 @@ def test_ctrl_c_stops_at_once() -> None:
         player.kill()
         player.wait()
         os.close(near)
+
+
+def test_words_are_wrapped_to_the_width_of_the_terminal() -> None:
+    code = "import sys; from ludens.cli import main; "
+    code += "sys.exit(main(['play', 'comma/wire?turns=1', '--seat', 'solver=human']))"
+    near, far = pty.openpty()
+    termios.tcsetwinsize(far, (40, 44))
+    player = subprocess.Popen([sys.executable, "-c", code], stdin=far, stdout=far, stderr=far)
+    os.close(far)
+    try:
+        shown = _until(near, "solver> ")
+        os.write(near, b"four and twenty blackbirds baked in a pie for the king\n")
+        shown += _until(near, "Finished")
+        assert player.wait(timeout=20) == 0
+    finally:
+        player.kill()
+        player.wait()
+        os.close(near)
+    lines = [line.rstrip() for line in shown.splitlines()]
+    typed = next(number for number, line in enumerate(lines) if line.startswith("solver> four"))
+    assert (
+        max(
+            len(line)
+            for line in lines[:typed]
+            if not line.startswith("comma/wire,") and "/ludens-" not in line
+        )
+        <= 44
+    )
+    assert "   1. solver four and twenty blackbirds" in lines
+    assert "      baked in a pie for the king" in lines
 
 
 def _until(source: int, mark: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ludens.agents.mcts import Mcts
 from ludens.core.errors import BadOption, UnknownName, UsageError
-from ludens.core.options import configure, option, option_values, options_of
+from ludens.core.options import check_options, configure, option, option_values, options_of
+from ludens.core.registry import GAMES
+from ludens.games.chess.rules import Chess
+from ludens.games.hanabi.rules import Hanabi
+from ludens.games.minesweeper.rules import Minesweeper
+from ludens.models.specs import PromptOptions
 
 
 @dataclass(frozen=True)
@@ -96,3 +103,37 @@ def test_anything_given_is_taken_or_refused(given_as: dict[str, Any]) -> None:
     assert 1 <= kettle.cups <= 12
     assert 0 <= kettle.heat <= 100
     assert configure(Kettle, option_values(kettle), "kettle") == kettle
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (lambda: Hanabi(players=9), "'players' of hanabi must be at least 2 and at most 5, not 9"),
+        (lambda: Hanabi(players="two"), "'players' of hanabi must be a whole number"),
+        (lambda: Minesweeper(first="never"), "value of option 'first' of minesweeper 'never'"),
+        (lambda: Chess(fen=3), "'fen' of chess must be text"),
+        (lambda: Mcts(simulations=0), "'simulations' of bot/mcts must be at least 1"),
+        (lambda: PromptOptions(style="explane"), "did you mean 'explain'"),
+        (lambda: PromptOptions(frames=0), "must be at least 1"),
+    ],
+)
+def test_bounds_hold_in_constructors(made: Callable[[], object], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        made()
+
+
+def test_a_whole_number_is_a_number() -> None:
+    check_options(Kettle(heat=85), "kettle")
+    with pytest.raises(BadOption, match="must be a number"):
+        check_options(Kettle(heat=True), "kettle")
+    with pytest.raises(BadOption, match="at most 100"):
+        check_options(Kettle(heat=101), "kettle")
+
+
+@pytest.mark.parametrize("name", GAMES.names())
+def test_every_game_checks_its_options(name: str) -> None:
+    game = GAMES.get(name)
+    for option_name, declared in options_of(game).items():
+        if declared.metadata["kind"] is not bool:
+            with pytest.raises(UsageError):
+                game(**{option_name: object()})

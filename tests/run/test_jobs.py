@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ludens.agents.simple import First
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption, MissingKey
 from ludens.models.cache import Cached
@@ -34,6 +35,23 @@ async def test_exception_in_a_game_voids_the_job(monkeypatch: pytest.MonkeyPatch
     assert outcome.void
     assert outcome.error == episode.error == "tic_tac_toe raised ZeroDivisionError: no stones"
     assert (episode.theme, episode.size, episode.config["retries"]) == ("plain", 300, 2)
+
+
+async def test_exception_in_an_agent_voids_the_job_and_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    plan = plan_of("bot/first", suite=TURNS)
+    runner = JobRunner(plan)
+
+    async def broken(self: object, ask: Any) -> Any:
+        raise ZeroDivisionError("no stones")
+
+    monkeypatch.setattr(First, "act", broken)
+    outcome = await runner.play(plan.jobs[0])
+    assert outcome.void
+    assert outcome.error == "bot/first raised ZeroDivisionError: no stones"
+    assert "Traceback" in caplog.text
+    assert "ZeroDivisionError: no stones" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,12 @@ from ludens.agents import terminal
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import AgentFailure, BadFile
 from ludens.core.options import option
+from ludens.core.plain import harmless
 from ludens.core.reply import fold
+
+HELP, QUIT = "help", "quit"
+_COMMANDS = f"Type '{HELP}' for the rules and your legal actions, '{QUIT}' to leave the game."
+_MESSAGES = "Enter sends the message; end a line with \\ to continue the message on the next line."
 
 
 @dataclass
@@ -35,31 +40,53 @@ class Human(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         async with terminal.lock():
-            _say(self._refused(ask) if ask.refused else self._shown(ask))
-            try:
-                typed = (await _read(ask)).strip()
-            except EOFError:
-                raise AgentFailure(f"{ask.seat} left the game.") from None
+            _print(f"not accepted: {ask.refused[-1][1]}" if ask.refused else self._shown(ask))
+            typed = await _typed(ask)
+            while (command := _command(typed, ask)) == HELP:
+                _print(_help(ask))
+                typed = await _typed(ask)
+        if command == QUIT:
+            raise AgentFailure(left_message(ask.seat))
         return Reply(typed, _canonical(typed, ask))
 
     def _shown(self, ask: Ask) -> str:
         parts = [f"\n=== {ask.seat}, your move {ask.move + 1}"]
         if ask.move == 0:
-            parts.insert(0, f"\n{ask.rules}\n")
+            parts.insert(0, f"\n{ask.rules}\n\n{_COMMANDS}\n")
         for index, picture in enumerate(ask.observation.images):
             file = self._folder / f"{self.seat}-{ask.move + 1:03}{f'-{index + 1}' if index else ''}.png"
             file.write_bytes(picture.png())
             parts.append(f"picture: {file}")
         parts += [ask.observation.text, ask.observation.notes]
         if ask.move == 0 and ask.legal.is_text:
-            parts.append("(end a line with \\ to continue on the next line; Enter alone sends the message)")
-        if ask.listed and not ask.legal.is_text:
-            apart = ", " if any(" " in action for action in ask.legal) else " "
-            parts.append("legal actions: " + apart.join(ask.legal))
+            parts.append(f"({_MESSAGES})")
+        parts.append(_legal(ask))
         return "\n".join(filter(None, parts))
 
-    def _refused(self, ask: Ask) -> str:
-        return f"not accepted: {ask.refused[-1][1]}"
+
+def left_message(seat: str) -> str:
+    """The error of an episode that a person has left."""
+    return f"{seat} left the game."
+
+
+def _help(ask: Ask) -> str:
+    """The rules, the legal actions and the commands."""
+    parts = [ask.rules, _legal(ask), _MESSAGES if ask.legal.is_text else "", _COMMANDS]
+    return "\n\n".join(filter(None, parts))
+
+
+def _legal(ask: Ask) -> str:
+    """The legal actions, where they have names and may be shown."""
+    if ask.legal.is_text or not ask.listed:
+        return ""
+    separator = ", " if any(" " in action for action in ask.legal) else " "
+    return "legal actions: " + separator.join(ask.legal)
+
+
+def _command(typed: str, ask: Ask) -> str:
+    """The command that was typed; empty for a reply. Actions take precedence over commands."""
+    command = typed.lower()
+    return command if command in (HELP, QUIT) and _canonical(typed, ask) not in ask.legal else ""
 
 
 def _canonical(typed: str, ask: Ask) -> str | None:
@@ -70,13 +97,16 @@ def _canonical(typed: str, ask: Ask) -> str | None:
     return same[0] if len(same) == 1 else typed
 
 
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+def _print(text: str) -> None:
+    print(terminal.wrapped(harmless(text), terminal.width_of(sys.stderr)), file=sys.stderr, flush=True)
 
 
-async def _read(ask: Ask) -> str:
+async def _typed(ask: Ask) -> str:
     """One line; messages continue after lines that end with a backslash."""
-    typed = await terminal.line(f"{ask.seat}> ")
-    while ask.legal.is_text and typed.endswith("\\"):
-        typed = typed[:-1] + "\n" + await terminal.line("... ")
-    return typed
+    try:
+        typed = await terminal.line(f"{ask.seat}> ")
+        while ask.legal.is_text and typed.endswith("\\"):
+            typed = typed[:-1] + "\n" + await terminal.line("... ")
+    except EOFError:
+        raise AgentFailure(left_message(ask.seat)) from None
+    return typed.strip()

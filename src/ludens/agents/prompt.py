@@ -1,7 +1,8 @@
-"""The prompt of a model: a pure function of what it is asked and how it is to be addressed.
+"""The prompt of a model: a pure function of an ask and the prompt options.
 
 The system message holds the rules; then come earlier exchanges, the pictures, their text twin where wanted,
-notes, legal actions, and how to reply. A refused reply is answered with the reason, in the same conversation.
+notes, legal actions, the prompt style and the reply format. A refused reply is followed by the reason, in the
+same conversation.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ludens.core.ask import Ask, Exchange
+from ludens.core.reply import MessageFormat
 from ludens.core.templates import TemplateOverrides, Templates, load_templates
 from ludens.core.view import Observation, Picture
 from ludens.models.chat import Message
@@ -57,9 +59,18 @@ def _question(ask: Ask, options: PromptOptions, templates: Templates, frames: in
         templates.fill("text", text=text) if text else "",
         ask.observation.notes,
         templates.fill("legal", actions=legal) if legal else "",
-        templates.fill(options.style),
+        _style(ask, options, templates),
         ask.format.ask(ask.legal),
     )
+
+
+def _style(ask: Ask, options: PromptOptions, templates: Templates) -> str:
+    """The instruction of the prompt style: the reply format's own, or the default for messages or actions."""
+    own = ask.format.style_instruction(options.style)
+    if own is not None:
+        return own
+    message = isinstance(ask.format, MessageFormat)
+    return templates.fill(f"{options.style} message" if message else options.style)
 
 
 def _twin(seen: Observation, pictured: bool, options: PromptOptions) -> str:
@@ -82,12 +93,13 @@ _FILLED: dict[str, dict[str, str]] = {
     "legal": {"actions": ""},
     "refused": {"reason": "", "reply": ""},
 }
-_SECTIONS = ("system", *STYLES, *_FILLED, "silence", "earlier")
+_MESSAGE_STYLES = tuple(f"{style} message" for style in STYLES)
+_SECTIONS = ("system", *STYLES, *_MESSAGE_STYLES, *_FILLED, "silence", "earlier")
 
 
 @lru_cache(maxsize=64)
 def prompt_templates(overrides: TemplateOverrides | None) -> Templates:
-    """The prompt templates, each filled once, so that a wrong one is found before the first move."""
+    """The prompt templates; each is filled once, so that a wrong one raises before the first move."""
     templates = load_templates(_FILE, "agent", overrides)
     for section in _SECTIONS:
         templates.fill(section, **_FILLED.get(section, {}))

@@ -33,17 +33,16 @@ class Replay(Agent):
         if attempt >= len(move.tries):
             return Reply(move.action, move.action)
         tried = move.tries[attempt]
-        reply = Reply(tried.text, move.action, tried.usage, tried.finish)
         if tried.verdict != "ok":
-            raise _refused(tried, reply)
-        return reply
+            raise _refused(tried)
+        return Reply(tried.text, move.action, tried.usage, tried.finish)
 
 
-def _refused(tried: Try, reply: Reply) -> MoveError:
+def _refused(tried: Try) -> MoveError:
     """The recorded verdict: a replay does not depend on how replies are read now."""
     kind = {"illegal": Illegal, "late": Late}.get(tried.verdict, Unreadable)
     error = kind(tried.reason)
-    error.reply = reply
+    error.reply = Reply(tried.text, None, tried.usage, tried.finish)
     return error
 
 

@@ -1,15 +1,45 @@
-"""Reading lines from standard input on the event loop, without a thread."""
+"""The terminal: reads lines on the event loop, without a thread, and wraps text to its width."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sys
+from textwrap import wrap
+from typing import TextIO
 from weakref import WeakKeyDictionary
 
 _typed = bytearray()
 """Input that was read but not yet requested."""
 _locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+
+_MIN_WIDTH = 20
+
+
+def width_of(stream: TextIO) -> int | None:
+    """The width of the terminal that a stream writes to; None where it is not a terminal."""
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return None
+    return max(columns, _MIN_WIDTH) if columns else None
+
+
+def wrapped(text: str, width: int | None) -> str:
+    """The text with longer lines broken between words; continuation lines keep the indentation."""
+    if width is None:
+        return text
+    return "\n".join(_wrapped_line(line, width) for line in text.split("\n"))
+
+
+def _wrapped_line(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    indent = line[: len(line) - len(line.lstrip())]
+    return "\n".join(
+        wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    )
 
 
 def lock() -> asyncio.Lock:

@@ -25,6 +25,7 @@ class Vlm(Agent):
     waits = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.sees = self.options.sees
         prompt_templates(self.options.overrides)  # wrong ones are found now
 

@@ -1,8 +1,12 @@
-"""`ludens play GAME`: one game in the terminal between people, bots and models."""
+"""`ludens play GAME`: one game in the terminal between people, bots and models.
+
+Where people play, moves are printed only as far as all seats may know them.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +31,10 @@ if TYPE_CHECKING:
     from ludens.core.episode import Episode
     from ludens.core.observer import StepEvent
     from ludens.core.state import State
+    from ludens.core.view import View
+
+_INDENT = 6
+"""Width of the step number in front of moves."""
 
 
 def play(
@@ -50,12 +58,14 @@ def play(
     out: Annotated[Path | None, Parameter(help="File for the episode, readable by `ludens replay`.")] = None,
     json: Json = False,
 ) -> int:
-    """Play one game in the terminal: people, bots and models."""
+    """Play one game in the terminal: people, bots and models. A person can type help, or quit to leave."""
     made = game_of(game, option)
     agents = agents_of(made, seat)
     render = render_options(theme, size)
     if out is not None:
         writable(out)
+    from ludens.agents.human import left_message
+    from ludens.agents.terminal import width_of, wrapped
     from ludens.core.observer import OnStep
     from ludens.core.view import view_of
     from ludens.loop import play as play_one
@@ -64,52 +74,61 @@ def play(
         players = ", ".join(f"{s} is {agents[s].spec}" for s in made.seats)
         print(f"{made.name}, seed {seed}: {players}", flush=True)
     people = [s for s in made.seats if agents[s].kind == "human"]
+    view = view_of(made, render, seed)
     last: list[State] = []
 
     def hook(event: StepEvent) -> None:
         last[:] = [event.state]
         if not json:
-            _print_step(event)
+            _print_step(event, view if people else None)
 
     async def play_and_close() -> Episode:
         try:
-            return await play_one(made, agents, seed, render=render, observer=OnStep(hook))
+            observer = OnStep(hook)
+            return await play_one(made, agents, seed, render=render, observer=observer, void_on_error=True)
         finally:
             for player in agents.values():
                 await player.close()
 
     episode = asyncio.run(play_and_close())
-    for person in people if last else ():
-        aside(f"\n{view_of(made, render, seed).text(last[0], person)}\n")
+    left = episode.status == "void" and episode.error == left_message(episode.culprit)
+    for person in people if last and not left and view.has_text else ():
+        aside(wrapped(f"\n{view.text(last[0], person)}\n", width_of(sys.stderr)))
     if out is not None:
         out.write_bytes(episode.to_json() + b"\n")
     if json:
         json_out(episode)
     else:
-        print(_result(episode))
+        print(_result(episode, left))
         if out is not None:
             print(f"Episode written to {out}.")
-    if episode.status == "void":
+    if episode.status == "void" and not left:
         aside(f"ludens: game aborted by {episode.culprit}: {episode.error}")
         return FAILED
     return DONE
 
 
-def _print_step(event: StepEvent) -> None:
+def _print_step(event: StepEvent, public: View | None) -> None:
+    """Print the moves of a step; only what is public of them where a view is given."""
+    from ludens.agents.terminal import width_of, wrapped
+
     moves = []
     for move in event.moves:
+        action = public.public_action(event.state, move.seat, move.action) if public else move.action
         mark = "" if move.verdict == "ok" else f" ({move.verdict})"
-        moves.append(f"{move.seat} {indented(move.action, 6) or '(nothing)'}{mark}")
-    print(f"{event.step + 1:4}. " + ", ".join(moves), flush=True)
+        moves.append(f"{move.seat} {action or '(nothing)'}{mark}")
+    width = width_of(sys.stdout)
+    text = wrapped(", ".join(moves), width and width - _INDENT)
+    print(f"{event.step + 1:4}. {indented(text, _INDENT)}", flush=True)
 
 
-def _result(episode: Episode) -> str:
+def _result(episode: Episode, left: bool) -> str:
     scores = ", ".join(f"{seat} {value:g}" for seat, value in episode.returns.items())
     ends = {
         "done": "Finished",
         "horizon": "Stopped at the horizon",
         "forfeit": f"Forfeited by {episode.culprit}",
-        "void": "Void",
+        "void": "You left the game" if left else "Void",
     }
     steps = counted(len({move.step for move in episode.moves}), "step")
-    return f"{ends[episode.status]} after {steps}: {scores}."
+    return f"{ends[episode.status]} after {steps}{scores and f': {scores}'}."

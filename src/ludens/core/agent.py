@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from ludens.core.ask import Ask, History
 from ludens.core.game import Game
-from ludens.core.options import options_of
+from ludens.core.options import check_options, options_of
 from ludens.core.random import Stream
 from ludens.core.spec import Spec
 from ludens.core.templates import Sections
@@ -26,13 +26,17 @@ __all__ = ["Agent", "Ask", "Reply"]
 class Reply:
     """The answer to an ask. Bots and people give the action itself, models a text that the format reads."""
 
-    text: str
+    text: str = ""
+    """The action by default, where one is given."""
     action: str | None = None
     usage: Usage | None = None
     finish: str = ""
     """Why the text ended, where it matters: `length`, `filtered`, `refused`."""
     reasoning: str = ""
     """What the model thought before answering, where the provider shows it."""
+
+    def __post_init__(self) -> None:
+        self.text = self.text or self.action or ""
 
 
 @dataclass
@@ -51,11 +55,19 @@ class Agent(ABC):
     unlimited_retries: ClassVar[bool] = False
     """Whether it may try again after every refused reply, whatever `PlayConfig.retries` says."""
     kind: ClassVar[str] = ""
-    """The name of this agent in specs: `bot/random`."""
+    """The name of this agent in specs: `bot/random`. The class name in lower case by default."""
 
     game: Game = field(init=False, repr=False, compare=False)
     seat: str = field(init=False, repr=False, compare=False)
     random: Stream = field(init=False, repr=False, compare=False)
+
+    def __init_subclass__(cls) -> None:
+        if "kind" not in vars(cls):
+            cls.kind = cls.__name__.lower()
+
+    def __post_init__(self) -> None:
+        """Check the options; subclasses that check more call this first."""
+        check_options(self, self.kind)
 
     def sit(self, game: Game, seat: str, random: Stream) -> Self:
         """A copy of this agent for one seat of one episode, with its own random stream."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ludens.core.loading import load
-from ludens.core.options import option_values
+from ludens.core.options import check_options, option_values
 from ludens.core.state import State
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ class Game(ABC):
     """The game's own bots: name to "module:Class", used as `bot/NAME`."""
     best: ClassVar[str] = ""
     """The spec of the strongest known bot, used as `bot/best`; empty where there is none."""
+
+    def __post_init__(self) -> None:
+        """Check the options; subclasses that check more call this first."""
+        check_options(self, self.name)
 
     @property
     @abstractmethod

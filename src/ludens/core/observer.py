@@ -20,7 +20,7 @@ class StepEvent:
 
 
 class Observer:
-    """Is told what happens in an episode; override what you need. Its exceptions end `play`."""
+    """Receives the events of an episode; override what you need. Its exceptions are raised by `play`."""
 
     def asked(self, ask: Ask) -> None:
         """A seat is about to be asked."""
@@ -40,3 +40,20 @@ class OnStep(Observer):
 
     def stepped(self, event: StepEvent) -> None:
         self._call(event)
+
+
+class ObserverFailed(Exception):
+    """Wraps an exception of an observer, to tell it from those of agents and games."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+def notify(observer: Observer | None, event: str, *args: object) -> None:
+    """Call the method of the observer that is named like the event, if there is an observer."""
+    if observer is not None:
+        try:
+            getattr(observer, event)(*args)
+        except Exception as error:
+            raise ObserverFailed(error) from error

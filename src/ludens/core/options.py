@@ -42,6 +42,14 @@ def option_values(instance: Any) -> dict[str, Any]:
     return {name: getattr(instance, name) for name in options_of(type(instance))}
 
 
+def check_options(instance: Any, owner: str) -> None:
+    """Check the option values of an instance against their declarations, for `__post_init__`."""
+    for name, spec in options_of(type(instance)).items():
+        value = getattr(instance, name)
+        if value is not spec.default:
+            _check(owner, spec, value)
+
+
 def configure(cls: type[C], given: Mapping[str, Any], owner: str) -> C:
     """Build `cls` from options given as text or values, each checked against its declaration."""
     known = options_of(cls)
@@ -60,6 +68,14 @@ def _read(owner: str, spec: Field[Any], value: Any) -> Any:
             value = float(value)
         except OverflowError:
             raise BadOption(f"option {spec.name!r} of {owner} is too large.") from None
+    _check(owner, spec, value)
+    return value
+
+
+def _check(owner: str, spec: Field[Any], value: Any) -> None:
+    kind = spec.metadata["kind"]
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        kind = int
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise BadOption(f"option {spec.name!r} of {owner} must be {_KINDS[kind]}, not {value!r}.")
     low, high, choices = (spec.metadata[key] for key in ("low", "high", "choices"))
@@ -70,7 +86,6 @@ def _read(owner: str, spec: Field[Any], value: Any) -> Any:
             f"{word} {limit:g}" for word, limit in (("at least", low), ("at most", high)) if limit is not None
         )
         raise BadOption(f"option {spec.name!r} of {owner} must be {bounds}, not {value}.")
-    return value
 
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}

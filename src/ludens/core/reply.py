@@ -48,6 +48,10 @@ class ReplyFormat(ABC):
     def write(self, action: str) -> str:
         """A reply in this format with this action."""
 
+    def style_instruction(self, style: str) -> str | None:
+        """The game's own wording of a prompt style (`direct`, `cot`, `explain`); None for the default."""
+        return None
+
 
 @dataclass(frozen=True)
 class ActionFormat(ReplyFormat):
@@ -128,13 +132,18 @@ class ActionFormat(ReplyFormat):
 class MessageFormat(ReplyFormat):
     """The whole reply except reasoning is the message."""
 
-    instruction: str = "Reply with your message and nothing else."
+    instruction: str = "Reply with your message."
+    styles: Mapping[str, str] = field(default_factory=dict)
+    """The game's own wording of prompt styles."""
 
     def ask(self, legal: Legal) -> str:
         return self.instruction
 
     def write(self, action: str) -> str:
         return action
+
+    def style_instruction(self, style: str) -> str | None:
+        return self.styles.get(style)
 
     def read(self, text: str, legal: Legal) -> str:
         said = without_reasoning(text).strip()

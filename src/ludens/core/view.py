@@ -115,6 +115,14 @@ class View(ABC):
         """How the seat must reply now, and how the reply is read."""
         return ActionFormat()
 
+    def public_action(self, state: Any, seat: str, action: str) -> str:
+        """What all seats may know of the seat's action, which led to this state.
+
+        By default everything, or only that there was one in games of imperfect information: views of games
+        in which actions are public nevertheless, or public in part, override this.
+        """
+        return action if not self.game.imperfect_information or len(self.game.seats) == 1 else "(moved)"
+
     def guess(self, state: Any, seat: str, random: Stream) -> str:
         """A random answer of a player that does not look; views that can name illegal ones override this."""
         action: str = state.legal(seat).sample(random)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ludens.core.ask import History
 from ludens.core.errors import BadOption, UnknownName
-from ludens.core.options import configure, option, option_values, options_of
+from ludens.core.options import check_options, configure, option, option_values, options_of
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.templates import Sections, TemplateOverrides
 from ludens.core.view import Sees
@@ -40,6 +40,7 @@ class PromptOptions:
     """The contents of `templates`, read when the options are made."""
 
     def __post_init__(self) -> None:
+        check_options(self, "the prompt")
         if self.blind and self.modality in ("text", "both"):
             raise BadOption(f"blind=true cannot be combined with modality={self.modality}.")
         if self.templates and self.overrides is None:

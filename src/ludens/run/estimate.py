@@ -152,7 +152,14 @@ class _Looked:
             counter = _AskCounter()
             config = self._plan.chosen[job.task].config
             run_sync(
-                play(game, dict.fromkeys(game.seats, Random()), job.seed, config=config, observer=counter)
+                play(
+                    game,
+                    dict.fromkeys(game.seats, Random()),
+                    job.seed,
+                    config=config,
+                    observer=counter,
+                    void_on_error=True,
+                )
             )
             self._asked[key] = counter.asks
         return self._asked[key]

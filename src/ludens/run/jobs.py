@@ -94,11 +94,18 @@ class JobRunner:
                         self.agent(specs[seat], name).sit(self.game(name), seat, stream(0, "check"))
 
     async def play(self, job: Job) -> Outcome:
-        """Play one job. A `UsageError` (bad key, unknown model) ends the run; other failures void the job."""
+        """Play one job. A `UsageError` (bad key, unknown model) ends the run; other exceptions void the job
+        and are logged."""
         game, task = self.game(job.task), self.plan.chosen[job.task]
         agents = {seat: self.agent(spec, job.task) for seat, spec in self.plan.specs(job).items()}
         episode = await play(
-            game, agents, job.seed, render=self.plan.render, config=task.config, sample=job.sample
+            game,
+            agents,
+            job.seed,
+            render=self.plan.render,
+            config=task.config,
+            sample=job.sample,
+            void_on_error=True,
         )
         return _outcome(job, episode)
 

@@ -38,6 +38,7 @@ class Chess(SpielGame):
     fen: str = option("", help="the position to begin with, in Forsyth-Edwards notation")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.fen and not _FEN.fullmatch(self.fen):
             raise BadOption(f"option 'fen' of chess is not a position: {self.fen[:80]!r}.")
 

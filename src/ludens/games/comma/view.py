@@ -53,9 +53,16 @@ class CommaView(View):
         inks = None if self.inks is None else ("ink", "muted", "line", "gray", "red", "green", *self.inks)
         self.sheet = sprite_sheet(render.theme, render.size, seed, inks, self.grounds)
         self._frame = PanelLayout(self.sheet, self.templates.fill("title"))
-        form = WholeReply if game.released else MessageFormat
-        self._formats = {seat: form(self.templates.fill("reply", seat=seat)) for seat in game.seats}
+        self._formats = {seat: self._format(seat) for seat in game.seats}
         self._pages: tuple[Manual, tuple[Picture, ...]] | None = None
+
+    def _format(self, seat: str) -> MessageFormat:
+        instruction = self.templates.fill("reply", seat=seat)
+        if not self.game.released:
+            return MessageFormat(instruction)
+        return WholeReply(
+            instruction, {style: self.templates.fill(f"{style} released") for style in ("cot", "explain")}
+        )
 
     @abstractmethod
     def draw(self, canvas: Canvas, box: Box, puzzle: Any) -> None:
@@ -72,6 +79,9 @@ class CommaView(View):
 
     def format(self, state: Dialogue, seat: str) -> ReplyFormat:
         return self._formats[seat]
+
+    def public_action(self, state: Dialogue, seat: str, action: str) -> str:
+        return next(said.heard for said in reversed(state.said) if said.seat == seat)
 
     def guess(self, state: Dialogue, seat: str, random: Stream) -> str:
         return random.choice(state.puzzle.actions) if seat == "solver" else ""

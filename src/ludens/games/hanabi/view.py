@@ -89,6 +89,9 @@ class HanabiView(View):
             "number": seat.removeprefix("player_"),
         }
 
+    def public_action(self, state: object, seat: str, action: str) -> str:
+        return action
+
     def text(self, state: HanabiState, seat: str) -> str:
         return tell(state.sight(seat), state.table.mover if state.to_act else None)
 

@@ -56,6 +56,9 @@ class KuhnView(View):
         height = self._sheet.px(_CARD)
         return self._sheet.card(rank, "♠", height, "page") if rank else self._sheet.card_back(height, "page")
 
+    def public_action(self, state: object, seat: str, action: str) -> str:
+        return action
+
     def text(self, state: KuhnState | KuhnQuestion, seat: str) -> str:
         hand, me = _hand(state), PLAYERS.index(seat)
         other = hand.cards[1 - me] if hand.showdown else "unknown"

@@ -46,6 +46,7 @@ class Minesweeper(Game):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         kept = {"safe": 1, "open": min(3, self.rows) * min(3, self.columns), "any": 1}[self.first]
         most = self.rows * self.columns - kept
         if self.mines > most:

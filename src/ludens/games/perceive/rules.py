@@ -84,6 +84,7 @@ class Perceive(Game):
     kinds: str = option("", help="the kinds of pieces shown, by letter, as in KQ; all when empty")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         board = board_of(self.board, RenderOptions())
         codes_of(board, self.kinds)
         if self.pieces:

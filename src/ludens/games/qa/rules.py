@@ -51,6 +51,7 @@ class Qa(Game):
     examples: int = option(3, low=0, high=6, help="answered questions about other positions in the prompt")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         board = board_of(self.board, RenderOptions())
         if self.kind and self.kind not in QUESTIONS[board.game.name]:
             raise UnknownName(f"question about {board.game.name}", self.kind, QUESTIONS[board.game.name])

@@ -35,6 +35,7 @@ class RuleQuestion(Game):
     moves: int = option(40, low=0, high=400, help="random moves before the question, at most")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         board_game(self.board)
 
     @property

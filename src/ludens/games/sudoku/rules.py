@@ -57,6 +57,7 @@ class Sudoku(Game):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if 0 < self.clues < FEWEST:
             raise BadOption(f"option 'clues' of sudoku must be 0 or at least {FEWEST}, not {self.clues}.")
 

@@ -39,6 +39,7 @@ class WarmedUp(Agent):
     kind = "bot/warmed-up"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.sees = self.player.sees
 
     def begin(self) -> None:
