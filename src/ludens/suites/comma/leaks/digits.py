@@ -78,7 +78,14 @@ def solver_messages(heard: Sequence[tuple[str, str]]) -> list[SolverMessage]:
             referents[seat] = {*last, *sorted(results | relative)[:REFERENTS]}
         if seat == "solver":
             message = SolverMessage(
-                index, normalize_characters(raw), text, numbers, expert_message, expert_numbers, results, relative
+                index,
+                normalize_characters(raw),
+                text,
+                numbers,
+                expert_message,
+                expert_numbers,
+                results,
+                relative,
             )
             messages.append(message)
         else:

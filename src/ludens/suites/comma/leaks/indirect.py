@@ -92,7 +92,7 @@ def arithmetic_results(text: str, numbers: Sequence[Number]) -> Iterator[int]:
 
 
 def relative_results(text: str, numbers: Sequence[Number], earlier: Iterable[int]) -> Iterator[int]:
-    """The results of arithmetic with a reference (`three less than that`) to a number of the message or before.
+    """The results of arithmetic that refers to another number: `three less than that`.
 
     Args:
         text: The message.

@@ -24,11 +24,11 @@ _NO_WORD = 5
 def roman_numerals(text: str) -> dict[int, int]:
     """Values of the Roman numerals in a text, by position.
 
-    Short numerals such as CD or MIX count only in a run of several or with a cue, a single `I` never; numerals
-    in lower case count only where Roman numerals are mentioned.
+    Short numerals such as CD or MIX count only in a run of several or with a cue, a single letter never.
+    Numerals in lower case count only where Roman numerals are mentioned.
     """
     cued = _CUE.search(text) is not None
-    found = {}
+    found = dict[int, int]()
     for run in (_ANY_CASE if _ROMAN.search(text) else _UPPER).finditer(text):
         numerals = list(_LETTERS.finditer(run[0]))
         longest = max(len(numeral[0]) for numeral in numerals)
