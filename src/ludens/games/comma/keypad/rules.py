@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
@@ -63,7 +64,7 @@ class KeypadPanel(Puzzle[KeypadManual]):
 
 
 @dataclass(frozen=True)
-class Keypad(Comma[KeypadManual]):
+class Keypad(Comma):
     """Press four symbols in the order of the one column that has them all.
 
     Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
@@ -83,16 +84,10 @@ class Keypad(Comma[KeypadManual]):
     view_class = "ludens.games.comma.keypad.view:KeypadView"
     skills = ("grounding", "multi-step")
     expert_sees = "image"
+    published = PUBLISHED
+    puzzle_class = KeypadPanel
+    random_manual = staticmethod(draw_manual)
 
-    def standard_manual(self) -> KeypadManual:
-        return PUBLISHED
-
-    def random_manual(self, random: Stream) -> KeypadManual:
-        return draw_manual(random)
-
-    def imagined_manual(self, puzzle: Puzzle[KeypadManual], random: Stream) -> KeypadManual:
+    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> KeypadManual:
         assert isinstance(puzzle, KeypadPanel)
         return imagine_manual(puzzle.symbols, puzzle.pressed, random)
-
-    def set_up(self, manual: KeypadManual, setting: Setting) -> KeypadPanel:
-        return KeypadPanel(manual, setting)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
+from typing import Any
 
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
@@ -78,7 +79,7 @@ class LedPanel(Puzzle[LedManual]):
 
 
 @dataclass(frozen=True)
-class Led(Comma[LedManual]):
+class Led(Comma):
     """Press a right button in each of two to five stages, by a little arithmetic with letters.
 
     Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
@@ -98,19 +99,13 @@ class Led(Comma[LedManual]):
     name = "comma/led"
     view_class = "ludens.games.comma.led.view:LedView"
     skills = ("memory", "multi-step")
+    published = PUBLISHED
+    puzzle_class = LedPanel
+    random_manual = staticmethod(draw_manual)
 
-    def standard_manual(self) -> LedManual:
-        return PUBLISHED
-
-    def random_manual(self, random: Stream) -> LedManual:
-        return draw_manual(random)
-
-    def imagined_manual(self, puzzle: Puzzle[LedManual], random: Stream) -> LedManual:
+    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> LedManual:
         assert isinstance(puzzle, LedPanel)
         while True:
             manual = draw_manual(random)
             if manual.right(puzzle.letters, puzzle.lights[puzzle.stage]):
                 return manual
-
-    def set_up(self, manual: LedManual, setting: Setting) -> LedPanel:
-        return LedPanel(manual, setting)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
@@ -47,7 +48,7 @@ class WhoPanel(Puzzle[WhoManual]):
 
 
 @dataclass(frozen=True)
-class Who(Comma[WhoManual]):
+class Who(Comma):
     """Press the right one of six buttons, by words that sound alike.
 
     Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
@@ -64,16 +65,10 @@ class Who(Comma[WhoManual]):
     name = "comma/who"
     view_class = "ludens.games.comma.who.view:WhoView"
     skills = ("grounding",)
+    published = PUBLISHED
+    puzzle_class = WhoPanel
+    random_manual = staticmethod(draw_manual)
 
-    def standard_manual(self) -> WhoManual:
-        return PUBLISHED
-
-    def random_manual(self, random: Stream) -> WhoManual:
-        return draw_manual(random)
-
-    def imagined_manual(self, puzzle: Puzzle[WhoManual], random: Stream) -> WhoManual:
+    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> WhoManual:
         assert isinstance(puzzle, WhoPanel)
         return draw_manual(random, puzzle.display, puzzle.labels)
-
-    def set_up(self, manual: WhoManual, setting: Setting) -> WhoPanel:
-        return WhoPanel(manual, setting)
