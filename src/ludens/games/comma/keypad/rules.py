@@ -9,7 +9,7 @@ from typing import Any
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.keypad.manual import KEYS, PUBLISHED, KeypadManual, draw_manual, imagine_manual
-from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
+from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting, button_actions
 
 PLACES = ("top left", "bottom left", "top right", "bottom right")
 
@@ -18,7 +18,7 @@ class KeypadPanel(Puzzle[KeypadManual]):
     """Four symbols of one column in any order. A wrong key is a mistake and turns off every lamp."""
 
     asks = "order = <the four symbols in the order to press them, with commas>"
-    actions = tuple(f"press_{place.replace(' ', '_')}_button" for place in PLACES)
+    actions = button_actions(PLACES)
 
     def __init__(self, manual: KeypadManual, setting: Setting) -> None:
         super().__init__(manual, setting)

@@ -10,21 +10,16 @@ from typing import Any
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.led.manual import COLOURS, CORNERS, PUBLISHED, LedManual, draw_manual
-from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
+from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting, button_actions
 
 FEWEST, MOST = 2, 5
-
-
-def action(corner: str) -> str:
-    """The action that presses the button there."""
-    return f"press_{corner.replace(' ', '_')}_button"
 
 
 class LedPanel(Puzzle[LedManual]):
     """Stages with a light each. A right press leads to the next stage; a wrong one is a mistake."""
 
     asks = "press = <corner of the button>"
-    actions = tuple(map(action, CORNERS))
+    actions = button_actions(CORNERS)
 
     def __init__(self, manual: LedManual, setting: Setting) -> None:
         super().__init__(manual, setting)
@@ -75,7 +70,7 @@ class LedPanel(Puzzle[LedManual]):
 
     def follow(self, advice: Facts) -> Sequence[str]:
         corner = advice.get("press")
-        return [action(corner)] if corner in CORNERS else []
+        return [self.actions[CORNERS.index(corner)]] if corner in CORNERS else []
 
 
 @dataclass(frozen=True)

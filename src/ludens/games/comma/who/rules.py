@@ -8,20 +8,15 @@ from typing import Any
 
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
-from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
+from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting, button_actions
 from ludens.games.comma.who.manual import NO_TEXT, PLACES, PUBLISHED, WhoManual, draw_manual
-
-
-def action(place: str) -> str:
-    """The action that presses the button there."""
-    return f"press_{place.replace(' ', '_')}_button"
 
 
 class WhoPanel(Puzzle[WhoManual]):
     """A word, or none, above six buttons. A wrong button is a mistake and has no effect."""
 
     asks = "press = <place of the button>"
-    actions = tuple(map(action, PLACES))
+    actions = button_actions(PLACES)
 
     def __init__(self, manual: WhoManual, setting: Setting) -> None:
         super().__init__(manual, setting)
@@ -41,7 +36,7 @@ class WhoPanel(Puzzle[WhoManual]):
 
     def follow(self, advice: Facts) -> Sequence[str]:
         place = advice.get("press")
-        return [action(place)] if place in PLACES else []
+        return [self.actions[PLACES.index(place)]] if place in PLACES else []
 
     def _buttons(self) -> zip[tuple[str, str]]:
         return zip(PLACES, self.labels, strict=True)
