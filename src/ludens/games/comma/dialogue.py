@@ -63,6 +63,7 @@ class Comma(Game):
     )
 
     imperfect_information = True
+    seats = SEATS
     best = "bot/oracle"
 
     skills: ClassVar[tuple[Skill, ...]]
@@ -92,10 +93,6 @@ class Comma(Game):
     def released(self) -> bool:
         """Whether the released code's rules apply."""
         return self.variant == "released"
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return SEATS
 
     @property
     def last_turn(self) -> int:

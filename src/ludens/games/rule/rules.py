@@ -28,6 +28,7 @@ class RuleQuestion(Game):
     """
 
     name = "rule"
+    seats = (SEAT,)
     view_class = "ludens.games.rule.view:RuleView"
     best = "bot/oracle"
 
@@ -36,10 +37,6 @@ class RuleQuestion(Game):
 
     def __post_init__(self) -> None:
         board_game(self.board)
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return (SEAT,)
 
     def start(self, seed: int) -> Question:
         return Question(reached(board_game(self.board), seed, self.moves))
