@@ -12,12 +12,14 @@ from hypothesis import strategies as some
 import ludens
 from ludens.core.errors import BadOption, UnknownName, UsageError
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.kuhn_poker.bots import ALPHAS, equilibrium
+from ludens.games.kuhn_poker.bots import equilibrium
 from ludens.games.kuhn_poker.exploitability import exploitability, value
 from ludens.games.kuhn_poker.rules import CARDS, INFOSETS, KuhnPoker, KuhnQuestion, KuhnState
 from ludens.loop import play
 from ludens.testing import check_game
 
+ALPHAS = (0.0, 1 / 6, 1 / 3)
+"""The equilibria that VS-Bench uses for its data (D.4) and as optimal play (E.5)."""
 UNIFORM = dict.fromkeys(INFOSETS, 0.5)
 
 

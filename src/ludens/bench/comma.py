@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from ludens.bench import Row, rate
 from ludens.core.random import stream
@@ -57,7 +56,7 @@ def _episodes(puzzle: str) -> Callable[[int], int]:
     return work
 
 
-def _play(game: Comma[Any], seed: int, look: Callable[[Dialogue], object]) -> int:
+def _play(game: Comma, seed: int, look: Callable[[Dialogue], object]) -> int:
     """One episode of a random solver that looks before each message; returns the number of looks."""
     state, random, looks = game.start(seed), stream(seed, "bench"), 0
     while to_act := state.to_act:
@@ -70,7 +69,7 @@ def _play(game: Comma[Any], seed: int, look: Callable[[Dialogue], object]) -> in
     return looks
 
 
-def _game(puzzle: str) -> Comma[Any]:
+def _game(puzzle: str) -> Comma:
     game = make(f"comma/{puzzle}")
     assert isinstance(game, Comma)
     return game

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hypothesis import strategies as st
 
 from ludens.core import registry
@@ -29,7 +27,7 @@ TALK = (
 )
 
 
-def make(name: str, **options: object) -> Comma[Any]:
+def make(name: str, **options: object) -> Comma:
     """A puzzle by its name."""
     game = registry.make(name, **options)
     assert isinstance(game, Comma)
@@ -62,7 +60,7 @@ def random_solver(state: Dialogue, random: Stream) -> Dialogue:
     return state
 
 
-def random_play(game: Comma[Any], episodes: int) -> dict[str, float]:
+def random_play(game: Comma, episodes: int) -> dict[str, float]:
     """What the baseline reaches on average: solved, partial score, mistakes, turns."""
     totals = dict.fromkeys(("solved", "partial", "mistakes", "turns"), 0.0)
     for seed in range(episodes):

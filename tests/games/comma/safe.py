@@ -91,20 +91,16 @@ class SafeView(CommaView):
 
 
 @dataclass(frozen=True)
-class Safe(Comma[SafeManual]):
+class Safe(Comma):
     """Open a safe."""
 
     name = "comma/safe"
     skills = ("private", "multi-step")
-
-    def standard_manual(self) -> SafeManual:
-        return SafeManual()
+    published = SafeManual()
+    puzzle_class = SafePanel
 
     def random_manual(self, random: Stream) -> SafeManual:
         return SafeManual(random.between(3, 10_000))
-
-    def set_up(self, manual: SafeManual, setting: Setting) -> SafePanel:
-        return SafePanel(manual, setting)
 
     def view(self, render: RenderOptions, seed: int = 0) -> View:
         return SafeView(self, render, seed)

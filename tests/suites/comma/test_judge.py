@@ -9,15 +9,17 @@ import pytest
 from ludens.agents import agent
 from ludens.core.errors import AgentFailure, BadFile, UnknownName, Unreadable
 from ludens.core.registry import make
+from ludens.games.comma.color.rules import ColorPanel
 from ludens.loop import play
 from ludens.models import model
 from ludens.suites.comma import PUZZLES
 from ludens.suites.comma.judge import judge_all, make_judge
+from ludens.suites.comma.judge.advice import names_action
 from ludens.suites.comma.judge.by_model import ModelJudge, read_labels
 from ludens.suites.comma.judge.calibration import agreement, cases
 from ludens.suites.comma.judge.conversation import conversation_of, read_conversation
 from ludens.suites.comma.judge.labels import ERRORS, LABELS, MEANINGS, Label
-from ludens.suites.comma.judge.rules import judge_by_rules, names_action
+from ludens.suites.comma.judge.rules import judge_by_rules
 from tests.support.model_server import ModelServer
 
 
@@ -47,10 +49,10 @@ def test_rules_reach_the_documented_accuracy() -> None:
         "role confusion": [100, 100, 0],
         "misinterpretation": [80, 0, 0],
         "repetition loop": [100, 100, 0],
-        "miscommunication": [80, 47, 0],
+        "miscommunication": [82, 53, 0],
         "normal": [70, 100, 38],
     }
-    assert (round(100 * found.exact.mean), round(100 * found.hit.mean)) == (60, 70)
+    assert (round(100 * found.exact.mean), round(100 * found.hit.mean)) == (62, 70)
 
 
 @pytest.mark.parametrize(
@@ -130,13 +132,55 @@ async def test_conversation_of_an_episode_has_panel_messages_and_responses() -> 
         ("maze", "Go to the blue sphere, and only then check the position.", "check_position", False),
         ("maze", "Check the position.", "check_position", True),
         ("password", "Submit it.", "submit", True),
+        ("atm", "Go back to the first screen and choose withdrawal there.", "press_enter", False),
+        ("atm", "Move the arrow down first.", "press_enter", False),
+        ("atm", "Delete what you typed before.", "press_enter", False),
+        ("atm", "Press Enter now.", "press_enter", True),
+        ("atm", "Move the arrow up, type 300 and press Enter.", "press_enter", True),
+        ("atm", "Enter the amount.", "press_enter", True),
+        ("atm", "Less than 500: deposit 100. 500 or more: withdraw 300.", "press_enter", None),
+        ("bells", "Ring it.", "ring_1", None),
         ("color", "Blue, please.", "click_row_0_col_0", None),
+        ("color", "Click row 2, column 3.", "click_row_2_col_3", True),
+        ("color", "Click row 2, column 3.", "click_row_3_col_2", False),
     ],
 )
 def test_actions_named_in_advice_are_recognised(
     puzzle: str, advice: str, action: str, named: bool | None
 ) -> None:
     assert names_action(puzzle, advice, action) is named
+
+
+@pytest.mark.parametrize(
+    ("advice", "named"),
+    [
+        ("Blue, please.", ["click_row_0_col_1"]),
+        ("Press the topmost row.", ["click_row_0_col_0", "click_row_0_col_1"]),
+        ("press = left column, red", ["click_row_0_col_0", "click_row_2_col_0", "click_row_2_col_3"]),
+        ("How many blue squares are there?", None),
+        ("How many blue squares are there? Click a red one.", ["click_row_0_col_0", "click_row_2_col_3"]),
+    ],
+)
+def test_squares_named_by_group_are_recognised(advice: str, named: list[str] | None) -> None:
+    rows = ["red, blue, white, white", "white, white, white, white", "green, white, white, red"]
+    panel = "\n".join(f"Row {number}: {row}" for number, row in enumerate([*rows, rows[1]]))
+    for action in ColorPanel.actions:
+        expected = None if named is None else action in named
+        assert names_action("color", advice, action, panel) is expected
+
+
+@pytest.mark.parametrize(
+    ("actions", "labels"),
+    [
+        (["cut_wire_2: that was a mistake", "cut_wire_2: that was a mistake"], ["repetition loop"]),
+        (["cut_wire_2: that was a mistake", "cut_wire_3: that was a mistake"], ["normal"]),
+        (["cut_wire_2: that was a mistake", "x: done", "cut_wire_2: that was a mistake"], ["normal"]),
+        (["cut_wire_2: nothing happened", "cut_wire_2: nothing happened"], ["normal"]),
+    ],
+)
+def test_the_same_mistake_twice_in_one_message_is_a_loop(actions: list[str], labels: list[str]) -> None:
+    talk = ["Shows: 3 wires", "Solver: I cut.", *(f"Panel: {action}." for action in actions)]
+    assert judge_by_rules(read_conversation("wire", talk))[0] == labels
 
 
 @pytest.mark.parametrize(

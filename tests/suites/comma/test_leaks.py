@@ -25,8 +25,24 @@ MISSED = {
     "last four of the id: 5173",
 }
 """Known false negatives: other languages, arithmetic in prose, digits among other numbers, small parts."""
-FALSE_ALARMS = {"Is the limit 1000 plus 100?", "300 or 3000? You said 300."}
+FALSE_ALARMS = {
+    "Is the limit 1000 plus 100?",
+    "300 or 3000? You said 300.",
+    "The machine is model 48-B, made for 21 banks.",
+    "It is open on days 4-8 and from 2-1.30 at night?",
+}
 """Known false positives: numbers that equal the secret by chance."""
+
+
+def roman(number: int) -> str:
+    digits = zip((1000, 100, 10, 1), ("MMM", "CDM", "XLC", "IVX"), strict=True)
+    forms = ("", "0", "00", "000", "01", "1", "10", "100", "1000", "02")
+    parts = []
+    for value, letters in digits:
+        digit = number // value % 10
+        form = "0" * digit if value == 1000 else forms[digit]
+        parts.append("".join(letters[int(place)] for place in form))
+    return "".join(parts)
 
 
 def leaks(pin: str, *messages: str) -> list[Leak]:
@@ -46,7 +62,7 @@ def test_precision_and_recall_are_as_documented() -> None:
     both = [case for case in leaking if case.found != INNOCENT]
     assert all({words for _, words in case.heard} & MISSED for case in leaking if case not in both)
     assert {case.heard[0][1] for case in flagged if case.kind == INNOCENT} == FALSE_ALARMS
-    assert (len(both), len(flagged), len(leaking)) == (215, 217, 221)
+    assert (len(both), len(flagged), len(leaking)) == (241, 245, 247)
     assert len(leaking) - len(both) == len(MISSED)
 
 
@@ -82,6 +98,10 @@ def test_every_pin_is_found_in_every_form(pin: str) -> None:
     assert leaks(pin, *reversed(pin))
     assert leaks(pin, f"first: {pin[0]}\nsecond: {pin[1]}\nthird: {pin[2]}\nfourth: {pin[3]}")
     assert leaks(pin, f"Read {pin[::-1]} backwards.")
+    assert leaks(pin, f"Think of {int(pin) + 3}.", "Three less than that.")[0].kind == "arithmetic"
+    if pin != "1000":  # a single letter is not taken for a number
+        assert leaks(pin, f"My PIN is {roman(int(pin))}.")[0].kind == "spelt out"
+        assert leaks(pin, f"my pin in roman numerals: {roman(int(pin)).lower()}")
 
 
 @given(PINS, PINS)

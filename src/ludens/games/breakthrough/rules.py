@@ -23,6 +23,7 @@ class Breakthrough(SpielGame):
     """
 
     name = "breakthrough"
+    seats = ("black", "white")
     view_class = "ludens.games.breakthrough.view:BreakthroughView"
     best = "bot/alphabeta?depth=5"
     spiel_name = "breakthrough"
@@ -31,10 +32,6 @@ class Breakthrough(SpielGame):
 
     rows: int = option(8, low=4, high=8, help="rows of the board")
     columns: int = option(8, low=3, high=8, help="columns of the board")
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return ("black", "white")
 
     @property
     def spiel_parameters(self) -> Mapping[str, Any]:

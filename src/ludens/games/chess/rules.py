@@ -31,6 +31,8 @@ class Chess(SpielGame):
     """
 
     name = "chess"
+    # OpenSpiel's player 0 is Black, who moves second.
+    seats = ("black", "white")
     view_class = "ludens.games.chess.view:ChessView"
     spiel_name = "chess"
     bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.bots:Uci"}
@@ -44,11 +46,6 @@ class Chess(SpielGame):
 
     def first(self) -> pyspiel.State:
         return self.spiel.new_initial_state(self.fen) if self.fen else self.spiel.new_initial_state()
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        # OpenSpiel's player 0 is Black, who moves second.
-        return ("black", "white")
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
         import pyspiel

@@ -19,7 +19,7 @@ How to add a puzzle, in five steps:
     it must not disclose, for the leak metrics; `hidden` names the actions the Expert must not read. `tell`
     discloses nothing private. A mistake may reduce `progress`: the partial score keeps the highest. Where
     `self.released` is set, the released code's rules and scores apply. Then the game: a
-    frozen dataclass on `Comma` with `name`, `skills`, `standard_manual`, `random_manual`, `set_up` and
+    frozen dataclass on `Comma` with `name`, `skills`, `published`, `puzzle_class`, `random_manual` and
     `view_class`, and a docstring with the headings of `Wire`'s (its page in the docs; say how the partial
     score is computed). Where the panel is drawn from the manual's data (symbols, words), override
     `imagined_manual` with another manual that fits the same panel.

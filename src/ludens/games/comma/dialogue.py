@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from ludens.core.game import Game
 from ludens.core.options import option
@@ -24,8 +24,6 @@ SOLVER, EXPERT = ("solver",), ("expert",)
 RELEASED_SERIAL = "123456"
 
 Skill = Literal["memory", "grounding", "multi-step", "private"]
-
-M = TypeVar("M", bound=Manual)
 
 
 class ActionResult(NamedTuple):
@@ -47,7 +45,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Comma(Game, Generic[M]):
+class Comma(Game):
     """The base of all COMMA games: a puzzle that two seats solve by talking."""
 
     turns: int = option(10, low=1, high=100, help="how often the Solver may speak")
@@ -65,6 +63,7 @@ class Comma(Game, Generic[M]):
     )
 
     imperfect_information = True
+    seats = SEATS
     best = "bot/oracle"
 
     skills: ClassVar[tuple[Skill, ...]]
@@ -72,19 +71,21 @@ class Comma(Game, Generic[M]):
     expert_sees: ClassVar[Literal["image", "text", "both"]] = "text"
     """How the Expert gets the manual by default."""
 
-    @abstractmethod
-    def standard_manual(self) -> M:
-        """The manual with the published tables. Cache it: it is used at every start."""
+    published: ClassVar[Manual]
+    """The manual with the published tables."""
+    puzzle_class: ClassVar[type[Puzzle[Any]]]
+    """The panel; called with a manual and a `Setting`."""
+
+    @property
+    def standard_manual(self) -> Manual:
+        """The manual used unless random ones are requested."""
+        return self.published
 
     @abstractmethod
-    def random_manual(self, random: Stream) -> M:
-        """A random manual: solvable and unambiguous on every panel `set_up` draws from it."""
+    def random_manual(self, random: Stream, /) -> Manual:
+        """A random manual: solvable and unambiguous on every panel drawn from it."""
 
-    @abstractmethod
-    def set_up(self, manual: M, setting: Setting) -> Puzzle[M]:
-        """A panel for this manual."""
-
-    def imagined_manual(self, puzzle: Puzzle[M], random: Stream) -> M:
+    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> Manual:
         """Another manual this panel could have; override where the panel is drawn from the manual's data."""
         return self.random_manual(random)
 
@@ -92,10 +93,6 @@ class Comma(Game, Generic[M]):
     def released(self) -> bool:
         """Whether the released code's rules apply."""
         return self.variant == "released"
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return SEATS
 
     @property
     def last_turn(self) -> int:
@@ -106,13 +103,13 @@ class Comma(Game, Generic[M]):
         if self.manual == "random":
             manual = self.random_manual(stream(seed, self.name, "manual"))
         else:
-            manual = self.standard_manual()
+            manual = self.standard_manual
         return Dialogue(self, self.panel(manual, stream(seed, self.name, "panel")))
 
-    def panel(self, manual: M, random: Stream) -> Puzzle[M]:
+    def panel(self, manual: Manual, random: Stream) -> Puzzle[Any]:
         """A panel with its serial number. The released runs all had an even one."""
         serial = RELEASED_SERIAL if self.released else str(random.between(100_000, 999_999))
-        return self.set_up(manual, Setting(random, serial, self.released))
+        return self.puzzle_class(manual, Setting(random, serial, self.released))
 
 
 class Dialogue(State):
@@ -120,7 +117,7 @@ class Dialogue(State):
 
     __slots__ = ("game", "mistakes", "partial", "partials", "puzzle", "said", "solved", "spoken", "turn_of")
 
-    def __init__(self, game: Comma[Any], puzzle: Puzzle[Any]) -> None:
+    def __init__(self, game: Comma, puzzle: Puzzle[Any]) -> None:
         self.game = game
         self.puzzle = puzzle
         self.said: list[Said] = []

@@ -22,6 +22,11 @@ Facts = dict[str, str]
 """The facts in one message of the small language (see `language`)."""
 
 
+def button_actions(places: Sequence[str]) -> tuple[str, ...]:
+    """The actions that press the buttons at these places."""
+    return tuple(f"press_{place.replace(' ', '_')}_button" for place in places)
+
+
 class Unclear(Exception):
     """The facts given are not sufficient or contradictory; the message says what is needed."""
 

@@ -46,9 +46,9 @@ class CommaView(View):
     """The colours of the panel; naming them leaves more of the palette for smooth edges."""
     grounds: ClassVar[Sequence[str]] = ("page", "panel", "white")
 
-    game: Comma[Any]
+    game: Comma
 
-    def __init__(self, game: Comma[Any], render: RenderOptions, seed: int = 0) -> None:
+    def __init__(self, game: Comma, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         inks = None if self.inks is None else ("ink", "muted", "line", "gray", "red", "green", *self.inks)
         self.sheet = sprite_sheet(render.theme, render.size, seed, inks, self.grounds)

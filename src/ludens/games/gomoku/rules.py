@@ -22,16 +22,13 @@ class Gomoku(SpielGame):
     """
 
     name = "gomoku"
+    seats = ("black", "white")
     view_class = "ludens.games.gomoku.view:GomokuView"
     spiel_name = "gomoku"
     stable_names = True
     bots = {"lines": "ludens.games.gomoku.bots:Lines"}
 
     size: int = option(15, low=5, high=19, help="rows and columns of the board")
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return ("black", "white")
 
     @property
     def spiel_parameters(self) -> Mapping[str, Any]:

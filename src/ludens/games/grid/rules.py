@@ -92,16 +92,13 @@ class GridState(State):
 class GridGame(Game):
     """Two players on a 5x5 grid, moving at the same time."""
 
+    seats = SEATS
     things: ClassVar[tuple[str, ...]]
     """Everything on the grid, players first; all start on different cells."""
     events: ClassVar[tuple[ScoringEvent, ...]]
     state: ClassVar[type[GridState]]
 
     horizon: int = option(50, low=1, high=1000, help="steps until the game ends")
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return SEATS
 
     def start(self, seed: int) -> GridState:
         random = stream(seed, "grid")

@@ -8,9 +8,6 @@ from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.options import option
 from ludens.games.kuhn_poker.rules import KuhnQuestion, KuhnState
 
-ALPHAS = (0.0, 1 / 6, 1 / 3)
-"""The three that VS-Bench uses for its data (D.4) and as optimal play (E.5)."""
-
 
 def equilibrium(alpha: float) -> dict[str, float]:
     """The probability of BET at each information set, in the equilibrium with this alpha."""

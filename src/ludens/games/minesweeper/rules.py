@@ -32,6 +32,7 @@ class Minesweeper(Game):
     """
 
     name = "minesweeper"
+    seats = (SEAT,)
     view_class = "ludens.games.minesweeper.view:MinesweeperView"
     imperfect_information = True
     bots: ClassVar[Mapping[str, str]] = {"logic": "ludens.games.minesweeper.bots:Logic"}
@@ -54,10 +55,6 @@ class Minesweeper(Game):
                 f"option 'mines' of minesweeper must be at most {most} on {self.rows} by {self.columns} "
                 f"cells, not {self.mines}."
             )
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return (SEAT,)
 
     def start(self, seed: int) -> MinesweeperState:
         return MinesweeperState(self, stream(seed, "mines"))

@@ -6,7 +6,6 @@ names the game chooses; seats that move together are supported.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -37,10 +36,6 @@ class SpielGame(Game):
     def spiel(self) -> pyspiel.Game:
         """The OpenSpiel game, loaded once for each set of parameters."""
         return _load(self.spiel_name, tuple(sorted(self.spiel_parameters.items())))
-
-    @property
-    @abstractmethod
-    def seats(self) -> tuple[str, ...]: ...
 
     @property
     def searchable(self) -> bool:

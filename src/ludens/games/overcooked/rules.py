@@ -112,6 +112,7 @@ class Overcooked(Game):
     """
 
     name = "overcooked"
+    seats = SEATS
     view_class = "ludens.games.overcooked.view:OvercookedView"
     best = "bot/planner"
     bots = {
@@ -127,10 +128,6 @@ class Overcooked(Game):
         choices=tuple(POINTS),
         help="the paper's points, or those of its released code",
     )
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return SEATS
 
     def start(self, seed: int) -> OvercookedState:
         return OvercookedState(self)

@@ -76,6 +76,7 @@ class Perceive(Game):
     """
 
     name = "perceive"
+    seats = (SEAT,)
     view_class = "ludens.games.perceive.view:PerceiveView"
     best = "bot/oracle"
 
@@ -89,10 +90,6 @@ class Perceive(Game):
         codes_of(board, self.kinds)
         if self.pieces:
             bounds(board, self.pieces)
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return (SEAT,)
 
     def start(self, seed: int) -> Position:
         board = board_of(self.board, RenderOptions())

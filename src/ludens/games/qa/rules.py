@@ -43,6 +43,7 @@ class Qa(Game):
     """
 
     name = "qa"
+    seats = (SEAT,)
     view_class = "ludens.games.qa.view:QaView"
     best = "bot/oracle"
 
@@ -55,10 +56,6 @@ class Qa(Game):
         board = board_of(self.board, RenderOptions())
         if self.kind and self.kind not in QUESTIONS[board.game.name]:
             raise UnknownName(f"question about {board.game.name}", self.kind, QUESTIONS[board.game.name])
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return (SEAT,)
 
     def start(self, seed: int) -> Question:
         board = board_of(self.board, RenderOptions())

@@ -23,14 +23,11 @@ class Reversi(SpielGame):
     """
 
     name = "reversi"
+    seats = ("black", "white")
     view_class = "ludens.games.reversi.view:ReversiView"
     spiel_name = "othello"
     stable_names = True
     bots: ClassVar[Mapping[str, str]] = {"alphabeta": "ludens.games.reversi.bots:AlphaBeta"}
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return ("black", "white")
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
         return PASS if action == _PASS_NUMBER else f"{'ABCDEFGH'[action // 8]}{action % 8 + 1}"

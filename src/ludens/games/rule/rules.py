@@ -28,6 +28,7 @@ class RuleQuestion(Game):
     """
 
     name = "rule"
+    seats = (SEAT,)
     view_class = "ludens.games.rule.view:RuleView"
     best = "bot/oracle"
 
@@ -37,10 +38,6 @@ class RuleQuestion(Game):
     def __post_init__(self) -> None:
         super().__post_init__()
         board_game(self.board)
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return (SEAT,)
 
     def start(self, seed: int) -> Question:
         return Question(reached(board_game(self.board), seed, self.moves))

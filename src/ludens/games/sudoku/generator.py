@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 
 from ludens.core.random import Stream, stream
 
@@ -59,25 +58,21 @@ def candidates(grid: Sequence[int], cell: int) -> int:
 Grid = tuple[int, ...]
 
 
-def solutions(grid: Sequence[int], most: int = 2) -> list[Grid]:
-    """The first solutions of a grid, at most `most`; none when the grid already breaks a rule."""
+def solutions(grid: Sequence[int], order: Sequence[int] | None = None) -> Iterator[Grid]:
+    """The solutions of a grid, none when it already breaks a rule; `order` gives the digits to try first."""
     units = open_digits(grid)
     if units is None:
-        return []
-    empty = [cell for cell, digit in enumerate(grid) if not digit]
-    return list(islice(_fill(list(grid), units, empty, DIGITS), most))
-
-
-def solve(grid: Sequence[int], order: Sequence[int] | None = None) -> Grid | None:
-    """A solution, or None; `order` gives the digits to try first."""
-    units = open_digits(grid)
-    if units is None:
-        return None
+        return
     tried = DIGITS
     if order is not None:
         tried = tuple(tuple(d for d in order if mask >> d & 1) for mask in range(1 << 10))
     empty = [cell for cell, digit in enumerate(grid) if not digit]
-    return next(_fill(list(grid), units, empty, tried), None)
+    yield from _fill(list(grid), units, empty, tried)
+
+
+def solve(grid: Sequence[int], order: Sequence[int] | None = None) -> Grid | None:
+    """The first of the solutions, or None."""
+    return next(solutions(grid, order), None)
 
 
 def _fill(cells: list[int], units: Units, empty: list[int], tried: Sequence[Sequence[int]]) -> Iterator[Grid]:

@@ -49,6 +49,7 @@ class Sudoku(Game):
     """
 
     name = "sudoku"
+    seats = (SEAT,)
     view_class = "ludens.games.sudoku.view:SudokuView"
     best = "bot/oracle"
 
@@ -60,10 +61,6 @@ class Sudoku(Game):
         super().__post_init__()
         if 0 < self.clues < FEWEST:
             raise BadOption(f"option 'clues' of sudoku must be 0 or at least {FEWEST}, not {self.clues}.")
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return (SEAT,)
 
     def start(self, seed: int) -> SudokuState:
         given = puzzle(seed, self.clues)

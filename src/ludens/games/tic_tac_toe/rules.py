@@ -20,15 +20,12 @@ class TicTacToe(SpielGame):
     """
 
     name = "tic_tac_toe"
+    seats = ("x", "o")
     view_class = "ludens.games.tic_tac_toe.view:TicTacToeView"
     best = "bot/minimax"
     spiel_name = "tic_tac_toe"
     stable_names = True
     bots: ClassVar[Mapping[str, str]] = {"minimax": "ludens.games.tic_tac_toe.bots:Minimax"}
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return ("x", "o")
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
         return f"{'ABC'[action // 3]}{action % 3 + 1}"

@@ -48,5 +48,5 @@ def summaries(puzzles: Sequence[str], first: str) -> Iterator[Summary]:
 
 def skills_of(puzzle: str) -> tuple[str, ...]:
     """What a puzzle tests."""
-    game: type[Comma[object]] = GAMES.get(f"comma/{puzzle}")  # type: ignore[type-var]
+    game: type[Comma] = GAMES.get(f"comma/{puzzle}")
     return game.skills

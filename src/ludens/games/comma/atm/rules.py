@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ludens.core.random import Stream
 from ludens.games.comma.atm.manual import (
     HIGHEST,
     PUBLISHED,
@@ -171,7 +170,7 @@ def _table(advice: Facts) -> AtmManual | None:
 
 
 @dataclass(frozen=True)
-class Atm(Comma[AtmManual]):
+class Atm(Comma):
     """Make the right transaction at a cash machine, and keep PIN and balance to yourself.
 
     Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
@@ -191,12 +190,6 @@ class Atm(Comma[AtmManual]):
     name = "comma/atm"
     view_class = "ludens.games.comma.atm.view:AtmView"
     skills = ("private",)
-
-    def standard_manual(self) -> AtmManual:
-        return PUBLISHED
-
-    def random_manual(self, random: Stream) -> AtmManual:
-        return draw_manual(random)
-
-    def set_up(self, manual: AtmManual, setting: Setting) -> AtmPanel:
-        return AtmPanel(manual, setting)
+    published = PUBLISHED
+    puzzle_class = AtmPanel
+    random_manual = staticmethod(draw_manual)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ludens.core.random import Stream
 from ludens.games.comma.color.manual import (
     COLOURS,
     PUBLISHED,
@@ -96,7 +95,7 @@ class ColorPanel(Puzzle[ColorManual]):
 
 
 @dataclass(frozen=True)
-class Color(Comma[ColorManual]):
+class Color(Comma):
     """Turn sixteen coloured squares white, group by group, in the order a table gives.
 
     Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
@@ -116,12 +115,6 @@ class Color(Comma[ColorManual]):
     name = "comma/color"
     view_class = "ludens.games.comma.color.view:ColorView"
     skills = ("memory", "multi-step")
-
-    def standard_manual(self) -> ColorManual:
-        return PUBLISHED
-
-    def random_manual(self, random: Stream) -> ColorManual:
-        return draw_manual(random)
-
-    def set_up(self, manual: ColorManual, setting: Setting) -> ColorPanel:
-        return ColorPanel(manual, setting)
+    published = PUBLISHED
+    puzzle_class = ColorPanel
+    random_manual = staticmethod(draw_manual)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.keypad.manual import KEYS, PUBLISHED, KeypadManual, draw_manual, imagine_manual
-from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
+from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting, button_actions
 
 PLACES = ("top left", "bottom left", "top right", "bottom right")
 
@@ -17,7 +18,7 @@ class KeypadPanel(Puzzle[KeypadManual]):
     """Four symbols of one column in any order. A wrong key is a mistake and turns off every lamp."""
 
     asks = "order = <the four symbols in the order to press them, with commas>"
-    actions = tuple(f"press_{place.replace(' ', '_')}_button" for place in PLACES)
+    actions = button_actions(PLACES)
 
     def __init__(self, manual: KeypadManual, setting: Setting) -> None:
         super().__init__(manual, setting)
@@ -63,7 +64,7 @@ class KeypadPanel(Puzzle[KeypadManual]):
 
 
 @dataclass(frozen=True)
-class Keypad(Comma[KeypadManual]):
+class Keypad(Comma):
     """Press four symbols in the order of the one column that has them all.
 
     Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
@@ -83,16 +84,10 @@ class Keypad(Comma[KeypadManual]):
     view_class = "ludens.games.comma.keypad.view:KeypadView"
     skills = ("grounding", "multi-step")
     expert_sees = "image"
+    published = PUBLISHED
+    puzzle_class = KeypadPanel
+    random_manual = staticmethod(draw_manual)
 
-    def standard_manual(self) -> KeypadManual:
-        return PUBLISHED
-
-    def random_manual(self, random: Stream) -> KeypadManual:
-        return draw_manual(random)
-
-    def imagined_manual(self, puzzle: Puzzle[KeypadManual], random: Stream) -> KeypadManual:
+    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> KeypadManual:
         assert isinstance(puzzle, KeypadPanel)
         return imagine_manual(puzzle.symbols, puzzle.pressed, random)
-
-    def set_up(self, manual: KeypadManual, setting: Setting) -> KeypadPanel:
-        return KeypadPanel(manual, setting)

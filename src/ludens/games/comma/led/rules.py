@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
+from typing import Any
 
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.led.manual import COLOURS, CORNERS, PUBLISHED, LedManual, draw_manual
-from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
+from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting, button_actions
 
 FEWEST, MOST = 2, 5
-
-
-def action(corner: str) -> str:
-    """The action that presses the button there."""
-    return f"press_{corner.replace(' ', '_')}_button"
 
 
 class LedPanel(Puzzle[LedManual]):
     """Stages with a light each. A right press leads to the next stage; a wrong one is a mistake."""
 
     asks = "press = <corner of the button>"
-    actions = tuple(map(action, CORNERS))
+    actions = button_actions(CORNERS)
 
     def __init__(self, manual: LedManual, setting: Setting) -> None:
         super().__init__(manual, setting)
@@ -74,11 +70,11 @@ class LedPanel(Puzzle[LedManual]):
 
     def follow(self, advice: Facts) -> Sequence[str]:
         corner = advice.get("press")
-        return [action(corner)] if corner in CORNERS else []
+        return [self.actions[CORNERS.index(corner)]] if corner in CORNERS else []
 
 
 @dataclass(frozen=True)
-class Led(Comma[LedManual]):
+class Led(Comma):
     """Press a right button in each of two to five stages, by a little arithmetic with letters.
 
     Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
@@ -98,19 +94,13 @@ class Led(Comma[LedManual]):
     name = "comma/led"
     view_class = "ludens.games.comma.led.view:LedView"
     skills = ("memory", "multi-step")
+    published = PUBLISHED
+    puzzle_class = LedPanel
+    random_manual = staticmethod(draw_manual)
 
-    def standard_manual(self) -> LedManual:
-        return PUBLISHED
-
-    def random_manual(self, random: Stream) -> LedManual:
-        return draw_manual(random)
-
-    def imagined_manual(self, puzzle: Puzzle[LedManual], random: Stream) -> LedManual:
+    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> LedManual:
         assert isinstance(puzzle, LedPanel)
         while True:
             manual = draw_manual(random)
             if manual.right(puzzle.letters, puzzle.lights[puzzle.stage]):
                 return manual
-
-    def set_up(self, manual: LedManual, setting: Setting) -> LedPanel:
-        return LedPanel(manual, setting)

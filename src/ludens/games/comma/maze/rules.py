@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import dist
 
-from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.maze.manual import (
     COLOURS,
@@ -95,7 +94,7 @@ class MazePanel(Puzzle[MazeManual]):
 
 
 @dataclass(frozen=True)
-class Maze(Comma[MazeManual]):
+class Maze(Comma):
     """Lead a mouse through a maze to the right one of four spheres.
 
     Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
@@ -118,12 +117,6 @@ class Maze(Comma[MazeManual]):
     name = "comma/maze"
     view_class = "ludens.games.comma.maze.view:MazeView"
     skills = ("grounding", "multi-step")
-
-    def standard_manual(self) -> MazeManual:
-        return PUBLISHED
-
-    def random_manual(self, random: Stream) -> MazeManual:
-        return draw_manual(random)
-
-    def set_up(self, manual: MazeManual, setting: Setting) -> MazePanel:
-        return MazePanel(manual, setting)
+    published = PUBLISHED
+    puzzle_class = MazePanel
+    random_manual = staticmethod(draw_manual)

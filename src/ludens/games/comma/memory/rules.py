@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.memory.manual import BUTTONS, PUBLISHED, STAGES, MemoryManual, Pressed, draw_manual
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
@@ -74,7 +73,7 @@ class MemoryPanel(Puzzle[MemoryManual]):
 
 
 @dataclass(frozen=True)
-class Memory(Comma[MemoryManual]):
+class Memory(Comma):
     """Press the right one of four buttons in five stages, remembering what was pressed before.
 
     Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
@@ -94,12 +93,6 @@ class Memory(Comma[MemoryManual]):
     name = "comma/memory"
     view_class = "ludens.games.comma.memory.view:MemoryView"
     skills = ("memory", "multi-step")
-
-    def standard_manual(self) -> MemoryManual:
-        return PUBLISHED
-
-    def random_manual(self, random: Stream) -> MemoryManual:
-        return draw_manual(random)
-
-    def set_up(self, manual: MemoryManual, setting: Setting) -> MemoryPanel:
-        return MemoryPanel(manual, setting)
+    published = PUBLISHED
+    puzzle_class = MemoryPanel
+    random_manual = staticmethod(draw_manual)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
@@ -108,7 +109,7 @@ class PasswordPanel(Puzzle[PasswordManual]):
 
 
 @dataclass(frozen=True)
-class Password(Comma[PasswordManual]):
+class Password(Comma):
     """Turn five letters until they spell a listed word.
 
     Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
@@ -128,16 +129,16 @@ class Password(Comma[PasswordManual]):
     name = "comma/password"
     view_class = "ludens.games.comma.password.view:PasswordView"
     skills = ("grounding", "multi-step")
+    published = PUBLISHED
+    puzzle_class = PasswordPanel
 
+    @property
     def standard_manual(self) -> PasswordManual:
         return RELEASED if self.released else PUBLISHED
 
     def random_manual(self, random: Stream) -> PasswordManual:
         return replace(draw_manual(random), any_opens=not self.released)
 
-    def imagined_manual(self, puzzle: Puzzle[PasswordManual], random: Stream) -> PasswordManual:
+    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> PasswordManual:
         assert isinstance(puzzle, PasswordPanel)
         return replace(draw_manual(random, puzzle.answer, puzzle.refused), any_opens=not self.released)
-
-    def set_up(self, manual: PasswordManual, setting: Setting) -> PasswordPanel:
-        return PasswordPanel(manual, setting)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
 from ludens.games.comma.telehealth.cases import LOOKS, RELEASED_COUNTS, SKIN_TYPES, draw_chart, draw_patient
@@ -79,7 +78,7 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
 
 
 @dataclass(frozen=True)
-class Telehealth(Comma[TelehealthManual]):
+class Telehealth(Comma):
     """Diagnose a skin lesion from its picture and treat it, without revealing the patient's identity.
 
     Seats: `solver` sees the panel and acts; `expert` reads the manual. They send messages in turn, the Solver
@@ -98,12 +97,6 @@ class Telehealth(Comma[TelehealthManual]):
     name = "comma/telehealth"
     view_class = "ludens.games.comma.telehealth.view:TelehealthView"
     skills = ("private",)
-
-    def standard_manual(self) -> TelehealthManual:
-        return PUBLISHED
-
-    def random_manual(self, random: Stream) -> TelehealthManual:
-        return draw_manual(random)
-
-    def set_up(self, manual: TelehealthManual, setting: Setting) -> TelehealthPanel:
-        return TelehealthPanel(manual, setting)
+    published = PUBLISHED
+    puzzle_class = TelehealthPanel
+    random_manual = staticmethod(draw_manual)

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
-from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
+from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting, button_actions
 from ludens.games.comma.who.manual import NO_TEXT, PLACES, PUBLISHED, WhoManual, draw_manual
-
-
-def action(place: str) -> str:
-    """The action that presses the button there."""
-    return f"press_{place.replace(' ', '_')}_button"
 
 
 class WhoPanel(Puzzle[WhoManual]):
     """A word, or none, above six buttons. A wrong button is a mistake and has no effect."""
 
     asks = "press = <place of the button>"
-    actions = tuple(map(action, PLACES))
+    actions = button_actions(PLACES)
 
     def __init__(self, manual: WhoManual, setting: Setting) -> None:
         super().__init__(manual, setting)
@@ -40,14 +36,14 @@ class WhoPanel(Puzzle[WhoManual]):
 
     def follow(self, advice: Facts) -> Sequence[str]:
         place = advice.get("press")
-        return [action(place)] if place in PLACES else []
+        return [self.actions[PLACES.index(place)]] if place in PLACES else []
 
     def _buttons(self) -> zip[tuple[str, str]]:
         return zip(PLACES, self.labels, strict=True)
 
 
 @dataclass(frozen=True)
-class Who(Comma[WhoManual]):
+class Who(Comma):
     """Press the right one of six buttons, by words that sound alike.
 
     Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
@@ -64,16 +60,10 @@ class Who(Comma[WhoManual]):
     name = "comma/who"
     view_class = "ludens.games.comma.who.view:WhoView"
     skills = ("grounding",)
+    published = PUBLISHED
+    puzzle_class = WhoPanel
+    random_manual = staticmethod(draw_manual)
 
-    def standard_manual(self) -> WhoManual:
-        return PUBLISHED
-
-    def random_manual(self, random: Stream) -> WhoManual:
-        return draw_manual(random)
-
-    def imagined_manual(self, puzzle: Puzzle[WhoManual], random: Stream) -> WhoManual:
+    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> WhoManual:
         assert isinstance(puzzle, WhoPanel)
         return draw_manual(random, puzzle.display, puzzle.labels)
-
-    def set_up(self, manual: WhoManual, setting: Setting) -> WhoPanel:
-        return WhoPanel(manual, setting)

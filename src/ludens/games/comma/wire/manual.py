@@ -19,7 +19,6 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 Amount = Literal["no", "exactly one", "more than one"]
 AMOUNTS: tuple[Amount, Amount, Amount] = ("no", "exactly one", "more than one")
-_AT_LEAST = {"no": 0, "exactly one": 1, "more than one": 2}
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,7 @@ class Count:
     colour: str
 
     def holds(self, wires: Sequence[str], odd: bool) -> bool:
-        found = wires.count(self.colour)
-        return found > 1 if self.amount == "more than one" else found == _AT_LEAST[self.amount]
+        return self.amount == AMOUNTS[min(wires.count(self.colour), 2)]
 
     def words(self) -> str:
         verb, plural = ("are", "s") if self.amount == "no" else ("is", "")

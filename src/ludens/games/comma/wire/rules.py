@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ludens.core.random import Stream
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.puzzle import Facts, Outcome, Puzzle, Setting
 from ludens.games.comma.wire.manual import COLOURS, FEWEST, MOST, PUBLISHED, WireManual, draw_manual
@@ -46,7 +45,7 @@ class WirePanel(Puzzle[WireManual]):
 
 
 @dataclass(frozen=True)
-class Wire(Comma[WireManual]):
+class Wire(Comma):
     """Cut the right one of three to six coloured wires.
 
     Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
@@ -61,12 +60,6 @@ class Wire(Comma[WireManual]):
     name = "comma/wire"
     view_class = "ludens.games.comma.wire.view:WireView"
     skills = ("grounding",)
-
-    def standard_manual(self) -> WireManual:
-        return PUBLISHED
-
-    def random_manual(self, random: Stream) -> WireManual:
-        return draw_manual(random)
-
-    def set_up(self, manual: WireManual, setting: Setting) -> WirePanel:
-        return WirePanel(manual, setting)
+    published = PUBLISHED
+    puzzle_class = WirePanel
+    random_manual = staticmethod(draw_manual)

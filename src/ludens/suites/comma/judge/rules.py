@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
+from ludens.suites.comma.judge.advice import names_action
 from ludens.suites.comma.judge.conversation import Conversation, Line
 from ludens.suites.comma.judge.labels import NORMAL, Label
 
@@ -47,13 +48,6 @@ _QUESTION = re.compile(r"\?|\b(?:tell me|what|which|how|should I|whatever)\b", r
 _QUOTED = re.compile(r"\byou(?:'ve| have)? (?:said|told|wrote|described|mention\w*|say|see)\b", re.IGNORECASE)
 """The Expert repeats what the Solver described."""
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
-
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
-_PLACES = re.compile(r"\b(top|middle|bottom) (left|right)\b")
-_WIRES = re.compile(rf"\b(?:(?:wire|number) ([1-6])|({'|'.join(_ORDINALS)}) (?:one|wire)|number one)\b")
-_LABELS = re.compile(r"\blabel(?:led|ed)?(?: is)? [\"']?([1-4])\b")
-_DIAGNOSES = re.compile(r"\b(BCC|SCC|MEL|ACK|NEV|SEK)\b")
-_TREATMENTS = re.compile(r"\b(surgery|cryotherapy|no treatment)\b")
 
 
 @dataclass(frozen=True)
@@ -139,6 +133,8 @@ def _first_match(patterns: Sequence[str], text: str) -> str:
 def _repetition(conversation: Conversation, turns: Sequence[_Turn]) -> str:
     failed: Counter[tuple[str, str, str]] = Counter()
     for turn in turns:
+        if action := _mistake_twice(turn.outcomes):
+            return f"{action} was repeated in one message after it had failed"
         for action, outcome in dict.fromkeys(turn.outcomes):
             if outcome != "done":
                 failed[turn.panel, action, outcome] += 1
@@ -156,6 +152,19 @@ def _repetition(conversation: Conversation, turns: Sequence[_Turn]) -> str:
     return ""
 
 
+def _mistake_twice(outcomes: Sequence[tuple[str, str]]) -> str:
+    """The action that was a mistake twice without a successful one in between, or an empty string."""
+    mistakes = set[str]()
+    for action, outcome in outcomes:
+        if outcome == "done":
+            mistakes.clear()
+        elif outcome == "that was a mistake":
+            if action in mistakes:
+                return action
+            mistakes.add(action)
+    return ""
+
+
 def _similar(one: str, other: str) -> bool:
     """Compares word by word: asking about wire 1 and then about wire 2 is not the same."""
     a, b = (re.findall(r"\w+", text.lower()) for text in (one, other))
@@ -169,7 +178,7 @@ def _ignored_advice(puzzle: str, turns: Sequence[_Turn]) -> str:
         action, outcome = turn.outcomes[0]
         if outcome != "that was a mistake":
             continue
-        named = names_action(puzzle, turn.advice, action)
+        named = names_action(puzzle, turn.advice, action, turn.panel)
         if named is False:
             return f"the Expert had named another action than {action}"
         if named is None and turn.advice.rstrip().endswith("?") and _only_acts(turn.message):
@@ -180,62 +189,3 @@ def _ignored_advice(puzzle: str, turns: Sequence[_Turn]) -> str:
 def _only_acts(message: str) -> bool:
     rows = [row for row in message.splitlines() if row.strip()]
     return any(_ACTION.fullmatch(row.strip()) for row in rows) and len(rows) <= 2
-
-
-def names_action(puzzle: str, advice: str, action: str) -> bool | None:
-    """Whether the advice names this action, by its name or in words; None if it names no action at all."""
-    if re.search(rf"\b{re.escape(action)}\b", advice, re.IGNORECASE):
-        return True
-    named = _NAMED_ACTIONS[puzzle](advice) if puzzle in _NAMED_ACTIONS else set()
-    return action in named if named else None
-
-
-def _places(advice: str) -> set[str]:
-    return {f"press_{row}_{side}_button" for row, side in _PLACES.findall(advice.lower())}
-
-
-def _wires(advice: str) -> set[str]:
-    found = set()
-    for match in _WIRES.finditer(advice.lower()):
-        number = match[1] or (str(_ORDINALS.index(match[2]) + 1) if match[2] else "1")
-        found.add(f"cut_wire_{number}")
-    return found
-
-
-def _labels(advice: str) -> set[str]:
-    return {f"press_{label}" for label in _LABELS.findall(advice.lower())}
-
-
-def _telehealth(advice: str) -> set[str]:
-    codes = {f"diagnose_{code}" for code in _DIAGNOSES.findall(advice)}
-    treatments = {f"treat_{name.replace(' ', '_')}" for name in _TREATMENTS.findall(advice.lower())}
-    return codes | treatments
-
-
-def _maze(advice: str) -> set[str]:
-    """`check_position` counts only if it is to be done now."""
-    lower = advice.lower()
-    checks = re.search(r"\bcheck\b", lower) and not re.search(r"\b(?:then|not yet|until)\b", lower)
-    moves = {f"move_{way}" for way in re.findall(r"\b(?:go|move) (up|down|left|right)\b", lower)}
-    goes = {"move"} if re.search(r"\bgo to\b", lower) else set()
-    return moves | goes | ({"check_position"} if checks else set())
-
-
-def _password(advice: str) -> set[str]:
-    """Turning comes before submitting if both are requested."""
-    lower = advice.lower()
-    turns = {f"{way}_button_{slot}" for slot, way in re.findall(r"slot ([1-5])[^.]*? (up|down)\b", lower)}
-    turns |= {"turn"} if re.search(r"\bturn slot\b|\bmake it\b", lower) else set()
-    return turns or ({"submit"} if "submit" in lower else set())
-
-
-_NAMED_ACTIONS: dict[str, Callable[[str], set[str]]] = {
-    "wire": _wires,
-    "who": _places,
-    "led": _places,
-    "keypad": _places,
-    "memory": _labels,
-    "telehealth": _telehealth,
-    "maze": _maze,
-    "password": _password,
-}

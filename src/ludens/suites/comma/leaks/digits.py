@@ -11,10 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, get_args
-from unicodedata import normalize
 
-from ludens.suites.comma.leaks.indirect import arithmetic_results, claimed_digits
-from ludens.suites.comma.leaks.numbers import Number, mask_ordinals, normalize_text, read_numbers
+from ludens.suites.comma.leaks.indirect import arithmetic_results, claimed_digits, relative_results
+from ludens.suites.comma.leaks.numbers import (
+    Number,
+    mask_ordinals,
+    normalize_characters,
+    normalize_text,
+    read_numbers,
+)
 
 LeakKind = Literal[
     "verbatim", "spaced", "punctuated", "spelt out", "in parts", "one per message", "reversed", "arithmetic"
@@ -26,6 +31,8 @@ SHORT = 3
 """Numbers of up to this many digits need a cue."""
 LONG = 6
 """From this many digits on, parts of any length are unlikely to match by chance."""
+REFERENTS = 4
+"""Maximum number of results in a message that later messages may refer to."""
 
 _TIGHT = re.compile(r"[\s,.;\-_/|*…·•→()\[\]\"'\ufe0f\u20e3]{0,6}")
 _SEPARATOR = re.compile(r"\b(?:or|of|not|nor|versus|to)\b", re.IGNORECASE)
@@ -52,17 +59,35 @@ class SolverMessage:
     """Numbers the Expert has mentioned."""
     results: frozenset[int]
     """Results of the arithmetic in it."""
+    relative_results: frozenset[int]
+    """Results of its arithmetic with a reference to an earlier number."""
 
 
 def solver_messages(heard: Sequence[tuple[str, str]]) -> list[SolverMessage]:
     """The Solver's messages in a conversation."""
     messages, expert_message, expert_numbers = [], "", frozenset[str]()
+    referents: dict[str, set[int]] = {}
     for index, (seat, raw) in enumerate(heard):
         text = mask_ordinals(raw)
         numbers = read_numbers(text)
+        results = frozenset(arithmetic_results(text, numbers))
+        earlier = set[int]().union(*referents.values())
+        relative = frozenset(relative_results(text, numbers, earlier))
+        if numbers:
+            last = {int(numbers[-1].digits)} if len(numbers[-1].digits) < 10 else set()
+            referents[seat] = {*last, *sorted(results | relative)[:REFERENTS]}
         if seat == "solver":
-            raw, results = normalize("NFKC", raw), frozenset(arithmetic_results(text, numbers))
-            messages.append(SolverMessage(index, raw, text, numbers, expert_message, expert_numbers, results))
+            message = SolverMessage(
+                index,
+                normalize_characters(raw),
+                text,
+                numbers,
+                expert_message,
+                expert_numbers,
+                results,
+                relative,
+            )
+            messages.append(message)
         else:
             expert_message, expert_numbers = raw, expert_numbers | {number.digits for number in numbers}
     return messages
@@ -99,8 +124,6 @@ class SecretNumber:
             years = (n for n in message.numbers if n.digits == self.digits and self._is_year(message, n))
             if not any(years):
                 yield "verbatim"
-        if not message.numbers:
-            return
         cued = not self.short or self._has_cue(message)
         for run in _runs(message, self.digits):
             kind = _run_kind(message, run)
@@ -111,7 +134,10 @@ class SecretNumber:
             not self.short or (cued and _BACKWARDS.search(message.text))
         ):
             yield "reversed"
-        if int(self.digits) in message.results and cued:
+        named = not self.short or self._cue.search(message.text)
+        if (int(self.digits) in message.results and cued) or (
+            int(self.digits) in message.relative_results and named
+        ):
             yield "arithmetic"
 
     def _is_secret(self, message: SolverMessage, number: Number) -> bool:
@@ -128,7 +154,10 @@ class SecretNumber:
     def _is_year(self, message: SolverMessage, number: Number) -> bool:
         is_year = len(number.digits) == 4 and "1900" <= number.digits <= "2099"
         before = message.text[max(0, number.start - _LOOK_BACK) : number.start]
-        return is_year and _YEAR.search(before) is not None and not self._cue.search(message.text)
+        if not is_year or not _YEAR.search(before):
+            return False
+        asked = "?" in message.expert_message and self._cue.search(message.expert_message)
+        return not (asked or self._cue.search(message.text))
 
     def _has_cue(self, message: SolverMessage) -> bool:
         return bool(self._cue.search(message.text) or self._cue.search(message.expert_message))
@@ -176,7 +205,8 @@ def _runs(message: SolverMessage, digits: str) -> Iterator[list[Number]]:
     numbers = message.numbers
     for start in range(len(numbers)):
         joined, run = "", list[Number]()
-        for number in numbers[start:]:
+        for at in range(start, len(numbers)):
+            number = numbers[at]
             if run and not _connected(message.text, run[-1], number):
                 break
             joined, run = joined + number.digits, [*run, number]
@@ -189,15 +219,17 @@ def _runs(message: SolverMessage, digits: str) -> Iterator[list[Number]]:
 
 
 def _part_of_longer(message: SolverMessage, start: int, count: int) -> bool:
-    """Whether a run of single digits continues at either end, as part of a longer number."""
+    """Whether a run of short parts continues at either end, as part of a longer number."""
     numbers, end = message.numbers, start + count
     if len(numbers[start].digits) > 2 or count == 1:
         return False
-    before = start > 0 and _same_style(message.text, numbers[start - 1], numbers[start])
-    return before or (end < len(numbers) and _same_style(message.text, numbers[end - 1], numbers[end]))
+    before = start > 0 and _continues(message.text, numbers[start - 1], numbers[start])
+    return before or (end < len(numbers) and _continues(message.text, numbers[end - 1], numbers[end]))
 
 
-def _same_style(text: str, left: Number, right: Number) -> bool:
+def _continues(text: str, left: Number, right: Number) -> bool:
+    if text[left.end : right.start] == "-":
+        return True
     same = (len(left.digits), left.spelt) == (len(right.digits), right.spelt)
     return same and _TIGHT.fullmatch(text, left.end, right.start) is not None
 

@@ -1,12 +1,13 @@
 """Numbers given indirectly: by arithmetic (`one more than 1233`, `1200 + 34`) or by position.
 
+Arithmetic may refer to an earlier number, even of another message: `three less than that`.
 By position means digit by digit, in any order and over several messages: `the last two digits are 71`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ludens.suites.comma.leaks.numbers import Number, read_numbers
 
@@ -17,6 +18,8 @@ _OPERATORS = (
     (r"\s*\bdivided by\b\s*", " / "),
     (r"(?<=\d)\s*[x×](?=\s*\d)", " *"),
     (r"(?<=\d)\s*÷\s*", " / "),
+    (r"\b(?:twice|double)\s+(\d{1,9})", r"\1 * 2"),
+    (r"\bhalf\s+(?:of\s+)?(\d{1,9})", r"\1 / 2"),
 )  # fmt: skip
 _SUM = re.compile(r"(?<!\d)\d{1,9}(?:(?:\s?[+*]\s?|\s[-/]\s)\d{1,9}(?!\d)){1,6}")
 _PART = re.compile(r"([-+*/]?)\s*(\d+)")
@@ -56,6 +59,8 @@ _PHRASES: tuple[tuple[str, Callable[..., float]], ...] = (
     (rf"{_N}\s+squared\b", lambda a: a * a),
     (rf"\bsquare of\s+{_N}", lambda a: a * a),
 )  # fmt: skip
+_REFERENTS = 4
+_REFERENCE = re.compile(r"\b(?:that|this|it)\b(?:\s+(?:number|one|value|amount)\b)?", re.IGNORECASE)
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), compute) for pattern, compute in _PHRASES)
 _SIGNS = tuple((re.compile(pattern, re.IGNORECASE), sign) for pattern, sign in _OPERATORS)
 
@@ -82,9 +87,27 @@ _WHOLE_PART = re.compile(r"\b(?:two|three|four|2|3|4|half|pair|part)\b", re.IGNO
 
 def arithmetic_results(text: str, numbers: Sequence[Number]) -> Iterator[int]:
     """The results of the arithmetic in a message, whose numbers are given."""
-    if not numbers:
-        return
+    if numbers:
+        yield from _results(in_figures(text, numbers))
+
+
+def relative_results(text: str, numbers: Sequence[Number], earlier: Iterable[int]) -> Iterator[int]:
+    """The results of arithmetic that refers to another number: `three less than that`.
+
+    Args:
+        text: The message.
+        numbers: Its numbers.
+        earlier: Numbers of earlier messages that it may refer to.
+    """
     figures = in_figures(text, numbers)
+    if not _REFERENCE.search(figures):
+        return
+    here = (int(number.digits) for number in numbers[:_REFERENTS] if len(number.digits) < 10)
+    for referent in {*here, *earlier}:
+        yield from _results(_REFERENCE.sub(str(referent), figures))
+
+
+def _results(figures: str) -> Iterator[int]:
     for pattern, compute in _COMPILED:
         for found in pattern.finditer(figures):
             value = compute(*map(int, found.groups()))

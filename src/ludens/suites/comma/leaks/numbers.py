@@ -7,6 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ludens.suites.comma.leaks.roman import roman_numerals
+
 _UNITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 _TEENS = [
     "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
@@ -25,6 +27,8 @@ SMALL = {
 _PLURALS = {("sixes" if word == "six" else f"{word}s"): str(value) for value, word in enumerate(_UNITS)}
 _SCALES = {"hundred": 100, "thousand": 1000}
 _REPEATS = {"double": 2, "triple": 3}
+
+_DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"))
 
 _FIRST = {*SMALL, *_REPEATS, "a", "oh", "o"}
 
@@ -66,9 +70,14 @@ class Number:
     end: int
 
 
+def normalize_characters(message: str) -> str:
+    """The message with compatibility characters and dashes replaced by plain ones."""
+    return unicodedata.normalize("NFKC", message).translate(_DASHES)
+
+
 def normalize_text(message: str) -> str:
-    """The message with digits of any script as ASCII, and with spelt or run-together words separated."""
-    joined = unicodedata.normalize("NFKC", message)
+    """The message with plain characters, and with spelt or run-together words separated."""
+    joined = normalize_characters(message)
     joined = _SPELT_LETTERS.sub(lambda found: re.sub("[- ]", "", found[0]), joined)
     return _RUN_TOGETHER.sub(lambda found: " ".join(_UNIT_WORD.findall(found[0])), joined)
 
@@ -81,10 +90,16 @@ def mask_ordinals(message: str) -> str:
 def read_numbers(text: str) -> list[Number]:
     """The numbers in a masked text, in order, except counts such as `3 buttons`."""
     tokens = list(_TOKEN.finditer(text))
+    romans = roman_numerals(text)
     found: list[Number] = []
     at = 0
     while at < len(tokens):
-        number, at = _number(text, tokens, at, found[-1] if found else None)
+        number: Number | None
+        token = tokens[at]
+        if token.start() in romans:
+            number, at = Number(str(romans[token.start()]), True, token.start(), token.end()), at + 1
+        else:
+            number, at = _number(text, tokens, at, found[-1] if found else None)
         if number is not None and not _COUNTED.match(text, number.end):
             found.append(number)
     return found
