@@ -42,7 +42,8 @@ async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> t
         verdict, reason = "late", f"no reply within {limit:g} seconds."
     ms = round((perf_counter() - started) * 1000, 3)
     text, reasoning = _recorded(reply.text, config), _recorded(reply.reasoning, config)
-    return Try(text, verdict, reason, reply.finish, reply.usage, ms, reasoning), action
+    direct = reply.action is not None
+    return Try(text, verdict, reason, reply.finish, reply.usage, ms, reasoning, direct), action
 
 
 async def _reply(agent: Agent, ask: Ask) -> Reply:

@@ -16,13 +16,14 @@ import orjson
 from ludens.attempts import SeatFailed, attempt
 from ludens.core.activity import current_activity
 from ludens.core.agent import Agent
-from ludens.core.ask import Ask, Exchange, build_ask
+from ludens.core.ask import Exchange, build_ask
 from ludens.core.config import PlayConfig, check_seats
 from ludens.core.episode import Episode, Move
 from ludens.core.errors import UsageError
+from ludens.core.fallback import episode_stream, fallback_action, forfeits
 from ludens.core.game import Game
 from ludens.core.observer import Observer, StepEvent
-from ludens.core.random import Stream, stream
+from ludens.core.random import Stream
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, view_of
 
@@ -101,7 +102,11 @@ class _Table:
         self.game, self.episode, self.observer = game, episode, observer
         self.config = PlayConfig(**episode.config)
         self.step, self.begun = 0, list[Move]()
-        self.agents = {seat: agents[seat].sit(game, seat, self._stream("agent", seat)) for seat in game.seats}
+
+        def random(seat: str) -> Stream:
+            return episode_stream(episode.seed, episode.sample, "agent", seat)
+
+        self.agents = {seat: agents[seat].sit(game, seat, random(seat)) for seat in game.seats}
         self.histories = {seat: agent.history() for seat, agent in self.agents.items()}
 
     def start(self, render: RenderOptions, state: State | None) -> None:
@@ -125,11 +130,10 @@ class _Table:
         """Record the moves and apply them unless a seat forfeits; returns whether the game goes on."""
         episode, state = self.episode, self.state
         episode.moves += moves
-        if self.config.fallback == "forfeit":
-            lost = [m.seat for m in moves if m.verdict == "fallback" and state.fallback(m.seat) is None]
-            if lost:
-                episode.status, episode.culprit = "forfeit", lost[0]
-                return False
+        lost = [m.seat for m in moves if m.verdict == "fallback" and forfeits(state, m.seat, self.config)]
+        if lost:
+            episode.status, episode.culprit = "forfeit", lost[0]
+            return False
         state.apply({move.seat: move.action for move in moves})
         self._notify("stepped", StepEvent(self.step, state, moves))
         self.step += 1
@@ -175,23 +179,14 @@ class _Table:
             move.tries.append(tried)
             ask = ask.again(tried.text, tried.reason)
         else:
-            move.action, move.verdict = self._fallback(ask), "fallback"
+            move.action, move.verdict = self._fallback(seat), "fallback"
         move.ms = round((perf_counter() - started) * 1000, 3)
         history.add(Exchange(self.step, ask.observation, move.said, bool(move.pictures)))
         return move
 
-    def _fallback(self, ask: Ask) -> str:
-        if (own := self.state.fallback(ask.seat)) is not None:
-            return own
-        if self.config.fallback == "forfeit":
-            return ""
-        if self.config.fallback == "first":
-            return ask.legal.first
-        return ask.legal.sample(self._stream("fallback", self.step, ask.seat))
-
-    def _stream(self, *names: str | int) -> Stream:
-        sample = self.episode.sample
-        return stream(self.episode.seed, *names, *(("sample", sample) if sample else ()))
+    def _fallback(self, seat: str) -> str:
+        seed, sample = self.episode.seed, self.episode.sample
+        return fallback_action(self.state, seat, self.config, seed, sample, self.step)
 
     def _notify(self, event: str, *args: object) -> None:
         if self.observer is not None:

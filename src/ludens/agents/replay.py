@@ -33,10 +33,9 @@ class Replay(Agent):
         if attempt >= len(move.tries):
             return Reply(move.action, move.action)
         tried = move.tries[attempt]
-        reply = Reply(tried.text, move.action, tried.usage, tried.finish)
         if tried.verdict != "ok":
-            raise _refused(tried, reply)
-        return reply
+            raise _refused(tried, Reply(tried.text, None, tried.usage, tried.finish))
+        return Reply(tried.text, move.action, tried.usage, tried.finish)
 
 
 def _refused(tried: Try, reply: Reply) -> MoveError:

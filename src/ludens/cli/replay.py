@@ -53,9 +53,9 @@ def replay(
     found, name = _read(run, key)
     if found.status == "void" and not found.moves:
         raise BadOption(f"{name!r} has no moves, it was void from the start: {found.error}")
-    from ludens.core.replay import verify
+    from ludens.core.verify import verify
 
-    compared = verify(found)
+    compared = verify(found).pictures
     if out is not None:
         writable(out)
         try:

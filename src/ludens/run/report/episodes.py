@@ -10,7 +10,7 @@ from itertools import islice, zip_longest
 
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import UsageError
-from ludens.core.replay import verify
+from ludens.core.verify import verify
 from ludens.core.view import Picture
 from ludens.models.chat import Message
 from ludens.run.comparisons import Place
