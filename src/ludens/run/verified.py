@@ -1,0 +1,87 @@
+"""`verified.json`: the result of the last `ludens verify` of a run, and whether the run has changed since."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+import orjson
+
+from ludens.core.errors import BadFile
+from ludens.run.lines import EPISODES
+
+VERIFIED = "verified.json"
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedRun:
+    """The result of verifying a run."""
+
+    time: str
+    """When, in UTC, as 2026-01-31T12:00:00+00:00."""
+    hash: str
+    """Hash of the files that were verified (`hash_run`)."""
+    episodes: int
+    """Episodes that were verified, void ones included."""
+    moves: int
+    replies: int
+    pictures: int
+    failed: int
+    """Episodes that could not be verified."""
+
+
+def read_verified(folder: Path) -> tuple[VerifiedRun, bool] | None:
+    """The result of the last verification of a run, and whether it is still valid; None if there is none.
+
+    It is not valid if `run.json` or `episodes.jsonl` have changed since.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        data = (folder / VERIFIED).read_bytes()
+        found = TypeAdapter(VerifiedRun).validate_json(data, strict=True)
+        return found, hash_run(folder) == found.hash
+    except (OSError, ValidationError):
+        return None
+
+
+def verification_text(folder: Path) -> str:
+    """One sentence about the verification of a run, for reports."""
+    read = read_verified(folder)
+    if read is None:
+        return "not verified"
+    found, valid = read
+    when = found.time.replace("T", " ").removesuffix("+00:00") + " UTC"
+    if not valid:
+        return f"not verified since it changed (last verified {when})"
+    total = found.episodes + found.failed
+    if found.failed:
+        return f"verification failed for {found.failed:,} of {total:,} episodes ({when})"
+    return f"all {total:,} episodes verified ({when})"
+
+
+def write_verified(folder: Path, result: VerifiedRun) -> None:
+    """Write `verified.json` atomically."""
+    partial = folder / f"{VERIFIED}.part"
+    try:
+        partial.write_bytes(
+            orjson.dumps(asdict(result), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        )
+        partial.rename(folder / VERIFIED)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise BadFile(f"cannot write {str(folder / VERIFIED)!r}: {reason}.") from None
+
+
+def hash_run(folder: Path) -> str:
+    """A hash of `run.json` and `episodes.jsonl`."""
+    found = blake2b(digest_size=16)
+    for name in ("run.json", EPISODES):
+        path = folder / name
+        found.update(b"%d:" % path.stat().st_size)
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                found.update(chunk)
+    return found.hexdigest()
