@@ -105,7 +105,7 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
         JobRunner(plan).check()
     elif find_spec("ray") is None:
         raise MissingExtra("running on Ray", "ray")
-    done, _ = read_progress(folder, plan)
+    done, _ = read_progress(folder)
     jobs = [job for job in plan.jobs if job.key not in done]
     budget, estimate = options.budget, _confirm(plan, jobs, options)
     resume_hint = _resume_hint(folder, options, plan)
