@@ -56,7 +56,7 @@ async def test_an_episode_holds_everything_that_happened() -> None:
     assert episode.facts["heap"] == 0
     assert set(episode.returns) == {"left", "right"}
     lefts = sum(move.seat == "left" for move in episode.moves)
-    assert verify(Episode.from_json(episode.to_json()), GAME) == lefts
+    assert verify(Episode.from_json(episode.to_json()), GAME).pictures == lefts
 
 
 async def test_the_ask_holds_what_an_agent_may_know() -> None:
@@ -138,7 +138,7 @@ async def test_a_forfeit_ends_the_episode_and_is_kept() -> None:
     last = episode.moves[-1]
     assert (last.seat, last.action, last.verdict, len(last.tries)) == ("left", "", "fallback", 2)
     assert episode.facts["taken"] == {"left": 1, "right": 1}
-    assert verify(Episode.from_json(episode.to_json()), GAME) == 2
+    assert verify(Episode.from_json(episode.to_json()), GAME).pictures == 2
 
 
 @pytest.mark.parametrize("kind", [Scripted, Slow])
@@ -242,7 +242,7 @@ async def test_a_failing_agent_voids_the_episode_and_its_moves_are_kept(said: An
     episode = await play(GAME, bots(left=left), 3, void_on_error=True)
     assert (episode.status, episode.culprit, episode.error) == ("void", "left", told)
     assert [move.action for move in episode.moves if move.seat == "left"] == ["take 1", "take 2"]
-    assert verify(Episode.from_json(episode.to_json()), GAME) == 2
+    assert verify(Episode.from_json(episode.to_json()), GAME).pictures == 2
 
 
 @pytest.mark.parametrize("kind", [Scripted, Slow])
@@ -286,7 +286,7 @@ async def test_what_was_said_in_an_unfinished_move_is_kept_since_it_was_paid_for
     assert episode.verdicts() == {"ok": 2}
     again = Episode.from_json(episode.to_json())
     assert again.fingerprint() == episode.fingerprint()
-    assert verify(again, GAME) == 2  # the picture of the unfinished move too
+    assert verify(again, GAME).pictures == 2  # the picture of the unfinished move too
 
 
 async def test_a_reply_beside_a_failing_one_is_kept() -> None:
@@ -488,7 +488,7 @@ async def test_a_game_decides_what_an_unreadable_reply_becomes() -> None:
         config = PlayConfig(retries=0, fallback=fallback)  # type: ignore[arg-type]
         episode = await play(KindGame(heap=4), bots(left=Scripted(says=["hm"])), 3, config=config)
         assert (episode.status, episode.moves[0].action) == ("done", "take 2")
-        assert verify(episode, KindGame(heap=4)) >= 0
+        assert verify(episode, KindGame(heap=4)).pictures >= 0
 
 
 async def test_roles_and_stages_reach_the_ask() -> None:

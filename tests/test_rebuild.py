@@ -16,8 +16,8 @@ from ludens.core.episode import Episode, Usage
 from ludens.core.errors import AgentFailure, MissingExtra
 from ludens.core.game import Game
 from ludens.core.random import stream
-from ludens.core.replay import verify
 from ludens.core.templates import TemplateOverrides
+from ludens.core.verify import verify
 from ludens.core.view import RenderOptions
 from ludens.models import MODELS
 from ludens.models.chat import Answer, Message, Model, Request
@@ -143,7 +143,7 @@ async def test_templates_are_recorded_with_the_episode(tmp_path: Path) -> None:
     for file in tmp_path.iterdir():
         file.unlink()
     again = Episode.from_json(episode.to_json())
-    assert verify(again) > 0
+    assert verify(again).pictures > 0
     assert "pirate" in str(next(one for one in samples(again) if one.model).messages[0].parts[0])
 
 
@@ -188,10 +188,10 @@ async def test_a_branched_episode_is_rebuilt_from_its_opening_or_its_state() -> 
         state.apply(actions)
     agents = {"left": Vlm(Recorder(1)), "right": ludens.agent("bot/first", game)}
     recorded = await ludens.play(game, agents, 3, state=state, opening=opening)
-    assert verify(recorded, game) > 0
+    assert verify(recorded, game).pictures > 0
     assert recorded.moves[0].seat == "left"
     unrecorded = await ludens.play(game, agents, 3, state=state)
     with pytest.raises(ludens.LudensError, match="does not record"):
         verify(unrecorded, game)
-    assert verify(unrecorded, game, state) > 0
+    assert verify(unrecorded, game, state).pictures > 0
     assert list(samples(unrecorded, game, state=state))

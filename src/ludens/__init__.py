@@ -40,7 +40,7 @@ _PUBLIC = {
     "make": "ludens.core.registry",
     "GAMES": "ludens.core.registry",
     "replay": "ludens.core.replay",
-    "verify": "ludens.core.replay",
+    "verify": "ludens.core.verify",
     "ActionFormat": "ludens.core.reply",
     "MessageFormat": "ludens.core.reply",
     "ReplyFormat": "ludens.core.reply",
@@ -81,11 +81,11 @@ if TYPE_CHECKING:
     from ludens.core.registry import GAMES as GAMES
     from ludens.core.registry import make as make
     from ludens.core.replay import replay as replay
-    from ludens.core.replay import verify as verify
     from ludens.core.reply import ActionFormat as ActionFormat
     from ludens.core.reply import MessageFormat as MessageFormat
     from ludens.core.reply import ReplyFormat as ReplyFormat
     from ludens.core.state import State as State
+    from ludens.core.verify import verify as verify
     from ludens.core.view import Observation as Observation
     from ludens.core.view import RenderOptions as RenderOptions
     from ludens.core.view import View as View

@@ -16,7 +16,6 @@ from ludens.core.ask import Ask
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Try, TryVerdict
 from ludens.core.errors import AgentFailure, Illegal, MoveError, Unreadable, UsageError
-from ludens.core.random import Stream
 from ludens.core.state import State
 from ludens.core.sync import in_thread
 
@@ -46,16 +45,8 @@ async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> t
         verdict, reason = "late", f"no reply within {limit:g} seconds."
     ms = round((perf_counter() - started) * 1000, 3)
     text, reasoning = _recorded(reply.text, config), _recorded(reply.reasoning, config)
-    return Try(text, verdict, reason, reply.finish, reply.usage, ms, reasoning), action
-
-
-def fallback(ask: Ask, state: State, config: PlayConfig, random: Stream) -> str:
-    """The action of a seat without a legal reply: the game's own, or as the config says."""
-    if (own := state.fallback(ask.seat)) is not None:
-        return own
-    if config.fallback == "forfeit":
-        return ""
-    return ask.legal.first if config.fallback == "first" else ask.legal.sample(random)
+    direct = reply.action is not None
+    return Try(text, verdict, reason, reply.finish, reply.usage, ms, reasoning, direct), action
 
 
 async def _reply(agent: Agent, ask: Ask) -> Reply:

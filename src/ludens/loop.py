@@ -14,16 +14,17 @@ from time import perf_counter
 
 import orjson
 
-from ludens.attempts import SeatFailed, attempt, fallback
+from ludens.attempts import SeatFailed, attempt
 from ludens.core.activity import current_activity
 from ludens.core.agent import Agent
 from ludens.core.ask import Exchange, build_ask
 from ludens.core.config import PlayConfig, check_seats
 from ludens.core.episode import Episode, Move
 from ludens.core.errors import AgentFailure, UsageError
+from ludens.core.fallback import episode_stream, fallback_action, forfeits
 from ludens.core.game import Game
 from ludens.core.observer import Observer, ObserverFailed, StepEvent, notify
-from ludens.core.random import Stream, stream
+from ludens.core.random import Stream
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, view_of
 
@@ -101,7 +102,11 @@ class _Table:
         self.game, self.episode, self.observer = game, episode, observer
         self.config = PlayConfig(**episode.config)
         self.step, self.begun = 0, list[Move]()
-        self.agents = {seat: agents[seat].sit(game, seat, self._stream("agent", seat)) for seat in game.seats}
+
+        def random(seat: str) -> Stream:
+            return episode_stream(episode.seed, episode.sample, "agent", seat)
+
+        self.agents = {seat: agents[seat].sit(game, seat, random(seat)) for seat in game.seats}
         self.histories = {seat: agent.history() for seat, agent in self.agents.items()}
 
     def start(self, render: RenderOptions, state: State | None) -> None:
@@ -125,11 +130,10 @@ class _Table:
         """Record the moves and apply them unless a seat forfeits; returns whether the game goes on."""
         episode, state = self.episode, self.state
         episode.moves += moves
-        if self.config.fallback == "forfeit":
-            lost = [m.seat for m in moves if m.verdict == "fallback" and state.fallback(m.seat) is None]
-            if lost:
-                episode.status, episode.culprit = "forfeit", lost[0]
-                return False
+        lost = [m.seat for m in moves if m.verdict == "fallback" and forfeits(state, m.seat, self.config)]
+        if lost:
+            episode.status, episode.culprit = "forfeit", lost[0]
+            return False
         state.apply({move.seat: move.action for move in moves})
         notify(self.observer, "stepped", StepEvent(self.step, state, moves))
         self.step += 1
@@ -182,12 +186,9 @@ class _Table:
             move.tries.append(tried)
             ask = ask.again(tried.text, tried.reason)
         else:
-            random = self._stream("fallback", self.step, seat)
-            move.action, move.verdict = fallback(ask, self.state, self.config, random), "fallback"
+            seed, sample = self.episode.seed, self.episode.sample
+            move.action = fallback_action(self.state, seat, self.config, seed, sample, self.step)
+            move.verdict = "fallback"
         move.ms = round((perf_counter() - started) * 1000, 3)
         history.add(Exchange(self.step, ask.observation, move.said, bool(move.pictures)))
         return move
-
-    def _stream(self, *names: str | int) -> Stream:
-        sample = self.episode.sample
-        return stream(self.episode.seed, *names, *(("sample", sample) if sample else ()))

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 from ludens.agents.prompt import prompt
 from ludens.core.ask import Ask, Exchange, History, build_ask
-from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move, Try, TryVerdict
 from ludens.core.game import Game
 from ludens.core.options import configure, options_of
-from ludens.core.replay import game_of, render_options_of, replay
+from ludens.core.replay import config_of, game_of, render_options_of, replay
 from ludens.core.spec import parse_spec
 from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides
@@ -98,7 +97,7 @@ class _Rebuilt:
     """The seats of an episode while its asks are rebuilt."""
 
     def __init__(self, episode: Episode, view: View, default: PromptOptions | None) -> None:
-        self._episode, self._view, self._config = episode, view, PlayConfig(**episode.config)
+        self._episode, self._view, self._config = episode, view, config_of(episode)
         self._options = {seat: prompt_options_of(episode, seat, default) for seat in episode.seats}
         self._histories: dict[str, History] = {seat: o.history() for seat, o in self._options.items()}
 

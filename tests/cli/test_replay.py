@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from ludens.cli.replay import _move_lines
+from ludens.core.episode import Move, Try
 from ludens.run.store import EPISODES, read_records
 from tests.cli.conftest import Run
 from tests.support.reported import make_run
@@ -25,17 +27,55 @@ def test_keys_are_listed_when_none_is_given(folder: Path, ludens: Run) -> None:
     assert "seer:turns:0:0" in ran.out
     assert "void" in ran.out
     listed = json.loads(ludens("replay", str(folder), "--json").out)
-    assert [entry["key"] for entry in listed] == [record.key for record in read_records(folder)]
+    records = read_records(folder)
+    assert [entry["key"] for entry in listed] == [record.key for record in records]
+    assert [entry["returns"] for entry in listed] == [record.episode.returns for record in records]
+    assert any(entry["fallbacks"] for entry in listed)
+    lines = {line.split()[1]: line for line in ran.out.splitlines() if ":turns:" in line}
+    for record, entry in zip(records, listed, strict=True):
+        episode = record.episode
+        assert (entry["status"], entry["fallbacks"]) == (episode.status, episode.verdicts()["fallback"])
+        if episode.status != "void":
+            score = f"x {episode.returns['x']:g}, o {episode.returns['o']:g}"
+            assert f" {episode.status} {score}" in " ".join(lines[record.key].split())
+
+
+def test_moves_and_replies_are_printed_in_one_line_each(folder: Path, ludens: Run) -> None:
+    ran = ludens("replay", str(folder), "rude:turns:0:0")
+    episode = next(r.episode for r in read_records(folder) if r.key == "rude:turns:0:0")
+    for move in episode.moves:
+        verdict = "" if move.verdict == "ok" else f" ({move.verdict})"
+        assert f"{move.step:>4}. {move.seat}: {move.action}{verdict}\n" in ran.out
+    assert "\n        illegal: Action: Z9 ['Z9' is not a legal action now.]\n" in ran.out
+    insult = next(t.text for move in episode.moves for t in move.tries if "<script>" in t.text)
+    assert "\u202e" in insult
+    assert "\n        unreadable: <script>alert('you')</script>\ufffd<b>Action: A1\ufffd & " in ran.out
+    assert not set(ran.out) & {"\u202e", "\x00", "\x1b"}
+    assert len(ran.out.splitlines()) == 3 + len(episode.moves) + sum(len(m.tries) for m in episode.moves)
+
+
+def test_long_replies_are_shortened() -> None:
+    long = Move(3, "x", "B2", "retried", tries=[Try("a\n" * 500, "unreadable"), Try("Action: B2")])
+    first, second, third = _move_lines(long)
+    assert first == "   3. x: B2 (retried)"
+    assert second.startswith("        unreadable: a a a")
+    assert second.endswith("... (999 characters)")
+    assert len(second) < 220
+    assert third == "        ok: Action: B2"
 
 
 def test_a_replay_is_verified(folder: Path, ludens: Run) -> None:
     ran = ludens("replay", str(folder), "rude:turns:0:0")
     assert (ran.code, ran.err) == (0, "")
     assert "rude:turns:0:0: tic_tac_toe, seed 0; x is fake/rude, o is bot/random" in ran.out
-    assert "Verified: the replay has the same returns and facts, and the same " in ran.out
     found = json.loads(ludens("replay", str(folder), "rude:turns:0:0", "--json").out)
-    assert found["verified"] is True
-    assert found["pictures"] == sum(len(move["pictures"]) for move in found["episode"]["moves"]) > 0
+    moves, counts = found["episode"]["moves"], found["verified"]
+    assert counts["moves"] == len(moves)
+    assert counts["pictures"] == sum(len(move["pictures"]) for move in moves) > 0
+    assert counts["replies"] == sum(len(move["tries"]) for move in moves) > 0
+    assert (
+        f"{counts['moves']} moves, {counts['replies']} replies and {counts['pictures']} pictures" in ran.out
+    )
 
 
 def test_gif_png_and_page(folder: Path, ludens: Run, tmp_path: Path) -> None:

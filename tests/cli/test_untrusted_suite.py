@@ -28,13 +28,14 @@ def run(ludens: Run, tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("command", ["report", "resume", "runs"])
+@pytest.mark.parametrize("command", ["report", "resume", "runs", "repair", "verify"])
 def test_a_forged_suite_is_neither_imported_nor_called(
     command: str, run: Path, ludens: Run, tmp_path: Path
 ) -> None:
     mark = tmp_path / "mark"
     _forge(run, f"subprocess:getoutput?cmd=touch%20{mark}")
-    ran = ludens(command, str(run.parent if command == "runs" else run))
+    more = ("--workers", "2") if command == "verify" else ()
+    ran = ludens(command, str(run.parent if command == "runs" else run), *more)
     assert not mark.exists()
     assert "not registered" in ran.out + ran.err
     assert ran.code == (0 if command == "runs" else 2)

@@ -18,7 +18,8 @@ from ludens.core.config import PlayConfig
 from ludens.core.episode import SCHEMA, Episode, Move, Try, Usage
 from ludens.core.errors import BadFile, ReplayMismatch, UsageError
 from ludens.core.registry import GAMES
-from ludens.core.replay import replay, verify
+from ludens.core.replay import replay
+from ludens.core.verify import Verified, verify
 from ludens.loop import play
 from tests.support.pebbles import Pebbles
 from tests.support.players import Scripted
@@ -39,9 +40,10 @@ HORIZON = played(horizon=2)
 VOID = replace(
     HORIZON,
     status="void",
+    config={**HORIZON.config, "horizon": 1000},
     culprit="left",
     error="gone",
-    unfinished=[replace(HORIZON.moves[-2], step=2, action="", verdict="void", pictures=[])],
+    unfinished=[Move(2, "left", "", "void", tries=HORIZON.moves[0].tries[:1])],
 )
 
 
@@ -56,7 +58,7 @@ def test_an_episode_survives_json_and_verifies(episode: Episode) -> None:
     assert again == episode
     assert again.to_json() == episode.to_json()
     assert again.fingerprint() == episode.fingerprint()
-    assert verify(again) == len(episode.moves)
+    assert verify(again).pictures == len(episode.moves)
     assert Episode.from_json(episode.to_json().decode()) == episode
     assert b"\n" not in episode.to_json()
 
@@ -171,35 +173,34 @@ WRONG += [{"spec": 1}, {"heap": 7}, {"heap": "x"}, ["a" * 16], [None], {"": {}}]
 
 @pytest.mark.parametrize("episode", [DONE, FORFEIT, VOID], ids=lambda episode: episode.status)
 def test_no_tampering_causes_more_than_a_clear_error(episode: Episode) -> None:
-    """Whatever is put in place of any part of the file: it is found out, or it changes nothing provable."""
+    """Any value in place of any part of the file is detected, or changes nothing that can be verified."""
     accepted = set()
     for path in paths(json.loads(episode.to_json())):
         for value in WRONG:
             if value == at(episode, path):
                 continue
             try:
-                verify(Episode.from_json(mutated(episode, path, value)))
+                changed = Episode.from_json(mutated(episode, path, value))
+                verify(changed)
             except UsageError:
                 continue
-            accepted.add(".".join(part for part in path if isinstance(part, str)))
+            if changed != episode:
+                accepted.add(".".join(part for part in path if isinstance(part, str)))
     assert accepted <= UNPROVABLE
 
 
 UNPROVABLE = {
-    "branched", "culprit", "error", "opening", "prompt_templates",
-    "sample", "templates", "remarks", "seats.left", "seats.right", "size", "status", "config", "theme",
-    "config.fallback", "config.horizon", "config.listed", "config.reply_limit", "config.retries",
-    "config.seconds",
-    "moves.ms", "moves.pictures", "moves.tries", "moves.verdict",
-    "moves.tries.finish", "moves.tries.ms", "moves.tries.reasoning",
+    "error", "prompt_templates", "sample", "templates", "remarks", "seats.left", "seats.right",
+    "config.horizon", "config.reply_limit", "config.retries", "config.seconds",
+    "moves.ms", "moves.pictures", "moves.tries",
+    "moves.tries.direct", "moves.tries.finish", "moves.tries.ms", "moves.tries.reasoning",
     "moves.tries.reason", "moves.tries.text", "moves.tries.usage",
-    "moves.tries.verdict",
-    "unfinished", "unfinished.action", "unfinished.step", "unfinished.seat", "unfinished.pictures",
-    "unfinished.ms", "unfinished.tries", "unfinished.verdict", "unfinished.tries.finish",
-    "unfinished.tries.ms", "unfinished.tries.reason", "unfinished.tries.text", "unfinished.tries.usage",
-    "unfinished.tries.verdict", "unfinished.tries.reasoning",
+    "unfinished", "unfinished.ms", "unfinished.tries.finish", "unfinished.tries.ms",
+    "unfinished.tries.reason", "unfinished.tries.text", "unfinished.tries.usage",
+    "unfinished.tries.reasoning",
 }  # fmt: skip
-"""What seed and actions cannot prove: who sat there, what was said, how it was judged, how long it took."""
+"""What an episode cannot prove: who played, how long it took, limits that were not reached, wording of
+replies that lead to the same verdict."""
 
 
 @pytest.mark.parametrize(
@@ -235,12 +236,73 @@ UNPROVABLE = {
         (("status",), "horizon"),
         (("status",), "forfeit"),
         (("status",), "void"),
+        (("culprit",), "left"),
+        (("error",), "gone"),
+        (("moves", 0, "verdict"), "ok"),
+        (("moves", 0, "verdict"), "fallback"),
+        (("moves", 0, "verdict"), "void"),
+        (("moves", 1, "verdict"), "retried"),
+        (("moves", 0, "tries"), []),
+        (("moves", 0, "tries", 0), DELETED),
+        (("moves", 0, "tries", 0, "verdict"), "ok"),
+        (("moves", 0, "tries", 0, "verdict"), "illegal"),
+        (("moves", 0, "tries", 0, "verdict"), "late"),
+        (("moves", 0, "tries", 0, "text"), "take 2"),
+        (("moves", 0, "tries", 0, "text"), "Action: take 9"),
+        (("moves", 0, "tries", 1, "verdict"), "illegal"),
+        (("moves", 0, "tries", 1, "text"), "take 3"),
+        (("moves", 0, "tries", 1, "text"), "hm"),
+        (("moves", 0, "tries", 1, "finish"), "filtered"),
+        (("config",), {}),
+        (("config", "retries"), 0),
+        (("config", "retries"), "2"),
+        (("config", "horizon"), 1),
+        (("config", "fallback"), "draw"),
+        (("config", "more"), 1),
+        (("config", "reply_limit"), 3),
     ],
 )
 def test_what_is_provable_is_proved(path: tuple[str | int, ...], value: Any) -> None:
     with pytest.raises(UsageError) as error:
         verify(Episode.from_json(mutated(DONE, path, value)))
     assert isinstance(error.value, BadFile | ReplayMismatch) or path[0] in ("game", "options")
+
+
+@pytest.mark.parametrize("fallback", ["random", "first"])
+def test_fallback_actions_are_verified(fallback: str) -> None:
+    for sample in (0, 3):
+        agents = {"left": Scripted(says=["hm"]), "right": Scripted(says=["Action: take 1"])}
+        config = PlayConfig(retries=1, fallback=fallback)  # type: ignore[arg-type]
+        episode = asyncio.run(play(Pebbles(heap=30), agents, 3, config=config, sample=sample))
+        falls = [move for move in episode.moves if move.verdict == "fallback"]
+        assert verify(episode).replies == sum(len(move.tries) for move in episode.moves) > len(falls) > 2
+        with pytest.raises(ReplayMismatch, match=r"not all retries|only 1 were allowed"):
+            verify(replace(episode, config={**episode.config, "retries": 2 if sample else 0}))
+        for other in ("take 1", "take 2", "take 3"):
+            if other != falls[-1].action:
+                changed = copy.deepcopy(episode)
+                changed.moves[episode.moves.index(falls[-1])].action = other
+                with pytest.raises(ReplayMismatch, match="not the fallback action"):
+                    verify(changed)
+
+
+def test_only_people_may_retry_without_limit() -> None:
+    tries = [Try("hm", "unreadable", "no action.")] * 5
+    for spec in ("human?pictures=here", "bot/random"):
+        changed = copy.deepcopy(DONE)
+        changed.seats["left"] = spec
+        changed.moves[0].tries[:0] = tries
+        if spec.startswith("human"):
+            assert verify(changed).replies == verify(DONE).replies + 5
+        else:
+            with pytest.raises(ReplayMismatch, match="7 replies, but only 3 were allowed"):
+                verify(changed)
+
+
+def test_the_result_says_what_was_verified() -> None:
+    found = verify(DONE)
+    assert (found.moves, found.pictures) == (len(DONE.moves), len(DONE.moves))
+    assert str(Verified(1, 1, 1) + Verified(1, 0, 1_000)) == "2 moves, 1 reply and 1,001 pictures verified"
 
 
 def test_doubled_moves_are_found() -> None:

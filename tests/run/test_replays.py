@@ -34,11 +34,11 @@ async def folder(tmp_path: Path) -> Path:
 
 
 KNOWN = [
-    (Head("bot/random:turns:0:0", "", "", 0, 0, False), 0),
-    (Head("bot/first:turns:0:0", "", "", 0, 0, True), 100),
-    (Head("bot/first:turns:0:0", "", "", 0, 0, False), 200),
-    (Head("bot/first:talk:0:0", "", "", 0, 0, True), 300),
-    (Head("12:odd:0:0", "", "", 0, 0, False), 400),
+    (Head("bot/random:turns:0:0", "", "", 0, 0, False, ""), 0),
+    (Head("bot/first:turns:0:0", "", "", 0, 0, True, ""), 100),
+    (Head("bot/first:turns:0:0", "", "", 0, 0, False, ""), 200),
+    (Head("bot/first:talk:0:0", "", "", 0, 0, True, ""), 300),
+    (Head("12:odd:0:0", "", "", 0, 0, False, ""), 400),
 ]
 
 

@@ -29,6 +29,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Evaluate models or bots on a suite; print a table and write a report.",
     ),
     "resume": ("ludens.cli.resume:resume", "Resume a run that was stopped."),
+    "verify": ("ludens.cli.verify:verify", "Replay and verify every episode of a run."),
+    "repair": ("ludens.cli.repair:repair", "Move invalid lines of a run aside, so that it can be resumed."),
     "judge": ("ludens.cli.judge:judge", "Label communication errors in the conversations of a run."),
     "data": ("ludens.cli.data:data", "Build a dataset of questions: Parquet, PNG files, a manifest."),
     "models": (

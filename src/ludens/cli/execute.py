@@ -109,7 +109,7 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
     done, _ = read_progress(folder)
     jobs = [job for job in plan.jobs if job.key not in done]
     budget, estimate = options.budget, _confirm(plan, jobs, options)
-    resume_hint = _resume_hint(folder, options, plan.suite)
+    resume_hint = _resume_hint(folder, options, plan)
     with open_store() as store:
         try:
             result = _play(store, len(jobs), options, budget, estimate) if jobs else None
@@ -154,10 +154,14 @@ def _play(store: Store, jobs: int, options: RunOptions, budget: Budget, estimate
         return asyncio.run(engine.run())
 
 
-def _resume_hint(folder: Path, options: RunOptions, suite: str) -> str:
-    name = suite.partition("?")[0]
+def _resume_hint(folder: Path, options: RunOptions, plan: Plan) -> str:
+    from ludens.run.trust import accesses
+
+    name = plan.suite.partition("?")[0]
     own = f" --suite {quote(name)}" if ":" in name else ""
-    return f"Finished episodes are saved; to continue: ludens resume {quote(str(folder))}{own}{options.flags}"
+    allowed = dict.fromkeys(access.value for access in accesses(plan))
+    flags = own + "".join(f" --allow {quote(value)}" for value in allowed) + options.flags
+    return f"Finished episodes are saved; to continue: ludens resume {quote(str(folder))}{flags}"
 
 
 def _confirm(plan: Plan, jobs: Sequence[Job], options: RunOptions) -> CostEstimate:

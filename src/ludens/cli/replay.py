@@ -1,22 +1,28 @@
-"""`ludens replay RUN KEY`: replay and verify one episode; write an animation, a film strip or a page."""
+"""`ludens replay RUN KEY`: replay and verify one episode, and print its moves or write a picture or page."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Json, Size, Whole, render_options
-from ludens.cli.output import json_out, table, writable
+from ludens.cli.output import counted, json_out, table, writable
 from ludens.core.errors import BadFile, BadOption
-from ludens.core.plain import harmless
+from ludens.core.plain import harmless, one_line
 
 if TYPE_CHECKING:
-    from ludens.core.episode import Episode
+    from ludens.core.episode import Episode, Move
+    from ludens.core.verify import Verified
 
 _SUFFIXES = (".gif", ".html", ".png")
 _LISTED = 40
+_TEXT = 160
+"""Characters shown of a reply."""
 
 
 def replay(
@@ -37,7 +43,7 @@ def replay(
     ms: Annotated[Whole, Parameter(help="Milliseconds per picture of a .gif, 20 to 60000.")] = 600,
     json: Json = False,
 ) -> None:
-    """Replay an episode from its seed and actions, and verify that nothing differs."""
+    """Replay an episode from its seed and actions, verify it, and print its moves and replies."""
     if out is not None and out.suffix.lower() not in _SUFFIXES:
         raise BadOption(f"--out must end in .gif, .html or .png, not {out.name!r}.")
     if not 20 <= ms <= 60_000:
@@ -53,9 +59,9 @@ def replay(
     found, name = _read(run, key)
     if found.status == "void" and not found.moves:
         raise BadOption(f"{name!r} has no moves, it was void from the start: {found.error}")
-    from ludens.core.replay import verify
+    from ludens.core.verify import verify
 
-    compared = verify(found)
+    verified = verify(found)
     if out is not None:
         writable(out)
         try:
@@ -63,8 +69,8 @@ def replay(
         except OSError as error:
             raise BadFile(f"cannot write {str(out)!r}: {(error.strerror or str(error)).lower()}.") from None
     if json:
-        return json_out({"key": name, "verified": True, "pictures": compared, "episode": found})
-    print(_summary(found, name, compared))
+        return json_out({"key": name, "verified": asdict(verified), "episode": found})
+    print(_summary(found, name, verified))
     if out is not None:
         print(f"Written to {out}.")
     return None
@@ -84,17 +90,37 @@ def _read(run: Path, key: str | None) -> tuple[Episode, str]:
 
 
 def _list(run: Path, json: bool) -> None:
-    from ludens.run.store import read_lines, read_plan
+    from ludens.run.store import iter_records, read_lines, read_plan
 
     read_plan(run)  # raises an error if the folder is not a run
-    found = [head for head, _, _ in read_lines(run)]
+    total = sum(1 for _ in read_lines(run))
+    records = islice(iter_records(run), None if json else _LISTED)
+    listed = [_listed(number, record.key, record.episode) for number, record in enumerate(records, 1)]
     if json:
-        return json_out([{"number": n, "key": e.key, "void": e.void} for n, e in enumerate(found, 1)])
-    rows = [(str(n), e.key, "void" if e.void else "") for n, e in enumerate(found[:_LISTED], 1)]
-    table(f"{len(found):,} episodes in {run}", ("number", "key", "status"), rows, ("number",))
-    more = len(found) - _LISTED
+        return json_out(listed)
+    rows = [
+        (str(one["number"]), one["key"], one["status"], _returns(one["returns"]), str(one["fallbacks"] or ""))
+        for one in listed
+    ]
+    columns = ("number", "key", "status", "returns", "fallbacks")
+    table(f"{total:,} episodes in {run}", columns, rows, ("number", "fallbacks"))
+    more = total - _LISTED
     print((f"... and {more:,} more. " if more > 0 else "") + "Add a key or a number to replay one.")
     return None
+
+
+def _listed(number: int, key: str, episode: Episode) -> dict[str, Any]:
+    return {
+        "number": number,
+        "key": key,
+        "status": episode.status,
+        "returns": episode.returns,
+        "fallbacks": episode.verdicts()["fallback"],
+    }
+
+
+def _returns(returns: Mapping[str, float]) -> str:
+    return ", ".join(f"{seat} {value:g}" for seat, value in returns.items())
 
 
 def _render(
@@ -117,23 +143,33 @@ def _render(
     return episode_page(episode, name, size or 384).encode()
 
 
-def _summary(episode: Episode, name: str, compared: int) -> str:
-    returns = ", ".join(f"{seat} {value:g}" for seat, value in episode.returns.items())
+def _summary(episode: Episode, name: str, verified: Verified) -> str:
     who = ", ".join(f"{seat} is {spec}" for seat, spec in episode.seats.items())
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(episode.verdicts().items()))
     steps = len({move.step for move in episode.moves})
     why = [f"void because of {episode.culprit or 'the game'}: {episode.error}"] if episode.error else []
     lines = [
         f"{name}: {episode.game}, seed {episode.seed}; {who}",
-        f"{episode.status} after {steps} step{'' if steps == 1 else 's'}; returns: {returns}; "
+        *(line for move in episode.moves for line in _move_lines(move)),
+        *(line for move in episode.unfinished for line in _move_lines(move)),
+        f"{episode.status} after {counted(steps, 'step')}; returns: {_returns(episode.returns)}; "
         f"verdicts: {verdicts or 'none'}",
         *why,
-        f"Verified: the replay has the same returns and facts{_pictures(compared)}.",
+        f"{verified}.",
     ]
     return harmless("\n".join(lines))
 
 
-def _pictures(compared: int) -> str:
-    if not compared:
-        return "; no pictures were shown"
-    return f", and the same {f'{compared:,} pictures' if compared > 1 else 'picture'}"
+def _move_lines(move: Move) -> Iterator[str]:
+    """A move, and the replies that say more than its action."""
+    verdict = "" if move.verdict == "ok" else f" ({move.verdict})"
+    yield f"{move.step:>4}. {move.seat}: {_shortened(move.action)}{verdict}"
+    for tried in move.tries:
+        if tried.verdict != "ok" or tried.text != move.action:
+            reason = f" [{one_line(tried.reason)}]" if tried.reason else ""
+            yield f"        {tried.verdict}: {_shortened(tried.text)}{reason}"
+
+
+def _shortened(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= _TEXT else f"{line[:_TEXT]}... ({len(line):,} characters)"

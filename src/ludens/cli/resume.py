@@ -16,12 +16,22 @@ def resume(
     /,
     *,
     suite: SuiteName = None,
+    allow: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            show_default=False,
+            help="Address, key variable, program or file in run.json that may be used; repeatable.",
+        ),
+    ] = (),
     options: RunOptions | None = None,
 ) -> int:
     """Continue a run where it stopped; finished episodes are never played again."""
     from ludens.run.store import Store
     from ludens.run.task import import_suite
+    from ludens.run.trust import check_allowed
 
     import_suite(suite or "")
     store = Store.reopen(run)
+    check_allowed(store.plan, allow)
     return execute_run(store.plan, run, lambda: store, options or RunOptions())

@@ -66,6 +66,8 @@ class Try:
     ms: float = 0.0
     reasoning: str = ""
     """What the model thought before this reply, where the provider shows it."""
+    direct: bool = False
+    """Whether the agent gave the action itself, so that the text was not read."""
 
     @property
     def said(self) -> str:
@@ -158,15 +160,18 @@ class Episode:
         return total
 
     def fingerprint(self) -> str:
-        """A hash of what happened: times, usage and remarks do not count."""
-        moves, unfinished = _without_times(self.moves), _without_times(self.unfinished)
+        """A hash of what happened: times, usage, remarks and `Try.direct` do not count."""
+        moves, unfinished = _comparable(self.moves), _comparable(self.unfinished)
         hashed = replace(self, moves=moves, unfinished=unfinished, remarks=[])
         data = orjson.dumps(asdict(hashed), option=orjson.OPT_SORT_KEYS)
         return blake2b(data, digest_size=12).hexdigest()
 
 
-def _without_times(moves: list[Move]) -> list[Move]:
-    return [replace(m, ms=0.0, tries=[replace(t, ms=0.0, usage=None) for t in m.tries]) for m in moves]
+def _comparable(moves: list[Move]) -> list[Move]:
+    return [
+        replace(m, ms=0.0, tries=[replace(t, ms=0.0, usage=None, direct=False) for t in m.tries])
+        for m in moves
+    ]
 
 
 def _validated(data: bytes | str) -> Episode:

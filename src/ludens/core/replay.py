@@ -1,18 +1,26 @@
-"""Replaying an episode from seed and actions, and verifying that it shows the same pictures."""
+"""Replaying an episode: every state again, from its seed and actions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import lru_cache
 from itertools import groupby
+from typing import TYPE_CHECKING
 
+import orjson
+
+from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move
-from ludens.core.errors import Illegal, ReplayMismatch
+from ludens.core.errors import BadOption, Illegal, ReplayMismatch
 from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides
-from ludens.core.view import RenderOptions, View, view_of
+from ludens.core.view import RenderOptions
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,29 @@ def game_of(episode: Episode, game: Game | None = None) -> Game:
             f"the installed version is {game.version}."
         )
     return game
+
+
+def config_of(episode: Episode) -> PlayConfig:
+    """The config of an episode, validated."""
+    from pydantic import ValidationError
+
+    known = {each.name for each in fields(PlayConfig)}
+    try:
+        if set(episode.config) != known:
+            raise ReplayMismatch("the config of the episode is incomplete or has unknown fields.")
+        return _config_adapter().validate_json(orjson.dumps(episode.config), strict=True)
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        raise ReplayMismatch(f"the config of the episode is not valid at {place}.") from None
+    except BadOption as error:
+        raise ReplayMismatch(f"the config of the episode is not valid: {error}") from None
+
+
+@lru_cache(maxsize=1)
+def _config_adapter() -> TypeAdapter[PlayConfig]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(PlayConfig)
 
 
 def render_options_of(episode: Episode, size: int | None = None) -> RenderOptions:
@@ -82,47 +113,3 @@ def _apply(state: State, actions: dict[str, str], where: str) -> None:
         state.apply(actions)
     except Illegal as error:
         raise ReplayMismatch(f"{where} cannot be replayed: {error}") from None
-
-
-def verify(episode: Episode, game: Game | None = None, state: State | None = None) -> int:
-    """Replay, re-render and compare hashes, returns and facts; returns the number of pictures compared."""
-    game = game_of(episode, game)
-    if set(episode.seats) != set(game.seats):
-        raise ReplayMismatch(f"the seats of the episode are not those of {game.name}.")
-    view = view_of(game, render_options_of(episode), episode.seed)
-    compared = 0
-    last, final = state, tuple[Move, ...]()
-    for step in replay(episode, game, state):
-        last, final = step.state, step.moves or final
-        for move in step.moves:
-            compared += _compare_pictures(view, last, move)
-    assert last is not None
-    if episode.unfinished and episode.status != "void":
-        raise ReplayMismatch(f"the episode is {episode.status} but has an unfinished step.")
-    for move in episode.unfinished:
-        compared += _compare_pictures(view, last, move)
-    _compare_end(episode, last, final)
-    return compared
-
-
-def _compare_end(episode: Episode, state: State, final: tuple[Move, ...]) -> None:
-    returns = state.returns
-    if episode.status == "forfeit":
-        forfeiting = {move.seat for move in final if move.verdict == "fallback" and not move.action}
-        if episode.culprit not in forfeiting:
-            raise ReplayMismatch(f"the last step does not show that {episode.culprit!r} forfeited.")
-        returns = state.forfeited(episode.culprit)
-    for name, replayed in (("returns", returns), ("facts", state.facts)):
-        if replayed != getattr(episode, name):
-            raise ReplayMismatch(f"the replayed {name} differ from the recorded ones.")
-    if (episode.status == "done") != state.over:
-        raise ReplayMismatch(f"the episode is {episode.status}, but its moves leave the game otherwise.")
-
-
-def _compare_pictures(view: View, state: State, move: Move) -> int:
-    if not move.pictures:
-        return 0
-    hashes = [picture.hash for picture in view.images(state, move.seat)]
-    if hashes != move.pictures:
-        raise ReplayMismatch(f"the pictures shown to {move.seat} in step {move.step} differ.")
-    return len(hashes)

@@ -156,7 +156,25 @@ class Plan:
         """A hash of what is played, so that results of two plans are never mixed."""
         rest = self._fields()
         del rest["made_with"]
-        return blake2b(orjson.dumps(rest, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
+        return _hashed(rest)
+
+    def job_hash(self, job: Job) -> str:
+        """A hash of everything that determines an episode; stored with it, it binds it to this plan."""
+        cell = (job.entrant, job.task)
+        if cell not in self._cell_hashes:
+            self._cell_hashes[cell] = self._cell_hash(*cell)
+        return _hashed([self._cell_hashes[cell], job.key, job.seed, job.seating, job.sample])
+
+    def _cell_hash(self, entrant: str, task: str) -> str:
+        spec = self.entrants[entrant]
+        folders = (self.templates, parse_spec(spec).options.get("templates", ""))
+        hashes = [self.template_hashes.get(folder) for folder in folders]
+        return _hashed([self.suite, self.task_snapshot.get(task), spec, self.theme, self.size, hashes])
+
+    @cached_property
+    def _cell_hashes(self) -> dict[tuple[str, str], str]:
+        """Entrant and task to what `_cell_hash` returned."""
+        return {}
 
     def check_unchanged(self) -> None:
         """Raise `BadOption` if tasks or templates differ from those the run began with."""
@@ -179,6 +197,11 @@ class Plan:
 
     def _fields(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+def _hashed(value: Any) -> str:
+    """A short hash of JSON values."""
+    return blake2b(orjson.dumps(value, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
 
 
 def _job(entrant: str, task: str, seed: int, seating: int, sample: int) -> Job:

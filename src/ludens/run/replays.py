@@ -11,7 +11,7 @@ from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.replay import game_of, render_options_of, replay
 from ludens.core.view import view_of
-from ludens.run.store import EPISODES, Head
+from ludens.run.lines import EPISODES, Head, split_line
 
 if TYPE_CHECKING:
     from ludens.draw import Picture
@@ -58,7 +58,7 @@ def read_episode(folder: Path, key: str, offset: int) -> Episode:
     try:
         with path.open("rb") as file:
             file.seek(offset)
-            return Episode.from_json(file.readline().rstrip().partition(b',"episode":')[2][:-1])
+            return Episode.from_json(split_line(file.readline())[1])
     except OSError as error:
         raise BadFile(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
     except BadFile as error:

@@ -15,15 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from ludens.core.episode import Episode, Status, Usage
-from ludens.core.errors import BadFile, BadOption
+from ludens.core.errors import BadOption
 from ludens.core.spec import parse_spec
+from ludens.run.binding import PlanCheck
 from ludens.run.comparisons import BlindControl, Pair, Place, blind_control, compare
 from ludens.run.entrants import control_key, is_blind, settings_text
+from ludens.run.lines import Head, read_record
 from ludens.run.plan import Plan
 from ludens.run.replays import read_episode
 from ludens.run.reply_stats import TRUNCATED_LIMIT, ReplyStats, count_replies
 from ludens.run.stats import Classification, Estimate, classification, exactly, normalised
-from ludens.run.store import Head, read_lines, read_plan
+from ludens.run.store import read_lines, read_plan
 from ludens.run.task import MODEL, OVERALL, EpisodeResult, LabelPair, Metric, Suite, Summary, Task, suite
 
 ALL_PAIRS_UP_TO = 6
@@ -311,14 +313,11 @@ def _read_rows(folder: Path, plan: Plan, whole: Suite) -> Iterator[Row]:
         for name, task in plan.chosen.items()
         for entrant in plan.playing(task)
     }
+    check = PlanCheck(folder, plan)
     for head, offset, data in read_lines(folder):
-        reader = readers.get((head.entrant, head.task))
-        if reader is None or not 0 <= head.seating < len(reader.task.seatings):
-            raise BadFile(f"{str(folder)!r} contains the episode {head.key!r}, which is not in its run.json.")
-        try:
-            reader.add(head, offset, Episode.from_json(data))
-        except BadFile as error:
-            raise BadFile(f"{head.key!r} in {str(folder)!r}: {error}") from None
+        episode = read_record(folder, head, data).episode
+        check.check(head, episode)
+        readers[head.entrant, head.task].add(head, offset, episode)
     for entrant, spec in plan.entrants.items():
         cells = {
             name: readers[entrant, name].cell(plan.count(task), whole.anchors.get(name))

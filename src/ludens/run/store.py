@@ -10,39 +10,17 @@ from __future__ import annotations
 import fcntl
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-import orjson
-
-from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption
+from ludens.run.binding import PlanCheck
+from ludens.run.lines import EPISODES as EPISODES
+from ludens.run.lines import Head as Head
+from ludens.run.lines import Record as Record
+from ludens.run.lines import read_record, repair_hint, split_line, write_line
 from ludens.run.plan import Job, Plan
-
-EPISODES = "episodes.jsonl"
-_SEPARATOR = b',"episode":'
-"""Occurs once before the episode; inside strings its quotes would be escaped."""
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The fields of a line of `episodes.jsonl` that precede the episode."""
-
-    key: str
-    entrant: str
-    task: str
-    seating: int
-    sample: int
-    void: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Record(Head):
-    """One line of `episodes.jsonl`."""
-
-    episode: Episode
 
 
 class Store:
@@ -91,11 +69,11 @@ class Store:
         except OSError as error:
             raise _cannot("write", path, error) from None
         try:
-            _lock(self._file, path)
+            lock_file(self._file, path)
             # Two processes may have created a run in this folder at the same moment; one plan has won.
             _check_same_plan(self.folder, self.plan)
             _remove_incomplete_line(path)
-            self.done, self.voids = read_progress(self.folder)
+            self.done, self.voids = read_progress(self.folder, self.plan)
         except BaseException:
             self._file.close()
             raise
@@ -117,9 +95,10 @@ class Store:
         assert self._file is not None, "the store is not open"
         if job.key in self.done:
             return
-        head = orjson.dumps(Head(job.key, job.entrant, job.task, job.seating, job.sample, void))
+        hashed = self.plan.job_hash(job)
+        head = Head(job.key, job.entrant, job.task, job.seating, job.sample, void, hashed)
         try:
-            self._file.write(head[:-1] + _SEPARATOR + episode + b"}\n")
+            self._file.write(write_line(head, episode))
             self._file.flush()
         except OSError as error:
             # Nothing may follow what could be an incomplete line; it is removed by the next process.
@@ -143,11 +122,17 @@ def read_plan(folder: Path) -> Plan:
         raise BadFile(f"{str(folder)!r} is not a run: it contains no run.json.") from None
 
 
-def read_progress(folder: Path) -> tuple[set[str], Counter[str]]:
-    """The keys of the finished episodes of a run, and how often each key was void."""
+def read_progress(folder: Path, plan: Plan | None = None) -> tuple[set[str], Counter[str]]:
+    """The keys of the finished episodes of a run, and how often each key was void.
+
+    If a plan is given, episodes that do not belong to it raise `BadFile`.
+    """
     done: set[str] = set()
     voids: Counter[str] = Counter()
-    for head, _, _ in read_lines(folder):
+    check = PlanCheck(folder, plan) if plan is not None else None
+    for head, _, data in read_lines(folder):
+        if check is not None:
+            check.check_head(head, data)
         if head.void:
             voids[head.key] += 1
         else:
@@ -158,38 +143,35 @@ def read_progress(folder: Path) -> tuple[set[str], Counter[str]]:
 def read_lines(folder: Path) -> Iterator[tuple[Head, int, bytes]]:
     """For every complete line of a run's episodes: its head, its offset in the file, the episode as JSON.
 
-    The last line may be incomplete while another process writes it, and is skipped.
+    The last line may be incomplete while another process writes it, and is skipped; so are further lines of
+    a key that is finished.
     """
-    from pydantic import TypeAdapter, ValidationError
-
-    path, offset = folder / EPISODES, 0
+    path, end, done = folder / EPISODES, 0, set[str]()
     if not path.exists():
         return
-    adapter = TypeAdapter(Head)
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     return
-                cut = line.find(_SEPARATOR)
+                offset, end = end, end + len(line)
                 try:
-                    head = adapter.validate_json(line[:cut] + b"}", strict=True)
-                except ValidationError:
-                    raise BadFile(f"line {number} of {str(path)!r} is not an episode.") from None
-                yield head, offset, line[cut + len(_SEPARATOR) : -2]
-                offset += len(line)
+                    head, data = split_line(line)
+                except BadFile as error:
+                    raise BadFile(
+                        f"line {number} of {str(path)!r} is {error}; {repair_hint(folder)}"
+                    ) from None
+                if head.key not in done:
+                    yield head, offset, data
+                if not head.void:
+                    done.add(head.key)
     except OSError as error:
         raise _cannot("read", path, error) from None
 
 
 def iter_records(folder: Path) -> Iterator[Record]:
     """Every finished episode of a run, void ones included, in the order they were written."""
-    for number, (head, _, episode) in enumerate(read_lines(folder), 1):
-        try:
-            read = Episode.from_json(episode)
-        except BadFile as error:
-            raise BadFile(f"line {number} of {str(folder / EPISODES)!r} is not valid: {error}") from None
-        yield Record(head.key, head.entrant, head.task, head.seating, head.sample, head.void, read)
+    return (read_record(folder, head, data) for head, _, data in read_lines(folder))
 
 
 def read_records(folder: Path) -> list[Record]:
@@ -202,7 +184,8 @@ def _check_same_plan(folder: Path, plan: Plan) -> None:
         raise BadOption(f"{str(folder)!r} contains another run; choose another --out or resume that run.")
 
 
-def _lock(file: BinaryIO, path: Path) -> None:
+def lock_file(file: BinaryIO, path: Path) -> None:
+    """Lock the episodes of a run for writing."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

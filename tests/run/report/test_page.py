@@ -175,7 +175,7 @@ def test_a_large_page_leaves_pictures_out_and_says_so(
 def test_an_episode_that_cannot_be_replayed_has_a_warning(suite: SuiteResults) -> None:
     episode = first_episode(suite.rows[0].cells["turns"]).episode
     html = episode_page(replace(episode, version=99), "key", 256)
-    assert "Not shown move by move: the episode was played with tic_tac_toe version 99" in html
+    assert "Not verified: the episode was played with tic_tac_toe version 99" in html
     foreign = replace(
         episode, moves=[replace(m, pictures=["0" * 16]) if m.pictures else m for m in episode.moves]
     )

@@ -9,6 +9,7 @@ from shutil import copytree
 
 import pytest
 
+from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move
 from ludens.core.errors import BadFile, BadOption
 from ludens.run.comparisons import compare
@@ -24,8 +25,8 @@ from ludens.run.results import (
 )
 from ludens.run.stats import games_needed, macro_average, normalised, rate
 from ludens.run.store import EPISODES, read_records
-from ludens.run.task import RETURN, WON, Summary
-from tests.support.reported import ENTRANTS, make_run
+from ludens.run.task import RETURN, SUITES, WON, Summary
+from tests.support.reported import ENTRANTS, NAME, SUITE, make_run
 
 
 def row(suite: SuiteResults, name: str) -> Row:
@@ -191,7 +192,7 @@ def test_invalid_folders_are_errors(folder: Path, tmp_path: Path) -> None:
     copytree(folder, alien)
     line = (alien / EPISODES).read_bytes().splitlines()[0]
     (alien / EPISODES).write_bytes(line.replace(b'"task":"turns"', b'"task":"tuns"') + b"\n")
-    with pytest.raises(BadFile, match="not in its run"):
+    with pytest.raises(BadFile, match=r"was edited: 'seer:turns:0:0' has a key that does not match"):
         load_results([alien])
 
 
@@ -202,17 +203,17 @@ def test_with_many_entrants_each_is_compared_with_the_best_only(suite: SuiteResu
     assert {pair.a for pair in many.pairs} == {"seer0"}
 
 
-def test_a_task_that_has_changed_since_the_run_has_a_caution(folder: Path, tmp_path: Path) -> None:
-    old = tmp_path / "old"
-    copytree(folder, old)
-    plan = (old / "run.json").read_text()
-    (old / "run.json").write_text(plan.replace('"horizon": 1000', '"horizon": 999', 1))
-    [found] = load_results([old]).suites
+def test_a_task_that_has_changed_since_the_run_has_a_caution(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert load_results([folder]).suites[0].cautions == ()
+    changed = replace(SUITE.tasks[0], config=PlayConfig(horizon=999))
+    monkeypatch.setitem(SUITES._added, NAME, replace(SUITE, tasks=(changed, *SUITE.tasks[1:])))
+    [found] = load_results([folder]).suites
     [caution] = found.cautions
     assert "task 'turns'" in caution
     assert "has changed since" in caution
     assert caution in scores(found).notes
-    assert load_results([folder]).suites[0].cautions == ()
 
 
 def test_whole_episodes_are_not_kept(folder: Path) -> None:

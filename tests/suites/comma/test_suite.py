@@ -129,7 +129,7 @@ def test_over_puzzles_and_over_runs_differ_where_puzzles_have_more_runs() -> Non
     }.items():
         reader = CellReader(tasks[name], Path(), extra)
         for seed, one in enumerate(some):
-            reader.add(Head("key", "", name, 0, 0, False), 0, replace(one.episode, seed=seed))
+            reader.add(Head("key", "", name, 0, 0, False, ""), 0, replace(one.episode, seed=seed))
         cells[name] = reader.cell(len(some))
     found = summarise(whole, cells)
     assert found["SR, mean over puzzles"].mean == 50

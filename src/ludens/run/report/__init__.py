@@ -14,8 +14,8 @@ from typing import Literal, get_args
 from ludens.core.errors import UnknownName
 from ludens.core.plain import one_line
 from ludens.run.report.tables import Table, all_tables, scores, split
-from ludens.run.report.verification import verification
 from ludens.run.results import Results, load_results
+from ludens.run.verified import verification_text
 
 __all__ = ["FORMATS", "Format", "load_results", "render", "suffixes", "tables_of"]
 
@@ -84,4 +84,4 @@ def tables_of(results: Results, metrics: Sequence[str] = ()) -> list[Table]:
 
 def verification_lines(results: Results) -> list[str]:
     """For every run, whether it was verified."""
-    return [one_line(f"{folder}: {verification(folder)}") for folder in results.plans]
+    return [one_line(f"{folder}: {verification_text(folder)}") for folder in results.plans]

@@ -12,10 +12,10 @@ import orjson
 from ludens.run.comparisons import BlindControl
 from ludens.run.entrants import all_settings
 from ludens.run.report.export import csv_bytes, parquet_bytes, types_of
-from ludens.run.report.verification import verification
 from ludens.run.results import Cell, Results, Row, SuiteResults
 from ludens.run.stats import Estimate
 from ludens.run.task import OVERALL
+from ludens.run.verified import verification_text
 
 SCHEMA = 3
 NORMALISED = "normalised"
@@ -184,7 +184,7 @@ def as_json(results: Results) -> bytes:
             {
                 "folder": str(folder),
                 "identity": plan.identity(),
-                "verification": verification(folder),
+                "verification": verification_text(folder),
                 "plan": orjson.loads(plan.to_json()),
             }
             for folder, plan in results.plans.items()

@@ -10,7 +10,7 @@ from itertools import islice, zip_longest
 
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import UsageError
-from ludens.core.replay import verify
+from ludens.core.verify import verify
 from ludens.core.view import Picture
 from ludens.models.chat import Message
 from ludens.run.comparisons import Place
@@ -124,7 +124,7 @@ class ShownEpisode:
     episode: Episode
     verified: bool = False
     error: str = ""
-    """Why it cannot be replayed."""
+    """Why it could not be verified or replayed."""
     turns: Sequence[ShownTurn] = ()
     final_picture: str = ""
 
@@ -138,10 +138,12 @@ def show_episode(episode: Episode, *, size: int, steps: set[int] | None, limit: 
         steps: The steps to show in full; all when None.
         limit: Pictures and prompts are left out once it is used up.
     """
-    verified = False
+    error = ""
     try:
         verify(episode)
-        verified = True
+    except UsageError as mismatch:
+        error = str(mismatch)
+    try:
         system_prompts: dict[str, str] = {}
         turns = [
             _show_turn(turn, limit, system_prompts)
@@ -150,9 +152,9 @@ def show_episode(episode: Episode, *, size: int, steps: set[int] | None, limit: 
         ]
         picture = data_uri(last_picture(episode, size)) if limit.left > 0 else ""
         limit.take(len(picture))
-    except UsageError as error:
-        return ShownEpisode(episode, verified, str(error))
-    return ShownEpisode(episode, verified, "", turns, picture)
+    except UsageError as failure:
+        return ShownEpisode(episode, False, error or str(failure))
+    return ShownEpisode(episode, not error, error, turns, picture)
 
 
 def _show_turn(turn: Turn, limit: SizeLimit, system_prompts: dict[str, str]) -> ShownTurn:

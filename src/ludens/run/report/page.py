@@ -11,8 +11,8 @@ from ludens.run.replays import last_picture
 from ludens.run.report import charts, tables
 from ludens.run.report.episodes import Pick, SizeLimit, data_uri, pick_episodes, show_episode, steps_to_show
 from ludens.run.report.html import render_page
-from ludens.run.report.verification import verification
 from ludens.run.results import Results, SuiteResults
+from ludens.run.verified import verification_text
 
 REPORT_SIZE = 4_000_000
 """About how many characters of pictures and prompts a report contains at most."""
@@ -26,7 +26,7 @@ def page(results: Results, metrics: Sequence[str] = (), episodes: int = 4) -> st
     limit = SizeLimit(REPORT_SIZE)
     suites = [_suite(found, metrics, episodes, limit) for found in results.suites]
     title = "Ludens report: " + ", ".join(found.suite.name for found in results.suites)
-    runs = [(folder, plan, verification(folder)) for folder, plan in results.plans.items()]
+    runs = [(folder, plan, verification_text(folder)) for folder, plan in results.plans.items()]
     picture = _opening_picture(results)
     return render_page("report.html", title=title, runs=runs, picture=picture, suites=suites)
 

@@ -1,0 +1,163 @@
+"""Checks that the episodes of a run belong to its plan, to detect edits of `run.json` or `episodes.jsonl`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ludens.agents import agent
+from ludens.core.episode import Episode
+from ludens.core.errors import BadFile, BadOption, UsageError
+from ludens.core.game import Game
+from ludens.core.options import configure, options_of
+from ludens.core.registry import make
+from ludens.core.spec import Spec, parse_spec
+from ludens.models.specs import PromptOptions, is_model
+from ludens.run.lines import EPISODES, Head, repair_hint
+from ludens.run.plan import Job, Plan
+from ludens.run.task import MODEL
+
+
+class PlanEdited(BadFile):
+    """`run.json` was edited after episodes were played."""
+
+
+class PlanCheck:
+    """Checks lines of `episodes.jsonl` against the plan of their run."""
+
+    def __init__(self, folder: Path, plan: Plan) -> None:
+        self._folder, self._plan = folder, plan
+        self._games: dict[str, Game] = {}
+        self._same: dict[tuple[str, str, str], bool] = {}
+
+    @cached_property
+    def _jobs(self) -> dict[str, Job]:
+        return {job.key: job for job in self._plan.jobs}
+
+    def check_head(self, head: Head, data: bytes) -> None:
+        """Raise `BadFile` if a line does not belong to the plan; its episode is read only to explain why."""
+        if not self._bound(head):
+            try:
+                episode = Episode.from_json(data)
+            except BadFile:
+                raise self._line_edited(head, "cannot be read") from None
+            self.check(head, episode)
+
+    def check(self, head: Head, episode: Episode) -> None:
+        """Raise `BadFile` if a line does not belong to the plan, or its episode not to its job."""
+        job, bound = self._jobs.get(head.key), self._bound(head)
+        parts = [head.entrant, head.task, episode.seed, head.seating, *([head.sample] if head.sample else [])]
+        if head.key != ":".join(map(str, parts)):
+            raise self._line_edited(head, "has a key that does not match its fields")
+        if job is None:
+            raise self._unplanned(head)
+        difference = next(self._differences(head, job, episode), "")
+        if bound and difference:
+            raise self._line_edited(head, f"has another {difference} than its job")
+        if difference:
+            raise self._plan_edited(head, f"the {difference} was another one")
+        if not bound:
+            raise self._line_edited(head, "has the hash of another job")
+
+    def _bound(self, head: Head) -> bool:
+        job = self._jobs.get(head.key)
+        return job is not None and _job_of(head, job.seed) == job and head.job == self._plan.job_hash(job)
+
+    def _unplanned(self, head: Head) -> BadFile:
+        try:
+            self._plan.check_unchanged()
+        except BadOption as error:
+            return BadFile(f"{head.key!r} in {str(self._folder)!r} is not planned any more: {error}")
+        return self._plan_edited(head, "it is not planned there")
+
+    def _plan_edited(self, head: Head, what: str) -> PlanEdited:
+        file = str(self._folder / "run.json")
+        return PlanEdited(f"{file!r} was edited after {head.key!r} was played ({what}): restore that file.")
+
+    def _line_edited(self, head: Head, what: str) -> BadFile:
+        file = str(self._folder / EPISODES)
+        return BadFile(f"{file!r} was edited: {head.key!r} {what}; {repair_hint(self._folder)}")
+
+    def _differences(self, head: Head, job: Job, episode: Episode) -> Iterator[str]:
+        """The names of what differs between an episode and its job."""
+        plan, task = self._plan, self._plan.task_snapshot.get(job.task)
+        if task is None:
+            yield "task"
+            return
+        try:
+            game = self._game(task["game"])
+            seating = task["seatings"][job.seating]
+            specs = {
+                seat: plan.entrants[job.entrant] if who == MODEL else who for seat, who in seating.items()
+            }
+            expected = (task["version"], task["config"])
+        except (UsageError, LookupError, TypeError, AttributeError):
+            yield "task"
+            return
+        pairs: Mapping[str, tuple[Any, Any]] = {
+            "key": (_job_of(head, episode.seed), job),
+            "status": (episode.status == "void", head.void),
+            "game": ((episode.game, episode.options), (game.name, game.options)),
+            "version": (episode.version, expected[0]),
+            "config": (episode.config, expected[1]),
+            "sample": (episode.sample, job.sample),
+            "theme": (episode.theme, plan.theme),
+            "picture size": (episode.size, plan.size),
+            "seats": (set(episode.seats), set(specs)),
+        }
+        yield from (name for name, (ours, planned) in pairs.items() if ours != planned)
+        for seat, spec in specs.items():
+            if not self._same_player(spec, episode.seats.get(seat, ""), game):
+                yield f"player of {seat}"
+
+    def _game(self, spec: str) -> Game:
+        if spec not in self._games:
+            self._games[spec] = make(spec)
+        return self._games[spec]
+
+    def _same_player(self, planned: str, recorded: str, game: Game) -> bool:
+        """Whether the spec in an episode can be that of the planned agent."""
+        key = (planned, recorded, str(game))
+        if key not in self._same:
+            try:
+                self._same[key] = (
+                    _same_model(parse_spec(planned), parse_spec(recorded))
+                    if is_model(planned)
+                    else agent(planned, game).spec == recorded
+                )
+            except UsageError:  # a missing extra, for example
+                self._same[key] = planned.partition("?")[0] == recorded.partition("?")[0]
+        return self._same[key]
+
+
+def _job_of(head: Head, seed: int) -> Job:
+    return Job(head.key, head.entrant, head.task, seed, head.seating, head.sample)
+
+
+def _same_model(planned: Spec, recorded: Spec) -> bool:
+    """Whether two specs can be the same model and prompt.
+
+    Episodes record neither defaults nor options that do not affect answers, and an address from the
+    environment if one was set.
+    """
+    if planned.name != recorded.name or _prompt(planned) != _prompt(recorded):
+        return False
+    addresses = {spec.address.rstrip("/") for spec in (planned, recorded) if spec.address}
+    shared = planned.options.keys() & recorded.options.keys() - options_of(PromptOptions).keys()
+    return len(addresses) < 2 and all(
+        _number(planned.options[name]) == _number(recorded.options[name]) for name in shared
+    )
+
+
+def _prompt(spec: Spec) -> PromptOptions:
+    known = options_of(PromptOptions).keys() - {"templates"}
+    return configure(PromptOptions, {k: v for k, v in spec.options.items() if k in known}, spec.name)
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,145 @@
+"""Verifies every episode of a run, in worker processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from multiprocessing import resource_tracker
+from pathlib import Path
+
+from ludens.core.episode import Episode
+from ludens.core.errors import BadFile, LudensError, ReplayMismatch
+from ludens.core.verify import Verified, verify
+from ludens.models.specs import is_model
+from ludens.run.binding import PlanCheck
+from ludens.run.lines import EPISODES, read_record, split_line
+from ludens.run.plan import Plan
+from ludens.run.runtime import blocked_signals
+from ludens.run.store import read_lines, read_plan
+from ludens.run.task import import_suite, suite
+from ludens.run.verified import VerifiedRun, hash_run, write_verified
+
+_CHUNK = 8
+"""Episodes that a worker verifies before it reports."""
+_EPISODES_PER_WORKER = 32
+"""Fewer are not worth the start of a process."""
+
+Outcome = tuple[str, Verified | str]
+"""Key of an episode, and what was verified or why it failed."""
+
+
+@dataclass
+class RunVerification:
+    """What was verified in a run so far."""
+
+    total: int
+    episodes: int = 0
+    verified: Verified = field(default_factory=Verified)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    """Key of each episode that failed, and why."""
+
+
+def verify_run(
+    folder: Path,
+    *,
+    workers: int | None = None,
+    on_progress: Callable[[RunVerification], None] | None = None,
+) -> RunVerification:
+    """Verify every episode of a run and write `verified.json`.
+
+    Args:
+        folder: The run.
+        workers: Number of processes; 0 for this one alone. Default: one per core, if there is enough to do.
+        on_progress: Called after every few episodes.
+    """
+    plan, offsets = read_plan(folder), [offset for _, offset, _ in read_lines(folder)]
+    if not offsets:
+        raise BadFile(f"{str(folder)!r} contains no episodes.")
+    suite(plan.suite)  # raises if it is not registered: workers import it
+    before, result = hash_run(folder), RunVerification(len(offsets))
+    chunks = [offsets[start : start + _CHUNK] for start in range(0, len(offsets), _CHUNK)]
+    if workers is None:
+        workers = min(os.cpu_count() or 1, len(offsets) // _EPISODES_PER_WORKER)
+    for outcomes in _outcomes(folder, plan, chunks, workers):
+        for key, outcome in outcomes:
+            if isinstance(outcome, str):
+                result.failures.append((key, outcome))
+            else:
+                result.episodes += 1
+                result.verified += outcome
+        if on_progress is not None:
+            on_progress(result)
+    found = result.verified
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    counts = (result.episodes, found.moves, found.replies, found.pictures, len(result.failures))
+    write_verified(folder, VerifiedRun(time, before, *counts))
+    return result
+
+
+def _outcomes(folder: Path, plan: Plan, chunks: Sequence[list[int]], workers: int) -> Iterator[list[Outcome]]:
+    if workers < 2:
+        verifier = _Verifier(folder, plan)
+        yield from map(verifier.verify, chunks)
+        return
+    pool = ProcessPoolExecutor(
+        workers, multiprocessing.get_context("spawn"), _start_worker, (folder, plan.to_json(), plan.suite)
+    )
+    try:
+        resource_tracker.ensure_running()  # else it would start with the signals blocked, and unblock them
+        with blocked_signals():  # only this process handles Ctrl-C
+            results = pool.map(_verify_in_worker, chunks)
+        yield from results
+    except BrokenProcessPool:
+        raise BadFile("a worker process died; try --workers 0.") from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in multiprocessing.active_children():
+            process.kill()  # they block SIGTERM
+
+
+class _Verifier:
+    """Verifies episodes of one run."""
+
+    def __init__(self, folder: Path, plan: Plan) -> None:
+        self._folder, self._check = folder, PlanCheck(folder, plan)
+
+    def verify(self, offsets: Sequence[int]) -> list[Outcome]:
+        with (self._folder / EPISODES).open("rb") as file:
+            return [self._one(file.readline()) for offset in offsets if file.seek(offset) >= 0]
+
+    def _one(self, line: bytes) -> Outcome:
+        head, data = split_line(line)
+        try:
+            episode = read_record(self._folder, head, data).episode
+            self._check.check(head, episode)
+            _check_models(episode)
+            return head.key, verify(episode)
+        except LudensError as error:
+            return head.key, str(error)
+
+
+def _check_models(episode: Episode) -> None:
+    """Models never give an action itself: what they say is read."""
+    for move in (*episode.moves, *episode.unfinished):
+        if is_model(episode.seats.get(move.seat, "bot")) and (
+            not move.tries or any(tried.direct for tried in move.tries)
+        ):
+            raise ReplayMismatch(f"the move of {move.seat} in step {move.step} has no reply of the model.")
+
+
+_verifier: _Verifier
+
+
+def _start_worker(folder: Path, plan: bytes, suite_name: str) -> None:
+    global _verifier
+    import_suite(suite_name)
+    _verifier = _Verifier(folder, Plan.from_json(plan))
+
+
+def _verify_in_worker(offsets: list[int]) -> list[Outcome]:
+    return _verifier.verify(offsets)
