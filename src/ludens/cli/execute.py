@@ -108,7 +108,7 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
     done, _ = read_progress(folder)
     jobs = [job for job in plan.jobs if job.key not in done]
     budget, estimate = options.budget, _confirm(plan, jobs, options)
-    resume_hint = _resume_hint(folder, options, plan.suite)
+    resume_hint = _resume_hint(folder, options, plan)
     with open_store() as store:
         try:
             result = _play(store, len(jobs), options, budget, estimate) if jobs else None
@@ -153,9 +153,12 @@ def _play(store: Store, jobs: int, options: RunOptions, budget: Budget, estimate
         return asyncio.run(engine.run())
 
 
-def _resume_hint(folder: Path, options: RunOptions, suite: str) -> str:
-    name = suite.partition("?")[0]
+def _resume_hint(folder: Path, options: RunOptions, plan: Plan) -> str:
+    from ludens.agents import agent_paths
+
+    name = plan.suite.partition("?")[0]
     own = f" --suite {quote(name)}" if ":" in name else ""
+    own += "".join(f" --agent {quote(path)}" for path in agent_paths(plan.entrants.values()))
     return f"Finished episodes are saved; to continue: ludens resume {quote(str(folder))}{own}{options.flags}"
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import SuiteName
+from ludens.cli.arguments import AgentNames, SuiteName
 from ludens.cli.execute import RunOptions, execute_run
 
 
@@ -16,12 +16,16 @@ def resume(
     /,
     *,
     suite: SuiteName = None,
+    agent: AgentNames = (),
     options: RunOptions | None = None,
 ) -> int:
     """Continue a run where it stopped; finished episodes are never played again."""
+    from ludens.agents import import_agent
     from ludens.run.store import Store
     from ludens.run.task import import_suite
 
     import_suite(suite or "")
+    for name in agent:
+        import_agent(name)
     store = Store.reopen(run)
     return execute_run(store.plan, run, lambda: store, options or RunOptions())
