@@ -109,12 +109,17 @@ class WorkerExecutor(Executor):
         agents = agent_paths(self._plan.entrants.values())
         return self._plan.to_json(), self._plan.suite, self._concurrency_each, self._count, agents
 
+    @property
+    def _available(self) -> Sequence[int]:
+        """The workers that can be sent a job; at least one."""
+        return range(self._count)
+
     @abstractmethod
     async def _send(self, worker: int, job: Job) -> Report:
         """Let a worker play a job; raises `WorkerDied` if it cannot finish."""
 
     async def play(self, job: Job) -> Outcome:
-        worker = min(range(self._count), key=self._active.__getitem__)
+        worker = min(self._available, key=self._active.__getitem__)
         self._active[worker] += 1
         try:
             report = await self._send(worker, job)
