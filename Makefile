@@ -11,7 +11,9 @@ JOBS ?= 2
 ARGS ?=
 
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --quiet --constraint constraints.txt
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
+# Everything that the tests need; slow tests also need Ray.
+TESTED := fast,data,dev,atari,anthropic,google,train
 SAY := printf '==> %s\n'
 
 .DEFAULT_GOAL := help
@@ -69,14 +71,13 @@ $(VENV)/.ready-demo: pyproject.toml constraints.txt $(BIN)/python | same-python
 	@touch $@
 
 $(VENV)/.ready-dev: pyproject.toml constraints.txt $(BIN)/python | same-python
-	@$(SAY) "installing Ludens and development tools into $(VENV)"
-	@$(PIP) --editable '.[fast,data,dev]'
+	@$(SAY) "installing Ludens, development tools and tested extras into $(VENV)"
+	@$(PIP) --editable '.[$(TESTED)]'
 	@touch $@ $(VENV)/.ready-demo
 
-# Ray is large and only used by slow tests.
 $(VENV)/.ready-slow: pyproject.toml constraints.txt $(BIN)/python | same-python
-	@$(SAY) "installing Ludens, development tools and Ray into $(VENV)"
-	@$(PIP) --editable '.[fast,data,dev,ray]'
+	@$(SAY) "installing Ludens, development tools, tested extras and Ray into $(VENV)"
+	@$(PIP) --editable '.[$(TESTED),ray]'
 	@touch $@ $(VENV)/.ready-dev $(VENV)/.ready-demo
 
 $(VENV)/.ready-docs: pyproject.toml constraints.txt $(BIN)/python | same-python

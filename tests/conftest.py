@@ -1,6 +1,12 @@
-"""What every test shares: slow tests wait for `--slow`, and no test fails because a machine is busy."""
+"""Options and checks of the whole test suite.
+
+- Tests marked `slow` run with `--slow` only; tests marked `torchvision` are deselected without it.
+- With LUDENS_NO_SKIPS=1, as in CI, a test skipped for a reason not in `ALLOWED_SKIPS` fails the session.
+"""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 from hypothesis import settings
@@ -8,14 +14,50 @@ from hypothesis import settings
 settings.register_profile("ludens", deadline=None)
 settings.load_profile("ludens")
 
+SLOW = "slow: runs with --slow"
+ALLOWED_SKIPS = {
+    SLOW: "runs with `make slow`",
+    "LUDENS_OVERCOOKED_PYTHON": "Overcooked-AI needs numpy below 2 and thus an environment of its own",
+    "LUDENS_OTHERS": "compares Ludens with other clients, which need an environment of their own",
+}
+"""What the reason of an allowed skip contains, and why it is allowed."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    deselected = [item for item in items if item.get_closest_marker("torchvision")]
+    if deselected and not _torchvision_works():
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = [item for item in items if item not in deselected]
     if config.getoption("--slow"):
         return
     for item in items:
         if item.get_closest_marker("slow"):
-            item.add_marker(pytest.mark.skip(reason="slow: runs with --slow"))
+            item.add_marker(pytest.mark.skip(reason=SLOW))
+
+
+def _torchvision_works() -> bool:
+    """Whether torchvision can be imported: its wheels need torch with CUDA, which CI does not install."""
+    try:
+        import torchvision  # noqa: F401
+    except (ImportError, RuntimeError):  # RuntimeError: its operators do not fit the installed torch
+        return False
+    return True
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> object:
+    """Fail the session if a test was skipped for a reason that is not allowed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("LUDENS_NO_SKIPS") == "1" and reporter and not hasattr(session.config, "workerinput"):
+        reasons = {str(report.longrepr[2]) for report in reporter.stats.get("skipped", ())}
+        refused = sorted(r for r in reasons if not any(allowed in r for allowed in ALLOWED_SKIPS))
+        if refused:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            reporter.write_line("")
+            for reason in refused:
+                reporter.write_line(f"LUDENS_NO_SKIPS=1, but tests were skipped: {reason}", red=True)
+    return (yield)

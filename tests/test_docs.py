@@ -11,43 +11,46 @@ DOCS = Path(__file__).parents[1] / "docs"
 TITLED = re.compile(r'^```(?:python|markdown) title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize(
-    ("script", "prints"),
-    [("try_nim.py", "alpha-beta won 10 of 10"), ("try_connect_four.py", "'winner': 'red'")],
-)
-def test_the_tutorial_runs(script: str, prints: str, tmp_path: Path) -> None:
-    for name, body in TITLED.findall((DOCS / "add-a-game.md").read_text(encoding="utf-8")):
-        file = tmp_path / name
+def write_files(page: str, folder: Path) -> None:
+    """Write the titled code blocks of a page to files."""
+    for name, body in TITLED.findall((DOCS / page).read_text(encoding="utf-8")):
+        file = folder / name
         file.parent.mkdir(exist_ok=True)
         file.write_text(body, encoding="utf-8")
+
+
+def python(folder: Path, *arguments: str) -> str:
+    """What Python prints, run in a folder; it must succeed."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", script],
-        cwd=tmp_path,
+        [sys.executable, "-W", "error", *arguments],
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert prints in done.stdout
+    return done.stdout
 
 
 @pytest.mark.parametrize(
     ("page", "script", "prints"),
     [
-        (DOCS / "evaluate.md", "compare_bots.py", "tic_tac_toe bot/random bot/best"),
-        (DOCS.parent / "README.md", "evaluate_suite.py", "bot/best"),
+        ("add-a-game.md", "try_nim.py", "alpha-beta won 10 of 10"),
+        ("add-a-game.md", "try_connect_four.py", "'winner': 'red'"),
+        ("own-agents.md", "try_center.py", "center won 10 of 20"),
+        ("evaluate.md", "compare_bots.py", "tic_tac_toe bot/random bot/best"),
+        ("../README.md", "evaluate_suite.py", "bot/best"),
     ],
 )
-def test_examples_of_the_python_api_run(page: Path, script: str, prints: str, tmp_path: Path) -> None:
-    blocks = dict(TITLED.findall(page.read_text(encoding="utf-8")))
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", blocks[script]],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert prints in done.stdout
+def test_examples_run(page: str, script: str, prints: str, tmp_path: Path) -> None:
+    write_files(page, tmp_path)
+    assert prints in python(tmp_path, script)
+
+
+def test_own_agent_on_the_command_line(tmp_path: Path) -> None:
+    write_files("own-agents.md", tmp_path)
+    command = ("-m", "ludens", "eval", "demo", "--model", "my_bots:Center", "--limit", "2", "--out", "run")
+    assert "my_bots:Center" in python(tmp_path, *command)
+    assert "tic_tac_toe" in python(tmp_path, "-m", "ludens", "agents", "my_bots:Center")
+    assert "my_bots:Center" in python(tmp_path, "-m", "ludens", "resume", "run", "--agent", "my_bots:Center")

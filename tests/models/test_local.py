@@ -36,12 +36,10 @@ def test_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         model("hf/some/model")
 
 
-@pytest.fixture(scope="module", params=["llava", "qwen"])
+@pytest.fixture(scope="module", params=["llava", pytest.param("qwen", marks=pytest.mark.torchvision)])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.support.tiny_vlm import build
 
-    if request.param == "qwen":
-        pytest.importorskip("torchvision", exc_type=ImportError)
     return build(tmp_path_factory.mktemp("tiny"), family=request.param)
 
 

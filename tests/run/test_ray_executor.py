@@ -1,7 +1,8 @@
-"""A Ray cluster with two workers plays the same episodes."""
+"""Episodes played on Ray are those of a serial run, also when a node is lost."""
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from pathlib import Path
 
@@ -9,12 +10,13 @@ import pytest
 
 from ludens.core.errors import BadOption, MissingExtra, UsageError
 from ludens.run.meter import Meter
+from ludens.run.progress import RunProgress
 from ludens.run.ray_executor import RayExecutor
 from ludens.run.task import SUITES
 from ludens.run.worker import Report
 from tests.support import suites
 from tests.support.model_server import ModelServer
-from tests.support.runs import HASTE, found, plan_of, played
+from tests.support.runs import HASTE, TURNS, found, plan_of, played
 
 pytestmark = [
     pytest.mark.slow,
@@ -40,6 +42,44 @@ async def test_ray_plays_the_same_episodes_as_a_serial_run(tmp_path: Path) -> No
     # The serial run made as many calls.
     assert result.progress.meter.calls == len(server.requests) / 2
     assert found(tmp_path / "ray") == found(tmp_path / "serial")
+
+
+async def test_lost_node(tmp_path: Path) -> None:
+    """Three nodes with one worker each; one is killed while it plays."""
+    _needs_ray()
+    from ray.cluster_utils import Cluster
+
+    plan = plan_of("test/slow?seconds=2", "bot/random", suite=TURNS)
+    await played(tmp_path / "serial", plan, concurrency=16)
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    saved: list[dict[str, str]] = []
+    try:
+        nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
+        cluster.wait_for_nodes()
+
+        def lose_node(progress: RunProgress) -> None:
+            if progress.done >= 4 and not saved:
+                saved.append(found(tmp_path / "ray"))
+                cluster.remove_node(nodes[0], allow_graceful=False)
+
+        async with asyncio.timeout(240):
+            result = await played(
+                tmp_path / "ray",
+                plan,
+                concurrency=6,
+                ray=cluster.address,
+                workers=3,
+                on_progress=lose_node,
+            )
+    finally:
+        cluster.shutdown()
+    assert result.complete
+    [before] = saved
+    after = found(tmp_path / "ray")
+    assert 4 <= len(before) < len(after)
+    assert before.items() <= after.items()
+    assert after == found(tmp_path / "serial")
+    assert result.progress.voids > 0, "the lost node was playing"
 
 
 async def test_suite_unknown_to_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

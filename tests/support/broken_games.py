@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self, cast
 
 import numpy
@@ -321,6 +322,51 @@ class NothingReimagined(Other):
     class state(PebblesState):
         def resample_hidden(self, seat: str, random: Stream) -> Self:
             return self.clone()
+
+
+class Perfect(Other):
+    """Pebbles that declares no hidden information and resamples nothing."""
+
+    imperfect_information = False
+
+    class state(PebblesState):
+        def resample_hidden(self, seat: str, random: Stream) -> Self:
+            return self.clone()
+
+
+@breaks("random future stays hidden")
+class ShowsTheFuture(Perfect):
+    class render(PebblesView):
+        def shown(self, state: PebblesState, seat: str) -> str:
+            return f"{super().shown(state, seat)}; next wind: {state.wind.clone().below(1000)}"
+
+
+@breaks("random future stays hidden")
+class ShowsTheFutureOfANestedStream(Perfect):
+    class state(PebblesState):
+        def __init__(self, game: Pebbles, cards: dict[str, int], wind: Stream) -> None:
+            super().__init__(game, cards, wind)
+            self.weather = SimpleNamespace(wind=wind)
+
+        def clone(self) -> Self:
+            copy = super().clone()
+            copy.weather = SimpleNamespace(wind=copy.wind)
+            return copy
+
+        def resample_hidden(self, seat: str, random: Stream) -> Self:
+            return self.clone()
+
+    class render(PebblesView):
+        def shown(self, state: Any, seat: str) -> str:
+            return f"{super().shown(state, seat)}; next wind: {state.weather.wind.clone().below(1000)}"
+
+
+@breaks("random future stays hidden")
+class LegalActionsOfTheFuture(Perfect):
+    class state(Perfect.state):
+        def legal(self, seat: str) -> Legal:
+            legal = super().legal(seat)
+            return Legal(legal[:1]) if self.wind.clone().below(2) else legal
 
 
 @breaks("reader accepts legal actions")

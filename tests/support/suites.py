@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections import Counter
 from dataclasses import dataclass
@@ -85,5 +86,19 @@ class Fussy(Agent):
         return _first(ask)
 
 
-for odd in (Flaky, Deadly, Fussy):
+@dataclass
+class Slow(Agent):
+    """Takes a while for every move."""
+
+    seconds: float = option(0.2, help="how long")
+    kind = "test/slow"
+    sees = "nothing"
+    waits = True
+
+    async def act(self, ask: Ask) -> Reply:
+        await asyncio.sleep(self.seconds)
+        return _first(ask)
+
+
+for odd in (Flaky, Deadly, Fussy, Slow):
     AGENTS.register(odd.kind, odd)

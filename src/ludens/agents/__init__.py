@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from ludens.core.agent import Agent
-from ludens.core.errors import BadOption, UnknownName
+from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.game import Game
-from ludens.core.loading import load
+from ludens.core.loading import load, load_typed
 from ludens.core.options import configure
 from ludens.core.registry import Registry
 from ludens.core.spec import Spec, parse_spec
-from ludens.models import MODELS
+from ludens.models import MODELS, provider_spec
 
 if TYPE_CHECKING:
     from ludens.models.chat import Model
@@ -46,18 +47,51 @@ def agent(spec: str | Spec, game: Game, models: dict[str, Model] | None = None) 
     if parsed.name in own:
         target = load(own[parsed.name])
     else:
-        try:
-            target = AGENTS.get(parsed.name)
-        except UnknownName:
-            raise UnknownName(
-                "agent",
-                parsed.name,
-                [*AGENTS.names(), BEST, *own, *(f"{kind}/..." for kind in MODELS.names())],
-            ) from None
+        target = _registered(parsed.name, own)
     if parsed.address:
         raise BadOption(f"{parsed.name} has no address: {str(parsed)!r}.")
     made: Agent = configure(target, parsed.options, parsed.name)
     return made
+
+
+def import_agent(spec: str) -> None:
+    """Import the agent class of a spec "module:Class" and register it in this process.
+
+    Only for specs that the user typed; other names are left to `agent`.
+    """
+    path = _path(spec)
+    if path is None:
+        return
+    found = load_typed("agent", path)
+    if not (isinstance(found, type) and issubclass(found, Agent)):
+        raise BadFile(f"{path!r} is not a subclass of ludens.Agent.")
+    AGENTS.register(path, found)
+
+
+def agent_paths(specs: Iterable[str]) -> tuple[str, ...]:
+    """The "module:Class" names among specs that `import_agent` has registered in this process."""
+    paths = {path for spec in specs if (path := _path(spec))}
+    return tuple(sorted(paths & set(AGENTS.names())))
+
+
+def _path(spec: str) -> str | None:
+    """The "module:Class" that a spec names; None for models, whose names may contain colons too."""
+    parsed = parse_spec(spec)
+    return parsed.name if ":" in parsed.name and parsed.kind not in MODELS.names() else None
+
+
+def _registered(name: str, own: Iterable[str]) -> Any:
+    if ":" in name and name not in AGENTS.names():
+        raise BadFile(
+            f"the agent {name!r} is not registered, and a file may not choose what is imported: "
+            f"name it yourself with --agent {name}."
+        )
+    try:
+        return AGENTS.get(name)
+    except UnknownName:
+        kinds = (f"{kind}/..." for kind in MODELS.names())
+        near = provider_spec(name)
+        raise UnknownName("agent", name, [near] if near else [*AGENTS.names(), BEST, *own, *kinds]) from None
 
 
 def _best(spec: Spec, game: Game) -> str:

@@ -26,13 +26,15 @@ class AlphaBeta(Agent):
                 f"bot/alphabeta needs two seats and perfect information, unlike {self.game.name}."
             )
 
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert state is not None
-        if len(state.to_act) != 1 or ask.legal.is_text:
+        first = self.game.start(0)
+        if len(first.to_act) != 1 or first.legal(first.to_act[0]).is_text:
             raise BadOption(
                 f"bot/alphabeta needs one seat to act at a time with named actions, unlike {self.game.name}."
             )
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert state is not None
         moves = list(ask.legal)
         self.random.shuffle(moves)
         best, best_value = moves[0], -inf

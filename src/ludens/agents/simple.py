@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
+from ludens.core.game import Game
+from ludens.core.state import State
 from ludens.core.view import RenderOptions, view_of
 
 
@@ -53,9 +56,19 @@ class Oracle(Agent):
     kind = "bot/oracle"
     sees = "state"
 
+    def begin(self) -> None:
+        if not _has_solutions(self.game):
+            raise BadOption(f"bot/oracle cannot play {self.game.name}: the game does not know a best action.")
+
     async def act(self, ask: Ask) -> Reply:
         assert ask.state is not None
         action = ask.state.solution(ask.seat)
         if action is None:
-            raise BadOption(f"bot/oracle cannot play {self.game.name}: the game does not know a best action.")
+            raise BadOption(f"bot/oracle: {self.game.name} does not know a best action in this state.")
         return Reply(action, action)
+
+
+@lru_cache(maxsize=64)
+def _has_solutions(game: Game) -> bool:
+    """Whether the states of a game override `State.solution`."""
+    return type(game.start(0)).solution is not State.solution

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "games": ("ludens.cli.games:games", "List games, or describe one."),
+    "agents": ("ludens.cli.agents:agents", "List bots and the games they can play, or describe one."),
     "show": (
         "ludens.cli.show:show",
         "Show a position as one seat sees it: picture, text, rules.",
@@ -62,6 +63,7 @@ def app() -> App:
     application.help_flags = ("--help", "-h")
     for position, (name, (path, line)) in enumerate(COMMANDS.items()):
         application.command(path, name=name, help=line, sort_key=position)
+    application.register_install_completion_command(help="Install completion for your shell.")
     return application
 
 

@@ -47,6 +47,15 @@ SuiteName = Annotated[
     str | None,
     Parameter(help="Suite of the run as module:attribute, if it is not a registered one."),
 ]
+AgentNames = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--agent",
+        negative="",
+        show_default=False,
+        help="Agent of the run as module:Class, if it is not a registered one; can be repeated.",
+    ),
+]
 Theme = Annotated[str, Parameter(help="Theme of the pictures: classic, contrast, plain or random.")]
 Size = Annotated[Whole, Parameter(help="Picture size in pixels, 256 to 1024.")]
 
@@ -94,11 +103,13 @@ def seat_of(game: Game, seat: str) -> str:
 
 def agents_of(game: Game, seats: Sequence[str]) -> dict[str, Agent]:
     """Make the agent of every seat from `--seat` words; other seats get the default agent."""
-    from ludens.agents import agent
+    from ludens.agents import agent, import_agent
 
     named = {
         seat_of(game, seat): spec for seat, spec in pairs(seats, "--seat", f"{game.seats[0]}=human").items()
     }
+    for spec in named.values():
+        import_agent(spec)
     models: dict[str, Model] = {}
     return {seat: agent(named.get(seat, DEFAULT_AGENT), game, models) for seat in game.seats}
 

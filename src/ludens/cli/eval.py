@@ -26,8 +26,8 @@ def eval_(
             name=["--model", "-m"],
             negative="",
             show_default=False,
-            help="Model or bot to evaluate: openai/gpt-4.1, vllm/NAME@http://HOST:PORT/v1, bot/random, ...; "
-            "may be repeated.",
+            help="Model or bot to evaluate: openai/gpt-4.1, vllm/NAME@http://HOST:PORT/v1, bot/random, "
+            "module:Class, ...; may be repeated.",
         ),
     ] = (),
     name: Annotated[

@@ -155,12 +155,14 @@ def _play(store: Store, jobs: int, options: RunOptions, budget: Budget, estimate
 
 
 def _resume_hint(folder: Path, options: RunOptions, plan: Plan) -> str:
+    from ludens.agents import agent_paths
     from ludens.run.trust import accesses
 
     name = plan.suite.partition("?")[0]
-    own = f" --suite {quote(name)}" if ":" in name else ""
+    flags = f" --suite {quote(name)}" if ":" in name else ""
+    flags += "".join(f" --agent {quote(path)}" for path in agent_paths(plan.entrants.values()))
     allowed = dict.fromkeys(access.value for access in accesses(plan))
-    flags = own + "".join(f" --allow {quote(value)}" for value in allowed) + options.flags
+    flags += "".join(f" --allow {quote(value)}" for value in allowed) + options.flags
     return f"Finished episodes are saved; to continue: ludens resume {quote(str(folder))}{flags}"
 
 

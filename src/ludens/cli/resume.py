@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import SuiteName
+from ludens.cli.arguments import AgentNames, SuiteName
 from ludens.cli.execute import RunOptions, execute_run
 
 
@@ -24,14 +24,18 @@ def resume(
             help="Address, key variable, program or file in run.json that may be used; repeatable.",
         ),
     ] = (),
+    agent: AgentNames = (),
     options: RunOptions | None = None,
 ) -> int:
     """Continue a run where it stopped; finished episodes are never played again."""
+    from ludens.agents import import_agent
     from ludens.run.store import Store
     from ludens.run.task import import_suite
     from ludens.run.trust import check_allowed
 
     import_suite(suite or "")
+    for name in agent:
+        import_agent(name)
     store = Store.reopen(run)
     check_allowed(store.plan, allow)
     return execute_run(store.plan, run, lambda: store, options or RunOptions())

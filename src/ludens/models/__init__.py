@@ -15,6 +15,7 @@ takes a `Spec` and returns a `Model`.
 from __future__ import annotations
 
 import os
+import re
 
 from ludens.core.registry import Registry
 from ludens.core.spec import Spec, parse_spec
@@ -31,6 +32,7 @@ __all__ = [
     "Sampling",
     "Tokens",
     "model",
+    "provider_spec",
 ]
 
 CATALOGUE = {
@@ -47,6 +49,22 @@ NETWORK = frozenset(CATALOGUE) - {"hf"}
 """Kinds that answer over a network, so that any number of processes can call them."""
 
 MODELS = Registry("kind of model", "ludens.models")
+
+_PROVIDERS = {
+    r"(chat)?gpt-|o[1345](-|$)": "openai/{}",
+    r"claude-": "anthropic/{}",
+    r"gemini-": "google/{}",
+    r"(.*/)?(llama|qwen|internvl|llava|pixtral|mistral|gemma)": "vllm/{}@http://HOST:PORT/v1",
+}
+"""How model names begin, and the spec of such a model."""
+
+
+def provider_spec(name: str) -> str | None:
+    """The spec that a model name without provider is probably meant to be: `openai/gpt-4.1` for `gpt-4.1`."""
+    for pattern, spec in _PROVIDERS.items():
+        if re.match(pattern, name, re.IGNORECASE):
+            return spec.format(name)
+    return None
 
 
 def model(spec: str | Spec, *, cache: bool = True) -> Model:

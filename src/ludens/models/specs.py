@@ -16,7 +16,7 @@ from ludens.core.options import check_options, configure, option, option_values,
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.templates import Sections, TemplateOverrides
 from ludens.core.view import Sees
-from ludens.models import MODELS, NETWORK, model
+from ludens.models import MODELS, NETWORK, model, provider_spec
 from ludens.models.chat import Model
 
 SEES: dict[str, Sees] = {"offered": "offered", "image": "image", "text": "text", "both": "both"}
@@ -75,6 +75,9 @@ class ModelSpec:
         """Separate a spec. Checks the kind and the prompt options, not the options of the model."""
         parsed = _parsed(spec)
         if not is_model(parsed):
+            near = provider_spec(parsed.name)
+            if near:
+                raise UnknownName("model", parsed.name, [near])
             raise UnknownName("kind of model", parsed.kind, MODELS.names())
         names = options_of(PromptOptions)
         own = {name: value for name, value in parsed.options.items() if name not in names}

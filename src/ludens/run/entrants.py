@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ludens.core.errors import BadOption
+from ludens.core.errors import BadOption, UnknownName
 from ludens.core.options import configure
 from ludens.core.spec import Spec, parse_spec
+from ludens.models import provider_spec
 from ludens.models.specs import PromptOptions, is_model
 
 CONTROL = " (blind)"
@@ -128,6 +129,8 @@ def _with_options(text: str, prompt_options: Mapping[str, str], templates: str) 
                     f"{spec.name} has {option}={spec.options[option]}, but --{option} is {value}: drop one."
                 )
         return str(Spec(spec.name, spec.address, {**spec.options, **added}))
+    if near := provider_spec(spec.name):
+        raise UnknownName("agent", spec.name, [near])
     if prompt_options:
         flags = " and ".join(f"--{option}" for option in prompt_options)
         raise BadOption(

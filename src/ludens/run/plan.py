@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from ludens.agents import import_agent
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
@@ -210,8 +211,13 @@ def _job(entrant: str, task: str, seed: int, seating: int, sample: int) -> Job:
 
 
 def make_plan(suite_name: str, entrants: Mapping[str, str], **choices: Any) -> Plan:
-    """A plan whose tasks, games, seats, seeds and keys are checked. The suite's name must be trusted."""
+    """A plan whose tasks, games, seats, seeds and keys are checked.
+
+    Suite and entrants must be typed by the user: names of the form module:attribute are imported.
+    """
     import_suite(suite_name)
+    for spec in entrants.values():
+        import_agent(spec)
     if not entrants:
         raise BadOption("there are no entrants: give at least one --model.")
     bare = Plan(suite_name, dict(entrants), **choices)

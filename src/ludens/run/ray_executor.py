@@ -5,24 +5,32 @@ API keys are not sent along: the nodes must have them in their own environment.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import socket
 import sys
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.run.executor import WorkerDied
+from ludens.run.jobs import Outcome
 from ludens.run.plan import Job, Plan
 from ludens.run.worker import Report, Worker, WorkerExecutor
 
 LOCAL = "local"
 _CONNECT_SECONDS = 10.0
+_RESTART_SECONDS = 1.0
 
 
 class RayExecutor(WorkerExecutor):
-    """One actor per CPU of the cluster, unless a number is given. Ray restarts actors that die."""
+    """One actor per CPU of the cluster, unless a number is given.
+
+    Ray restarts actors that die, on another node if theirs is lost. Until then, which can take forever where
+    no CPU is free, their jobs go to the others.
+    """
 
     def __init__(self, plan: Plan, address: str, count: int = 0, concurrency: int = 1) -> None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody agreed to send any
@@ -33,6 +41,8 @@ class RayExecutor(WorkerExecutor):
         super().__init__(plan, count, concurrency)
         self._ray, self._address = ray, address
         self._actors: list[Any] = []
+        self._restarts: dict[int, asyncio.Task[None]] = {}
+        """Actors that died and have not answered since."""
         self._connected = False
 
     async def start(self) -> None:
@@ -64,14 +74,41 @@ class RayExecutor(WorkerExecutor):
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise _unreachable(self._address, error) from None
 
+    async def play(self, job: Job) -> Outcome:
+        while len(self._restarts) == self._count:
+            done, _ = await asyncio.wait(self._restarts.values(), return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()  # raises the usage error of an actor that cannot play the plan
+        return await super().play(job)
+
+    @property
+    def _available(self) -> Sequence[int]:
+        return [worker for worker in range(self._count) if worker not in self._restarts]
+
+    async def _restarted(self, worker: int) -> None:
+        """Wait until Ray has restarted an actor."""
+        while True:
+            try:
+                report = await self._actors[worker].ready.remote()
+                break
+            except self._ray.exceptions.RayError:
+                await asyncio.sleep(_RESTART_SECONDS)
+        report.unwrap()
+        del self._restarts[worker]
+
     async def _send(self, worker: int, job: Job) -> Report:
         try:
             report: Report = await self._actors[worker].play.remote(job)
         except self._ray.exceptions.RayError as error:
+            if worker not in self._restarts:
+                self._restarts[worker] = asyncio.create_task(self._restarted(worker))
             raise WorkerDied(f"a Ray worker failed: {type(error).__name__}") from None
         return report
 
     async def close(self) -> None:
+        for task in self._restarts.values():
+            task.cancel()
+        await asyncio.gather(*self._restarts.values(), return_exceptions=True)
         for actor in self._actors:
             self._ray.kill(actor)
         if self._connected:

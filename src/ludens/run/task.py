@@ -6,8 +6,6 @@ under measurement; several seatings alternate on shared seeds, so that no seat i
 
 from __future__ import annotations
 
-import os
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field
@@ -17,7 +15,7 @@ from typing import Any
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption
-from ludens.core.loading import load
+from ludens.core.loading import load_typed
 from ludens.core.options import configure, options_of
 from ludens.core.registry import Registry
 from ludens.core.spec import parse_spec
@@ -267,18 +265,8 @@ def import_suite(name: str) -> None:
     """
     path = parse_spec(name).name if name else ""
     if ":" in path:
-        _imported(path)
+        load_typed("suite", path)
         SUITES.register(path, path)
-
-
-def _imported(name: str) -> object:
-    here = os.getcwd()
-    if here not in sys.path and "" not in sys.path:
-        sys.path.append(here)  # a module of the user's own, beside which the command was called
-    try:
-        return load(name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise BadFile(f"the suite {name!r} cannot be loaded: {error}.") from None
 
 
 def read_published(file: Path, source: str) -> tuple[Published, ...]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
+from collections.abc import Sequence
 from secrets import token_hex
 from typing import NamedTuple
 
+from ludens.agents import agent_paths, import_agent
 from ludens.core.errors import UsageError
 from ludens.run.executor import Executor
 from ludens.run.jobs import JobRunner, Outcome
@@ -40,10 +42,14 @@ class Worker:
         suite: The suite's name, which the user of the main process has accepted.
         concurrency: How many episodes are played here at once.
         workers: How many workers share the rate limits of the models.
+        agents: Agents as module:Class, which the user of the main process has accepted.
     """
 
-    def __init__(self, plan: bytes, suite: str, concurrency: int, workers: int) -> None:
-        self._plan, self._suite, self._shares = plan, suite, (concurrency, workers)
+    def __init__(
+        self, plan: bytes, suite: str, concurrency: int, workers: int, agents: Sequence[str] = ()
+    ) -> None:
+        self._plan, self._suite, self._agents = plan, suite, agents
+        self._shares = concurrency, workers
         self._id = token_hex(8)
         self._runner: JobRunner | None = None
 
@@ -51,6 +57,8 @@ class Worker:
         # Not created in the constructor, whose errors would look to Ray like the death of the actor.
         if self._runner is None:
             import_suite(self._suite)
+            for name in self._agents:
+                import_agent(name)
             self._runner = JobRunner(Plan.from_json(self._plan), *self._shares)
         return self._runner
 
@@ -97,15 +105,21 @@ class WorkerExecutor(Executor):
         return -(-max(self._concurrency, self._count) // self._count)
 
     @property
-    def _worker_args(self) -> tuple[bytes, str, int, int]:
-        return self._plan.to_json(), self._plan.suite, self._concurrency_each, self._count
+    def _worker_args(self) -> tuple[bytes, str, int, int, Sequence[str]]:
+        agents = agent_paths(self._plan.entrants.values())
+        return self._plan.to_json(), self._plan.suite, self._concurrency_each, self._count, agents
+
+    @property
+    def _available(self) -> Sequence[int]:
+        """The workers that can be sent a job; at least one."""
+        return range(self._count)
 
     @abstractmethod
     async def _send(self, worker: int, job: Job) -> Report:
         """Let a worker play a job; raises `WorkerDied` if it cannot finish."""
 
     async def play(self, job: Job) -> Outcome:
-        worker = min(range(self._count), key=self._active.__getitem__)
+        worker = min(self._available, key=self._active.__getitem__)
         self._active[worker] += 1
         try:
             report = await self._send(worker, job)

@@ -41,6 +41,7 @@ from ludens.testing.views import (
     hidden_information_stays_hidden,
     picture_and_text_agree,
     pictures_have_the_requested_size,
+    random_future_stays_hidden,
     rendering_has_no_side_effects,
     rules_are_complete,
 )
@@ -63,6 +64,7 @@ RULES: tuple[Rule, ...] = (
     rendering_has_no_side_effects,
     picture_and_text_agree,
     hidden_information_stays_hidden,
+    random_future_stays_hidden,
     reader_accepts_legal_actions,
     reader_rejects_everything_else,
     episode_survives_json,

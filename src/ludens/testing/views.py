@@ -9,6 +9,7 @@ from itertools import islice
 from ludens.core.random import stream
 from ludens.core.state import State
 from ludens.core.view import Picture, RenderOptions, View, view_of
+from ludens.testing.futures import other_future
 from ludens.testing.trial import Trial, is_text, is_tuple, rule, sight, snapshot
 
 _UNFILLED = re.compile(r"\$\{?[A-Za-z_]\w*")
@@ -124,6 +125,19 @@ def hidden_information_stays_hidden(trial: Trial) -> None:
                     trial.need(shown == seen[what], f"the {what} of {seat} depend on hidden information")
                 changed = changed or _differ(trial, state, other, seat)
     trial.need(changed, "imperfect_information is set, but resample_hidden() changes nothing")
+
+
+@rule
+def random_future_stays_hidden(trial: Trial) -> None:
+    """Replacing the random streams of a state changes nothing in any seat's view, rules and legal actions."""
+    for state in trial.states(6):
+        before = snapshot(trial, state)
+        other = other_future(state, stream(trial.seed or 0, "another future", trial.step or 0))
+        for seat in trial.game.seats:
+            seen = sight(trial.view, state, seat)
+            for what, shown in sight(trial.view, other, seat).items():
+                trial.need(shown == seen[what], f"the {what} of {seat} depend on future random numbers")
+        trial.need(snapshot(trial, state) == before, "a state changed when the streams of its clone did")
 
 
 def _differ(trial: Trial, state: State, other: State, seat: str) -> bool:

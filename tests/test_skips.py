@@ -1,0 +1,58 @@
+"""CI fails if a test is skipped for a missing package."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TEST = """
+import pytest
+
+@pytest.mark.skip(reason="{reason}")
+def test_skipped(): ...
+
+def test_passes(): ...
+"""
+
+
+def run_pytest(folder: Path, test: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    conftest = Path(__file__).with_name("conftest.py")
+    (folder / "conftest.py").write_bytes(conftest.read_bytes())
+    (folder / "test_it.py").write_text(test)
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow\n    torchvision\n")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("LUDENS_", "PYTEST_"))}
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *environment.pop("args", "").split()]
+    return subprocess.run(
+        command, cwd=folder, env={**clean, **environment}, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("args", ["", "-n1"])
+@pytest.mark.parametrize(
+    "test",
+    [TEST.format(reason="extra 'x' missing"), "import pytest\npytest.importorskip('no_such_package')"],
+    ids=["test", "module"],
+)
+def test_missing_package_fails_the_session(test: str, args: str, tmp_path: Path) -> None:
+    test += "\ndef test_other(): ...\n"
+    done = run_pytest(tmp_path, test, LUDENS_NO_SKIPS="1", args=args)
+    assert done.returncode == 1, done.stdout
+    assert "LUDENS_NO_SKIPS=1, but tests were skipped" in done.stdout
+    assert run_pytest(tmp_path, test, args=args).returncode in (0, 5)
+
+
+@pytest.mark.parametrize("reason", ["slow: runs with --slow", "LUDENS_OVERCOOKED_PYTHON is not set"])
+def test_allowed_skips(reason: str, tmp_path: Path) -> None:
+    assert run_pytest(tmp_path, TEST.format(reason=reason), LUDENS_NO_SKIPS="1").returncode == 0
+
+
+def test_torchvision_tests_are_deselected_without_it(tmp_path: Path) -> None:
+    (tmp_path / "torchvision.py").write_text("raise RuntimeError('operator torchvision::nms does not exist')")
+    test = "import pytest\n@pytest.mark.torchvision\ndef test_qwen(): ...\ndef test_other(): ...\n"
+    done = run_pytest(tmp_path, test, LUDENS_NO_SKIPS="1", PYTHONPATH=str(tmp_path))
+    assert "1 passed, 1 deselected" in done.stdout
+    assert done.returncode == 0
