@@ -65,7 +65,7 @@ async def test_ctrl_c_twice_stops_now(tmp_path: Path) -> None:
             while server.met["hang"] < 1:
                 await asyncio.sleep(0.01)
             process.send_signal(signal.SIGINT)
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(1.2)
             assert process.returncode is None
             process.send_signal(signal.SIGINT)
 

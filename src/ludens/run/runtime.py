@@ -7,9 +7,11 @@ import gc
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SAME_SIGNAL_SECONDS = 1.0
 _GC_THRESHOLDS = (20_000, 10, 100)
 
 
@@ -17,17 +19,21 @@ _GC_THRESHOLDS = (20_000, 10, 100)
 def interrupts(on_first: Callable[[], None]) -> Iterator[None]:
     """Handle SIGINT and SIGTERM: the first calls `on_first`, the second raises `KeyboardInterrupt` at once.
 
+    Signals within a second of the first are ignored: `timeout` sends its signal twice, to the process and to
+    its group.
     Schedulers send SIGTERM some time before they kill. This is a plain signal handler and not the event
     loop's, because a bot that searches for a minute blocks the loop, but not the signal.
     """
-    count = 0
+    first: float | None = None
     loop = asyncio.get_running_loop()
 
     def handle(number: int, frame: FrameType | None) -> None:
-        nonlocal count
-        count += 1
-        if count > 1:
+        nonlocal first
+        if first is not None:
+            if monotonic() - first < SAME_SIGNAL_SECONDS:
+                return
             raise KeyboardInterrupt
+        first = monotonic()
         loop.call_soon_threadsafe(on_first)
 
     try:

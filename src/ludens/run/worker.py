@@ -8,6 +8,8 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from ludens.core.errors import UsageError
+from ludens.models.ledger import Ledger
+from ludens.run.budget import Budget, make_ledger
 from ludens.run.executor import Executor
 from ludens.run.jobs import JobRunner, Outcome
 from ludens.run.meter import Meter
@@ -40,10 +42,14 @@ class Worker:
         suite: The suite's name, which the user of the main process has accepted.
         concurrency: How many episodes are played here at once.
         workers: How many workers share the rate limits of the models.
+        ledger: Where every call is reserved; None without a budget.
     """
 
-    def __init__(self, plan: bytes, suite: str, concurrency: int, workers: int) -> None:
+    def __init__(
+        self, plan: bytes, suite: str, concurrency: int, workers: int, ledger: Ledger | None = None
+    ) -> None:
         self._plan, self._suite, self._shares = plan, suite, (concurrency, workers)
+        self._ledger = ledger
         self._id = token_hex(8)
         self._runner: JobRunner | None = None
 
@@ -51,13 +57,21 @@ class Worker:
         # Not created in the constructor, whose errors would look to Ray like the death of the actor.
         if self._runner is None:
             import_suite(self._suite)
-            self._runner = JobRunner(Plan.from_json(self._plan), *self._shares)
+            self._runner = JobRunner(Plan.from_json(self._plan), *self._shares, self._ledger)
         return self._runner
 
     async def ready(self) -> Report:
         """Check that the plan can be played here."""
         try:
             self._get_runner().check()
+        except UsageError as error:
+            return self.report(str(error))
+        return self.report()
+
+    async def probe(self) -> Report:
+        """Send each network model one small request."""
+        try:
+            await self._get_runner().probe()
         except UsageError as error:
             return self.report(str(error))
         return self.report()
@@ -72,6 +86,10 @@ class Worker:
             reason = f"a worker raised {type(error).__name__}: {error}"
             return self.report(Outcome(job, b"", True, error=reason))
 
+    async def stop_waiting(self) -> None:
+        """Let calls fail that only wait to be sent again."""
+        self._get_runner().stop_waiting()
+
     def report(self, result: Outcome | str = "") -> Report:
         """A result with the current meter."""
         return Report(result, self._id, self._runner.meter if self._runner else Meter())
@@ -85,8 +103,9 @@ class Worker:
 class WorkerExecutor(Executor):
     """Distributes jobs over workers and adds up their meters. Subclasses start workers and send jobs."""
 
-    def __init__(self, plan: Plan, count: int, concurrency: int) -> None:
+    def __init__(self, plan: Plan, count: int, concurrency: int, budget: Budget | None = None) -> None:
         self._plan, self._count, self._concurrency = plan, count, concurrency
+        self._ledger = make_ledger(budget)
         self._active: Counter[int] = Counter()
         """The number of jobs that each worker is playing."""
         self._meters: dict[str, Meter] = {}
