@@ -133,6 +133,11 @@ async def test_an_engine_by_name_is_strong_and_repeatable() -> None:
     assert first.fingerprint() == again.fingerprint()
 
 
+def test_engine_has_no_skill_level_because_it_is_not_reproducible() -> None:
+    with pytest.raises(UnknownName, match="'skill'; known: engine, nodes"):
+        ludens.agent("bot/uci?skill=5", ludens.make("chess"))
+
+
 @pytest.mark.parametrize("name", ["no-such-engine", "no/such/engine"])
 def test_missing_engine(name: str) -> None:
     with pytest.raises(BadOption, match="engine"):

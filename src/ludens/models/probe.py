@@ -58,7 +58,7 @@ class ProbeResult:
 
 def probe_request(picture: bool) -> Request:
     """A small request that shows whether a model answers at all, and whether it accepts pictures."""
-    parts = (draw_question(0, 128)[0],) if picture else ()
+    parts = (draw_question(0, 256)[0],) if picture else ()
     return Request([Message("user", (*parts, "Reply with the word OK and nothing else."))])
 
 

@@ -7,8 +7,10 @@ import gc
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from time import monotonic
 from types import FrameType
+from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SAME_SIGNAL_SECONDS = 1.0
@@ -45,7 +47,17 @@ def interrupts(on_first: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if first is not None and monotonic() - first < SAME_SIGNAL_SECONDS:
+                signal.signal(number, partial(_after_run, handler, first))
+            else:
+                signal.signal(number, handler)
+
+
+def _after_run(handler: Any, first: float, number: int, frame: FrameType | None) -> None:
+    """Ignore the repetition of a signal when the run has ended meanwhile; later signals are delivered."""
+    if monotonic() - first >= SAME_SIGNAL_SECONDS:
+        signal.signal(number, handler)
+        signal.raise_signal(number)
 
 
 @contextmanager
