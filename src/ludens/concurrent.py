@@ -44,7 +44,7 @@ async def run_many(
 
     A job that is None means that none can start now: the next one is requested when a running one has ended.
     """
-    source, running = iter(jobs), set[asyncio.Task[R]]()
+    source, running, done = iter(jobs), set[asyncio.Task[R]](), set[asyncio.Task[R]]()
     try:
         while True:
             while len(running) < concurrency and (job := next(source, None)) is not None:
@@ -52,12 +52,12 @@ async def run_many(
             if not running:
                 return
             done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                yield task.result()
+            while done:
+                yield done.pop().result()
     finally:
         for task in running:
             task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*running, *done, return_exceptions=True)
 
 
 def play_sync(game: Game, agents: Mapping[str, Agent], seed: int, **options: Any) -> Episode:

@@ -55,7 +55,7 @@ async def test_text_modality_sends_no_picture() -> None:
 
 
 def _blue(prompt: str) -> str:
-    return prompt.partition(" blue,")[0][-2:]
+    return prompt.rpartition(" blue,")[0][-2:]
 
 
 def test_list_of_options(capsys: pytest.CaptureFixture[str]) -> None:

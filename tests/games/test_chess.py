@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 import ludens
-from ludens.core.errors import BadOption, Illegal
+from ludens.core.errors import BadOption, Illegal, UnknownName
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
 from ludens.games.chess.bots import evaluate, find_engine
