@@ -99,6 +99,7 @@ class Engine:
     def _interrupt(self) -> None:
         self._interrupted = True
         self.stop("interrupted")
+        self._update()
         self._executor.stop_waiting()
 
     async def _probe_models(self) -> None:
