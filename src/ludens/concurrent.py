@@ -44,7 +44,7 @@ async def run_many(
 
     A job that is None means that none can start now: the next one is requested when a running one has ended.
     """
-    source, running = iter(jobs), list[asyncio.Task[R]]()
+    source, running, ended = iter(jobs), list[asyncio.Task[R]](), list[asyncio.Task[R]]()
     try:
         while True:
             while len(running) < concurrency and (job := next(source, None)) is not None:
@@ -54,12 +54,12 @@ async def run_many(
             await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             ended = [task for task in running if task.done()]
             running = [task for task in running if not task.done()]
-            for task in ended:
-                yield task.result()
+            while ended:
+                yield ended.pop(0).result()
     finally:
         for task in running:
             task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*running, *ended, return_exceptions=True)
 
 
 def play_sync(game: Game, agents: Mapping[str, Agent], seed: int, **options: Any) -> Episode:

@@ -43,6 +43,21 @@ async def test_spec_of_a_seat_and_control_characters_in_the_answer() -> None:
     assert "\x1b" not in done.stdout
 
 
+async def test_text_modality_sends_no_picture() -> None:
+    import asyncio
+
+    async with ModelServer(player=lambda prompt, digest: _blue(prompt)) as server:
+        spec = f"compat/tiny@{server.url}?modality=text"
+        done = await asyncio.to_thread(ludens, "models", "test", spec)
+    assert done.returncode == 0, done.stderr
+    assert "(correct)" in done.stdout
+    assert "image_url" not in json.dumps(server.requests)
+
+
+def _blue(prompt: str) -> str:
+    return prompt.rpartition(" blue,")[0][-2:]
+
+
 def test_list_of_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models"]) == 0
     said = capsys.readouterr().out

@@ -6,7 +6,7 @@ import pyspiel
 import pytest
 
 import ludens
-from ludens.core.errors import BadOption, Illegal
+from ludens.core.errors import BadOption, Illegal, UnknownName
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
 from ludens.games.chess.bots import evaluate, find_engine
@@ -187,6 +187,11 @@ async def test_an_engine_by_name_is_strong_and_repeatable() -> None:
     again = await play(game, {"white": engine, "black": random}, 5)
     assert first.returns["white"] == 1
     assert first.fingerprint() == again.fingerprint()
+
+
+def test_engine_has_no_skill_level_because_it_is_not_reproducible() -> None:
+    with pytest.raises(UnknownName, match="'skill'; known: engine, nodes"):
+        ludens.agent("bot/uci?skill=5", ludens.make("chess"))
 
 
 @pytest.mark.parametrize("name", ["no-such-engine", "no/such/engine"])

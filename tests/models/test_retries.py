@@ -10,6 +10,7 @@ import pytest
 
 from ludens.core.errors import AgentFailure, BadOption, ModelRejected, UsageError
 from ludens.models import model
+from ludens.models.client import Client
 from tests.models.conftest import Reach, question
 from tests.support.model_server import PASSING, ModelServer
 
@@ -101,12 +102,12 @@ async def test_failure_after_all_retries(reach: Reach) -> None:
 async def test_pauses_double_up_to_the_longest(reach: Reach, monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
 
-    async def sleep(seconds: float) -> None:
+    async def sleep(self: Client, seconds: float) -> None:
         pauses.append(seconds)
 
     async with ModelServer(script=["503"] * 8) as server:
         asked = reach(server, "backoff=1")
-        monkeypatch.setattr("ludens.models.client.asyncio.sleep", sleep)
+        monkeypatch.setattr("ludens.models.client.Client._sleep", sleep)
         await asked.answer(question())
         monkeypatch.undo()
     longest = [1, 2, 4, 8, 16, 30, 30, 30]

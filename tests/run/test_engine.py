@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import BadOption
-from ludens.run.budget import Budget, Spend
+from ludens.models.ledger import Spend
+from ludens.run.budget import Budget
 from ludens.run.engine import Engine
 from ludens.run.executor import Executor, InProcess, WorkerDied
 from ludens.run.jobs import Outcome
@@ -209,13 +210,15 @@ async def test_jobs_that_the_budget_still_covers_are_played(tmp_path: Path) -> N
     assert "40 calls used, and one more" in result.reason
 
 
-async def test_first_episode_starts_whatever_the_estimate(tmp_path: Path) -> None:
+async def test_no_episode_starts_that_the_estimate_does_not_cover(tmp_path: Path) -> None:
     plan = plan_of("bot/first", suite=TURNS)
     guess = {("bot/first", "turns"): Spend(10_000)}
+    executor = _Paid()
     with Store.create(tmp_path, plan) as store:
-        engine = Engine(store, _Paid(), concurrency=4, budget=Budget(calls=35), estimates=guess)
-        await engine.run()
-    assert len(read_lines(tmp_path)) == 3
+        engine = Engine(store, executor, concurrency=4, budget=Budget(calls=35), estimates=guess)
+        result = await engine.run()
+    assert (executor.meter.calls, result.complete) == (0, False)
+    assert "(--max-calls 35)" in result.reason
 
 
 async def test_time_limit(tmp_path: Path) -> None:
@@ -259,13 +262,17 @@ async def test_bots_do_not_block_the_event_loop_between_episodes(tmp_path: Path)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_first_signal_calls_back_and_second_raises(number: int) -> None:
+async def test_first_signal_calls_back_and_a_later_one_raises(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls: list[int] = []
     before = signal.getsignal(number)
     with interrupts(lambda: calls.append(1)):
         os.kill(os.getpid(), number)
         await asyncio.sleep(0.01)
         assert calls == [1]
+        os.kill(os.getpid(), number)  # `timeout` sends its signal twice
+        monkeypatch.setattr("ludens.run.runtime.SAME_SIGNAL_SECONDS", 0.0)
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), number)
     assert signal.getsignal(number) is before

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ludens.run.budget import Budget, Spend
+from ludens.models.ledger import Spend
+from ludens.run.budget import Budget
 from ludens.run.estimate import CostEstimate, estimate, unpriced
 from ludens.run.plan import Plan, make_plan
 from ludens.run.store import read_records

@@ -9,7 +9,7 @@ import pytest
 
 from ludens.agents.simple import First
 from ludens.core.episode import Episode
-from ludens.core.errors import BadOption, MissingKey
+from ludens.core.errors import MissingKey, UsageError
 from ludens.models.cache import Cached
 from ludens.models.chat import Model
 from ludens.models.client import Client
@@ -94,7 +94,7 @@ def test_check_creates_every_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(MissingKey):
         JobRunner(plan_of("openai/gpt-4.1")).check()
-    with pytest.raises(BadOption, match="bot/mcts plays OpenSpiel games only"):
+    with pytest.raises(UsageError, match="bot/mcts plays OpenSpiel games only"):
         JobRunner(plan_of("bot/mcts")).check()
     JobRunner(plan_of("bot/mcts", suite=TURNS)).check()
 

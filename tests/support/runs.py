@@ -31,6 +31,7 @@ def plan_of(*specs: str, suite: str = QUICK, **choices: Any) -> Plan:
 async def played(folder: Path, plan: Plan, *, concurrency: int = 1, **more: Any) -> RunResult:
     """Play a plan into a folder, in this event loop."""
     where = {name: more.pop(name) for name in ("workers", "ray") if name in more}
+    where["budget"] = more.get("budget")
     with Store.create(folder, plan) as store:
         there = make_executor(plan, concurrency=concurrency, **where)
         return await Engine(store, there, concurrency=concurrency, **more).run()

@@ -128,6 +128,16 @@ async def too_many_hour(asked: Item) -> web.StreamResponse:
     return error(429, "Come back later.", headers={"Retry-After": "3600"})
 
 
+@scenario("429_minute")
+async def too_many_minute(asked: Item) -> web.StreamResponse:
+    return error(429, "Come back later.", headers={"Retry-After": "60"})
+
+
+@scenario("429_forever")
+async def too_many_forever(asked: Item) -> web.StreamResponse:
+    return error(429, "Come back later.", headers={"Retry-After": "1e308"})
+
+
 @scenario("no_credit")
 async def no_credit(asked: Item) -> web.StreamResponse:
     return error(429, "You exceeded your current quota.", "insufficient_quota")
@@ -219,6 +229,36 @@ async def forbidden(asked: Item) -> web.StreamResponse:
 @scenario("echo_500")
 async def echo_500(asked: Item) -> web.StreamResponse:
     return error(500, f"Crashed while reading headers {dict(asked.request.headers)}")
+
+
+@scenario("echo_ok")
+async def echo_ok(asked: Item) -> web.StreamResponse:
+    key = asked.request.headers.get("Authorization", "no key")
+    message = {"content": f"{asked.reply()} ({key})", "reasoning_content": f"The key is {key}."}
+    return completion(asked, message, model=f"tiny {key}")
+
+
+@scenario("filtered_echo")
+async def filtered_echo(asked: Item) -> web.StreamResponse:
+    key = asked.request.headers.get("Authorization", "no key")
+    return error(400, f"The content filter blocked {key}.", "content_filter")
+
+
+@scenario("endless")
+async def endless(asked: Item) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await response.prepare(asked.request)
+    for _ in range(1024):
+        await response.write(b" " * 2**20)
+    return response
+
+
+@scenario("no_pictures")
+async def no_pictures(asked: Item) -> web.StreamResponse:
+    """What llama.cpp answers to a picture without a projector."""
+    if "image_url" in str(asked.body["messages"]):
+        return error(500, "image input is not supported - hint: you may need to provide the mmproj")
+    return await ok(asked)
 
 
 @scenario("echo_html")

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
@@ -20,6 +20,7 @@ from ludens.cli.guard import DONE, INTERRUPTED, usage_error
 from ludens.cli.output import aside, console
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
 from ludens.core.files import write_atomically
+from ludens.models.ledger import Spend
 
 if TYPE_CHECKING:
     from ludens.run.budget import Budget
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 STOPPED_EARLY = 3
 CONCURRENCY = 16
+PROBED_CALLS = 20
+"""Models are probed before runs of at least so many calls; in shorter ones the first call is the probe."""
 
 
 @Parameter(name="*")
@@ -49,10 +52,18 @@ class RunOptions:
         str | None,
         Parameter(help="Address of a Ray cluster to play on, with --workers actors; 'local' starts one."),
     ] = None
-    max_calls: Annotated[Whole | None, Parameter(help="Budget: maximum number of calls to models.")] = None
-    max_tokens: Annotated[Whole | None, Parameter(help="Budget: maximum number of tokens.")] = None
-    max_cost: Annotated[float | None, Parameter(help="Budget: maximum cost in dollars; needs prices.")] = None
+    max_calls: Annotated[Whole | None, Parameter(help="Budget: no more calls to models than this.")] = None
+    max_tokens: Annotated[Whole | None, Parameter(help="Budget: no more tokens than this.")] = None
+    max_cost: Annotated[float | None, Parameter(help="Budget: no more dollars; needs prices.")] = None
     max_hours: Annotated[float | None, Parameter(help="Start no episode after this many hours.")] = None
+    skip_unavailable: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            show_default=False,
+            help="Skip tasks that cannot be played here: missing extras, engines, keys.",
+        ),
+    ] = False
     yes: Annotated[
         bool, Parameter(negative="", show_default=False, help="Start a large run without asking.")
     ] = False
@@ -78,11 +89,6 @@ class RunOptions:
         return "".join(f" {flag} {quote(str(value))}" for flag, value in given.items() if value is not None)
 
     @property
-    def limited(self) -> bool:
-        """Whether the number of calls, tokens or the cost is limited."""
-        return (self.max_calls or self.max_tokens or self.max_cost) is not None
-
-    @property
     def budget(self) -> Budget:
         """The limits."""
         from ludens.run.budget import Budget
@@ -99,20 +105,19 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
         open_store: Creates or opens the folder; called once the run is confirmed.
         options: How it is played.
     """
-    from ludens.run.jobs import JobRunner
     from ludens.run.store import read_progress
 
-    if options.ray is None:  # nodes of a cluster check for themselves: keys may exist only there
-        JobRunner(plan).check()
-    elif find_spec("ray") is None:
+    if options.ray is not None and find_spec("ray") is None:
         raise MissingExtra("running on Ray", "ray")
+    playable = _playable(plan, options)
     done, _ = read_progress(folder)
-    jobs = [job for job in plan.jobs if job.key not in done]
-    budget, estimate = options.budget, _confirm(plan, jobs, options)
+    jobs = [job for job in playable.jobs if job.key not in done]
+    budget = options.budget
+    estimate = _confirm(playable, jobs, options, budget)
     resume_hint = _resume_hint(folder, options, plan)
     with open_store() as store:
         try:
-            result = _play(store, len(jobs), options, budget, estimate) if jobs else None
+            result = _play(store, playable, len(jobs), options, budget, estimate) if jobs else None
         except KeyboardInterrupt:
             aside(f"\nludens: stopped. {resume_hint}")
             return INTERRUPTED
@@ -121,27 +126,50 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
             aside(resume_hint)
             return code
     show_results(folder)
+    if skipped := plan.chosen.keys() - playable.chosen.keys():
+        aside(f"ludens: skipped: {', '.join(sorted(skipped))}. {resume_hint}")
     if result is None or result.complete:
-        return DONE
+        return STOPPED_EARLY if skipped else DONE
     aside(f"ludens: stopped early: {result.reason.rstrip('.')}. {resume_hint}")
     return INTERRUPTED if result.interrupted else STOPPED_EARLY
 
 
-def _play(store: Store, jobs: int, options: RunOptions, budget: Budget, estimate: CostEstimate) -> RunResult:
+def _playable(plan: Plan, options: RunOptions) -> Plan:
+    """The plan without tasks that cannot be played here; raises if there are any that must not be skipped."""
+    from ludens.run.jobs import JobRunner, combined
+
+    if options.ray is not None:  # nodes of a cluster check for themselves: keys may exist only there
+        return plan
+    problems = JobRunner(plan).problems()
+    if not problems:
+        return plan
+    available = tuple(name for name in plan.chosen if name not in problems)
+    error = combined(problems)
+    if not available:
+        raise error
+    if not options.skip_unavailable:
+        raise UsageError(f"{error} Or add --skip-unavailable to skip {', '.join(problems)}.")
+    aside(f"skipping {', '.join(problems)}: {error}")
+    return replace(plan, tasks=available)
+
+
+def _play(
+    store: Store, plan: Plan, jobs: int, options: RunOptions, budget: Budget, estimate: CostEstimate
+) -> RunResult:
     from ludens.run.engine import Engine
     from ludens.run.executors import default_workers, make_executor
     from ludens.run.progress import ProgressDisplay
 
     workers = options.workers
     if workers is None:
-        workers = default_workers(store.plan, min(options.concurrency, jobs)) if options.ray is None else 0
+        workers = default_workers(plan, min(options.concurrency, jobs)) if options.ray is None else 0
     workers = min(workers, jobs)
     where = f" in {workers} process{'es' if workers > 1 else ''}" if workers else ""
     aside(f"playing{where}, saving to {store.folder}")
     # A person plays one game at a time, and cannot type into a line that is redrawn four times a second.
     human = any(spec.partition("?")[0] == "human" for spec in store.plan.entrants.values())
     concurrency = 1 if human else max(options.concurrency, 2 * workers)
-    executor = make_executor(store.plan, concurrency=concurrency, workers=workers, ray=options.ray)
+    executor = make_executor(plan, concurrency=concurrency, workers=workers, ray=options.ray, budget=budget)
     with nullcontext() if human else ProgressDisplay() as display:
         engine = Engine(
             store,
@@ -149,6 +177,8 @@ def _play(store: Store, jobs: int, options: RunOptions, budget: Budget, estimate
             concurrency=concurrency,
             budget=budget,
             estimates=estimate.each,
+            tasks=plan.chosen,
+            probe=estimate.calls >= PROBED_CALLS,
             on_progress=display,
         )
         return asyncio.run(engine.run())
@@ -166,8 +196,8 @@ def _resume_hint(folder: Path, options: RunOptions, plan: Plan) -> str:
     return f"Finished episodes are saved; to continue: ludens resume {quote(str(folder))}{flags}"
 
 
-def _confirm(plan: Plan, jobs: Sequence[Job], options: RunOptions) -> CostEstimate:
-    """Print the cost estimate, and ask for confirmation if it is large."""
+def _confirm(plan: Plan, jobs: Sequence[Job], options: RunOptions, budget: Budget) -> CostEstimate:
+    """Print the cost estimate, compare it with the budget, and ask for confirmation if it is large."""
     from ludens.run.estimate import estimate, unpriced
 
     if options.max_cost is not None and (names := unpriced(plan)):
@@ -175,13 +205,43 @@ def _confirm(plan: Plan, jobs: Sequence[Job], options: RunOptions) -> CostEstima
     expected = estimate(plan, jobs)
     if expected.calls:
         aside(expected.sentence())
-    if expected.large and not (options.yes or options.limited):
+    _check_budget(budget, expected)
+    if expected.large and not (options.yes or budget.limits_spending):
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise BadOption("this is a large run: add --yes to start it, or limit it with --max-calls.")
         print("This is a large run. Start it? [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise BadOption("the run was not started.")
     return expected
+
+
+def _check_budget(budget: Budget, expected: CostEstimate) -> None:
+    """Raise if the budget covers no episode of a model, and say which tasks it does not cover."""
+    over = {cell: spend for cell, spend in expected.each.items() if budget.exceeded_by(spend, Spend())}
+    if not over:
+        return
+    if len(over) == len(expected.each):
+        entrant, task = min(over, key=lambda cell: over[cell].tokens)
+        raise BadOption(
+            f"the budget covers no episode: the smallest, {task} with {entrant}, is estimated at "
+            f"{_amounts(over[entrant, task], budget)}; raise the limit."
+        )
+    for (entrant, task), spend in over.items():
+        aside(f"the budget does not cover {task} with {entrant}, estimated at {_amounts(spend, budget)}.")
+
+
+def _amounts(spend: Spend, budget: Budget) -> str:
+    """What an episode is estimated to consume, next to the limits."""
+    parts = [
+        f"{amount} (--max-{flag} {limit:g})"
+        for flag, limit, amount in (
+            ("calls", budget.calls, f"{spend.calls:,.0f} calls"),
+            ("tokens", budget.tokens, f"{spend.tokens:,.0f} tokens"),
+            ("cost", budget.cost, f"${spend.cost:.4f}"),
+        )
+        if limit is not None
+    ]
+    return " and ".join(parts)
 
 
 def show_results(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""`ludens models` lists the kinds of model; `ludens models test SPEC` sends one a picture question."""
+"""`ludens models` lists the kinds of model; `ludens models test SPEC` tests one with a question."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def models(
     *,
     json: Json = False,
 ) -> int:
-    """List the kinds of model, or test a model with a picture question whose answer is known."""
+    """List the kinds of model, or test one with a question whose answer is known.
+
+    The question is a picture; with SPEC?modality=text it is text only.
+    """
     if what not in ("list", "test"):
         raise UnknownName("action of `ludens models`", what, ("list", "test"))
     if what == "list":
@@ -72,10 +75,9 @@ def _test(spec: str, json: bool) -> int:
     from ludens.models.probe import probe
     from ludens.models.specs import ModelSpec
 
-    # The spec of a seat is accepted; its prompt options make no difference here.
-    own = ModelSpec.parse(spec).own
+    parsed = ModelSpec.parse(spec)
     try:
-        result = asyncio.run(probe(own))
+        result = asyncio.run(probe(parsed.own, picture=parsed.prompt.sees != "text"))
     except AgentFailure as failure:
         aside(f"ludens: {failure}")
         return FAILED

@@ -19,6 +19,7 @@ import orjson
 from ludens.core.episode import Usage
 from ludens.core.errors import BadFile
 from ludens.models.chat import Answer, Model, Request
+from ludens.models.ledger import Ledger
 
 _LOCK_TIMEOUT = 60.0
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB NOT NULL) WITHOUT ROWID"
@@ -50,6 +51,12 @@ class Cached(Model):
 
     def share_limits(self, concurrency: int, processes: int) -> None:
         self.inner.share_limits(concurrency, processes)
+
+    def limit_spending(self, ledger: Ledger) -> bool:
+        return self.inner.limit_spending(ledger)
+
+    def stop_waiting(self) -> None:
+        self.inner.stop_waiting()
 
     async def close(self) -> None:
         await self.inner.close()

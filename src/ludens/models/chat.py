@@ -12,13 +12,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import orjson
 
 from ludens.core.episode import Usage
 from ludens.core.options import option
 from ludens.core.view import Picture
+
+if TYPE_CHECKING:
+    from ludens.models.ledger import Ledger
 
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "filtered", "refused"]
@@ -154,6 +157,17 @@ class Model(ABC):
             concurrency: Episodes in this process; none waits for another unless the spec limits concurrency.
             processes: Processes that use the same limits.
         """
+
+    def limit_spending(self, ledger: Ledger) -> bool:
+        """Reserve every request in a ledger before it is sent.
+
+        Returns:
+            Whether this model does so; if not, the caller must reserve every answer.
+        """
+        return False
+
+    def stop_waiting(self) -> None:
+        """Let calls fail that only wait to be sent again, now and later; those in flight are finished."""
 
     async def close(self) -> None:
         """Close connections. The model can be used again afterwards, in any event loop."""

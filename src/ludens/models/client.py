@@ -19,6 +19,7 @@ from ludens.core.random import stream
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Model, Request, Sampling
 from ludens.models.errors import ContentFiltered, RequestRejected, Secret, TransientError
+from ludens.models.ledger import Account, Ledger
 from ludens.models.limits import RateLimiter, estimate_tokens, shared_limiter
 from ludens.models.prices import price_of
 from ludens.models.settings import NetworkSettings
@@ -59,6 +60,8 @@ class Client(Model):
         self._dropped: set[str] = set()
         self._versions = {"", spec.rest}
         self._succeeded = False
+        self._account: Account | None = None
+        self._waiting_stopped, self._stop_event = False, asyncio.Event()
         self._warned = -_SECONDS_BETWEEN_WARNINGS
 
     @abstractmethod
@@ -105,12 +108,22 @@ class Client(Model):
         rpm, tpm = (max(1, limit // processes) if limit else 0 for limit in (settings.rpm, settings.tpm))
         self.settings = replace(settings, concurrency=max(1, allowed), rpm=rpm, tpm=tpm)
 
+    def limit_spending(self, ledger: Ledger) -> bool:
+        self._account = Account(ledger, self._price)
+        return True
+
+    def stop_waiting(self) -> None:
+        self._waiting_stopped = True
+        self._stop_event.set()
+
     async def close(self) -> None:
         self._loop = None
 
     async def _bind(self, loop: asyncio.AbstractEventLoop) -> None:
         settings = self.settings
-        self._loop = loop
+        self._loop, self._stop_event = loop, asyncio.Event()
+        if self._waiting_stopped:
+            self._stop_event.set()
         self._limiter = shared_limiter(self._limiter_name, settings.concurrency, settings.rpm, settings.tpm)
         await self.open()
 
@@ -131,11 +144,11 @@ class Client(Model):
         first_error = 0.0
         attempts = adaptions = 0
         while True:
-            adjust = await self._limiter.acquire(lambda: estimate_tokens(request, sampling.max_tokens))
+            adjust = await self._limiter.acquire(
+                lambda: estimate_tokens(request, sampling.max_tokens), self._sleep
+            )
             try:
-                started = perf_counter()
-                answer = await self.attempt(request, self._supported(sampling))
-                answer.ms = round((perf_counter() - started) * 1000, 3)
+                answer = await self._reserve_and_attempt(request, sampling)
                 if answer.usage.tokens:  # some servers report no usage: the estimate stays
                     adjust(answer.usage.tokens)
                 self._succeeded = True
@@ -143,7 +156,7 @@ class Client(Model):
                 return answer
             except ContentFiltered as error:
                 self.counts["calls"] += 1
-                return Answer(str(error), "filtered", model=self.model_name)
+                return Answer(self.secret.mask(str(error)), "filtered", model=self.model_name)
             except RequestRejected as error:
                 adaptions += 1
                 if adaptions <= _MOST_ADAPTIONS and self.adapt(str(error), sampling):
@@ -157,6 +170,21 @@ class Client(Model):
                 attempts += 1
                 first_error = first_error or monotonic()
                 await self._pause(error, attempts, first_error)
+
+    async def _reserve_and_attempt(self, request: Request, sampling: Sampling) -> Answer:
+        """One attempt within the budget, timed, without the key in what was answered."""
+        started, supported = perf_counter(), self._supported(sampling)
+        if self._account is None:
+            answer = await self.attempt(request, supported)
+        else:
+            async with self._account.reserve(request, sampling.max_tokens) as reservation:
+                started = perf_counter()
+                answer = await self.attempt(request, supported)
+                reservation.answered(answer.usage)
+        answer.ms = round((perf_counter() - started) * 1000, 3)
+        for name in ("text", "reasoning", "model"):
+            setattr(answer, name, self.secret.mask(getattr(answer, name)))
+        return answer
 
     def adapt(self, message: str, sampling: Sampling) -> bool:
         """Stop sending what an error message says is unsupported; returns whether there was something.
@@ -181,7 +209,7 @@ class Client(Model):
 
     def _final_error(self, error: RequestRejected) -> Exception:
         # If no request has succeeded yet, the configuration is wrong; otherwise only this request is.
-        message = f"{self.name} rejects this request ({error})."
+        message = f"{self.name} rejects this request ({self.secret.redact(str(error))})."
         return AgentFailure(message) if self._succeeded or error.too_long else ModelRejected(message)
 
     async def _pause(self, error: TransientError, attempts: int, since: float) -> None:
@@ -205,7 +233,16 @@ class Client(Model):
         if now - self._warned >= _SECONDS_BETWEEN_WARNINGS:
             self._warned = now
             log.warning("%s: %s; retrying for up to %.0f s.", self.name, message, left)
-        await asyncio.sleep(min(pause, left))
+        await self._sleep(min(pause, left))
+
+    async def _sleep(self, seconds: float) -> None:
+        """Wait before an attempt; raises `AgentFailure` as soon as `stop_waiting` is called."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._stop_event.wait()
+        except TimeoutError:
+            return
+        raise AgentFailure(f"{self.name}: interrupted while waiting to retry.")
 
     def _record_version(self, version: str) -> None:
         """Remark which version answered: providers change what a name stands for."""

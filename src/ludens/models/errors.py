@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from math import isnan
 from typing import Any, Literal
 
 import orjson
@@ -29,9 +30,19 @@ _BAD_KEY = re.compile(r"api.?key.{0,20}(not valid|invalid|expired|not found)", r
 _TOO_LONG = re.compile(
     r"context.?length|context window|maximum (context|model|input)|too many tokens|too long", re.IGNORECASE
 )
+_NO_PICTURES = re.compile(
+    r"(image|vision|multi-?modal)(s| inputs?)? (is|are) (not|only) (support|accept|allow|enable|available)"
+    r"|(not|n't) (support|accept|process|handle) (any )?(image|vision|picture|multi-?modal)"
+    r"|not (an? )?(multi-?modal|vision)|mmproj|support(s|ing)? image input|required for image input"
+    r"|no (vision|image) support|at most 0 image|unknown variant .{0,3}image_url",
+    re.IGNORECASE,
+)
 _NO_CREDIT = ("insufficient_quota", "billing_hard_limit", "credit balance", "insufficient credits")
 _DELAY = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s", re.ASCII)
 _LONGEST_QUOTE = 300
+_SHORTEST_KEY = 8
+LONGEST_WAIT = 7 * 24 * 3600.0
+"""Longer waits that a provider asks for are not distinguished."""
 _HTTP_LIBRARIES = {"aiohttp", "httpx", "httpx2", "httpcore", "httpcore2"}
 
 
@@ -64,11 +75,22 @@ class Secret:
     def __repr__(self) -> str:
         return "Secret(***)"
 
+    def mask(self, text: str) -> str:
+        """The text without the key. Placeholders for servers without keys ("EMPTY", "x") are too short."""
+        return text.replace(self.value, "***") if self.value and len(self.value) >= _SHORTEST_KEY else text
+
     def redact(self, text: str) -> str:
         """The text on one line, shortened, without the key."""
         clean = text.replace(self.value, "***") if self.value else text
         clean = " ".join(clean.split())
         return clean if len(clean) <= _LONGEST_QUOTE else clean[: _LONGEST_QUOTE - 3] + "..."
+
+
+def not_billed(error: BaseException) -> bool:
+    """Whether a request that failed with this error was certainly not processed by the model."""
+    if isinstance(error, TransientError):
+        return error.kind in ("rate", "server", "connection")
+    return isinstance(error, RequestRejected | ContentFiltered | ModelRejected)
 
 
 def error_message(body: object) -> str:
@@ -99,6 +121,10 @@ def classify_error(
     quote = f"HTTP {status}: {message}" if message else f"HTTP {status}"
     if status == 402 or any(word in message.lower() for word in _NO_CREDIT):
         return ModelRejected(f"{name}: the account has no credit left ({quote}).")
+    if _NO_PICTURES.search(message):  # llama.cpp and Ollama report it with status 500
+        return ModelRejected(
+            f"{name} does not accept pictures ({quote}): use --modality text, or a model that accepts them."
+        )
     if status in _TRANSIENT or status >= 500:
         wait = retry_after(headers)
         kind: ErrorKind = "rate" if status == 429 else "server"
@@ -120,18 +146,23 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     """Seconds to wait according to the headers, which give milliseconds, seconds or a date."""
     try:
         if "retry-after-ms" in headers:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+            return _seconds(float(headers["retry-after-ms"]) / 1000)
         value = headers.get("retry-after", "").strip()
         if not value:
             return None
         try:
-            return max(0.0, float(value))
+            return _seconds(float(value))
         except ValueError:
             date = parsedate_to_datetime(value)
             aware = date if date.tzinfo else date.replace(tzinfo=UTC)
-            return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
+            return _seconds((aware - (now or datetime.now(UTC))).total_seconds())
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
+
+
+def _seconds(number: float) -> float | None:
+    """A wait within bounds: negative ones are none at all, and what is not a number is no wait."""
+    return None if isnan(number) else min(max(0.0, number), LONGEST_WAIT)
 
 
 def _retry_delay(body: object) -> float | None:
@@ -141,7 +172,7 @@ def _retry_delay(body: object) -> float | None:
     for detail in details if isinstance(details, list) else ():
         delay = _DELAY.fullmatch(str(detail.get("retryDelay"))) if isinstance(detail, dict) else None
         if delay:
-            return float(delay[1])
+            return _seconds(float(delay[1]))
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from time import monotonic
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -14,7 +14,7 @@ from ludens.models.chat import Request
 WINDOW = 60.0
 _CHARACTERS_PER_TOKEN = 4
 _PIXELS_PER_TOKEN = 750
-_DEFAULT_OUTPUT = 512
+DEFAULT_OUTPUT = 512
 
 
 class SlidingWindow:
@@ -63,11 +63,14 @@ class RateLimiter:
         self._tokens = SlidingWindow(tpm) if tpm else None
         self._paused_until = 0.0
 
-    async def acquire(self, tokens: Callable[[], int]) -> Callable[[float], None]:
+    async def acquire(
+        self, tokens: Callable[[], int], sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> Callable[[float], None]:
         """Wait until a request may be sent.
 
         Args:
             tokens: Estimates the tokens of the request; called only when tokens are limited.
+            sleep: Waits while the model is paused; may raise to give up.
 
         Returns:
             A function that takes the number of tokens actually consumed.
@@ -78,7 +81,7 @@ class RateLimiter:
         if self._tokens:
             adjust = partial(self._tokens.adjust, await self._tokens.acquire(tokens()))
         while (pause := self._paused_until - monotonic()) > 0:
-            await asyncio.sleep(pause)
+            await sleep(pause)
         return adjust
 
     def pause(self, seconds: float) -> None:
@@ -111,7 +114,11 @@ def _ignore(consumed: float) -> None:
 
 def estimate_tokens(request: Request, max_tokens: int | None) -> int:
     """Rough number of tokens that a request will consume, input and output."""
+    return estimate_input(request) + (max_tokens or DEFAULT_OUTPUT)
+
+
+def estimate_input(request: Request) -> int:
+    """Rough number of input tokens of a request."""
     characters = sum(len(part) for m in request.messages for part in m.parts if isinstance(part, str))
     pixels = sum(picture.width * picture.height for picture in request.pictures)
-    read = characters // _CHARACTERS_PER_TOKEN + pixels // _PIXELS_PER_TOKEN
-    return read + (max_tokens or _DEFAULT_OUTPUT)
+    return characters // _CHARACTERS_PER_TOKEN + pixels // _PIXELS_PER_TOKEN

@@ -22,6 +22,7 @@ from ludens.core.spec import Spec
 from ludens.models.batching import Batcher
 from ludens.models.chat import Answer, Model, Request, Sampling, Tokens
 from ludens.models.generation import Distribution, end_tokens, generate_options, placeholders
+from ludens.models.ledger import Account, Ledger
 from ludens.models.pixels import HASH, CachedImageProcessor
 from ludens.models.prices import price_of
 from ludens.models.settings import Settings, read_settings
@@ -76,6 +77,7 @@ class LocalModel(Model):
         self._batcher: Batcher[_Item, Answer] | None = None
         self._loaded: tuple[Any, Any] | None = None
         self._live = self._logprobs = False
+        self._account: Account | None = None
 
     @classmethod
     def live(
@@ -112,6 +114,10 @@ class LocalModel(Model):
             answer.usage.cost = self._price.cost(answer.usage)
         return answer
 
+    def limit_spending(self, ledger: Ledger) -> bool:
+        self._account = Account(ledger, self._price)
+        return True
+
     async def close(self) -> None:
         self._stop_batcher()
         if not self._live:
@@ -138,6 +144,14 @@ class LocalModel(Model):
         return self._batcher
 
     async def _ask(self, request: Request, sampling: Sampling) -> Answer:
+        if self._account is None:
+            return await self._generated(request, sampling)
+        async with self._account.reserve(request, sampling.max_tokens) as reservation:
+            answer = await self._generated(request, sampling)
+            reservation.answered(answer.usage)
+        return answer
+
+    async def _generated(self, request: Request, sampling: Sampling) -> Answer:
         item = _Item(request, sampling, self._logprobs or request.want_tokens)
         try:
             answer = await self._current_batcher().ask(item)

@@ -1,4 +1,4 @@
-"""Tests a model with one picture question whose answer is known."""
+"""Tests a model with one question about a board whose answer is known, in a picture or in words."""
 
 from __future__ import annotations
 
@@ -56,17 +56,27 @@ class ProbeResult:
         ]
 
 
-async def probe(spec: str | Spec, seed: int = 0) -> ProbeResult:
-    """Send the question to a model. Raises `UsageError` or `AgentFailure` when there is no answer."""
+def probe_request(picture: bool) -> Request:
+    """A small request that shows whether a model answers at all, and whether it accepts pictures."""
+    parts = (draw_question(0, 256)[0],) if picture else ()
+    return Request([Message("user", (*parts, "Reply with the word OK and nothing else."))])
+
+
+async def probe(spec: str | Spec, seed: int = 0, *, picture: bool = True) -> ProbeResult:
+    """Send the question to a model, with a picture of the board or in words.
+
+    Raises `UsageError` or `AgentFailure` when there is no answer.
+    """
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
     defaults = _FEW_RETRIES if parsed.kind in NETWORK else {}
-    picture, expected = draw_question(seed)
+    drawn, expected = draw_question(seed)
+    parts = (drawn, QUESTION) if picture else (text_question(seed),)
     tested = Spec(parsed.name, parsed.address, {**defaults, **parsed.options})
     async with model(tested, cache=False) as client:
-        answer = await client.answer(Request([Message("user", (picture, QUESTION))]))
+        answer = await client.answer(Request([Message("user", parts)]))
     return ProbeResult(
         spec=client.spec,
-        question=QUESTION,
+        question=parts[-1],
         expected=expected,
         text=answer.text,
         correct=read_square(answer.text) == expected,
@@ -79,20 +89,33 @@ async def probe(spec: str | Spec, seed: int = 0) -> ProbeResult:
     )
 
 
-def draw_question(seed: int) -> tuple[Picture, str]:
+def draw_question(seed: int, size: int = 512) -> tuple[Picture, str]:
     """A picture of a board with one blue disc and some red ones, and the blue disc's square."""
     from ludens.draw import draw_board, sprite_sheet
 
-    cells = [(row, column) for row in range(len(ROWS)) for column in range(len(COLUMNS))]
-    stream(seed, "probe").shuffle(cells)
-    sheet = sprite_sheet("classic", 512)
+    cells = _cells(seed)
+    sheet = sprite_sheet("classic", size)
     grid = draw_board(sheet, len(ROWS), len(COLUMNS), ROWS, COLUMNS)
     canvas = grid.canvas()
-    for number, (row, column) in enumerate(cells[: 1 + _RED_DISCS]):
+    for number, (row, column) in enumerate(cells):
         hue = "red" if number else "blue"
         grid.put(canvas, row, column, sheet.stone(hue, grid.room(0.7), grid.ground(row, column)))
     row, column = cells[0]
     return canvas.picture(), COLUMNS[column] + ROWS[row]
+
+
+def text_question(seed: int) -> str:
+    """The same question with the board in words."""
+    blue, *red = [COLUMNS[column] + ROWS[row] for row, column in _cells(seed)]
+    discs = sorted([f"{blue} blue", *(f"{square} red" for square in red)])
+    return f"{QUESTION.replace('The picture shows', 'This is')}\nDiscs: {', '.join(discs)}."
+
+
+def _cells(seed: int) -> list[tuple[int, int]]:
+    """Row and column of the blue disc, then of the red ones."""
+    cells = [(row, column) for row in range(len(ROWS)) for column in range(len(COLUMNS))]
+    stream(seed, "probe").shuffle(cells)
+    return cells[: 1 + _RED_DISCS]
 
 
 def read_square(text: str) -> str | None:

@@ -13,7 +13,7 @@ import aiohttp
 from ludens.core.errors import BadOption
 from ludens.models.errors import Secret, TransientError
 
-LARGEST_ANSWER = 32 * 2**20
+LARGEST_ANSWER = 4 * 2**20
 _CONNECT_TIMEOUT = 30.0
 # aiohttp warns about larger bodies given as bytes; file objects are sent in chunks.
 _LARGEST_BYTES = 2**20

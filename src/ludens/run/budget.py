@@ -1,41 +1,24 @@
-"""Budgets: no episode is started that the budget is not expected to cover."""
+"""Budgets: no call is sent, and no episode started, that the budget is not expected to cover."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 
 from ludens.core.errors import BadOption
+from ludens.models.ledger import Ledger, Spend
 from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job
 
-
-@dataclass(frozen=True, slots=True)
-class Spend:
-    """What budgets limit."""
-
-    calls: float = 0.0
-    tokens: float = 0.0
-    cost: float = 0.0
-
-    def __add__(self, other: Spend) -> Spend:
-        return Spend(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
-
-    def __sub__(self, other: Spend) -> Spend:
-        return self + other * -1
-
-    def __mul__(self, number: float) -> Spend:
-        return Spend(self.calls * number, self.tokens * number, self.cost * number)
-
-    def __truediv__(self, number: float) -> Spend:
-        return Spend(self.calls / number, self.tokens / number, self.cost / number)
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits of one `eval` or `resume`; episodes in flight when a limit is reached are finished and saved."""
+    """Limits of one `eval` or `resume`. No call is sent that calls, tokens or cost do not cover."""
 
     calls: int | None = None
     tokens: int | None = None
@@ -47,25 +30,58 @@ class Budget:
             if value is not None and not (isfinite(value) and value > 0):
                 raise BadOption(f"--max-{name} must be above 0, not {value:g}.")
 
-    def exceeded_by(self, expected: Spend, spent: Meter, seconds: float) -> str:
-        """Why no further episode may be started; empty if one may.
+    @property
+    def limits_spending(self) -> bool:
+        """Whether calls, tokens or cost are limited."""
+        return (self.calls or self.tokens or self.cost) is not None
 
-        Args:
-            expected: What the episodes in flight and the next one are expected to consume.
-            spent: What models have consumed.
-            seconds: Time since the start.
-        """
-        if self.hours is not None and seconds >= self.hours * 3600:
-            return f"{seconds / 3600:.2f} hours have passed (--max-hours {self.hours:g})"
-        for limit, used, more, flag, words in (
-            (self.calls, spent.calls, expected.calls, "calls", f"{spent.calls:,} calls used"),
-            (self.tokens, spent.tokens, expected.tokens, "tokens", f"{spent.tokens:,} tokens used"),
-            (self.cost, spent.cost or 0.0, expected.cost, "cost", f"${spent.cost or 0.0:.4f} spent"),
+    def exceeded_by(self, more: Spend, spent: Spend, unit: str = "episode") -> str:
+        """Why the budget does not cover this in addition to what is spent; empty if it does."""
+        for limit, used, added, flag, words in (
+            (self.calls, spent.calls, more.calls, "calls", f"{spent.calls:,.0f} calls used"),
+            (self.tokens, spent.tokens, more.tokens, "tokens", f"{spent.tokens:,.0f} tokens used"),
+            (self.cost, spent.cost, more.cost, "cost", f"${spent.cost:.4f} spent"),
         ):
-            if limit is not None and (used >= limit or used + more > limit):
-                then = "" if used >= limit else ", and one more episode is expected to exceed the limit"
+            if limit is not None and (used >= limit or used + added > limit * (1 + _ROUNDING)):
+                then = "" if used >= limit else f", and one more {unit} is expected to exceed the limit"
                 return f"{words}{then} (--max-{flag} {limit:g})"
         return ""
+
+
+class BudgetLedger(Ledger):
+    """Covers a request only if what is spent and reserved stays within the budget."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self.spent, self._reserved, self._in_flight = Spend(), Spend(), 0
+        self._settled = asyncio.Event()
+
+    async def reserve(self, expected: Spend, alone: bool) -> str:
+        alone = alone and self._budget.cost is not None
+        while True:
+            if reason := self._budget.exceeded_by(expected, self.spent, "call"):
+                return reason
+            if not self._in_flight:
+                break
+            covered = not self._budget.exceeded_by(expected, self.spent + self._reserved)
+            if covered and not alone:
+                break
+            await self._settled.wait()
+        self._reserved += expected
+        self._in_flight += 1
+        return ""
+
+    def settle(self, expected: Spend, actual: Spend) -> None:
+        self._in_flight -= 1
+        self._reserved = self._reserved - expected if self._in_flight else Spend()
+        self.spent += actual
+        settled, self._settled = self._settled, asyncio.Event()
+        settled.set()
+
+
+def make_ledger(budget: Budget | None) -> BudgetLedger | None:
+    """The ledger of a budget; None when calls, tokens and cost are not limited."""
+    return BudgetLedger(budget) if budget is not None and budget.limits_spending else None
 
 
 class BudgetGuard:
@@ -88,25 +104,23 @@ class BudgetGuard:
         self._reserved: dict[str, Spend] = {}
         """What each job in flight is expected to consume, by key."""
         self._reserved_total = Spend()
-        self._started = False
 
     def exceeded_by(self, job: Job, spent: Meter, seconds: float) -> str:
         """Why a job may not start now; empty if it may."""
         in_flight = bool(self._reserved)
         if self._budget.cost is not None and in_flight and self._price_unknown(job):
             return "its price is unknown until another episode has finished"
-        # The first episode always starts: an estimate alone must not prevent a run.
-        expected = Spend()
-        if self._started:
-            expected = self._reservation(job) if in_flight else self._expected(job)
-            expected += self._reserved_total
-        return self._budget.exceeded_by(expected, spent, seconds)
+        hours = self._budget.hours
+        if hours is not None and seconds >= hours * 3600:
+            return f"{seconds / 3600:.2f} hours have passed (--max-hours {hours:g})"
+        expected = self._reservation(job) if in_flight else self._expected(job)
+        used = Spend(spent.calls + spent.retries, spent.tokens, spent.cost or 0.0)
+        return self._budget.exceeded_by(expected + self._reserved_total, used)
 
     def start(self, job: Job) -> None:
         """Reserve what a job is expected to consume."""
         self._reserved[job.key] = reserved = self._reservation(job)
         self._reserved_total += reserved
-        self._started = True
 
     def end(self, job: Job) -> None:
         """Release the reservation of a job: its calls are in the meter now."""

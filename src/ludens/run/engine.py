@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from time import monotonic
 
 from ludens.concurrent import run_many
-from ludens.run.budget import Budget, BudgetGuard, Spend
+from ludens.core.errors import AgentFailure
+from ludens.models.ledger import BUDGET_REACHED, BudgetReached, Spend
+from ludens.run.budget import Budget, BudgetGuard
 from ludens.run.executor import Executor, WorkerDied
 from ludens.run.jobs import Outcome
 from ludens.run.plan import Job
@@ -40,6 +42,8 @@ class Engine:
         concurrency: Maximum number of episodes in flight.
         budget: When to start nothing more.
         estimates: Cell (entrant and task) to what one episode is estimated to consume.
+        tasks: The tasks to play; all by default.
+        probe: Whether to send each network model one small request before the first episode.
         on_progress: Called with the progress a few times a second and once at the end.
     """
 
@@ -51,18 +55,22 @@ class Engine:
         concurrency: int = 16,
         budget: Budget | None = None,
         estimates: Mapping[tuple[str, str], Spend] | None = None,
+        tasks: Container[str] | None = None,
+        probe: bool = False,
         on_progress: Callable[[RunProgress], None] | None = None,
     ) -> None:
-        self._store, self._executor = store, executor
+        self._store, self._executor, self._probe = store, executor, probe
         self._concurrency, self._on_progress = concurrency, on_progress
-        self._queue: deque[Job] = deque(store.pending())
+        pending = list(store.pending())
+        chosen = store.plan.chosen if tasks is None else tasks
+        self._queue: deque[Job] = deque(job for job in pending if job.task in chosen)
         retries = {name: task.config.retries for name, task in store.plan.chosen.items()}
         self._budget = BudgetGuard(budget or Budget(), estimates or {}, retries)
         calls = {cell: spend.calls for cell, spend in (estimates or {}).items()}
         self._time_left = TimeLeft(self._queue, calls)
         self._interrupted = False
-        total = len(store.plan.jobs)
-        self.progress = RunProgress(total, total - len(self._queue))
+        done = len(store.plan.jobs) - len(pending)
+        self.progress = RunProgress(done + len(self._queue), done)
 
     def stop(self, reason: str) -> None:
         """Start nothing more; episodes in flight are finished and saved."""
@@ -74,6 +82,8 @@ class Engine:
         try:
             with interrupts(self._interrupt), infrequent_gc():
                 await self._executor.start()
+                if self._probe:
+                    await self._probe_models()
                 await self._play_all()
         finally:
             updates.cancel()
@@ -89,6 +99,17 @@ class Engine:
     def _interrupt(self) -> None:
         self._interrupted = True
         self.stop("interrupted")
+        self._update()
+        self._executor.stop_waiting()
+
+    async def _probe_models(self) -> None:
+        """A permanent refusal raises a usage error; a model that gives no answer stops the run."""
+        try:
+            await self._executor.probe()
+        except BudgetReached as error:
+            self.stop(error.reason)
+        except AgentFailure as error:
+            self.stop(str(error).rstrip("."))
 
     async def _play_all(self) -> None:
         async for outcome in run_many(self._play, self._jobs(), self._concurrency):
@@ -138,7 +159,9 @@ class Engine:
             self._store.voids[job.key] += 1
         self.progress.count(outcome)
         self._budget.learn(outcome)
-        if outcome.void and self._store.voids[job.key] <= self._store.plan.void_retries:
+        if outcome.over_budget:  # playing it again would not help before the limit is raised
+            self.stop(outcome.error.removeprefix(BUDGET_REACHED).rstrip("."))
+        elif outcome.void and self._store.voids[job.key] <= self._store.plan.void_retries:
             self._queue.append(job)
             self._time_left.retry(job)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from ludens.run.budget import Budget, make_ledger
 from ludens.run.jobs import JobRunner, Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job, Plan
@@ -22,6 +23,9 @@ class Executor(ABC):
     async def start(self) -> None:
         """Get ready; called on the event loop that will call `play`."""
 
+    async def probe(self) -> None:
+        """Send each network model one small request; raises what is wrong with it."""
+
     @abstractmethod
     async def play(self, job: Job) -> Outcome:
         """Play one job; a `UsageError` ends the run, `WorkerDied` voids the job."""
@@ -31,6 +35,9 @@ class Executor(ABC):
     def meter(self) -> Meter:
         """What models have consumed, as far as is known here."""
 
+    def stop_waiting(self) -> None:
+        """Let calls fail that only wait to be sent again; requests in flight are finished."""
+
     async def close(self) -> None:
         """Stop everything that was started."""
 
@@ -38,8 +45,11 @@ class Executor(ABC):
 class InProcess(Executor):
     """Plays on the calling event loop."""
 
-    def __init__(self, plan: Plan, concurrency: int = 1) -> None:
-        self._runner = JobRunner(plan, concurrency)
+    def __init__(self, plan: Plan, concurrency: int = 1, budget: Budget | None = None) -> None:
+        self._runner = JobRunner(plan, concurrency, ledger=make_ledger(budget))
+
+    async def probe(self) -> None:
+        await self._runner.probe()
 
     async def play(self, job: Job) -> Outcome:
         return await self._runner.play(job)
@@ -47,6 +57,9 @@ class InProcess(Executor):
     @property
     def meter(self) -> Meter:
         return self._runner.meter
+
+    def stop_waiting(self) -> None:
+        self._runner.stop_waiting()
 
     async def close(self) -> None:
         await self._runner.close()

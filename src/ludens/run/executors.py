@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ludens.models.specs import ModelSpec, is_model
+from ludens.run.budget import Budget
 from ludens.run.executor import Executor, InProcess
 from ludens.run.plan import Plan
 from ludens.run.task import MODEL
@@ -13,17 +14,24 @@ EPISODES_PER_PROCESS = 128
 """Concurrent episodes of models that one process can draw and send without being a bottleneck."""
 
 
-def make_executor(plan: Plan, *, concurrency: int = 1, workers: int = 0, ray: str | None = None) -> Executor:
+def make_executor(
+    plan: Plan,
+    *,
+    concurrency: int = 1,
+    workers: int = 0,
+    ray: str | None = None,
+    budget: Budget | None = None,
+) -> Executor:
     """The executor of a run: in this process unless workers or a Ray address are given."""
     if ray is not None:
         from ludens.run.ray_executor import RayExecutor
 
-        return RayExecutor(plan, ray, workers, concurrency)
+        return RayExecutor(plan, ray, workers, concurrency, budget)
     if workers:
         from ludens.run.processes import ProcessExecutor
 
-        return ProcessExecutor(plan, workers, concurrency)
-    return InProcess(plan, concurrency)
+        return ProcessExecutor(plan, workers, concurrency, budget)
+    return InProcess(plan, concurrency, budget)
 
 
 def default_workers(plan: Plan, concurrency: int) -> int:

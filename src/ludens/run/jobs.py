@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ludens.agents import agent
 from ludens.core.agent import Agent
 from ludens.core.episode import Episode
+from ludens.core.errors import UsageError
 from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.view import view_of
 from ludens.loop import play
+from ludens.models.ledger import BUDGET_REACHED, Ledger
+from ludens.models.probe import probe_request
 from ludens.models.specs import ModelSpec, is_model
 from ludens.run.meter import Meter, Metered
 from ludens.run.plan import Job, Plan
@@ -34,6 +39,11 @@ class Outcome:
     fallbacks: int = 0
     error: str = ""
 
+    @property
+    def over_budget(self) -> bool:
+        """Whether the episode was cut because the budget does not cover another call."""
+        return self.void and self.error.startswith(BUDGET_REACHED)
+
 
 class JobRunner:
     """The games, agents and models of a plan, created once and shared by all its episodes.
@@ -42,10 +52,13 @@ class JobRunner:
         plan: What is played.
         concurrency: How many episodes are played at once in this process.
         workers: How many processes share the rate limits of the models.
+        ledger: Where every call is reserved; None without a budget.
     """
 
-    def __init__(self, plan: Plan, concurrency: int = 1, workers: int = 1) -> None:
-        self.plan = plan
+    def __init__(
+        self, plan: Plan, concurrency: int = 1, workers: int = 1, ledger: Ledger | None = None
+    ) -> None:
+        self.plan, self._ledger = plan, ledger
         self._concurrency, self._workers = concurrency, workers
         self._games: dict[str, Game] = {}
         self._agents: dict[tuple[str, str], Agent] = {}
@@ -79,19 +92,74 @@ class JobRunner:
         if (key := str(parsed.own)) not in self._models:
             model = parsed.make()
             model.share_limits(self._concurrency, self._workers)
-            self._models[key] = Metered(model, self._meter)
+            self._models[key] = Metered(model, self._meter, self._ledger)
+
+    def problems(self) -> dict[str, list[UsageError]]:
+        """Task to everything that prevents it from being played here: extras, engines, keys, templates."""
+        found = {name: list(self._problems_of(name)) for name in self.plan.chosen}
+        return {name: errors for name, errors in found.items() if errors}
 
     def check(self) -> None:
-        """Create every agent and render all rules once, to raise usage errors before the first episode."""
-        for name, task in self.plan.chosen.items():
-            view = view_of(self.game(name), self.plan.render, 0)
-            for seat in self.game(name).seats:
-                view.rules(seat)
-            for index, seating in enumerate(task.seatings):
-                for entrant in self.plan.playing(task):
-                    specs = self.plan.specs(Job("", entrant, name, 0, index))
-                    for seat in seating:
-                        self.agent(specs[seat], name).sit(self.game(name), seat, stream(0, "check"))
+        """Raise a usage error that names all problems."""
+        if problems := self.problems():
+            raise combined(problems)
+
+    def _problems_of(self, task: str) -> Iterator[UsageError]:
+        seen: set[str] = set()
+        for check in (lambda: self._check_game(task), *self._agent_checks(task)):
+            try:
+                check()
+            except UsageError as error:
+                if str(error) not in seen:
+                    seen.add(str(error))
+                    yield error
+
+    def _check_game(self, task: str) -> None:
+        game = self.game(task)
+        game.start(self.plan.seed + self.plan.chosen[task].first_seed)
+        view = view_of(game, self.plan.render, 0)
+        for seat in game.seats:
+            view.rules(seat)
+
+    def _agent_checks(self, task: str) -> Iterator[Callable[[], object]]:
+        for seat, spec in self._seats(task):
+            yield lambda seat=seat, spec=spec: self.agent(spec, task).sit(  # type: ignore[misc]
+                self.game(task), seat, stream(0, "check")
+            )
+
+    def _seats(self, task: str) -> Iterator[tuple[str, str]]:
+        """Every seat of a task with every spec that plays it."""
+        for index in range(len(self.plan.chosen[task].seatings)):
+            for entrant in self.plan.playing(self.plan.chosen[task]):
+                yield from self.plan.specs(Job("", entrant, task, 0, index)).items()
+
+    async def probe(self) -> None:
+        """Send each network model one small request, with a picture if it will be shown pictures.
+
+        Raises:
+            UsageError: A model can never answer: wrong name or key, or no pictures.
+            AgentFailure: A model gave no answer.
+        """
+        pictures: dict[str, bool] = {}
+        for task in self.plan.chosen:
+            view = view_of(self.game(task), self.plan.render, 0)
+            for seat, spec in self._seats(task):
+                if is_model(spec) and (parsed := ModelSpec.parse(spec)).is_network:
+                    self._add_model(spec)
+                    sees = parsed.prompt.sees
+                    shown = view.offers(seat) if sees == "offered" else sees
+                    key = str(parsed.own)
+                    pictures[key] = pictures.get(key, False) or shown != "text"
+        requests = [self._models[key].answer(probe_request(shown)) for key, shown in pictures.items()]
+        errors = [
+            error
+            for error in await asyncio.gather(*requests, return_exceptions=True)
+            if isinstance(error, BaseException)
+        ]
+        if usage_errors := [error for error in errors if isinstance(error, UsageError)]:
+            raise combined({"": usage_errors})
+        for error in errors:
+            raise error
 
     async def play(self, job: Job) -> Outcome:
         """Play one job. A `UsageError` (bad key, unknown model) ends the run; other exceptions void the job
@@ -109,10 +177,31 @@ class JobRunner:
         )
         return _outcome(job, episode)
 
+    def stop_waiting(self) -> None:
+        """Let calls fail that only wait to be sent again."""
+        for model in self._models.values():
+            model.stop_waiting()
+
     async def close(self) -> None:
         """Close every model."""
         for model in self._models.values():
             await model.close()
+
+
+def combined(problems: Mapping[str, Sequence[UsageError]]) -> UsageError:
+    """One error for all problems of all tasks; each is named once, with its tasks."""
+    tasks: dict[str, list[str]] = {}
+    errors = {str(error): error for found in problems.values() for error in found}
+    for task, found in problems.items():
+        for error in found:
+            tasks.setdefault(str(error), []).append(task)
+    if len(errors) == 1:
+        return next(iter(errors.values()))
+    parts = []
+    for number, message in enumerate(errors, 1):
+        where = f" [{', '.join(tasks[message])}]" if any(tasks[message]) else ""
+        parts.append(f"({number}) {message.rstrip('.')}{where}")
+    return UsageError(f"{len(parts)} problems: {'; '.join(parts)}.")
 
 
 def _outcome(job: Job, episode: Episode) -> Outcome:

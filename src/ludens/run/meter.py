@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from ludens.core.episode import Usage
+from ludens.core.spec import parse_spec
 from ludens.models.chat import Answer, Model, Request
+from ludens.models.ledger import Account, Ledger
+from ludens.models.prices import price_of
 
 
 @dataclass(slots=True)
@@ -51,18 +54,29 @@ class Meter:
 
 
 class Metered(Model):
-    """A model that counts its answers in a meter."""
+    """A model that counts its answers in a meter and reserves its calls in a ledger, if there is one."""
 
-    def __init__(self, inner: Model, meter: Meter) -> None:
+    def __init__(self, inner: Model, meter: Meter, ledger: Ledger | None = None) -> None:
         super().__init__(inner.spec)
         self.inner, self.meter = inner, meter
         self.counts, self.remarks = inner.counts, inner.remarks
+        self._account: Account | None = None
+        if ledger is not None and not inner.limit_spending(ledger):
+            self._account = Account(ledger, price_of(parse_spec(inner.spec).name))
 
     async def answer(self, request: Request) -> Answer:
-        answer = await self.inner.answer(request)
+        if self._account is None:
+            answer = await self.inner.answer(request)
+        else:
+            async with self._account.reserve(request, request.sampling.max_tokens) as reservation:
+                answer = await self.inner.answer(request)
+                reservation.answered(answer.usage)
         self.meter.add(answer.usage)
         self.meter.cached += answer.cached
         return answer
+
+    def stop_waiting(self) -> None:
+        self.inner.stop_waiting()
 
     async def close(self) -> None:
         await self.inner.close()

@@ -10,11 +10,14 @@ import logging
 import os
 import socket
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from ludens.core.errors import BadOption, MissingExtra
+from ludens.core.errors import AgentFailure, BadOption, MissingExtra
+from ludens.models.ledger import Ledger, Spend
+from ludens.run.budget import Budget
 from ludens.run.executor import WorkerDied
 from ludens.run.jobs import Outcome
 from ludens.run.plan import Job, Plan
@@ -32,17 +35,20 @@ class RayExecutor(WorkerExecutor):
     no CPU is free, their jobs go to the others.
     """
 
-    def __init__(self, plan: Plan, address: str, count: int = 0, concurrency: int = 1) -> None:
+    def __init__(
+        self, plan: Plan, address: str, count: int = 0, concurrency: int = 1, budget: Budget | None = None
+    ) -> None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody agreed to send any
         try:
             import ray
         except ImportError:
             raise MissingExtra("running on Ray", "ray") from None
-        super().__init__(plan, count, concurrency)
+        super().__init__(plan, count, concurrency, budget)
         self._ray, self._address = ray, address
         self._actors: list[Any] = []
         self._restarts: dict[int, asyncio.Task[None]] = {}
         """Actors that died and have not answered since."""
+        self._ledgers: list[_RemoteLedger | None] = []
         self._connected = False
 
     async def start(self) -> None:
@@ -53,9 +59,32 @@ class RayExecutor(WorkerExecutor):
         self._count = self._count or max(1, int(ray.cluster_resources().get("CPU", 1)))
         options = {"num_cpus": 1, "max_concurrency": self._concurrency_each, "max_restarts": -1}
         actor = ray.remote(**options)(Worker)
-        self._actors = [actor.remote(*self._worker_args) for _ in range(self._count)]
+        self._ledgers = self._make_ledgers()
+        self._actors = [actor.remote(*self._worker_args, ledger) for ledger in self._ledgers]
         for worker in self._actors:
             (await worker.ready.remote()).unwrap()
+
+    async def probe(self) -> None:
+        """Keys may exist only on the nodes, so the first worker does it."""
+        try:
+            report: Report = await self._actors[0].probe.remote()
+        except self._ray.exceptions.RayTaskError as error:
+            if isinstance(error.cause, AgentFailure):
+                raise error.cause from None
+            raise
+        report.unwrap()
+        self._count_meter(report)
+
+    def _make_ledgers(self) -> list[_RemoteLedger | None]:
+        """One for each worker, all of one actor on the node of this process."""
+        if self._ledger is None:
+            return [None] * self._count
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        here = NodeAffinitySchedulingStrategy(self._ray.get_runtime_context().get_node_id(), soft=True)
+        options = {"num_cpus": 0, "max_concurrency": 100_000, "scheduling_strategy": here}
+        actor = self._ray.remote(**options)(_LedgerActor).remote(self._ledger)
+        return [_RemoteLedger(actor, worker) for worker in range(self._count)]
 
     def _connect(self) -> None:
         options: dict[str, Any] = {"address": self._address}
@@ -102,8 +131,14 @@ class RayExecutor(WorkerExecutor):
         except self._ray.exceptions.RayError as error:
             if worker not in self._restarts:
                 self._restarts[worker] = asyncio.create_task(self._restarted(worker))
+            if (ledger := self._ledgers[worker]) is not None:
+                ledger.abandon()
             raise WorkerDied(f"a Ray worker failed: {type(error).__name__}") from None
         return report
+
+    def stop_waiting(self) -> None:
+        for actor in self._actors:
+            actor.stop_waiting.remote()
 
     async def close(self) -> None:
         for task in self._restarts.values():
@@ -113,6 +148,62 @@ class RayExecutor(WorkerExecutor):
             self._ray.kill(actor)
         if self._connected:
             self._ray.shutdown()
+
+
+class _LedgerActor:
+    """The ledger of a run, with the reservations of each worker."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._reserved: defaultdict[int, list[Spend]] = defaultdict(list)
+
+    async def reserve(self, worker: int, expected: Spend, alone: bool) -> str:
+        reason = await self._ledger.reserve(expected, alone)
+        if not reason:
+            self._reserved[worker].append(expected)
+        return reason
+
+    async def settle(self, worker: int, expected: Spend, actual: Spend) -> None:
+        if expected in self._reserved[worker]:
+            self._reserved[worker].remove(expected)
+            self._ledger.settle(expected, actual)
+
+    async def abandon(self, worker: int) -> None:
+        """Count the reserved calls of a dead worker as sent."""
+        for expected in self._reserved.pop(worker, []):
+            self._ledger.settle(expected, expected)
+
+
+class _RemoteLedger(Ledger):
+    """The ledger actor as seen by one worker."""
+
+    def __init__(self, actor: Any, worker: int) -> None:
+        self._actor, self._worker = actor, worker
+
+    async def reserve(self, expected: Spend, alone: bool) -> str:
+        from ray.exceptions import RayError
+
+        reply = asyncio.wrap_future(self._actor.reserve.remote(self._worker, expected, alone).future())
+        try:
+            reason: str = await asyncio.shield(reply)
+            return reason
+        except asyncio.CancelledError:
+            reply.add_done_callback(lambda granted: self._release(granted, expected))
+            raise
+        except RayError as error:
+            raise AgentFailure(f"the budget cannot be checked: {type(error).__name__}.") from None
+
+    def _release(self, granted: asyncio.Future[str], expected: Spend) -> None:
+        """Release a reservation that is no longer needed."""
+        if not granted.cancelled() and granted.exception() is None and not granted.result():
+            self.settle(expected, Spend())
+
+    def settle(self, expected: Spend, actual: Spend) -> None:
+        self._actor.settle.remote(self._worker, expected, actual)
+
+    def abandon(self) -> None:
+        """Count the reserved calls of this worker, which is dead, as sent."""
+        self._actor.abandon.remote(self._worker)
 
 
 def _check_reachable(address: str) -> None:

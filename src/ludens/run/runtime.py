@@ -7,9 +7,13 @@ import gc
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from time import monotonic
 from types import FrameType
+from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SAME_SIGNAL_SECONDS = 1.0
 _GC_THRESHOLDS = (20_000, 10, 100)
 
 
@@ -17,17 +21,21 @@ _GC_THRESHOLDS = (20_000, 10, 100)
 def interrupts(on_first: Callable[[], None]) -> Iterator[None]:
     """Handle SIGINT and SIGTERM: the first calls `on_first`, the second raises `KeyboardInterrupt` at once.
 
+    Signals within a second of the first are ignored: `timeout` sends its signal twice, to the process and to
+    its group.
     Schedulers send SIGTERM some time before they kill. This is a plain signal handler and not the event
     loop's, because a bot that searches for a minute blocks the loop, but not the signal.
     """
-    count = 0
+    first: float | None = None
     loop = asyncio.get_running_loop()
 
     def handle(number: int, frame: FrameType | None) -> None:
-        nonlocal count
-        count += 1
-        if count > 1:
+        nonlocal first
+        if first is not None:
+            if monotonic() - first < SAME_SIGNAL_SECONDS:
+                return
             raise KeyboardInterrupt
+        first = monotonic()
         loop.call_soon_threadsafe(on_first)
 
     try:
@@ -39,7 +47,17 @@ def interrupts(on_first: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if first is not None and monotonic() - first < SAME_SIGNAL_SECONDS:
+                signal.signal(number, partial(_after_run, handler, first))
+            else:
+                signal.signal(number, handler)
+
+
+def _after_run(handler: Any, first: float, number: int, frame: FrameType | None) -> None:
+    """Ignore the repetition of a signal when the run has ended meanwhile; later signals are delivered."""
+    if monotonic() - first >= SAME_SIGNAL_SECONDS:
+        signal.signal(number, handler)
+        signal.raise_signal(number)
 
 
 @contextmanager

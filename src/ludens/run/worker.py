@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from ludens.agents import agent_paths, import_agent
 from ludens.core.errors import UsageError
+from ludens.models.ledger import Ledger
+from ludens.run.budget import Budget, make_ledger
 from ludens.run.executor import Executor
 from ludens.run.jobs import JobRunner, Outcome
 from ludens.run.meter import Meter
@@ -34,6 +36,10 @@ class Report(NamedTuple):
         return self.result
 
 
+WorkerArgs = tuple[bytes, str, int, int, Sequence[str]]
+"""Plan, suite, concurrency, number of workers, accepted agents."""
+
+
 class Worker:
     """Plays jobs outside of the main process. Usage errors are returned as text.
 
@@ -43,13 +49,20 @@ class Worker:
         concurrency: How many episodes are played here at once.
         workers: How many workers share the rate limits of the models.
         agents: Agents as module:Class, which the user of the main process has accepted.
+        ledger: Where every call is reserved; None without a budget.
     """
 
     def __init__(
-        self, plan: bytes, suite: str, concurrency: int, workers: int, agents: Sequence[str] = ()
+        self,
+        plan: bytes,
+        suite: str,
+        concurrency: int,
+        workers: int,
+        agents: Sequence[str] = (),
+        ledger: Ledger | None = None,
     ) -> None:
         self._plan, self._suite, self._agents = plan, suite, agents
-        self._shares = concurrency, workers
+        self._shares, self._ledger = (concurrency, workers), ledger
         self._id = token_hex(8)
         self._runner: JobRunner | None = None
 
@@ -59,13 +72,21 @@ class Worker:
             import_suite(self._suite)
             for name in self._agents:
                 import_agent(name)
-            self._runner = JobRunner(Plan.from_json(self._plan), *self._shares)
+            self._runner = JobRunner(Plan.from_json(self._plan), *self._shares, self._ledger)
         return self._runner
 
     async def ready(self) -> Report:
         """Check that the plan can be played here."""
         try:
             self._get_runner().check()
+        except UsageError as error:
+            return self.report(str(error))
+        return self.report()
+
+    async def probe(self) -> Report:
+        """Send each network model one small request."""
+        try:
+            await self._get_runner().probe()
         except UsageError as error:
             return self.report(str(error))
         return self.report()
@@ -80,6 +101,10 @@ class Worker:
             reason = f"a worker raised {type(error).__name__}: {error}"
             return self.report(Outcome(job, b"", True, error=reason))
 
+    async def stop_waiting(self) -> None:
+        """Let calls fail that only wait to be sent again."""
+        self._get_runner().stop_waiting()
+
     def report(self, result: Outcome | str = "") -> Report:
         """A result with the current meter."""
         return Report(result, self._id, self._runner.meter if self._runner else Meter())
@@ -93,8 +118,9 @@ class Worker:
 class WorkerExecutor(Executor):
     """Distributes jobs over workers and adds up their meters. Subclasses start workers and send jobs."""
 
-    def __init__(self, plan: Plan, count: int, concurrency: int) -> None:
+    def __init__(self, plan: Plan, count: int, concurrency: int, budget: Budget | None = None) -> None:
         self._plan, self._count, self._concurrency = plan, count, concurrency
+        self._ledger = make_ledger(budget)
         self._active: Counter[int] = Counter()
         """The number of jobs that each worker is playing."""
         self._meters: dict[str, Meter] = {}
@@ -105,7 +131,7 @@ class WorkerExecutor(Executor):
         return -(-max(self._concurrency, self._count) // self._count)
 
     @property
-    def _worker_args(self) -> tuple[bytes, str, int, int, Sequence[str]]:
+    def _worker_args(self) -> WorkerArgs:
         agents = agent_paths(self._plan.entrants.values())
         return self._plan.to_json(), self._plan.suite, self._concurrency_each, self._count, agents
 

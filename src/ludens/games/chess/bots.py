@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import dataclass
 from functools import lru_cache
@@ -139,12 +140,17 @@ _PLACES = ("/usr/games", "/usr/local/games", "/opt/homebrew/bin")
 
 @dataclass
 class Uci(Agent):
-    """One engine process per seat; one thread and a node limit make it deterministic."""
+    """One engine process per seat; one thread and a node limit make it deterministic.
+
+    There is no skill level: engines choose among weaker moves at random, with a seed that cannot be set.
+    """
 
     engine: str = option("stockfish", help="name or path of the engine")
-    nodes: int = option(1000, low=1, high=100_000_000, help="positions the engine may look at for a move")
-    skill: int = option(
-        -1, low=-1, high=20, help="the engine's Skill Level, where it has one; -1 for full strength"
+    nodes: int = option(
+        1000,
+        low=1,
+        high=100_000_000,
+        help="positions the engine may look at for a move; fewer make it weaker",
     )
     kind = "bot/uci"
     sees = "state"
@@ -159,9 +165,8 @@ class Uci(Agent):
     def _started(self) -> pyspiel.Bot:
         import pyspiel
 
-        options = {"Threads": "1"} | ({"Skill Level": str(self.skill)} if self.skill >= 0 else {})
         nodes = pyspiel.SearchLimitType.NODES
-        return pyspiel.make_uci_bot(self._path, self.nodes, False, options, nodes, True)
+        return pyspiel.make_uci_bot(self._path, self.nodes, False, {"Threads": "1"}, nodes, True)
 
     async def act(self, ask: Ask) -> Reply:
         state = ask.state
@@ -176,8 +181,8 @@ def find_engine(name: str) -> str:
     """The engine's path; raises `BadOption` when it is not found."""
     path = Path(name)
     if path.is_absolute() or len(path.parts) > 1:
-        if not path.is_file():
-            raise BadOption(f"there is no chess engine at {name!r}.")
+        if not (path.is_file() and os.access(path, os.X_OK)):
+            raise BadOption(f"there is no executable chess engine at {name!r}.")
         return str(path)
     found = shutil.which(name) or next((str(p) for d in _PLACES if (p := Path(d) / name).is_file()), None)
     if found is None:

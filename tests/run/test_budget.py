@@ -1,0 +1,135 @@
+"""Budgets are hard limits: no request is sent that calls, tokens or cost do not cover."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from ludens.core.episode import Usage
+from ludens.core.errors import ModelRejected
+from ludens.models.chat import Message, Request
+from ludens.models.errors import TransientError
+from ludens.models.ledger import Account, BudgetReached, Spend
+from ludens.models.prices import Price
+from ludens.run.budget import Budget, BudgetLedger, make_ledger
+from ludens.run.store import read_records
+from tests.support.model_server import ModelServer
+from tests.support.runs import HASTE, TURNS, found, plan_of, played
+
+REQUEST = Request([Message("user", ("x" * 400,))])
+
+
+def test_ledger_exists_only_with_a_limit() -> None:
+    assert make_ledger(None) is None
+    assert make_ledger(Budget(hours=1)) is None
+    assert make_ledger(Budget(cost=0.1)) is not None
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("script", [[], ["500", "429", "length", "reset"] * 5])
+async def test_no_request_beyond_max_calls(tmp_path: Path, workers: int, script: list[str]) -> None:
+    """Without estimates every episode starts; requests that fail and extended ones count as well."""
+    async with ModelServer(script=script) as server:
+        plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}", suite=TURNS)
+        budget = Budget(calls=10)
+        result = await played(tmp_path, plan, concurrency=8, workers=workers, budget=budget)
+        assert len(server.requests) == 10
+        assert not result.complete
+        assert result.reason == "10 calls used (--max-calls 10)"
+        cut = [record for record in read_records(tmp_path) if record.episode.status == "void"]
+        assert cut
+        assert all("--max-calls 10" in record.episode.error for record in cut)
+        server.script = ()
+        again = await played(tmp_path, plan, concurrency=8, workers=workers)
+        assert again.complete
+        await played(tmp_path / "undisturbed", plan)
+    assert found(tmp_path) == found(tmp_path / "undisturbed")
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+async def test_tokens_and_cost_stay_within_the_budget(
+    tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server counts 100 tokens of input and 2 or 3 of output per request."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text('["vllm/tiny"]\ninput = 1000.0\noutput = 1000.0\n')
+    monkeypatch.setenv("LUDENS_PRICES", str(prices))
+    async with ModelServer() as server:
+        plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}&max_tokens=10", suite=TURNS)
+        for name, budget in (("tokens", Budget(tokens=2000)), ("cost", Budget(cost=2.0))):
+            server.requests.clear()
+            result = await played(tmp_path / name, plan, concurrency=8, workers=workers, budget=budget)
+            assert not result.complete
+            assert f"(--max-{name}" in result.reason
+            assert 0 < result.progress.meter.tokens <= 2000
+            assert 1 <= len(server.requests) <= 20
+
+
+async def test_cached_answers_are_free(tmp_path: Path) -> None:
+    async with ModelServer() as server:
+        plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}&cache={tmp_path / 'answers'}", suite=TURNS)
+        await played(tmp_path / "one", plan)
+        sent = len(server.requests)
+        again = await played(tmp_path / "two", plan, budget=Budget(calls=1))
+    assert again.complete
+    assert len(server.requests) == sent
+
+
+async def test_calls_wait_for_those_in_flight_before_they_are_refused() -> None:
+    ledger = BudgetLedger(Budget(tokens=1000))
+    assert await ledger.reserve(Spend(1, 800), False) == ""
+    second = asyncio.create_task(ledger.reserve(Spend(1, 800), False))
+    await asyncio.sleep(0)
+    assert not second.done()
+    ledger.settle(Spend(1, 800), Spend(1, 100))
+    assert await second == ""
+    ledger.settle(Spend(1, 800), Spend(1, 150))
+    assert ledger.spent == Spend(2, 250)
+    assert "250 tokens used, and one more call" in await ledger.reserve(Spend(1, 800), False)
+
+
+async def test_call_of_unknown_price_waits_until_it_is_alone() -> None:
+    ledger = BudgetLedger(Budget(cost=1.0))
+    assert await ledger.reserve(Spend(1, 10), True) == ""
+    second = asyncio.create_task(ledger.reserve(Spend(1, 10), True))
+    await asyncio.sleep(0)
+    assert not second.done()
+    ledger.settle(Spend(1, 10), Spend(1, 10, 1.5))
+    assert await second == "$1.5000 spent (--max-cost 1)"
+
+
+@pytest.mark.parametrize(
+    ("error", "counted"),
+    [
+        (TransientError("rate", "slow down"), Spend(1)),
+        (TransientError("server", "HTTP 500"), Spend(1)),
+        (ModelRejected("no such model"), Spend(1)),
+        (TransientError("timeout", "no answer in time"), Spend(1, 120, 0.12)),
+        (asyncio.CancelledError(), Spend(1, 120, 0.12)),
+    ],
+)
+async def test_failed_requests_count_as_calls(error: BaseException, counted: Spend) -> None:
+    ledger = BudgetLedger(Budget(calls=9))
+    account = Account(ledger, Price(1000.0, 1000.0))
+    with pytest.raises(type(error)):
+        async with account.reserve(REQUEST, 20):
+            raise error
+    assert ledger.spent == counted
+
+
+async def test_estimates_follow_the_answers() -> None:
+    ledger = BudgetLedger(Budget(calls=2))
+    account = Account(ledger, None)
+    assert account.expected(REQUEST, 20) == (Spend(1, 120), True)
+    async with account.reserve(REQUEST, None) as reservation:
+        reservation.answered(Usage(input_tokens=300, output_tokens=700, cost=0.5))
+    assert ledger.spent == Spend(1, 1000, 0.5)
+    assert account.expected(REQUEST, None) == (Spend(1, 1000, 0.5), False)
+    assert account.expected(REQUEST, 100) == (Spend(1, 400, 0.2), False)
+    async with account.reserve(REQUEST, 1):
+        pass
+    with pytest.raises(BudgetReached, match="2 calls used"):
+        async with account.reserve(REQUEST, 1):
+            raise AssertionError("the call must not be sent")
