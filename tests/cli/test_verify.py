@@ -99,11 +99,12 @@ async def test_worker_processes_give_the_same_result(tmp_path: Path) -> None:
     assert "40 episodes of 40 verified" in alone.out
 
 
+@pytest.mark.slow  # enough episodes that verification is still running when it is interrupted
 async def test_ctrl_c_stops_at_once_and_writes_nothing(tmp_path: Path) -> None:
-    await played(tmp_path / "run", plan_of("bot/random", suite=TURNS, samples=200))
+    await played(tmp_path / "run", plan_of("bot/random", suite=TURNS, samples=1500))
 
     async def interrupt(process: asyncio.subprocess.Process) -> None:
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(2.5)
         process.send_signal(signal.SIGINT)
 
     argv = ("verify", str(tmp_path / "run"), "--suite", TURNS, "--workers", "2")
