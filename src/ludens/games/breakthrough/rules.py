@@ -23,6 +23,7 @@ class Breakthrough(SpielGame):
     """
 
     name = "breakthrough"
+    version = 2
     view_class = "ludens.games.breakthrough.view:BreakthroughView"
     best = "bot/alphabeta?depth=5"
     spiel_name = "breakthrough"

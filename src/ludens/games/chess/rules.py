@@ -31,6 +31,7 @@ class Chess(SpielGame):
     """
 
     name = "chess"
+    version = 2
     view_class = "ludens.games.chess.view:ChessView"
     spiel_name = "chess"
     bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.bots:Uci"}

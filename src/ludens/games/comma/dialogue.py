@@ -64,6 +64,7 @@ class Comma(Game, Generic[M]):
         "full", choices=("full", "last"), help="how much of the conversation the seats are shown"
     )
 
+    version = 2
     imperfect_information = True
     best = "bot/oracle"
 

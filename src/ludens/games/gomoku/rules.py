@@ -22,6 +22,7 @@ class Gomoku(SpielGame):
     """
 
     name = "gomoku"
+    version = 2
     view_class = "ludens.games.gomoku.view:GomokuView"
     spiel_name = "gomoku"
     stable_names = True

@@ -112,6 +112,7 @@ class Overcooked(Game):
     """
 
     name = "overcooked"
+    version = 2
     view_class = "ludens.games.overcooked.view:OvercookedView"
     best = "bot/planner"
     bots = {

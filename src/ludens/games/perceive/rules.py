@@ -76,6 +76,7 @@ class Perceive(Game):
     """
 
     name = "perceive"
+    version = 2
     view_class = "ludens.games.perceive.view:PerceiveView"
     best = "bot/oracle"
 

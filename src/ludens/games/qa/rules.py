@@ -43,6 +43,7 @@ class Qa(Game):
     """
 
     name = "qa"
+    version = 2
     view_class = "ludens.games.qa.view:QaView"
     best = "bot/oracle"
 

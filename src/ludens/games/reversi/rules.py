@@ -23,6 +23,7 @@ class Reversi(SpielGame):
     """
 
     name = "reversi"
+    version = 2
     view_class = "ludens.games.reversi.view:ReversiView"
     spiel_name = "othello"
     stable_names = True
