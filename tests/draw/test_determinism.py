@@ -11,15 +11,15 @@ from ludens.draw import SpriteSheet, get_theme, sprite_sheet
 from tests.draw.pictures import chess, everything, gomoku
 
 GOLDEN = {
-    ("classic", "gomoku"): "cb694802162f0d37",
-    ("classic", "chess"): "6e1951636bfb5198",
-    ("classic", "everything"): "2dfec82f1fe76ebc",
-    ("contrast", "gomoku"): "52cd89dabf335a22",
-    ("contrast", "chess"): "32cb676d1745181b",
-    ("contrast", "everything"): "20ff8653626952c9",
-    ("plain", "gomoku"): "8a7b75a694694b24",
-    ("plain", "chess"): "170c9a6579064b0c",
-    ("plain", "everything"): "d18886a6984a851d",
+    ("classic", "gomoku"): "56b77f17c1dd2650",
+    ("classic", "chess"): "81cfc047cdb82a95",
+    ("classic", "everything"): "05f730224e095b13",
+    ("contrast", "gomoku"): "85d991876dd98511",
+    ("contrast", "chess"): "9e738a6428e3ba69",
+    ("contrast", "everything"): "95e68a4b2f133c12",
+    ("plain", "gomoku"): "affba1066c869631",
+    ("plain", "chess"): "8c619ffd8b3b0609",
+    ("plain", "everything"): "3c4cf6be9c7c1242",
 }
 
 SCRIPT = """

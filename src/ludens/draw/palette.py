@@ -79,7 +79,7 @@ def visible(colour: RGB, ground: RGB, least: float = MIN_CONTRAST) -> RGB:
 
 
 def edge_of(fill: RGB, ground: RGB) -> RGB:
-    """The outline colour of a fill: darker than it; where the fill itself does not stand out, one that does."""
+    """The outline colour of a fill: darker, or one that stands out where the fill itself does not."""
     edge = mix(fill, BLACK, 8, 20)
     return edge if contrast(fill, ground) >= MIN_CONTRAST else visible(edge, ground, OUTLINE_CONTRAST)
 

@@ -1,7 +1,7 @@
 """The view of Overcooked: step and score on top, the kitchen from above, and a legend below.
 
-Both chefs see the same kitchen; the chef of the seat that looks is framed. A frame once drawn is kept, since it
-is shown in four observations.
+Both chefs see the same kitchen; the chef of the seat that looks is framed. A frame once drawn is kept, since
+it is shown in four observations.
 """
 
 from __future__ import annotations
