@@ -11,15 +11,15 @@ from ludens.draw import SpriteSheet, get_theme, sprite_sheet
 from tests.draw.pictures import chess, everything, gomoku
 
 GOLDEN = {
-    ("classic", "gomoku"): "56b77f17c1dd2650",
+    ("classic", "gomoku"): "c28167617625baf1",
     ("classic", "chess"): "81cfc047cdb82a95",
     ("classic", "everything"): "05f730224e095b13",
-    ("contrast", "gomoku"): "85d991876dd98511",
+    ("contrast", "gomoku"): "658d8c2d2a5f587b",
     ("contrast", "chess"): "9e738a6428e3ba69",
-    ("contrast", "everything"): "95e68a4b2f133c12",
-    ("plain", "gomoku"): "affba1066c869631",
+    ("contrast", "everything"): "d8df2a16b0c773d4",
+    ("plain", "gomoku"): "0d598b2675956615",
     ("plain", "chess"): "8c619ffd8b3b0609",
-    ("plain", "everything"): "3c4cf6be9c7c1242",
+    ("plain", "everything"): "0524d0588e8732c9",
 }
 
 SCRIPT = """

@@ -24,7 +24,7 @@ CARD_SHAPE = 0.7
 
 
 def _edge(px: float) -> float:
-    return max(1.5, px * 0.065)
+    return max(2.0, px * 0.065)
 
 
 class SpriteSheet(SpriteCache):
