@@ -11,15 +11,15 @@ from ludens.draw import SpriteSheet, get_theme, sprite_sheet
 from tests.draw.pictures import chess, everything, gomoku
 
 GOLDEN = {
-    ("classic", "gomoku"): "cb694802162f0d37",
-    ("classic", "chess"): "6e1951636bfb5198",
-    ("classic", "everything"): "2dfec82f1fe76ebc",
-    ("contrast", "gomoku"): "52cd89dabf335a22",
-    ("contrast", "chess"): "32cb676d1745181b",
-    ("contrast", "everything"): "20ff8653626952c9",
-    ("plain", "gomoku"): "8a7b75a694694b24",
-    ("plain", "chess"): "170c9a6579064b0c",
-    ("plain", "everything"): "d18886a6984a851d",
+    ("classic", "gomoku"): "c28167617625baf1",
+    ("classic", "chess"): "81cfc047cdb82a95",
+    ("classic", "everything"): "05f730224e095b13",
+    ("contrast", "gomoku"): "658d8c2d2a5f587b",
+    ("contrast", "chess"): "9e738a6428e3ba69",
+    ("contrast", "everything"): "d8df2a16b0c773d4",
+    ("plain", "gomoku"): "0d598b2675956615",
+    ("plain", "chess"): "8c619ffd8b3b0609",
+    ("plain", "everything"): "0524d0588e8732c9",
 }
 
 SCRIPT = """

@@ -12,8 +12,8 @@ import ludens
 from ludens.core.errors import BadOption, Illegal, UnknownName
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.grid.cells import ACTIONS, AFTER, CELLS, DISTANCE, TOWARD, around, name
-from ludens.games.grid.rules import GridGame, GridState
+from ludens.games.grid.cells import ACTIONS, AFTER, CELLS, DISTANCE, SIDE, TOWARD, around, name
+from ludens.games.grid.rules import SEATS, GridGame, GridState
 from ludens.games.grid.view import GridView
 from ludens.loop import play
 from ludens.testing import check_game
@@ -146,7 +146,10 @@ def test_every_thing_and_number_shows(game: str, theme_size: tuple[str, int]) ->
     state = walked(made, 2, 20)
     picture, text = view.image(state, "red"), view.text(state, "red")
     assert (picture.width, picture.height) == (theme_size[1], theme_size[1])
-    assert view.image(state, "blue").hash == picture.hash
+    assert view.image(state, "blue").hash != picture.hash
+    for seat, other in (("red", "blue"), ("blue", "red")):
+        assert f"{seat} player (you): " in view.text(state, seat)
+        assert f"{other} player: " in view.text(state, seat)
 
     def differs(**changes: Any) -> None:
         other = state.clone()
@@ -165,6 +168,23 @@ def test_every_thing_and_number_shows(game: str, theme_size: tuple[str, int]) ->
     differs(step=state.step + 1)
 
 
+@pytest.mark.parametrize("theme_size", LOOKS)
+@pytest.mark.parametrize("game", GAMES)
+def test_only_the_cell_of_the_player_who_looks_is_framed(game: str, theme_size: tuple[str, int]) -> None:
+    made = grid_game(game)
+    view = view_of(made, RenderOptions(*theme_size), 3)
+    assert isinstance(view, GridView)
+    state, ink = walked(made, 2, 20), view._sheet.index("ink")
+    for number, seat in enumerate(SEATS):
+        pixels = view.image(state, seat).pixels
+        found = []
+        for cell in range(CELLS):
+            x, y, px = view._board.cell(*divmod(cell, SIDE))
+            if (pixels[y : y + 8, x + px // 4 : x + px - px // 4] == ink).all(axis=1).sum() >= 2:
+                found.append(cell)
+        assert found == [state.cells[number]]
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_two_players_on_one_cell_are_half_and_half(game: str) -> None:
     made = grid_game(game)
@@ -173,7 +193,7 @@ def test_two_players_on_one_cell_are_half_and_half(game: str) -> None:
     state = made.start(0)
     state.cells = [CELL["C3"], CELL["C3"], CELL["A1"], CELL["A2"], CELL["E5"]][: len(state.cells)]
     x, y, px = view._board.cell(2, 2)
-    pixels = view._base.copy().picture().palette[view.image(state, "red").pixels]
+    pixels = view._sheet.palette.colours[view.image(state, "red").pixels]
     left, right = pixels[y : y + px, x : x + px // 2], pixels[y : y + px, x + px // 2 : x + px]
     for half, shown, other in ((left, "red", "blue"), (right, "blue", "red")):
         assert (half == view._sheet.rgb(shown)).all(axis=2).sum() > 100

@@ -11,8 +11,10 @@ import pytest
 import ludens
 from ludens.core.errors import BadOption
 from ludens.core.view import RenderOptions, view_of
+from ludens.draw import THEMES
 from ludens.games.overcooked.cooking import COOK_STEPS, SOUPS, Chef, Pot, Snapshot
 from ludens.games.overcooked.rules import SEATS, Frame, Overcooked, OvercookedState
+from ludens.games.overcooked.view import OvercookedView
 from ludens.loop import play
 
 HATCH_FLOOR, RACK_FLOOR = 13, 11
@@ -197,7 +199,7 @@ def test_the_four_latest_frames_are_shown_with_what_led_to_them() -> None:
     for action in ("LEFT", "UP", "INTERACT", "RIGHT", "DOWN"):
         after(made, action)
         shown.append(view.image(made, "chef_0").hash)
-    assert [picture.hash for picture in view.images(made, "chef_1")] == shown[-4:]
+    assert [picture.hash for picture in view.images(made, "chef_0")] == shown[-4:]
     notes = view.notes(made, "chef_0").splitlines()
     assert notes[1:] == [
         "step 2: chef_0 UP, chef_1 STAY",
@@ -207,6 +209,23 @@ def test_the_four_latest_frames_are_shown_with_what_led_to_them() -> None:
     ]
 
 
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("size", [256, 512])
+def test_only_the_chef_who_looks_is_framed(theme: str, size: int) -> None:
+    made = Overcooked().start(0)
+    view = view_of(made.game, RenderOptions(theme, size), 3)
+    assert isinstance(view, OvercookedView)
+    ink, px = view._sheet.index("ink"), view._px
+    for number, seat in enumerate(made.game.seats):
+        pixels, framed = view.image(made, seat).pixels, []
+        for chef in made.snapshot.chefs:
+            row, column = divmod(chef.cell, view._kitchen.width)
+            x, y = view._x + column * px, view._y + row * px
+            framed.append(bool((pixels[y : y + 2, x : x + px] == ink).all()))
+        assert framed == [number == 0, number == 1]
+        assert view.text(made, seat).count("you") == 1
+
+
 def test_words_say_what_each_seat_holds_and_what_the_kitchen_holds() -> None:
     made = state((Chef(6, "LEFT", "onion"), Chef(8, "DOWN", SOUPS[2])), Pot(2, 3), ((9, "dish"),))
     view = view_of(made.game, RenderOptions(), 0)
@@ -214,7 +233,7 @@ def test_words_say_what_each_seat_holds_and_what_the_kitchen_holds() -> None:
     assert view.notes(made, "chef_1").startswith("You hold a soup of 3 onions.")
     told = view.text(made, "chef_0")
     for part in (
-        "chef_0 (blue) at B2 facing left, holding an onion",
+        "chef_0 (blue, you) at B2 facing left, holding an onion",
         "chef_1 (green) at B4 facing down, holding a soup of 3 onions",
         "pot A3: 2 onions, cooked 3 steps",
         "dish on B5",

@@ -265,8 +265,25 @@ def test_ball_and_paddles_can_be_told_from_the_ground_in_every_theme() -> None:
         ground, ball, left, right, *_ = colours(render)
         assert contrast(ball, ground) >= 4.5
         assert left != right
-        if render.name != "classic":  # the console's own colours are what they are
-            assert min(contrast(left, ground), contrast(right, ground)) >= 3
+        assert min(contrast(left, ground), contrast(right, ground)) >= 3
+
+
+@pytest.mark.parametrize("size", [256, 512])
+@pytest.mark.parametrize("seat", ["left", "right"])
+def test_you_is_written_beside_the_seats_own_paddle(seat: str, size: int) -> None:
+    state = Pong(players=2).start(1)
+    for _ in range(30):
+        state.apply({"left": "UP", "right": "DOWN"})
+    for theme in ("classic", "contrast", "plain", "random"):
+        picture = view_of(state.game, RenderOptions(theme, size), 3).image(state, seat).rgb()
+        margin = round(size * (1 - 160 / 210) / 2) - 1
+        sides = {"left": picture[:, :margin], "right": picture[:, -margin:]}
+        written = {side: np.nonzero((part != part[0, 0]).any(axis=2))[0] for side, part in sides.items()}
+        paddle = getattr(state.frames[-1], seat)
+        assert [side for side, rows in written.items() if len(rows)] == [seat]
+        assert abs(written[seat].mean() / size - (paddle[2] + paddle[3]) / 420) < 0.03
+    words = view_of(state.game, RenderOptions(), 0).text(state, seat)
+    assert words.count(f"{seat} paddle (you)") == words.count("(you)") == 4
 
 
 def test_every_code_on_the_screen_has_a_colour() -> None:

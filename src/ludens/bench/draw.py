@@ -77,7 +77,7 @@ def with_pillow(view: BoardView, matrix: Matrix) -> bytes:
             if code:
                 cx, cy = board.middle(row, column)
                 fill, box = colour(HUES[code]), (cx - radius, cy - radius, cx + radius, cy + radius)
-                draw.ellipse(box, fill=fill, outline=edge_of(fill), width=2)
+                draw.ellipse(box, fill=fill, outline=edge_of(fill, colour("wood")), width=2)
     out = io.BytesIO()
     image.save(out, "PNG")
     return out.getvalue()

@@ -72,6 +72,15 @@ class Board:
         h, w = sprite.shape
         canvas.place(sprite, x + (px - w) // 2, y + (px - h) // 2)
 
+    def outline(self, canvas: Canvas, row: int, column: int, colour: str = "ink") -> None:
+        """A frame inside a cell, around the sprite in it."""
+        x, y, px = self.cell(row, column)
+        inset = 0 if self.style in ("checkered", "points") else _line_width(self.sheet)
+        side = px - 2 * inset + inset % 2
+        canvas.frame(
+            x + inset, y + inset, side, side, colour, min(max(2, round(px * 0.06)), self.sheet.px(4))
+        )
+
     def tint(self, canvas: Canvas, row: int, column: int, colour: str = "highlight") -> None:
         """Fill a cell up to its lines with a colour, on which later sprites are placed."""
         x, y, px = self.cell(row, column)
@@ -223,10 +232,11 @@ class CellCache:
         self._board, self._piece = board, piece
         self._cells: dict[tuple[int, int, int], Sprite | None] = {}
 
-    def picture(self, matrix: Sequence[Sequence[int]]) -> Picture:
-        """The board with its pieces."""
+    def canvas(self, matrix: Sequence[Sequence[int]]) -> Canvas:
+        """A new canvas with the board and its pieces."""
         board, cells = self._board, self._cells
-        pixels, px, y = board.base.pixels.copy(), board.px, board.y
+        canvas = board.canvas()
+        pixels, px, y = canvas.pixels, board.px, board.y
         for row, codes in enumerate(matrix):
             x = board.x
             for column, code in enumerate(codes):
@@ -236,8 +246,13 @@ class CellCache:
                     pixels[y : y + px, x : x + px] = cell
                 x += px
             y += px
-        pixels.setflags(write=False)
-        return Picture(pixels, board.sheet.palette.colours)
+        return canvas
+
+    def picture(self, matrix: Sequence[Sequence[int]]) -> Picture:
+        """The board with its pieces."""
+        canvas = self.canvas(matrix)
+        canvas.pixels.setflags(write=False)
+        return canvas.picture()
 
     def _draw(self, row: int, column: int, code: int) -> Sprite | None:
         board, cell, piece = self._board, None, self._piece(row, column, code)

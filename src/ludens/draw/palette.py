@@ -21,6 +21,11 @@ Pixels = NDArray[np.uint8]
 BLACK: RGB = (0, 0, 0)
 WHITE: RGB = (255, 255, 255)
 
+MIN_CONTRAST = 3.2
+"""The least contrast of a shape with its ground: 3 by WCAG, and some more because edges are blended."""
+OUTLINE_CONTRAST = 4.5
+"""The same for a thin outline, most of whose pixels are blended."""
+
 _MIN_DISTANCES = (24, 16, 10, 6)
 _BLEND_LEVELS = ((1, 2), (1, 4), (3, 4), (1, 8), (3, 8), (5, 8), (7, 8))
 
@@ -66,9 +71,17 @@ def letter_on(fill: RGB) -> RGB:
     return WHITE if contrast(WHITE, fill) >= contrast(BLACK, fill) else BLACK
 
 
-def edge_of(fill: RGB) -> RGB:
-    """The outline colour of a fill: darker, or lighter where the fill is nearly black."""
-    return mix(fill, WHITE, 9, 20) if luminance(fill) < 0.03 else mix(fill, BLACK, 8, 20)
+def visible(colour: RGB, ground: RGB, least: float = MIN_CONTRAST) -> RGB:
+    """The colour, moved towards black or white until it has the least contrast with the ground."""
+    towards = letter_on(ground)
+    steps = (mix(colour, towards, step, 20) for step in range(21))
+    return next(moved for moved in steps if contrast(moved, ground) >= least)
+
+
+def edge_of(fill: RGB, ground: RGB) -> RGB:
+    """The outline colour of a fill: darker, or one that stands out where the fill itself does not."""
+    edge = mix(fill, BLACK, 8, 20)
+    return edge if contrast(fill, ground) >= MIN_CONTRAST else visible(edge, ground, OUTLINE_CONTRAST)
 
 
 def shade(colour: RGB, hue: float = 0.0, saturation: float = 0.0, value: float = 0.0) -> RGB:
@@ -89,7 +102,9 @@ class Palette:
     """
 
     def __init__(self, named: Mapping[str, RGB], inks: Sequence[RGB], grounds: Sequence[RGB]) -> None:
-        entries = [*named.values(), BLACK, WHITE, *inks, *grounds, *map(edge_of, inks)]
+        entries = [*named.values(), BLACK, WHITE, *inks, *grounds]
+        for colour in (edge_of, visible):
+            entries += [colour(ink, ground) for ink, ground in product(inks, grounds)]
         entries = list(dict.fromkeys(entries))[:256]
         pairs = _edge_pairs(named, inks, grounds)
         blends = [mix(ink, ground, part, whole) for part, whole in _BLEND_LEVELS for ink, ground in pairs]
@@ -152,9 +167,10 @@ def _edge_pairs(
 ) -> list[tuple[RGB, RGB]]:
     """The colour pairs that meet at edges, most visible first: text, outlines, fills, letters."""
     pairs = [(named[ink], named[ground]) for ink, ground in product(("ink", "muted"), ("page", "panel"))]
-    pairs += [(edge_of(ink), ground) for ink, ground in product(inks, grounds)]
+    pairs += [(edge_of(ink, ground), ground) for ink, ground in product(inks, grounds)]
     pairs += product(inks, grounds)
-    pairs += [(ink, letter_on(ink)) for ink in inks] + [(ink, edge_of(ink)) for ink in inks]
+    pairs += [(ink, letter_on(ink)) for ink in inks]
+    pairs += [(ink, edge_of(ink, ground)) for ink, ground in product(inks, grounds)]
     return list(dict.fromkeys(pairs))
 
 

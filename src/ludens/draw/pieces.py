@@ -10,7 +10,7 @@ from PIL.ImageDraw import Draw, ImageDraw
 
 from ludens.core.errors import UnknownName
 from ludens.draw import fonts
-from ludens.draw.palette import RGB, contrast, edge_of, letter_on, mix
+from ludens.draw.palette import OUTLINE_CONTRAST, RGB, edge_of, letter_on, mix, visible
 from ludens.draw.shapes import edged, fill_shape, letters, regular
 from ludens.draw.sprites import Sprite, SpriteCache, cached
 from ludens.draw.theme import get_theme
@@ -24,7 +24,7 @@ CARD_SHAPE = 0.7
 
 
 def _edge(px: float) -> float:
-    return max(1.0, px * 0.055)
+    return max(2.0, px * 0.065)
 
 
 class SpriteSheet(SpriteCache):
@@ -41,7 +41,7 @@ class SpriteSheet(SpriteCache):
 
         def paint(draw: ImageDraw, s: float) -> None:
             middle = px * s / 2
-            edged(draw, outline, middle, middle, middle, fill, edge_of(fill), _edge(px) * s)
+            edged(draw, outline, middle, middle, middle, fill, edge_of(fill, self.rgb(ground)), _edge(px) * s)
             low = middle * 1.22 if outline == "triangle" else middle
             letters(draw, mark, middle, low, px * s * 0.62, px * s * 0.56, letter_on(fill))
 
@@ -65,20 +65,19 @@ class SpriteSheet(SpriteCache):
         """The cross ("x") or ring ("o") of tic-tac-toe."""
         if kind not in ("x", "o"):
             raise UnknownName("mark", kind, ("x", "o"))
+        colour = visible(self.rgb(hue), self.rgb(ground))
 
         def paint(draw: ImageDraw, s: float) -> None:
             side, width = px * s, px * s * 0.17
             if kind == "o":
-                draw.ellipse((0, 0, side - 1, side - 1), fill=self.rgb(hue))
+                draw.ellipse((0, 0, side - 1, side - 1), fill=colour)
                 draw.ellipse((width, width, side - 1 - width, side - 1 - width), fill=self.rgb(ground))
                 return
             near, far, round_end = side * 0.1, side * 0.9, width / 2
             for ends in ((near, near, far, far), (near, far, far, near)):
-                draw.line(ends, fill=self.rgb(hue), width=round(width))
+                draw.line(ends, fill=colour, width=round(width))
                 for x, y in (ends[:2], ends[2:]):
-                    draw.ellipse(
-                        (x - round_end, y - round_end, x + round_end, y + round_end), fill=self.rgb(hue)
-                    )
+                    draw.ellipse((x - round_end, y - round_end, x + round_end, y + round_end), fill=colour)
 
         return self._paint(px, px, ground, paint)
 
@@ -91,7 +90,7 @@ class SpriteSheet(SpriteCache):
             face = fonts.font(round(px * s * 0.94))
             left, top, right, bottom = face.getbbox(character, anchor="ls")
             at = (px * s / 2 - (left + right) / 2, px * s / 2 - (top + bottom) / 2)
-            stroke = round(max(1.0, px * 0.035) * s)
+            stroke = round(max(1.5, px * 0.04) * s)
             edge = self.rgb(outline)
             draw.text(at, character, edge, face, "ls", stroke_width=stroke, stroke_fill=edge)
             draw.text(at, character, self.rgb(fill), face, "ls")
@@ -113,8 +112,8 @@ class SpriteSheet(SpriteCache):
             fill_shape(draw, "disc", side / 2, side * 0.25, side * 0.23 - i, colour)
 
         def paint(draw: ImageDraw, s: float) -> None:
-            body(draw, s, 0, edge_of(fill))
-            body(draw, s, _edge(px) * s, fill)
+            body(draw, s, 0, edge_of(fill, self.rgb(ground)))
+            body(draw, s, min(_edge(px), px * 0.075) * s, fill)
             letters(draw, mark, px * s / 2, px * s * 0.67, px * s * 0.42, px * s * 0.38, letter_on(fill))
 
         return self._paint(px, px, ground, paint)
@@ -126,8 +125,8 @@ class SpriteSheet(SpriteCache):
 
         def paint(draw: ImageDraw, s: float) -> None:
             middle = px * s / 2
-            rim = mix(fill, edge_of(fill), 1, 2)
-            edged(draw, "disc", middle, middle, middle, fill, edge_of(fill), _edge(px) * s)
+            rim = mix(fill, edge_of(fill, self.rgb(ground)), 1, 2)
+            edged(draw, "disc", middle, middle, middle, fill, edge_of(fill, self.rgb(ground)), _edge(px) * s)
             fill_shape(draw, "disc", middle, middle, middle * 0.76, rim)
             fill_shape(draw, "disc", middle, middle, middle * 0.76 - _edge(px) * s, fill)
             letters(draw, mark, middle, middle, middle * 1.1, middle * 0.95, letter_on(fill))
@@ -148,7 +147,7 @@ class SpriteSheet(SpriteCache):
             outline += [(x, 1 - y) for x, y in reversed(outline[:3])]
             Draw(stencil).polygon([(x * side, y * side) for x, y in outline], fill=255)
             turned = stencil.rotate(-45 * eighth, Image.Resampling.BICUBIC)
-            draw.bitmap((0, 0), turned, fill=self.rgb(hue))
+            draw.bitmap((0, 0), turned, fill=visible(self.rgb(hue), self.rgb(ground)))
 
         return self._paint(px, px, ground, paint)
 
@@ -159,14 +158,14 @@ class SpriteSheet(SpriteCache):
 
         def paint(draw: ImageDraw, s: float) -> None:
             middle, floor = px * s / 2, self.rgb(ground)
-            bold = max(fill, edge_of(fill), key=lambda colour: contrast(colour, floor))
+            bold = visible(fill, floor, OUTLINE_CONTRAST)
             if on:
                 for x, y in regular(8, middle, middle, middle, 0.0625):
                     draw.line((middle, middle, x, y), fill=bold, width=round(max(1.5, px * 0.08) * s))
                 fill_shape(draw, "disc", middle, middle, middle * 0.76, floor)
-                edged(draw, "disc", middle, middle, middle * 0.68, fill, edge_of(fill), _edge(px) * s)
+                edged(draw, "disc", middle, middle, middle * 0.68, fill, edge_of(fill, floor), _edge(px) * s)
             else:
-                edged(draw, "disc", middle, middle, middle * 0.68, fill, bold, _edge(px) * s / 2)
+                edged(draw, "disc", middle, middle, middle * 0.68, fill, bold, _edge(px) * s)
                 fill_shape(draw, "disc", middle, middle, middle * 0.68 - _edge(px) * s * 2.2, floor)
             letters(draw, mark, middle, middle, middle * 0.9, middle * 0.8, letter_on(fill if on else floor))
 
@@ -183,7 +182,9 @@ class SpriteSheet(SpriteCache):
         def paint(draw: ImageDraw, s: float) -> None:
             w, h = width * s, height * s
             face, ink = self.rgb("white"), self.rgb("red" if symbol in ("♥", "♦") else "black")
-            _card_base(draw, w, h, face, edge_of(self.rgb("gray")), max(1.0, height * 0.012) * s)
+            _card_base(
+                draw, w, h, face, edge_of(self.rgb("white"), self.rgb(ground)), max(1.5, height * 0.012) * s
+            )
             if not symbol:
                 letters(draw, rank, w / 2, h / 2, w * 0.7, h * 0.5, ink)
                 return
@@ -202,7 +203,14 @@ class SpriteSheet(SpriteCache):
 
         def paint(draw: ImageDraw, s: float) -> None:
             w, h, fill = width * s, height * s, self.rgb(hue)
-            _card_base(draw, w, h, self.rgb("white"), edge_of(self.rgb("gray")), max(1.0, height * 0.012) * s)
+            _card_base(
+                draw,
+                w,
+                h,
+                self.rgb("white"),
+                edge_of(self.rgb("white"), self.rgb(ground)),
+                max(1.5, height * 0.012) * s,
+            )
             gap = h * 0.05
             draw.rounded_rectangle((gap, gap, w - 1 - gap, h - 1 - gap), w * 0.05, fill=fill)
             step = h * 0.1
@@ -242,7 +250,7 @@ class SpriteSheet(SpriteCache):
         def paint(draw: ImageDraw, s: float) -> None:
             w, h = width * s, height * s
             fill = self.rgb(hue) if hue else self.rgb("gray")
-            _card_base(draw, w, h, fill, edge_of(fill), max(1.5, height * 0.02) * s)
+            _card_base(draw, w, h, fill, edge_of(fill, self.rgb(ground)), max(1.5, height * 0.02) * s)
             pips = may_hues is not None or may_ranks is not None
             letter = self.theme.letter(hue) if hue else ""
             centre = h * (0.31 if pips else 0.47)
@@ -266,7 +274,7 @@ class SpriteSheet(SpriteCache):
         for number, name in enumerate(hues):
             x, fill = w * 0.07 + step * (number + 0.5), self.rgb(name)
             if name in may:
-                fill_shape(draw, "disc", x, y, radius, edge_of(fill))
+                fill_shape(draw, "disc", x, y, radius, edge_of(fill, self.rgb("page")))
                 fill_shape(draw, "disc", x, y, radius * 0.78, fill)
                 letters(draw, self.theme.letter(name), x, y, radius * 1.4, radius * 1.4, letter_on(fill))
             else:
@@ -287,10 +295,10 @@ class SpriteSheet(SpriteCache):
         colour = self.rgb(fill)
 
         def paint(draw: ImageDraw, s: float) -> None:
-            w, h, lip = width * s, height * s, max(1.0, height * 0.07) * s
+            w, h, lip = width * s, height * s, max(2.0, height * 0.07) * s
             radius = min(w, h) * 0.2
-            draw.rounded_rectangle((0, 0, w - 1, h - 1), radius, fill=edge_of(colour))
-            side = max(1.0, height * 0.025) * s
+            draw.rounded_rectangle((0, 0, w - 1, h - 1), radius, fill=edge_of(colour, self.rgb(ground)))
+            side = max(2.0, height * 0.04) * s
             draw.rounded_rectangle(
                 (side, side, w - 1 - side, h - 1 - lip), max(1.0, radius - side), fill=colour
             )
@@ -318,7 +326,7 @@ class SpriteSheet(SpriteCache):
             socket, gap = min(thick, long / 6), min(long * 0.16, thick * 1.6)
             runs = [(0.0, (long - gap) / 2), ((long + gap) / 2, long)] if cut else [(0.0, long)]
             for start, end in runs:
-                box(start, end, 0.56, edge_of(fill))
+                box(start, end, 0.56, edge_of(fill, self.rgb(ground)))
                 box(start, end, 0.56 - min(0.2, 3 / thick), fill)
             if cut:
                 bare = gap * 0.28
@@ -330,7 +338,8 @@ class SpriteSheet(SpriteCache):
             if mark:
                 along = (socket + (long - gap) / 2) / 2 * s if cut else long * s / 2
                 x, y = (along, thick * s / 2) if width >= height else (thick * s / 2, along)
-                fill_shape(draw, "disc", x, y, thick * s / 2, fill)
+                edge = edge_of(fill, self.rgb(ground))
+                edged(draw, "disc", x, y, thick * s / 2, fill, edge, _edge(thick) * s)
                 letters(draw, mark, x, y, thick * s * 0.8, thick * s * 0.7, letter_on(fill))
 
         return self._paint(width, height, ground, paint)

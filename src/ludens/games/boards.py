@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat, fold
 from ludens.core.view import Picture, View
-from ludens.draw import Board, CellCache, Overlay, Sprite
+from ludens.draw import Board, CellCache, Overlay, Sprite, SpriteSheet
+from ludens.games.open_spiel.adapter import SpielState
 
 Matrix = Sequence[Sequence[int]]
 
@@ -34,6 +35,8 @@ class CellFormat(ActionFormat):
 
 
 _CELLS = CellFormat()
+_STATUS = 30
+"""The height of the line below a board that says who is to move, in units of 1/512 of the picture."""
 
 
 class BoardView(View):
@@ -131,3 +134,53 @@ class BoardView(View):
             {code: mark.rjust(width) for code, mark in self.marks.items()},
             f"({', '.join(legend)})",
         )
+
+
+class TurnView(BoardView):
+    """A board on which two seats take turns: the last move is framed, and a line says who is to move.
+
+    Positions that were not reached by play (`draw`, `transcript`) show neither.
+    """
+
+    @staticmethod
+    def box(sheet: SpriteSheet) -> tuple[int, int, int, int]:
+        """The part of the picture for the board."""
+        return 0, 0, sheet.size, sheet.size - sheet.px(_STATUS)
+
+    @abstractmethod
+    def icon(self, seat: str, px: int) -> Sprite:
+        """A piece of this seat, on the page."""
+
+    def player(self, seat: str) -> str:
+        """The name of a seat in the picture."""
+        return seat
+
+    def squares(self, move: str) -> Sequence[str]:
+        """The cells that a move names; none for a pass."""
+        return (move,) if move in self._places else ()
+
+    @cached_property
+    def _places(self) -> Mapping[str, tuple[int, int]]:
+        return {name: divmod(number, self.columns) for number, name in enumerate(self.cells())}
+
+    def image(self, state: SpielState, seat: str) -> Picture:
+        canvas, sheet = self._drawn.canvas(self.matrix(state)), self.board.sheet
+        words = f"{self.player(state.to_act[0])} to move" if state.to_act else "game over"
+        for mover, move in state.last.items():
+            squares = self.squares(move)
+            for square in squares:
+                self.board.outline(canvas, *self._places[square])
+            if not squares:
+                words += f", {self.player(mover)} passed"
+        x, y = self.board.x, sheet.size - sheet.px(_STATUS / 2 + 4)
+        if state.to_act:
+            side = max(12, sheet.px(22))
+            canvas.centre(self.icon(state.to_act[0], side), x + side // 2, y)
+            x += side + sheet.px(8)
+        canvas.text(x, y, words, sheet.font_px(17), bold=True)
+        return canvas.picture()
+
+    def text(self, state: SpielState, seat: str) -> str:
+        last = [f"{self.player(mover)} {move}" for mover, move in state.last.items()]
+        turn = f"{self.player(state.to_act[0])} to move" if state.to_act else "game over"
+        return f"{super().text(state, seat)}\nlast move: {', '.join(last) or 'none yet'}\n{turn}"

@@ -54,6 +54,7 @@ class BattleOfColors(GridGame):
     """
 
     name = "battle_of_colors"
+    version = 2
     view_class = "ludens.games.battle_of_colors.view:BattleView"
     best = "bot/optimal"
     bots = {

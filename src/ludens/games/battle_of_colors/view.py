@@ -53,7 +53,9 @@ class BattleView(GridView):
             line = max(1.0, px * 0.05) * scale
             for place, hue in enumerate(hues):
                 fill, left = self._sheet.rgb(hue), place * share
-                draw.rectangle((left, 0, left + share - 1, side - 1), fill=edge_of(fill))
+                draw.rectangle(
+                    (left, 0, left + share - 1, side - 1), fill=edge_of(fill, self._sheet.rgb(ground))
+                )
                 draw.rectangle((left + line, line, left + share - 1 - line, side - 1 - line), fill=fill)
                 mark = self._sheet.theme.letter(hue)
                 letters(draw, mark, left + share / 2, side * 0.17, share, side * 0.26, letter_on(fill))

@@ -24,6 +24,7 @@ class Breakthrough(SpielGame):
 
     name = "breakthrough"
     seats = ("black", "white")
+    version = 2
     view_class = "ludens.games.breakthrough.view:BreakthroughView"
     best = "bot/alphabeta?depth=5"
     spiel_name = "breakthrough"

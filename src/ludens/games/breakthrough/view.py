@@ -6,14 +6,14 @@ from string import ascii_lowercase
 
 from ludens.core.view import RenderOptions
 from ludens.draw import Sprite, draw_board, sprite_sheet
-from ludens.games.boards import BoardView, Matrix
+from ludens.games.boards import Matrix, TurnView
 from ludens.games.breakthrough.rules import Breakthrough
 from ludens.games.open_spiel.adapter import SpielState
 
 _CODES = {".": 0, "b": 1, "w": 2}
 
 
-class BreakthroughView(BoardView):
+class BreakthroughView(TurnView):
     """Rows are counted from the bottom, columns lettered from the left."""
 
     codes = {0: "empty", 1: "black", 2: "white"}
@@ -28,7 +28,15 @@ class BreakthroughView(BoardView):
         )
         labels = [self.row_label(row) for row in range(self.rows)]
         columns = ascii_lowercase[: self.columns]
-        self.board = draw_board(self._sheet, self.rows, self.columns, labels, columns, style="checkered")
+        self.board = draw_board(
+            self._sheet,
+            self.rows,
+            self.columns,
+            labels,
+            columns,
+            style="checkered",
+            box=self.box(self._sheet),
+        )
 
     def row_label(self, row: int) -> str:
         return str(self.rows - row)
@@ -57,3 +65,9 @@ class BreakthroughView(BoardView):
     def piece(self, row: int, column: int, code: int) -> Sprite | None:
         ground = self.board.ground(row, column)
         return self._sheet.stone(self.codes[code], self.board.room(0.74), ground) if code else None
+
+    def icon(self, seat: str, px: int) -> Sprite:
+        return self._sheet.stone(seat, px, "page")
+
+    def squares(self, move: str) -> tuple[str, str]:
+        return move[:2], move[2:4]

@@ -33,6 +33,7 @@ class Chess(SpielGame):
     name = "chess"
     # OpenSpiel's player 0 is Black, who moves second.
     seats = ("black", "white")
+    version = 2
     view_class = "ludens.games.chess.view:ChessView"
     spiel_name = "chess"
     bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.bots:Uci"}

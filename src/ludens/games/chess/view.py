@@ -6,7 +6,7 @@ from ludens.core.game import Game
 from ludens.core.random import Stream
 from ludens.core.view import RenderOptions
 from ludens.draw import Sprite, draw_board, sprite_sheet
-from ludens.games.boards import BoardView, Matrix
+from ludens.games.boards import Matrix, TurnView
 from ludens.games.chess.notation import ChessFormat, notations
 from ludens.games.open_spiel.adapter import SpielState
 
@@ -15,7 +15,7 @@ _LETTERS = "PNBRQK"
 _MOST = {"pawn": 8, "knight": 2, "bishop": 2, "rook": 2, "queen": 1, "king": 1}
 
 
-class ChessView(BoardView):
+class ChessView(TurnView):
     """Ranks are counted from the bottom, files lettered from the left."""
 
     rows = columns = 8
@@ -36,7 +36,9 @@ class ChessView(BoardView):
         self._sheet = sprite_sheet(
             render.theme, render.size, seed, inks=inks, grounds=("page", "light", "dark")
         )
-        self.board = draw_board(self._sheet, 8, 8, "87654321", "abcdefgh", style="checkered")
+        self.board = draw_board(
+            self._sheet, 8, 8, "87654321", "abcdefgh", style="checkered", box=self.box(self._sheet)
+        )
 
     def row_label(self, row: int) -> str:
         return str(8 - row)
@@ -98,3 +100,9 @@ class ChessView(BoardView):
         fill, edge = ("white", "black") if code > 0 else ("black", "white")
         ground = self.board.ground(row, column)
         return self._sheet.piece(_NAMES[abs(code) - 1], fill, edge, self.board.room(0.86), ground)
+
+    def icon(self, seat: str, px: int) -> Sprite:
+        return self._sheet.piece("king", seat, "white" if seat == "black" else "black", px, "page")
+
+    def squares(self, move: str) -> tuple[str, str]:
+        return move[:2], move[2:4]

@@ -43,6 +43,7 @@ class CoinDilemma(GridGame):
     """
 
     name = "coin_dilemma"
+    version = 2
     view_class = "ludens.games.coin_dilemma.view:CoinView"
     bots = {
         "common_welfare": "ludens.games.coin_dilemma.bots:CommonWelfare",

@@ -62,6 +62,7 @@ class Comma(Game):
         "full", choices=("full", "last"), help="how much of the conversation the seats are shown"
     )
 
+    version = 2
     imperfect_information = True
     seats = SEATS
     best = "bot/oracle"

@@ -23,6 +23,7 @@ class Gomoku(SpielGame):
 
     name = "gomoku"
     seats = ("black", "white")
+    version = 2
     view_class = "ludens.games.gomoku.view:GomokuView"
     spiel_name = "gomoku"
     stable_names = True

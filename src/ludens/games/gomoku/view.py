@@ -6,14 +6,14 @@ from string import ascii_uppercase
 
 from ludens.core.view import RenderOptions
 from ludens.draw import Sprite, draw_board, sprite_sheet
-from ludens.games.boards import BoardView, Matrix
+from ludens.games.boards import Matrix, TurnView
 from ludens.games.gomoku.rules import Gomoku
 from ludens.games.open_spiel.adapter import SpielState
 
 _CODES = {".": 0, "b": 1, "w": 2}
 
 
-class GomokuView(BoardView):
+class GomokuView(TurnView):
     """Rows are lettered from the top, columns numbered from the left."""
 
     codes = {0: "empty", 1: "black", 2: "white"}
@@ -27,7 +27,14 @@ class GomokuView(BoardView):
         rows = ascii_uppercase[: self.rows]
         columns = [self.column_label(column) for column in range(self.columns)]
         self.board = draw_board(
-            self._sheet, self.rows, self.columns, rows, columns, style="points", labels="lt"
+            self._sheet,
+            self.rows,
+            self.columns,
+            rows,
+            columns,
+            style="points",
+            labels="lt",
+            box=self.box(self._sheet),
         )
 
     def values(self, seat: str) -> dict[str, object]:
@@ -39,3 +46,6 @@ class GomokuView(BoardView):
 
     def piece(self, row: int, column: int, code: int) -> Sprite | None:
         return self._sheet.stone(self.codes[code], self.board.room(0.84), "wood") if code else None
+
+    def icon(self, seat: str, px: int) -> Sprite:
+        return self._sheet.stone(seat, px, "page")

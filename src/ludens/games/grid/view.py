@@ -1,6 +1,7 @@
 """The view of the grid dilemmas: the grid, events with rewards and counters beside it, a legend below.
 
-Both seats see the same picture. Everything that never changes is drawn once and copied.
+Both seats see the same game; the cell of the player who looks is framed. Everything that never changes is
+drawn once for each seat and copied.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class GridView(View):
         )
         self._worded = px(12) >= _SMALLEST
         self._room = self._board.room(0.84)
-        self._base = self._background()
+        self._bases = {seat: self._background(seat) for seat in SEATS}
 
     def icon(self, thing: str, px: int, ground: str) -> Sprite:
         """The token of one thing."""
@@ -90,10 +91,11 @@ class GridView(View):
         return both
 
     def image(self, state: GridState, seat: str) -> Picture:
-        canvas = self._base.copy()
+        canvas = self._bases[seat].copy()
         for cell, things in _stacks(self._things, state.cells).items():
             sprite = self._tile(things)
             self._board.put(canvas, *divmod(cell, SIDE), sprite)
+        self._board.outline(canvas, *divmod(state.cells[SEATS.index(seat)], SIDE))
         self._numbers(canvas, state)
         return canvas.picture()
 
@@ -107,18 +109,22 @@ class GridView(View):
     def _font(self, units: float) -> int:
         return max(8, self._sheet.px(units))
 
-    def _background(self) -> Canvas:
-        """Everything that is the same in every picture."""
+    def _background(self, seat: str) -> Canvas:
+        """Everything that is the same in every picture for this seat."""
         canvas, px = self._board.canvas(), self._sheet.px
         canvas.text(px(12), px(20), self.title, self._font(20), bold=True)
         canvas.rounded(px(_RIGHT), px(44), px(200), px(460), _PANEL)
         self._table(canvas)
         canvas.rounded(px(6), px(348), px(292), px(156), _PANEL)
-        players = ((("red player",), "red player"), (("blue player",), "blue player"))
+        players = tuple(
+            ((f"{hue} player",), f"{hue} (you)" if hue == seat else f"{hue} player") for hue in SEATS
+        )
         both = (("red player", "blue player"), "both players on one cell")
         for place, (things, words) in enumerate((*players, *self.legend, both)):
             x, y = px(16 + place % 2 * 144), px(378 + place // 2 * 48)
             canvas.place(self.stack(things, px(36), _PANEL), x, y - px(18))
+            if things == (f"{seat} player",):
+                canvas.frame(x - px(3), y - px(21), px(42), px(42), "ink", max(2, px(3)))
             canvas.text(x + px(44), y, words, self._font(14), ground=_PANEL)
         canvas.pixels.setflags(write=False)
         return canvas
@@ -162,7 +168,8 @@ class GridView(View):
 
     def text(self, state: GridState, seat: str) -> str:
         lines = [f"Step {state.step} of {self._horizon}."]
-        lines += [f"{thing}: {name(cell)}" for thing, cell in zip(self._things, state.cells, strict=True)]
+        for thing, cell in zip(self._things, state.cells, strict=True):
+            lines.append(thing + " (you)" * (thing == f"{seat} player") + f": {name(cell)}")
         lines.append("last moves: " + ", ".join(_last(state)))
         lines.append("events so far:")
         for event, count in zip(self._events, state.counts, strict=True):

@@ -139,6 +139,7 @@ class Hanabi(HanabiGame):
     """
 
     name = "hanabi"
+    version = 2
 
     players: int = option(2, low=2, high=5, help="number of players")
 
@@ -155,6 +156,7 @@ class TinyHanabi(HanabiGame):
     """
 
     name = "tiny_hanabi"
+    version = 2
 
     @property
     def shape(self) -> Shape:

@@ -152,7 +152,9 @@ class HanabiView(View):
 
         def paint(draw: Any, s: float) -> None:
             box = (0, 0, width * s - 1, height * s - 1)
-            draw.rounded_rectangle(box, 2.5 * s, fill=fill, outline=edge_of(fill), width=round(s))
+            draw.rounded_rectangle(
+                box, 2.5 * s, fill=fill, outline=edge_of(fill, self._sheet.rgb("panel")), width=round(1.5 * s)
+            )
             letters(
                 draw, rank, width * s / 2, height * s / 2, width * s * 0.8, height * s * 0.8, letter_on(fill)
             )

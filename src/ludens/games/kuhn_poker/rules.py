@@ -113,6 +113,7 @@ class KuhnPoker(SpielGame):
     """
 
     name = "kuhn_poker"
+    version = 2
     view_class = "ludens.games.kuhn_poker.view:KuhnView"
     best = "bot/equilibrium"
     spiel_name = "kuhn_poker"

@@ -33,6 +33,7 @@ class Minesweeper(Game):
 
     name = "minesweeper"
     seats = (SEAT,)
+    version = 2
     view_class = "ludens.games.minesweeper.view:MinesweeperView"
     imperfect_information = True
     bots: ClassVar[Mapping[str, str]] = {"logic": "ludens.games.minesweeper.bots:Logic"}

@@ -9,7 +9,7 @@ from PIL.ImageDraw import ImageDraw
 from ludens.core.random import Stream
 from ludens.core.view import RenderOptions
 from ludens.draw import Picture, Sprite, Theme, draw_board, get_theme, sprite_sheet
-from ludens.draw.palette import BLACK, WHITE, contrast, mix
+from ludens.draw.palette import BLACK, WHITE, contrast, mix, visible
 from ludens.draw.shapes import fill_shape, regular
 from ludens.games.boards import BoardView, Matrix
 from ludens.games.minesweeper.oracle import HIDDEN, MINE, around, names, neighbours
@@ -51,7 +51,8 @@ class MinesweeperView(BoardView):
         self.rows, self.columns = game.rows, game.columns
         colours = get_theme(render.theme, seed)
         self._inks = number_inks(colours, "page")
-        self._stone = "#{:02x}{:02x}{:02x}".format(*mix(colours.colour("page"), colours.colour("line"), 2, 5))
+        page = colours.colour("page")
+        self._stone = "#{:02x}{:02x}{:02x}".format(*visible(mix(page, colours.colour("line"), 2, 5), page))
         inks = ("ink", "line", "red", self._stone, *dict.fromkeys(self._inks))
         self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=("page", "red"))
         labels = ascii_uppercase[: self.rows], [self.column_label(column) for column in range(self.columns)]

@@ -66,6 +66,7 @@ class MonsterHunt(GridGame):
     """
 
     name = "monster_hunt"
+    version = 2
     view_class = "ludens.games.monster_hunt.view:HuntView"
     best = "bot/optimal"
     bots = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ludens.draw import Sprite
-from ludens.draw.palette import edge_of
+from ludens.draw.palette import edge_of, visible
 from ludens.games.grid.view import GridView
 
 if TYPE_CHECKING:
@@ -40,7 +40,10 @@ class HuntView(GridView):
 
         def paint(draw: ImageDraw, scale: float) -> None:
             side = px * scale
-            for inset, colour in ((0.0, edge_of(body)), (0.035, body)):
+            for inset, colour in (
+                (0.0, edge_of(body, self._sheet.rgb(ground))),
+                (max(0.035, 1.8 / px), body),
+            ):
                 for x in (1, -1):
                     horn = ((0.5 - x * 0.44, 0.02), (0.5 - x * 0.4, 0.42), (0.5 - x * 0.12, 0.24))
                     middle = [sum(place) / 3 for place in zip(*horn, strict=True)]
@@ -63,15 +66,16 @@ class HuntView(GridView):
         return self._sheet.sprite("monster", px, px, ground, paint)
 
     def _apple(self, px: int, ground: str) -> Sprite:
-        skin, stalk = self._sheet.rgb("green"), self._sheet.rgb("brown")
+        skin, stalk = self._sheet.rgb("green"), visible(self._sheet.rgb("brown"), self._sheet.rgb(ground))
+        edge = edge_of(skin, self._sheet.rgb(ground))
 
         def paint(draw: ImageDraw, scale: float) -> None:
             side = px * scale
-            for inset, colour in ((0.0, edge_of(skin)), (0.05, skin)):
+            for inset, colour in ((0.0, edge), (max(0.05, 1.7 / px), skin)):
                 for left in (0.08, 0.36):
                     draw.ellipse(_box(left, 0.26, left + 0.56, 0.96, inset, side), fill=colour)
             draw.line([(0.5 * side, 0.36 * side), (0.56 * side, 0.06 * side)], stalk, round(0.07 * side))
-            draw.chord((0.55 * side, 0.04 * side, 0.95 * side, 0.3 * side), 20, 215, fill=edge_of(skin))
+            draw.chord((0.55 * side, 0.04 * side, 0.95 * side, 0.3 * side), 20, 215, fill=edge)
 
         return self._sheet.sprite("apple", px, px, ground, paint)
 
@@ -86,6 +90,6 @@ def _inward(
     point: tuple[float, float], middle: list[float], inset: float, side: float
 ) -> tuple[float, float]:
     """A corner moved toward the centre of its polygon, which leaves an outline."""
-    part = inset * 6
+    part = inset * 11
     x, y = (place + (goal - place) * part for place, goal in zip(point, middle, strict=True))
     return x * side, y * side

@@ -86,6 +86,8 @@ class SpielState(State):
         self.game = game
         self.spiel = spiel
         self._random = random
+        self.last: Mapping[str, str] = {}
+        """The last action by the seat that took it (several where they move together); empty at the start."""
         self._settle()
 
     def _settle(self) -> None:
@@ -137,6 +139,7 @@ class SpielState(State):
         else:
             due = dict(zip(self._to_act, numbers, strict=True))
             self.spiel.apply_actions([due.get(seat, 0) for seat in self.game.seats])
+        self.last = dict(actions)
         self._settle()
 
     @property
@@ -160,12 +163,14 @@ class SpielState(State):
         copy = object.__new__(type(self))
         copy.game, copy.spiel = self.game, self.spiel.clone()
         copy._random, copy._to_act, copy._names = self._random.clone(), self._to_act, self._names
+        copy.last = self.last
         return copy
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
         if not self.game.imperfect_information:
             return self.clone()
         player = self.game.seats.index(seat)
-        return type(self)(
-            self.game, self.spiel.resample_from_infostate(player, random.random), random.clone()
-        )
+        spiel = self.spiel.resample_from_infostate(player, random.random)
+        copy = type(self)(self.game, spiel, random.clone())
+        copy.last = self.last
+        return copy

@@ -26,25 +26,26 @@ _SLOTS = ((0.37, 0.34), (0.63, 0.34), (0.5, 0.56))
 
 
 class Brush:
-    """Paints on one tile with a sheet's colours."""
+    """Paints on one tile with a sheet's colours; outlines stand out from the tile's ground."""
 
-    def __init__(self, sheet: SpriteSheet, draw: ImageDraw, side: float) -> None:
-        self.rgb, self.draw, self.side = sheet.rgb, draw, side
+    def __init__(self, sheet: SpriteSheet, draw: ImageDraw, px: int, scale: float, ground: str) -> None:
+        self.rgb, self.draw, self.side, self.ground = sheet.rgb, draw, px * scale, sheet.rgb(ground)
+        self.line = max(0.025, 1.6 / px)
 
-    def disc(self, x: float, y: float, radius: float, hue: str, edge: float = 0.025) -> None:
+    def disc(self, x: float, y: float, radius: float, hue: str, edge: float = 0.0) -> None:
         """A disc with an outline."""
-        colour, s = self.rgb(hue), self.side
-        for r, fill in ((radius, edge_of(colour)), (radius - edge, colour)):
+        colour, s, edge = self.rgb(hue), self.side, min(max(edge, self.line), radius * 0.4)
+        for r, fill in ((radius, edge_of(colour, self.ground)), (radius - edge, colour)):
             self.draw.ellipse(((x - r) * s, (y - r) * s, (x + r) * s, (y + r) * s), fill=fill)
 
     def box(self, x: float, y: float, w: float, h: float, hue: str, round_: float = 0.06) -> None:
         """A rounded box with an outline."""
-        colour, s, e = self.rgb(hue), self.side, 0.025
+        colour, s, e = self.rgb(hue), self.side, min(self.line, 0.4 * min(w, h))
         self.draw.rounded_rectangle(
-            (x * s, y * s, (x + w) * s, (y + h) * s), round_ * s, fill=edge_of(colour)
+            (x * s, y * s, (x + w) * s, (y + h) * s), round_ * s, fill=edge_of(colour, self.ground)
         )
         inner = ((x + e) * s, (y + e) * s, (x + w - e) * s, (y + h - e) * s)
-        self.draw.rounded_rectangle(inner, (round_ - e) * s, fill=colour)
+        self.draw.rounded_rectangle(inner, max(0.0, round_ - e) * s, fill=colour)
 
     def say(self, words: str, x: float, y: float, room: float, size: float, on: str) -> None:
         """Letters that are legible on a colour."""
@@ -55,11 +56,11 @@ class Brush:
         """An onion: a bulb with a tip and skins."""
         s, skin = self.side, self.rgb("yellow")
         tip = [(x - 0.45 * r, y - 0.62 * r), (x, y - 1.35 * r), (x + 0.45 * r, y - 0.62 * r)]
-        self.draw.polygon([(a * s, b * s) for a, b in tip], fill=edge_of(skin))
+        self.draw.polygon([(a * s, b * s) for a, b in tip], fill=edge_of(skin, self.ground))
         self.disc(x, y + 0.05 * r, r * 0.95, "yellow", r * 0.17)
         for bulge in (0.32, 0.72):
             oval = ((x - bulge * r) * s, (y - 0.8 * r) * s, (x + bulge * r) * s, (y + 0.9 * r) * s)
-            self.draw.ellipse(oval, outline=edge_of(skin), width=max(1, round(r * 0.11 * s)))
+            self.draw.ellipse(oval, outline=edge_of(skin, self.ground), width=max(1, round(r * 0.11 * s)))
 
     def dish(self, x: float, y: float, r: float) -> None:
         """A plate."""
@@ -123,8 +124,11 @@ class Art:
 
         return self._sheet.sprite(("pot", pot), self._px, self._px, _under(COUNTER), paint)
 
-    def chef(self, number: int, chef: Chef) -> Sprite:
-        """A chef on the floor: hat with the chef's number, eyes and hands toward the tile in front."""
+    def chef(self, number: int, chef: Chef, you: bool = False) -> Sprite:
+        """A chef on the floor: hat with the chef's number, eyes and hands toward the tile in front.
+
+        The chef of the seat that looks has a frame around the tile.
+        """
         hue, (fx, fy) = HUES[number], _WAYS[chef.facing]
 
         def paint(draw: ImageDraw, scale: float) -> None:
@@ -133,6 +137,12 @@ class Art:
             def at(ahead: float, aside: float) -> tuple[float, float]:
                 return 0.5 + (ahead - 0.08) * fx - aside * fy, 0.5 + (ahead - 0.08) * fy + aside * fx
 
+            if you:
+                draw.rectangle(
+                    (0, 0, brush.side - 1, brush.side - 1),
+                    outline=self._sheet.rgb("ink"),
+                    width=round(max(2, self._px * 0.05) * scale),
+                )
             brush.disc(*at(0, 0), 0.36, hue, 0.03)
             for aside in (-0.27, 0.27):
                 brush.disc(*at(0.32, aside), 0.09, hue)
@@ -143,12 +153,12 @@ class Art:
             brush.say(str(number), *at(-0.09, 0), 0.3, 0.3, "white")
             brush.thing(chef.holds, *at(0.39, 0), 0.16)
 
-        key = ("chef", number, chef.facing, chef.holds)
+        key = ("chef", number, chef.facing, chef.holds, you)
         return self._sheet.sprite(key, self._px, self._px, _under(FLOOR), paint)
 
     def _ground(self, draw: ImageDraw, scale: float, kind: str) -> Brush:
         """The tile itself: a line around it, thicker around tiles that cannot be walked on."""
-        brush, side = Brush(self._sheet, draw, self._px * scale), self._px * scale
+        brush, side = Brush(self._sheet, draw, self._px, scale, _under(kind)), self._px * scale
         ground, line = self._sheet.rgb(_under(kind)), self._sheet.rgb("line")
         soft = mix(ground, line, 1, 4) if kind == FLOOR else line
         draw.rectangle((0, 0, side - 1, side - 1), outline=soft, width=round(scale * max(1, self._px / 60)))

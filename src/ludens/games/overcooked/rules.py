@@ -113,6 +113,7 @@ class Overcooked(Game):
 
     name = "overcooked"
     seats = SEATS
+    version = 2
     view_class = "ludens.games.overcooked.view:OvercookedView"
     best = "bot/planner"
     bots = {

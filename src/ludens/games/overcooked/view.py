@@ -1,6 +1,7 @@
 """The view of Overcooked: step and score on top, the kitchen from above, and a legend below.
 
-Both chefs see the same pictures. A frame once drawn is kept, since it is shown in four observations.
+Both chefs see the same kitchen; the chef of the seat that looks is framed. A frame once drawn is kept, since
+it is shown in four observations.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ class OvercookedView(View):
         self._x = px(_LEFT) + (render.size - px(_LEFT + 8) - self._px * columns) // 2
         self._y = px(_TOP)
         self._art = Art(self._sheet, self._px)
-        self._base = self._background()
+        self._bases = [self._background(me) for me in range(len(SEATS))]
         self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._drawn)
 
     def image(self, state: OvercookedState, seat: str) -> Picture:
-        return self._frame(state.frames[-1])
+        return self._frame(state.frames[-1], SEATS.index(seat))
 
     def images(self, state: OvercookedState, seat: str) -> tuple[Picture, ...]:
-        return tuple(map(self._frame, state.frames))
+        return tuple(self._frame(frame, SEATS.index(seat)) for frame in state.frames)
 
-    def _drawn(self, frame: Frame) -> Picture:
-        canvas, font = self._base.copy(), self._sheet.font_px(20)
+    def _drawn(self, frame: Frame, me: int) -> Picture:
+        canvas, font = self._bases[me].copy(), self._sheet.font_px(20)
         px, tiles, snapshot = self._sheet.px, self._kitchen.tiles, frame.snapshot
         canvas.text(px(12), px(18), f"step {frame.step} of {self._horizon}", font, bold=True)
         canvas.text(px(500), px(18), f"score {frame.score}", font, anchor="rm", bold=True)
@@ -50,15 +51,15 @@ class OvercookedView(View):
         for cell, lying in snapshot.counters:
             self._put(canvas, cell, self._art.tile(tiles[cell], lying))
         for number, chef in enumerate(snapshot.chefs):
-            self._put(canvas, chef.cell, self._art.chef(number, chef))
+            self._put(canvas, chef.cell, self._art.chef(number, chef, number == me))
         return canvas.picture()
 
     def _put(self, canvas: Canvas, cell: int, sprite: Sprite) -> None:
         row, column = divmod(cell, self._kitchen.width)
         canvas.place(sprite, self._x + column * self._px, self._y + row * self._px)
 
-    def _background(self) -> Canvas:
-        """Everything that is the same in every frame."""
+    def _background(self, me: int) -> Canvas:
+        """Everything that is the same in every frame for this chef."""
         canvas, px, font = Canvas(self._sheet), self._sheet.px, self._sheet.font_px(14)
         for row in range(len(self._kitchen.rows)):
             middle = self._y + row * self._px + self._px // 2
@@ -68,15 +69,18 @@ class OvercookedView(View):
             canvas.text(middle, self._y - px(11), str(column + 1), font, anchor="mm", bold=True)
         for cell, tile in enumerate(self._kitchen.tiles):
             self._put(canvas, cell, self._art.tile(tile) if tile != POT else self._art.pot(Pot()))
-        self._legend(canvas)
+        self._legend(canvas, me)
         canvas.pixels.setflags(write=False)
         return canvas
 
-    def _legend(self, canvas: Canvas) -> None:
+    def _legend(self, canvas: Canvas, me: int) -> None:
         px, size = self._sheet.px, self._sheet.px(34)
         small = Art(self._sheet, size)
         entries = (
-            *((small.chef(n, Chef(0, "DOWN")), seat) for n, seat in enumerate(SEATS)),
+            *(
+                (small.chef(n, Chef(0, "DOWN"), n == me), "you" if n == me else seat)
+                for n, seat in enumerate(SEATS)
+            ),
             (small.tile(COUNTER, ONION), "onion"),
             (small.tile(COUNTER, DISH), "dish"),
             (small.tile(COUNTER, SOUPS[-1]), "soup of 3"),
@@ -103,15 +107,16 @@ class OvercookedView(View):
             f"{FLOOR} floor, {COUNTER} counter, {POT} pot, {ONIONS} onion box, {DISHES} dish rack, "
             f"{HATCH} serving hatch"
         )
-        return "\n".join([*lines, *(self._describe(frame) for frame in state.frames)])
+        return "\n".join([*lines, *(self._describe(frame, seat) for frame in state.frames)])
 
-    def _describe(self, frame: Frame) -> str:
+    def _describe(self, frame: Frame, me: str) -> str:
         """One frame in words."""
         name, snapshot = self._kitchen.name, frame.snapshot
         said = [f"Step {frame.step} of {self._horizon}, score {frame.score}:"]
         for seat, hue, chef in zip(SEATS, HUES, snapshot.chefs, strict=True):
             way = chef.facing.lower()
-            said.append(f"{seat} ({hue}) at {name(chef.cell)} facing {way}, holding {_held(chef.holds)};")
+            who = f"{seat} ({hue}, you)" if seat == me else f"{seat} ({hue})"
+            said.append(f"{who} at {name(chef.cell)} facing {way}, holding {_held(chef.holds)};")
         for cell, pot in zip(self._kitchen.pots, snapshot.pots, strict=True):
             said.append(f"pot {name(cell)}: {_cooked(pot)};")
         lying = ", ".join(f"{what} on {name(cell)}" for cell, what in snapshot.counters)

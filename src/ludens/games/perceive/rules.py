@@ -77,6 +77,7 @@ class Perceive(Game):
 
     name = "perceive"
     seats = (SEAT,)
+    version = 2
     view_class = "ludens.games.perceive.view:PerceiveView"
     best = "bot/oracle"
 

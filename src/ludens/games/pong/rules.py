@@ -111,6 +111,7 @@ class Pong(Game):
     """
 
     name = "pong"
+    version = 2
     view_class = "ludens.games.pong.view:PongView"
     best = "bot/tracker"
     bots = {"tracker": "ludens.games.pong.bots:Tracker"}

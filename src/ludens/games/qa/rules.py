@@ -44,6 +44,7 @@ class Qa(Game):
 
     name = "qa"
     seats = (SEAT,)
+    version = 2
     view_class = "ludens.games.qa.view:QaView"
     best = "bot/oracle"
 

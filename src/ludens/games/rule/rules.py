@@ -13,6 +13,7 @@ from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.state import Legal, State
+from ludens.games.open_spiel.adapter import SpielState
 
 SEAT = "player"
 
@@ -29,6 +30,7 @@ class RuleQuestion(Game):
 
     name = "rule"
     seats = (SEAT,)
+    version = 2
     view_class = "ludens.games.rule.view:RuleView"
     best = "bot/oracle"
 
@@ -40,7 +42,10 @@ class RuleQuestion(Game):
         board_game(self.board)
 
     def start(self, seed: int) -> Question:
-        return Question(reached(board_game(self.board), seed, self.moves))
+        position = reached(board_game(self.board), seed, self.moves)
+        if isinstance(position, SpielState):
+            position.last = {}  # the question shows a position, not a game
+        return Question(position)
 
 
 @lru_cache(maxsize=64)

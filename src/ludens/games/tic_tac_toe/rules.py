@@ -21,6 +21,7 @@ class TicTacToe(SpielGame):
 
     name = "tic_tac_toe"
     seats = ("x", "o")
+    version = 2
     view_class = "ludens.games.tic_tac_toe.view:TicTacToeView"
     best = "bot/minimax"
     spiel_name = "tic_tac_toe"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from ludens.core.game import Game
 from ludens.core.view import RenderOptions
 from ludens.draw import Sprite, draw_board, sprite_sheet
-from ludens.games.boards import BoardView, Matrix
+from ludens.games.boards import Matrix, TurnView
 from ludens.games.open_spiel.adapter import SpielState
 
 _CODES = {".": -1, "x": 1, "o": 0}
 
 
-class TicTacToeView(BoardView):
+class TicTacToeView(TurnView):
     """Rows are lettered A to C from the top, columns numbered from the left."""
 
     rows = columns = 3
@@ -23,7 +23,9 @@ class TicTacToeView(BoardView):
         self._sheet = sprite_sheet(
             render.theme, render.size, seed, inks=("ink", "line", "red", "blue"), grounds=("page",)
         )
-        self.board = draw_board(self._sheet, 3, 3, "ABC", "123", style="lines", labels="lt")
+        self.board = draw_board(
+            self._sheet, 3, 3, "ABC", "123", style="lines", labels="lt", box=self.box(self._sheet)
+        )
 
     def values(self, seat: str) -> dict[str, object]:
         return {**super().values(seat), "mark": seat.upper()}
@@ -36,3 +38,9 @@ class TicTacToeView(BoardView):
             return None
         shape, hue = ("x", "red") if code else ("o", "blue")
         return self._sheet.mark(shape, hue, self.board.room(0.62), "page")
+
+    def icon(self, seat: str, px: int) -> Sprite:
+        return self._sheet.mark(seat, "red" if seat == "x" else "blue", px, "page")
+
+    def player(self, seat: str) -> str:
+        return seat.upper()

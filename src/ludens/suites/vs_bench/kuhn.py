@@ -36,6 +36,7 @@ class KuhnQuestions(Game):
     """
 
     name = "vs-bench/kuhn"
+    version = 2
     view_class = "ludens.suites.vs_bench.kuhn:QuestionView"
     best = "bot/equilibrium"
     bots: ClassVar[Mapping[str, str]] = {"equilibrium": "ludens.suites.vs_bench.kuhn:Mixed"}

@@ -31,6 +31,7 @@ class Predict(Game):
     """
 
     name = "vs-bench/predict"
+    version = 2
     view_class = "ludens.suites.vs_bench.predict:PredictView"
     imperfect_information = True
     best = "bot/oracle"

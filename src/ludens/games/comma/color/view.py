@@ -50,7 +50,7 @@ class ColorView(CommaView):
 
         def paint(draw: ImageDraw, s: float) -> None:
             w, line = side * s, max(1.0, side * 0.025) * s
-            draw.rounded_rectangle((0, 0, w - 1, w - 1), w * 0.1, fill=edge_of(fill))
+            draw.rounded_rectangle((0, 0, w - 1, w - 1), w * 0.1, fill=edge_of(fill, sheet.rgb("panel")))
             draw.rounded_rectangle((line, line, w - 1 - line, w - 1 - line), w * 0.1 - line, fill=fill)
             letters(draw, sheet.theme.letter(colour), w / 2, w / 2, w * 0.7, w * 0.5, letter_on(fill))
 

@@ -71,7 +71,7 @@ class MazeView(CommaView):
 
     def _ball(self, draw: ImageDraw, colour: str, x: float, y: float, r: float) -> None:
         theme, fill = self.sheet.theme, self.sheet.rgb(colour)
-        fill_shape(draw, "disc", x, y, r, edge_of(fill))
+        fill_shape(draw, "disc", x, y, r, edge_of(fill, self.sheet.rgb(FREE)))
         fill_shape(draw, "disc", x, y, r * 0.92, fill)
         if not theme.lettered:
             fill_shape(draw, "disc", x - r * 0.34, y - r * 0.4, r * 0.2, mix(fill, (255, 255, 255), 3, 5))
