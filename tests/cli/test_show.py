@@ -38,7 +38,7 @@ def test_json_agrees_with_the_file(ludens: Run, tmp_path: Path) -> None:
         assert (image.format, image.size) == ("PNG", (300, 300))
         assert image.size == (told["pictures"][0]["width"], told["pictures"][0]["height"])
     assert all(len(action) == 4 for action in told["legal"])
-    assert told["text"].count("\n") == 7
+    assert told["text"].count("\n") == 9
 
 
 def test_one_seed_gives_one_picture(ludens: Run) -> None:

@@ -173,7 +173,7 @@ def test_wrong_suites_are_usage_errors() -> None:
         Suite("x", "", (task, task))
     with pytest.raises(BadOption, match="has no tasks"):
         Suite("x", "", ())
-    with pytest.raises(BadOption, match="no chair for the model"):
+    with pytest.raises(BadOption, match="no seat for the model"):
         Task("x", "tic_tac_toe", ({"x": "bot/first", "o": "bot/first"},), 1)
 
 
