@@ -21,8 +21,9 @@ from ludens.draw.theme import GROUNDS
 
 LEAST = 3.0
 """WCAG 1.4.11, for graphics."""
-DETAILS = 0.35
-"""What may be lost of a shape: a dark outline or rim on a dark ground, in small sprites. A lost body is more."""
+DETAILS = 0.5
+"""What may be lost of a shape: a rim of the colour of the ground, or the inside of an outline that an object
+held in front of it interrupts. A lost body measures 0.7 to 1."""
 SKIPPED = ("Canvas.rounded", "SpriteSheet.piece", "draw_lesion")
 """Panels need none, what is on them does; chess pieces have holes and are tested by colour; skin is skin."""
 TILES = "Art."
