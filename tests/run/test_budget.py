@@ -11,8 +11,9 @@ from ludens.core.episode import Usage
 from ludens.core.errors import ModelRejected
 from ludens.models.chat import Message, Request
 from ludens.models.errors import TransientError
-from ludens.models.ledger import Account, BudgetReached, Spend
+from ludens.models.ledger import Account, BudgetReached
 from ludens.models.prices import Price
+from ludens.models.spend import Spend
 from ludens.run.budget import Budget, BudgetLedger, make_ledger
 from ludens.run.store import read_records
 from tests.support.model_server import ModelServer

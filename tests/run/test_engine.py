@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import BadOption
-from ludens.models.ledger import Spend
+from ludens.models.spend import Spend
 from ludens.run.budget import Budget
 from ludens.run.engine import Engine
 from ludens.run.executor import Executor, InProcess, WorkerDied

@@ -20,7 +20,7 @@ from ludens.cli.guard import DONE, INTERRUPTED, usage_error
 from ludens.cli.output import aside, console
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
 from ludens.core.files import write_atomically
-from ludens.models.ledger import Spend
+from ludens.models.spend import Spend
 
 if TYPE_CHECKING:
     from ludens.run.budget import Budget

@@ -21,7 +21,7 @@ from ludens.core.options import option
 from ludens.core.view import Picture
 
 if TYPE_CHECKING:
-    from ludens.models.ledger import Ledger
+    from ludens.models.spend import Ledger
 
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "filtered", "refused"]

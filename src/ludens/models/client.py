@@ -19,10 +19,11 @@ from ludens.core.random import stream
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Model, Request, Sampling
 from ludens.models.errors import ContentFiltered, RequestRejected, Secret, TransientError
-from ludens.models.ledger import Account, Ledger
+from ludens.models.ledger import Account
 from ludens.models.limits import RateLimiter, estimate_tokens, shared_limiter
 from ludens.models.prices import price_of
 from ludens.models.settings import NetworkSettings
+from ludens.models.spend import Ledger
 
 log = logging.getLogger("ludens.models")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -13,6 +11,7 @@ from ludens.models.chat import Request
 from ludens.models.errors import not_billed
 from ludens.models.limits import DEFAULT_OUTPUT, estimate_input
 from ludens.models.prices import Price
+from ludens.models.spend import Ledger, Spend
 
 BUDGET_REACHED = "the budget does not cover another call: "
 """How the message of every `BudgetReached` begins."""
@@ -24,44 +23,6 @@ class BudgetReached(AgentFailure):
     def __init__(self, reason: str) -> None:
         super().__init__(f"{BUDGET_REACHED}{reason}.")
         self.reason = reason
-
-
-@dataclass(frozen=True, slots=True)
-class Spend:
-    """What budgets limit."""
-
-    calls: float = 0.0
-    tokens: float = 0.0
-    cost: float = 0.0
-
-    def __add__(self, other: Spend) -> Spend:
-        return Spend(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
-
-    def __sub__(self, other: Spend) -> Spend:
-        return self + other * -1
-
-    def __mul__(self, number: float) -> Spend:
-        return Spend(self.calls * number, self.tokens * number, self.cost * number)
-
-    def __truediv__(self, number: float) -> Spend:
-        return Spend(self.calls / number, self.tokens / number, self.cost / number)
-
-
-class Ledger(ABC):
-    """Records what all models of a run have consumed and what requests in flight may consume."""
-
-    @abstractmethod
-    async def reserve(self, expected: Spend, alone: bool) -> str:
-        """Wait until the budget covers a request and reserve it; returns why it never will, else ''.
-
-        Args:
-            expected: What the request will consume at most, as far as is known.
-            alone: Whether to wait until no other request is in flight, because the price is unknown.
-        """
-
-    @abstractmethod
-    def settle(self, expected: Spend, actual: Spend) -> None:
-        """Replace a reservation by what was consumed."""
 
 
 class Account:

@@ -22,10 +22,11 @@ from ludens.core.spec import Spec
 from ludens.models.batching import Batcher
 from ludens.models.chat import Answer, Model, Request, Sampling, Tokens
 from ludens.models.generation import Distribution, end_tokens, generate_options, placeholders
-from ludens.models.ledger import Account, Ledger
+from ludens.models.ledger import Account
 from ludens.models.pixels import HASH, CachedImageProcessor
 from ludens.models.prices import price_of
 from ludens.models.settings import Settings, read_settings
+from ludens.models.spend import Ledger
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from ludens.core.errors import BadOption
-from ludens.models.ledger import Ledger, Spend
+from ludens.models.spend import Ledger, Spend
 from ludens.run.jobs import Outcome
 from ludens.run.meter import Meter
 from ludens.run.plan import Job

@@ -10,7 +10,8 @@ from time import monotonic
 
 from ludens.concurrent import run_many
 from ludens.core.errors import AgentFailure
-from ludens.models.ledger import BUDGET_REACHED, BudgetReached, Spend
+from ludens.models.ledger import BUDGET_REACHED, BudgetReached
+from ludens.models.spend import Spend
 from ludens.run.budget import Budget, BudgetGuard
 from ludens.run.executor import Executor, WorkerDied
 from ludens.run.jobs import Outcome

@@ -20,9 +20,9 @@ from ludens.core.spec import parse_spec
 from ludens.core.sync import run_sync
 from ludens.core.view import view_of
 from ludens.loop import play
-from ludens.models.ledger import Spend
 from ludens.models.prices import price_of
 from ludens.models.specs import ModelSpec, is_model
+from ludens.models.spend import Spend
 from ludens.run.plan import Job, Plan
 
 PIXELS_A_TOKEN = 750

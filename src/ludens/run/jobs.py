@@ -16,9 +16,10 @@ from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.view import view_of
 from ludens.loop import play
-from ludens.models.ledger import BUDGET_REACHED, Ledger
+from ludens.models.ledger import BUDGET_REACHED
 from ludens.models.probe import probe_request
 from ludens.models.specs import ModelSpec, is_model
+from ludens.models.spend import Ledger
 from ludens.run.meter import Meter, Metered
 from ludens.run.plan import Job, Plan
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, fields
 from ludens.core.episode import Usage
 from ludens.core.spec import parse_spec
 from ludens.models.chat import Answer, Model, Request
-from ludens.models.ledger import Account, Ledger
+from ludens.models.ledger import Account
 from ludens.models.prices import price_of
+from ludens.models.spend import Ledger
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple, Self
 
 from ludens.core.errors import BadOption
-from ludens.models.ledger import Ledger, Spend
+from ludens.models.spend import Ledger, Spend
 from ludens.run.budget import Budget
 from ludens.run.executor import WorkerDied
 from ludens.run.jobs import JobRunner

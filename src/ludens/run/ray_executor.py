@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ludens.core.errors import AgentFailure, BadOption, MissingExtra
-from ludens.models.ledger import Ledger, Spend
+from ludens.models.spend import Ledger, Spend
 from ludens.run.budget import Budget
 from ludens.run.executor import WorkerDied
 from ludens.run.jobs import Outcome

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ludens.agents import agent_paths, import_agent
 from ludens.core.errors import UsageError
-from ludens.models.ledger import Ledger
+from ludens.models.spend import Ledger
 from ludens.run.budget import Budget, make_ledger
 from ludens.run.executor import Executor
 from ludens.run.jobs import JobRunner, Outcome
