@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -108,9 +109,9 @@ class AnswerFile:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(self.path, timeout=_LOCK_TIMEOUT, isolation_level=None)
             try:
-                connection.execute("PRAGMA journal_mode=WAL")
+                _when_unlocked(connection, "PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=NORMAL")
-                connection.execute(_TABLE)
+                _when_unlocked(connection, _TABLE)
             except sqlite3.Error:
                 connection.close()
                 raise
@@ -121,6 +122,19 @@ class AnswerFile:
         connection, self._connection = self._connection, None
         if connection:
             connection.close()
+
+
+def _when_unlocked(connection: sqlite3.Connection, statement: str) -> None:
+    """Execute a statement that can fail at once, without the timeout, while another process opens the file."""
+    deadline = monotonic() + _LOCK_TIMEOUT
+    while True:
+        try:
+            connection.execute(statement)
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or monotonic() > deadline:
+                raise
+        sleep(0.02)
 
 
 def _select(db: sqlite3.Connection, key: str) -> bytes | None:
