@@ -125,7 +125,7 @@ class AnswerFile:
 
 
 def _when_unlocked(connection: sqlite3.Connection, statement: str) -> None:
-    """Execute a statement that can fail at once, without the timeout, while another process opens the file."""
+    """Execute a statement that can fail without waiting while another process opens the file."""
     deadline = monotonic() + _LOCK_TIMEOUT
     while True:
         try:
