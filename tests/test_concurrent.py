@@ -14,6 +14,7 @@ from ludens.agents.vlm import Vlm
 from ludens.concurrent import play_sync, rollouts, run_many
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.episode import Episode
+from ludens.core.sync import run_sync
 from ludens.models.chat import Answer, Model, Request
 from tests.support.pebbles import Pebbles, Talk
 from tests.support.players import Slow
@@ -161,3 +162,8 @@ async def test_a_live_model_is_shared_by_all_episodes() -> None:
     agents: dict[str, Agent] = dict.fromkeys(GAME.seats, Vlm(model))
     episodes = await collect(GAME, agents, range(8), concurrency=8)
     assert model.asked == sum(len(e.moves) for e in episodes)
+
+
+async def test_run_sync_works_inside_an_event_loop() -> None:
+    episode = run_sync(ludens.play(GAME, dict.fromkeys(GAME.seats, Searcher()), 0))
+    assert episode.status == "done"
