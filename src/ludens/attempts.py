@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import nullcontext
 from time import perf_counter
 
 from ludens.core.activity import current_activity
@@ -36,8 +35,11 @@ async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> t
     verdict: TryVerdict = "ok"
     reason, limit = "", config.seconds if agent.waits else None
     try:
-        async with nullcontext() if limit is None else asyncio.timeout(limit):
+        if limit is None:
             reply = await _reply(agent, ask)
+        else:
+            async with asyncio.timeout(limit):
+                reply = await _reply(agent, ask)
         action = _action(reply, ask, state, config)
     except MoveError as error:
         reply, verdict, reason = error.reply or reply, error.verdict, str(error)
@@ -51,7 +53,10 @@ async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> t
 
 async def _reply(agent: Agent, ask: Ask) -> Reply:
     try:
-        with current_activity().waiting() if agent.waits else nullcontext():
+        if agent.waits:
+            with current_activity().waiting():
+                reply = await agent.act(ask)
+        else:
             reply = await (in_thread(agent.act(ask)) if agent.computes else agent.act(ask))
         if not isinstance(reply, Reply):
             raise TypeError(f"act must return a Reply, not {reply!r}")

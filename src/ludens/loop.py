@@ -7,7 +7,6 @@ everything; return an `Episode`. Nothing here knows which game is played or who 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from logging import getLogger
 from math import isfinite
 from time import perf_counter
@@ -69,7 +68,7 @@ async def play(
         sample=sample,
         theme=render.theme,
         size=render.size,
-        config=asdict(config),
+        config=config.as_dict(),
         templates=render.templates.as_dict() if render.templates else {},
         prompt_templates={seat: own for seat in game.seats if (own := agents[seat].templates)},
         opening=[dict(actions) for actions in opening],
@@ -135,7 +134,8 @@ class _Table:
             episode.status, episode.culprit = "forfeit", lost[0]
             return False
         state.apply({move.seat: move.action for move in moves})
-        notify(self.observer, "stepped", StepEvent(self.step, state, moves))
+        if self.observer is not None:
+            notify(self.observer, "stepped", StepEvent(self.step, state, moves))
         self.step += 1
         return True
 
@@ -190,5 +190,8 @@ class _Table:
             move.action = fallback_action(self.state, seat, self.config, seed, sample, self.step)
             move.verdict = "fallback"
         move.ms = round((perf_counter() - started) * 1000, 3)
-        history.add(Exchange(self.step, ask.observation, move.said, bool(move.pictures)))
+        if history.empty:
+            history.moves += 1
+        else:
+            history.add(Exchange(self.step, ask.observation, move.said, bool(move.pictures)))
         return move

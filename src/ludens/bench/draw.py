@@ -18,7 +18,7 @@ from ludens.draw.palette import edge_of
 from ludens.draw.picture import has_isal
 from ludens.games.boards import BoardView, Matrix
 
-TARGETS = {"zlib": 500.0, "isal": 1000.0}
+TARGETS = {"zlib": 500.0, "isal": 1200.0}
 SIDE, STONES, SIZE = 15, 60, 512
 POSITIONS = 500
 HUES = {1: "black", 2: "white"}

@@ -96,6 +96,8 @@ class History:
 
     def __init__(self, exchanges: int | None = 0, pictures: int = 0) -> None:
         self._exchanges, self._pictures = exchanges, pictures
+        self.empty = exchanges == 0
+        """Whether nothing is ever kept."""
         self.kept: tuple[Exchange, ...] = ()
         self.moves = 0
 

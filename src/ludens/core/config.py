@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any, Literal
 
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
@@ -37,6 +38,15 @@ class PlayConfig:
             raise BadOption(f"retries must be at least 0, not {self.retries}.")
         if self.horizon < 1 or self.reply_limit < 1 or (self.seconds is not None and not self.seconds > 0):
             raise BadOption("horizon, reply_limit and seconds must be above 0.")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as episodes store them."""
+        return dict(_fields(self))
+
+
+@lru_cache(maxsize=64)
+def _fields(config: PlayConfig) -> dict[str, Any]:
+    return asdict(config)
 
 
 def check_seats(game: Game, agents: Mapping[str, object]) -> None:
