@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from ludens.core.errors import BadFile, BadOption
+from ludens.core.files import write_atomically
 from ludens.run.binding import PlanCheck
 from ludens.run.lines import EPISODES as EPISODES
 from ludens.run.lines import Head as Head
@@ -49,8 +50,7 @@ class Store:
             if any(other != partial for other in folder.iterdir()):
                 raise BadOption(f"the folder {str(folder)!r} is not empty and contains no run.")
             try:
-                partial.write_bytes(plan.to_json())
-                partial.rename(file)
+                write_atomically(file, plan.to_json())
             except OSError as error:
                 raise _cannot("write into", folder, error) from None
         return cls(folder, plan)

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Self
 import orjson
 
 from ludens.core.errors import BadFile
+from ludens.core.files import write_atomically
 from ludens.suites.comma.judge import RULES, Verdict
 
 Key = tuple[str, str]
@@ -42,9 +43,7 @@ class LabelFile:
             verdict = Verdict(tuple(line["labels"]), line["reason"])
             self.verdicts[line["key"], line.get("fingerprint", "")] = verdict
         others = [line for line in lines if not self._is_mine(line)]
-        partial = self._path.with_name(self._path.name + ".part")
-        partial.write_bytes(b"".join(map(_encode, [*others, *valid])))
-        partial.replace(self._path)
+        write_atomically(self._path, b"".join(map(_encode, [*others, *valid])))
         self._file = self._path.open("ab")
         return self
 
