@@ -8,7 +8,7 @@ frame = found.frame()
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -89,6 +89,7 @@ def evaluate(
     models: Sequence[str],
     *,
     names: Sequence[str] = (),
+    seats: Mapping[str, str] | None = None,
     tasks: Sequence[str] = (),
     limit: int = 0,
     samples: int = 1,
@@ -108,6 +109,7 @@ def evaluate(
         suite: Name of a suite, with options where it has them, or "module:attribute".
         models: Specs of the models and bots to evaluate.
         names: Their names in tables, in the same order.
+        seats: Seat to the spec of the player who has it in every task, such as {"expert": "bot/oracle"}.
         tasks: Tasks of the suite; all by default.
         limit: Maximum number of episodes per task; 0 for the suite's number.
         samples: How often every episode is played.
@@ -133,6 +135,7 @@ def evaluate(
     plan = make_plan(
         suite,
         entrants.specs,
+        seats,
         tasks=tuple(tasks),
         limit=limit,
         samples=samples,

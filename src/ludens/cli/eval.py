@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import Size, Theme, Whole, at_least, render_options
+from ludens.cli.arguments import Size, Theme, Whole, at_least, pairs, render_options
 from ludens.cli.execute import RunOptions, execute_run
 from ludens.core.errors import BadOption
 
@@ -33,6 +33,14 @@ def eval_(
     name: Annotated[
         tuple[str, ...],
         Parameter(negative="", show_default=False, help="Name of each --model in tables, in the same order."),
+    ] = (),
+    seat: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            show_default=False,
+            help="SEAT=SPEC: give a seat of every task to this player, such as expert=human; repeatable.",
+        ),
     ] = (),
     tasks: Annotated[str, Parameter(help="Comma-separated tasks of the suite; all by default.")] = "",
     limit: Annotated[
@@ -94,6 +102,7 @@ def eval_(
     plan = make_plan(
         suite,
         entrants.specs,
+        pairs(seat, "--seat", "expert=human"),
         tasks=task_names,
         limit=limit,
         samples=samples,

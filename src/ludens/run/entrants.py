@@ -69,7 +69,7 @@ def settings_text(name: str, spec: str) -> str:
         "frames": "{} frames",
         "memory": "memory {}",
     }
-    named = set(re.split(r"[?&]", name)) | ({"blind=true"} if name.endswith(CONTROL) else set())
+    named = set(re.split(r"[?&]", name)) | ({"blind=true"} if CONTROL in name else set())
     settings = prompt_settings(spec).items()
     return ", ".join(
         words[option].format(value) for option, value in settings if f"{option}={value}" not in named

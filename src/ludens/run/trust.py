@@ -28,16 +28,19 @@ _SAFE_ENGINES = ("stockfish",)
 
 @dataclass(frozen=True)
 class Access:
-    """Something outside of the run that an entrant uses."""
+    """Something outside of the run that a player uses."""
 
-    entrant: str
+    player: str
+    """`entrant NAME` or `player of SEAT`."""
     verb: str
     value: str
 
 
 def accesses(plan: Plan) -> Iterator[Access]:
-    """What the entrants of a plan use that must be confirmed on resume."""
-    for name, text in plan.entrants.items():
+    """What the players of a plan use that must be confirmed on resume."""
+    entrants = {f"entrant {name!r}": spec for name, spec in plan.entrants.items()}
+    seated = {f"player of {seat!r}": spec for seat, spec in plan.seated.items()}
+    for name, text in (*entrants.items(), *seated.items()):
         spec = parse_spec(text)
         if spec.address and not _is_local(spec.address):
             yield Access(name, "sends prompts and API key to", spec.address)
@@ -52,7 +55,7 @@ def check_allowed(plan: Plan, allowed: Collection[str]) -> None:
     for access in accesses(plan):
         if access.value not in allowed:
             raise BadOption(
-                f"the entrant {access.entrant!r} in run.json {access.verb} {access.value}: "
+                f"the {access.player} in run.json {access.verb} {access.value}: "
                 f"if that is intended, add --allow {access.value}"
             )
 

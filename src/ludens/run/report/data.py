@@ -79,6 +79,10 @@ class ResultRow:
     reasoning_tokens: int | None = None
     images: int | None = None
     cost: float | None = None
+    other_calls: int | None = None
+    """Calls, tokens and cost of models in seats that are not the entrant's."""
+    other_tokens: int | None = None
+    other_cost: float | None = None
 
 
 COLUMNS = tuple(column.name for column in fields(ResultRow))
@@ -131,6 +135,9 @@ def _cell_rows(bare: ResultRow, cell: Cell) -> Iterator[ResultRow]:
         truncated_rate=_finite(cell.reply_stats.truncated_rate),
         **{name: stats[name] for name in ("moves", "illegal", "unreadable", "late", "replies", "truncated")},
         **asdict(cell.usage),
+        other_calls=cell.other_usage.calls,
+        other_tokens=cell.other_usage.tokens,
+        other_cost=cell.other_usage.cost,
     )
     for metric in cell.task.metrics:
         row = replace(

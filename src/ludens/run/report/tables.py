@@ -246,6 +246,11 @@ def _notes(found: SuiteResults, points: bool) -> Iterator[str]:
             "Entrants with settings in parentheses did not play with the suite's (pictures, direct answers, "
             "1 frame, no memory): compare them with published results only with care."
         )
+    if any(row.seated for row in found.rows):
+        yield (
+            "Entrants with a seat after their name (SEAT: PLAYER) played with that player in it: published "
+            "rows and normalised scores are comparable only if they have the same players."
+        )
     yield from found.cautions
     yield from sorted({note for row in found.rows for cell in row.cells.values() for note in cell.remarks})
     for row in found.rows:
@@ -310,13 +315,13 @@ def further(found: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
 
 
 def replies(found: SuiteResults) -> Table:
-    """Per entrant and task: verdicts, voids, blind control, tokens, cost."""
+    """Per entrant and task: verdicts, voids and blind control of its seats; tokens and cost of all seats."""
     columns = (
         Column("entrant", numbers=False), Column("task", numbers=False), Column("episodes"), Column("moves"),
         Column("fallback", "%"), Column("retried", "%"), Column("illegal", "replies"),
         Column("unreadable", "replies"), Column("late", "replies"), Column("truncated", "replies"),
         Column("void"),
-        Column("blind", "first metric"), Column("tokens", "in + out"), Column("cost"),
+        Column("blind", "first metric"), Column("tokens", "all seats"), Column("cost", "all seats"),
     )  # fmt: skip
     rows = [
         TableRow(_kind(row), [row.label, name, *_reply_entries(cell)])
@@ -327,7 +332,7 @@ def replies(found: SuiteResults) -> Table:
 
 
 def _reply_entries(cell: Cell) -> list[Entry]:
-    stats, usage = cell.reply_stats, cell.usage
+    stats, usage = cell.reply_stats, cell.usage + cell.other_usage
     return [
         f"{len(cell.episodes)}/{cell.planned}",
         f"{stats.moves:,}",
@@ -335,7 +340,7 @@ def _reply_entries(cell: Cell) -> list[Entry]:
         percent(stats.retried_rate),
         *map(str, (stats.illegal, stats.unreadable, stats.late, stats.truncated, cell.void)),
         NOTHING if cell.blind is None else raw(cell.blind.estimate, cell.task.metrics[0]),
-        f"{usage.input_tokens + usage.output_tokens:,}" if usage.calls else NOTHING,
+        f"{usage.tokens:,}" if usage.calls else NOTHING,
         NOTHING if usage.cost is None else f"{usage.cost:.4f}",
     ]
 
