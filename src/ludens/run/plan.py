@@ -179,8 +179,8 @@ class Plan:
         spec = self.entrants[entrant]
         specs = (spec, *self.seated.values())
         folders = [self.templates, *(parse_spec(one).options.get("templates", "") for one in specs)]
-        hashes = [self.template_hashes.get(folder) for folder in folders]
-        return _hashed([self.suite, self.task_snapshot.get(task), spec, self.theme, self.size, hashes])
+        rest = [self.template_hashes.get(folder) for folder in folders] + sorted(self.seated.items())
+        return _hashed([self.suite, self.task_snapshot.get(task), spec, self.theme, self.size, rest])
 
     @cached_property
     def _cell_hashes(self) -> dict[tuple[str, str], str]:
