@@ -27,7 +27,7 @@ class PasswordPanel(Puzzle[PasswordManual]):
     """Five slots, each of which cycles through a letter of the answer and two others."""
 
     asks = "words = <the words that open the lock, with commas>, or turn = up"
-    actions = (*_UP, *_DOWN, "submit")
+    actions = (*(name for slot in zip(_UP, _DOWN, strict=True) for name in slot), "submit")
 
     def __init__(self, manual: PasswordManual, setting: Setting) -> None:
         super().__init__(manual, setting)
