@@ -203,6 +203,8 @@ class Suite:
     published: tuple[Published, ...] = ()
     deviations: tuple[str, ...] = ()
     """Where and why we depart from the paper or its released code."""
+    labels: tuple[str, ...] = ()
+    """What judges may call a conversation; reports count the labels."""
     summaries: tuple[Summary, ...] = ()
     anchors: Mapping[str, tuple[float | Estimate, float | Estimate]] = field(default_factory=dict)
     """Task name to (random, optimal) returns between which results are normalised to 0..100."""

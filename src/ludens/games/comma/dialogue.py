@@ -65,6 +65,7 @@ class Comma(Game):
     version = 3
     imperfect_information = True
     seats = SEATS
+    bots = {"blind": "ludens.games.comma.blind:Blind"}
     best = "bot/oracle"
 
     skills: ClassVar[tuple[Skill, ...]]

@@ -12,6 +12,7 @@ import orjson
 from ludens.run.comparisons import BlindControl
 from ludens.run.entrants import all_settings
 from ludens.run.report.export import csv_bytes, parquet_bytes, types_of
+from ludens.run.report.judged import judged_data
 from ludens.run.results import Cell, Results, Row, SuiteResults
 from ludens.run.stats import Estimate
 from ludens.run.task import OVERALL
@@ -247,6 +248,7 @@ def _suite(found: SuiteResults) -> dict[str, Any]:
             }
             for pair in found.pairs
         ],
+        "judged": judged_data(found),
         "warnings": list(found.warnings),
         "cautions": found.cautions,
         "episodes": [episode for row, cell in cells for episode in _episodes(row, cell)],

@@ -11,6 +11,7 @@ from ludens.run.replays import last_picture
 from ludens.run.report import charts, tables
 from ludens.run.report.episodes import Pick, SizeLimit, data_uri, pick_episodes, show_episode, steps_to_show
 from ludens.run.report.html import render_page
+from ludens.run.report.judged import judged_table
 from ludens.run.results import Results, SuiteResults
 from ludens.run.verified import verification_text
 
@@ -73,6 +74,7 @@ def _suite(found: SuiteResults, metrics: Sequence[str], episodes: int, limit: Si
         "confusion": list(charts.confusion_charts(found)),
         "pairs": tables.pairs(found),
         "replies": tables.replies(found),
+        "judged": judged_table(found),
         "cards": cards,
     }
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
 from ludens.run.task import MODEL, Metric, Published, Seating, Suite, SuiteBuilder, Task
+from ludens.suites.comma.judge.labels import LABELS
 from ludens.suites.comma.metrics import DISCREET, EFFICIENCY, HEADLINES, LEAKS, TOKENS
 from ludens.suites.comma.summaries import skills_of, summaries
 
@@ -69,6 +70,7 @@ class Comma(SuiteBuilder):
             tasks=tuple(_task(puzzle, self.first) for puzzle in PUZZLES),
             published=published(self.first),
             deviations=DEVIATIONS,
+            labels=LABELS,
             summaries=tuple(summaries(PUZZLES, self.first)),
         )
 
