@@ -9,6 +9,7 @@ CATALOGUE = {
     "comma-mini": "ludens.suites.comma:Mini",
     "comma-released": "ludens.suites.comma:Released",
     "comma-solver": "ludens.suites.comma:Solver",
+    "comma-strict": "ludens.suites.comma:Strict",
     "demo": "ludens.suites.demo:SUITE",
     "playground": "ludens.suites.playground:Playground",
     "playground-mini": "ludens.suites.playground:Mini",

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
@@ -25,8 +24,6 @@ Step = tuple[str, Outcome]
 
 PANELS, FEWEST = 300, 10
 """How many panels are imagined; with fewer left than that, new ones are."""
-LINES = 4
-"""The most actions in one message."""
 
 
 @dataclass
@@ -52,15 +49,17 @@ class Blind(Agent):
         self._panels: list[Panel] = []
 
     def _solve(self, state: Dialogue) -> str:
-        """Actions without risk up to the first that may be a mistake, whose result is then awaited."""
+        """The steps that are right on most panels, up to one that would be a mistake on more than half."""
         self._panels = self._consistent(state)
         self._steps = {id(panel): [] for panel in self._panels}
         actions: list[str] = []
-        while len(actions) < LINES:
-            actions.append(_most_often_right(self._panels))
+        for action in _plan(self._panels):
+            if actions and _share_of_mistakes(self._panels, action) > 0.5:
+                break
+            actions.append(action)
             for panel in self._panels:
-                self._steps[id(panel)].append((actions[-1], panel.act(actions[-1])))
-            if any(steps[-1][1] in ("mistake", "solved") for steps in self._steps.values()):
+                self._steps[id(panel)].append((action, panel.act(action)))
+            if all(steps[-1][1] in ("mistake", "solved") for steps in self._steps.values()):
                 break
         return "\n".join(actions)
 
@@ -90,17 +89,24 @@ def _panels(game: Comma, manual: Manual) -> tuple[Panel, ...]:
     return tuple(game.panel(manual, stream(number, game.name, "imagined")) for number in range(PANELS))
 
 
-def _most_often_right(panels: Sequence[Panel]) -> str:
-    votes = Counter(action for panel in panels for action in _right(panel))
-    return max(panels[0].actions, key=lambda action: votes[action])
+def _plan(panels: Sequence[Panel]) -> Sequence[str]:
+    """Of the plans for each panel, one of those that begin as most do."""
+    plans = [plan for panel in panels for plan in _plans(panel)]
+    first = Counter(plan[0] for plan in plans).most_common(1)[0][0]
+    return max((plan for plan in plans if plan[0] == first), key=len)
 
 
-def _right(panel: Panel) -> Sequence[str]:
-    """The first step of the oracles; where it depends on earlier ones, all actions that are no mistake."""
-    steps = list(islice(panel.clone().follow(read(advise(panel.manual, [write(panel.tell({}))]))), 1))
+def _plans(panel: Panel) -> list[Sequence[str]]:
+    """What the oracles would do; where that depends on earlier steps, every action that is no mistake."""
+    steps = panel.clone().follow(read(advise(panel.manual, [write(panel.tell({}))])))
     if steps:
-        return steps
-    return [action for action in panel.actions if panel.clone().act(action) in ("done", "solved")]
+        return [steps]
+    right = [action for action in panel.actions if panel.clone().act(action) in ("done", "solved")]
+    return [(action,) for action in right]
+
+
+def _share_of_mistakes(panels: Sequence[Panel], action: str) -> float:
+    return sum(panel.clone().act(action) == "mistake" for panel in panels) / len(panels)
 
 
 @lru_cache(maxsize=16)
