@@ -28,7 +28,7 @@ PANELS, FEWEST = 300, 10
 
 @dataclass
 class Blind(Agent):
-    """Plays without looking, as well as that can be done."""
+    """Plays without looking, by what is right on most panels; not always the best that can be done so."""
 
     kind = "bot/blind"
     sees = "state"
