@@ -10,8 +10,9 @@ from typing import Literal
 
 from ludens.core.errors import UnknownName
 from ludens.models.specs import is_model
+from ludens.run.cells import Cell
 from ludens.run.comparisons import Pair
-from ludens.run.results import Cell, Row, SuiteResults, summarise_published
+from ludens.run.results import Row, SuiteResults, summarise_published
 from ludens.run.stats import Estimate, exactly
 from ludens.run.task import OVERALL, Metric, Summary, Task
 
