@@ -55,6 +55,8 @@ class Cell:
     normalised: Estimate | None = None
     """The first metric between the suite's anchors, 0 to 100."""
     blind: BlindControl | None = None
+    voided: tuple[tuple[Place, EpisodeRecord], ...] = ()
+    """Void episodes, including those that were played again; they have no values."""
 
     @property
     def void(self) -> int:
@@ -100,6 +102,7 @@ class CellReader:
         self.measured = tuple(named.values())
         self.episodes: dict[Place, EpisodeRecord] = {}
         self.voids: Counter[str] = Counter()
+        self.voided: list[tuple[Place, EpisodeRecord]] = []
         self.stats: Counter[str] = Counter()
         self.usage = self.other_usage = Usage(calls=0)
         self.remarks: set[str] = set()
@@ -115,6 +118,8 @@ class CellReader:
                 self.other_usage += episode.usage(seat)
         if episode.status == "void":
             self.voids[episode.error or "unknown reason"] += 1
+            record = EpisodeRecord(head.key, episode.status, 0, offset, ())
+            self.voided.append(((episode.seed, head.seating, episode.sample), record))
             return
         counts = count_replies(move for move in episode.moves if move.seat in seats)
         self.stats.update(counts)
@@ -148,6 +153,7 @@ class CellReader:
             self.labels,
             metrics,
             normalised(metrics[self.task.metrics[0].name], *anchors) if anchors else None,
+            voided=tuple(self.voided),
         )
 
 

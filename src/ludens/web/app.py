@@ -8,8 +8,9 @@ from collections.abc import Callable
 from aiohttp import web
 
 from ludens.core.errors import UsageError
-from ludens.web import home
+from ludens.web import home, runs
 from ludens.web.pages import page, static
+from ludens.web.rendering import RENDERER, Renderer
 from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
 from ludens.web.settings import Settings
 
@@ -17,7 +18,7 @@ LOG = logging.getLogger(__name__)
 _KEPT = ("Allow", "Retry-After")
 """Headers of an error that its page has too."""
 
-PARTS: tuple[Callable[[web.Application, Settings], None], ...] = (home.add_routes,)
+PARTS: tuple[Callable[[web.Application, Settings], None], ...] = (home.add_routes, runs.add_routes)
 """Each part of the app adds its routes, and what it needs at startup and shutdown."""
 
 
@@ -26,10 +27,16 @@ def make_app(settings: Settings, limit: RateLimit | None = None) -> web.Applicat
     app = web.Application(middlewares=[_errors, guard(settings.access, limit)], client_max_size=MAX_BODY)
     app.on_response_prepare.append(add_headers)
     app[ACCESS] = settings.access
+    app[RENDERER] = Renderer()
+    app.on_cleanup.append(_close)
     app.router.add_get("/static/{name}", static)
     for add_routes in PARTS:
         add_routes(app, settings)
     return app
+
+
+async def _close(app: web.Application) -> None:
+    app[RENDERER].close()
 
 
 @web.middleware
@@ -54,7 +61,7 @@ def _error(
     if "application/json" in request.headers.get("Accept", ""):
         reply = web.json_response({"error": message}, status=status)
     else:
-        reply = page("error.html", status, title="Not possible", message=message)
+        reply = page("error.html", status=status, title="Not possible", message=message)
     if error is not None:
         reply.headers.update({name: error.headers[name] for name in _KEPT if name in error.headers})
     return reply

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ludens.run.report.tables import CHUNK, MAX_COLUMNS, NOTHING, Column, Table, TableRow, split
+from ludens.run.report.tables import CHUNK, MAX_COLUMNS, Column, Table, TableRow, split
+from ludens.run.report.values import NOTHING
 
 
 def wide(*names: str) -> Table:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import cos, floor, isfinite, isnan, log10, pi, sin
 from typing import ClassVar
 
-from ludens.run.report.tables import MetricColumn, RowKind, Value, metric_columns, shown_summaries
+from ludens.run.report.tables import MetricColumn, RowKind, metric_columns, shown_summaries
+from ludens.run.report.values import Value
 from ludens.run.results import SuiteResults
 from ludens.run.stats import Classification, normalised
 

@@ -12,70 +12,17 @@ from ludens.core.errors import UnknownName
 from ludens.models.specs import is_model
 from ludens.run.cells import Cell
 from ludens.run.comparisons import Pair
+from ludens.run.report.values import NOTHING, Entry, Source, Value
 from ludens.run.results import Row, SuiteResults, summarise_published
 from ludens.run.stats import Estimate, exactly
 from ludens.run.task import OVERALL, Metric, Summary, Task
 
 RowKind = Literal["ours", "blind", "published"]
 
-NOTHING = "–"
 ALL_METRICS = "all"
 """In place of a metric's name."""
 MAX_COLUMNS, CHUNK = 12, 8
 """A table with more columns is split into parts of at most CHUNK columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A number with its interval, in the unit the table shows."""
-
-    estimate: Estimate
-    digits: int = 1
-    signed: bool = False
-    published: bool = False
-    """Published numbers have no interval."""
-
-    @property
-    def known(self) -> bool:
-        """Whether the number is known."""
-        return not isnan(self.estimate.mean)
-
-    @property
-    def point(self) -> bool:
-        """Whether all observations were equal, so that their spread is unknown."""
-        return not self.published and self.estimate.n > 0 and self.estimate.low == self.estimate.high
-
-    @property
-    def number(self) -> str:
-        """The mean."""
-        return self._text(self.estimate.mean, self.signed)
-
-    @property
-    def interval(self) -> str:
-        """The interval; empty if there is none."""
-        if self.published or not self.known:
-            return ""
-        if isnan(self.estimate.low):
-            return f"[n = {self.estimate.n}]"
-        if self.point:
-            return f"[{self.estimate.n} equal]"
-        low, high = self._text(self.estimate.low, self.signed), self._text(self.estimate.high, self.signed)
-        return f"[{low}, {high}]"
-
-    def __str__(self) -> str:
-        return f"{self.number} {self.interval}".rstrip()
-
-    def _text(self, number: float, signed: bool) -> str:
-        if isnan(number):
-            return NOTHING
-        if number in (float("inf"), float("-inf")):
-            return "∞" if number > 0 else "-∞"
-        text = f"{number:+.{self.digits}f}" if signed else f"{number:.{self.digits}f}"
-        return text.lstrip("+-") if not float(text) else text
-
-
-Entry = str | Value
-"""The contents of one field of a table."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +40,8 @@ class TableRow:
 
     kind: RowKind
     entries: Sequence[Entry]
+    source: Source | None = None
+    """Of its numbers that have none themselves."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +81,7 @@ def _family(column: Column) -> str:
 def _part(table: Table, family: str, indices: Sequence[int]) -> Table:
     names = [replace(c, name=c.name.removeprefix(f"{family}/")) for c in table.columns]
     rows = [
-        TableRow(row.kind, [row.entries[i] for i in (0, *indices)])
+        replace(row, entries=[row.entries[i] for i in (0, *indices)])
         for row in table.rows
         if any(row.entries[i] != NOTHING for i in indices)
     ]
@@ -169,7 +118,9 @@ class MetricColumn:
     def value(self, row: Row) -> Value | None:
         """The value of an entrant; None if it did not play the task."""
         cell = row.cells.get(self.task.name)
-        return None if cell is None else Value(cell.shown(self.metric), self.digits)
+        if cell is None:
+            return None
+        return Value(cell.shown(self.metric), self.digits, source=Source(row.name, self.task.name))
 
 
 def metric_columns(found: SuiteResults, metrics: Sequence[str] = ()) -> list[MetricColumn]:
@@ -204,7 +155,8 @@ def scores(found: SuiteResults, metrics: Sequence[str] = ()) -> Table:
         stats = [cell.reply_stats for cell in row.cells.values()]
         moves, void = sum(s.moves for s in stats), sum(cell.void for cell in row.cells.values())
         rate = sum(s.fallbacks for s in stats) / moves if moves else nan
-        rows.append(TableRow(_kind(row), [*entries, percent(rate), str(void), _seen(row)]))
+        entries += [percent(rate), str(void), _seen(row)]
+        rows.append(TableRow(_kind(row), entries, Source(row.name)))
     for source in found.suite.published:
         values = [source.values.get(s.task.name) if s.first else None for s in shown]
         if any(value is not None for value in values):
@@ -274,7 +226,9 @@ def task_scores(found: SuiteResults) -> Table | None:
     """Summaries of what tables show; published rows too, if all their tasks were published."""
     names = [summary.name for summary in shown_summaries(found)]
     rows = [
-        TableRow(_kind(row), [row.label, *(_value(row.summaries.get(name)) for name in names)])
+        TableRow(
+            _kind(row), [row.label, *(_value(row.summaries.get(name)) for name in names)], Source(row.name)
+        )
         for row in found.rows
         if row.summaries.keys() & set(names)
     ]
@@ -304,7 +258,11 @@ def further(found: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
     """Every metric that `scores` does not show."""
     known = {(s.task.name, s.metric.name) for s in metric_columns(found, metrics) if not s.normalised}
     rows = [
-        TableRow(_kind(row), [row.label, name, column.unit, raw(cell.metrics[metric.name], metric)])
+        TableRow(
+            _kind(row),
+            [row.label, name, column.unit, raw(cell.metrics[metric.name], metric)],
+            Source(row.name, name),
+        )
         for row in found.rows
         for name, cell in row.cells.items()
         for metric in cell.task.metrics
@@ -325,7 +283,7 @@ def replies(found: SuiteResults) -> Table:
         Column("blind", "first metric"), Column("tokens", "all seats"), Column("cost", "all seats"),
     )  # fmt: skip
     rows = [
-        TableRow(_kind(row), [row.label, name, *_reply_entries(cell)])
+        TableRow(_kind(row), [row.label, name, *_reply_entries(cell)], Source(row.name, name))
         for row in found.rows
         for name, cell in row.cells.items()
     ]
@@ -354,7 +312,7 @@ def pairs(found: SuiteResults) -> Table | None:
         Column("still needed", "episodes each"),
     )  # fmt: skip
     labels = {row.name: row.label for row in found.rows}
-    rows = [TableRow("ours", _pair(pair, labels)) for pair in found.pairs]
+    rows = [TableRow("ours", _pair(pair, labels), Source(task=pair.task)) for pair in found.pairs]
     notes = [
         "An entrant is better if the 95% interval excludes 0, which is the case exactly if p is below 0.05. "
         "Fewer than 6 seeds cannot show a difference.",

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ludens.core.plain import one_line
-from ludens.run.report.tables import Entry, Table, TableRow, Value, in_parts
+from ludens.run.report.tables import Table, TableRow, in_parts
+from ludens.run.report.values import Entry, Value
 
 WIDTH = 160
 
