@@ -86,7 +86,8 @@ class Catalogue:
     def folder(self, name: str) -> Path | None:
         """The folder of a run; None if there is no such run."""
         with self._lock:
-            self._scan()
+            if name not in self._folders:
+                self._scan()
             found = self._folders.get(name)
         return found if found is not None and (found / "run.json").is_file() else None
 
