@@ -1,6 +1,6 @@
 // Replaces parts of a page by newer ones from the server while the page is open.
 
-const AGAIN = 1500, IDLE = 5000;
+const AGAIN = 1500, IDLE = 3000;
 
 /** Parse a part of a page. The server escapes all text; scripts in it would not run. */
 export const parse = (html) => new DOMParser().parseFromString(html, "text/html");
