@@ -22,6 +22,7 @@ BENCHES: dict[str, str] = {
     "comma": "ludens.bench.comma:rows",
     "runs": "ludens.bench.runs:rows",
     "vs-bench": "ludens.bench.vs_bench:rows",
+    "web": "ludens.bench.web:rows",
 }
 """Name to "module:function"; the first line of the function's docstring says what is measured."""
 

@@ -191,12 +191,13 @@ class RunReader:
         self.lines = LineReader(folder)
 
     def read(self, seconds: float = inf) -> bool:
-        """Read for so long; returns whether everything written so far was read."""
-        until = monotonic() + seconds
+        """Read for so long, but at least one line; returns whether everything written so far was read."""
+        until = inf
         for head, offset, data in self.lines.read():
             episode = read_record(self.folder, head, data).episode
             self._check.check(head, episode)
             self._cells[head.entrant, head.task].add(head, offset, episode)
+            until = min(until, monotonic() + seconds)  # the first line takes longer: the jobs are listed
             if monotonic() >= until:
                 return False
         return True

@@ -18,9 +18,9 @@ from ludens.run.lines import EPISODES
 from ludens.run.report.page import sections
 from ludens.run.results import Results, RunReader, results_of
 
-FIRST, SLICE = 0.4, 0.5
+FIRST, SLICE = 0.3, 0.5
 """Seconds of reading before the first results, and between looks at the clock."""
-PATIENCE = 1.0
+PATIENCE = 1.5
 """Seconds that a request waits for results before it shows what there is."""
 SHARE = 4
 """Results are computed again only after so many times the seconds that took, until all is read."""
