@@ -333,3 +333,27 @@ async def test_markup_of_players_is_text(reported_runs: Path, serve: Serve) -> N
         text = await text_of(client, path)
         assert "<script>alert" not in text
         assert "\u202e" not in text
+
+
+async def test_an_episode_of_an_unknown_suite_can_be_replayed(tmp_path: Path, serve: Serve) -> None:
+    await played(tmp_path / "odd", plan_of("bot/random", suite=TURNS, limit=2))
+    key, _ = first(tmp_path / "odd", "bot/random", "turns")
+    plan = tmp_path / "odd" / "run.json"
+    plan.write_bytes(plan.read_bytes().replace(b"tests.support.suites:TURNS", b"os:system"))
+    client = await serve(tmp_path)
+    assert '<article class="panel"' in await text_of(client, f"/episode/odd?key={quote(key, safe='')}")
+
+
+async def test_an_episode_of_another_version_is_explained(
+    tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ludens.games.tic_tac_toe.rules import TicTacToe
+
+    await played(tmp_path / "old", plan_of("bot/random", suite=TURNS, limit=2))
+    key, _ = first(tmp_path / "old", "bot/random", "turns")
+    monkeypatch.setattr(TicTacToe, "version", TicTacToe.version + 1)
+    client = await serve(tmp_path)
+    query = f"key={quote(key, safe='')}"
+    assert "installed version" in await text_of(client, f"/episode/old?{query}")
+    assert (await client.get(f"/episode-step/old?{query}&step=0")).status == 404
+    assert (await client.get(f"/episode-file/old?{query}&seat=x&format=gif")).status == 400

@@ -148,7 +148,10 @@ async def _others(request: web.Request, run: str, head: Head, offset: int, seed:
     if folder is None:
         return []
     live = await request.app[LIVE].get(run, folder)
-    await live.update(_WAIT)
+    try:
+        await live.update(_WAIT)
+    except UsageError:  # an unknown suite: the episode itself can be shown
+        return []
     if live.snapshot is None:
         return []
     lines = await asyncio.to_thread(all_lines, live.snapshot)

@@ -20,7 +20,7 @@ from ludens.run.results import Results, RunReader, results_of
 
 FIRST, SLICE = 0.3, 0.5
 """Seconds of reading before the first results, and between looks at the clock."""
-PATIENCE = 1.5
+PATIENCE = 1.0
 """Seconds that a request waits for results before it shows what there is."""
 SHARE = 4
 """Results are computed again only after so many times the seconds that took, until all is read."""
@@ -90,8 +90,6 @@ class LiveRun:
         if not self.error:
             try:
                 done = self._reader.read(FIRST if self._shown_end < 0 else SLICE)
-            except RunGone:
-                raise
             except UsageError as error:
                 self.error = str(error)
         self.end = self._reader.lines.end
