@@ -65,6 +65,8 @@ class LiveRun:
     async def update(self, patience: float = PATIENCE) -> None:
         """Read what is new; wait for it no longer than this."""
         if self._task is None or self._task.done():
+            if self._task is not None and not self._task.cancelled():
+                self._task.exception()  # of a task for which nobody waited long enough; it occurs again
             self._task = asyncio.create_task(self._read_all())
         done, _ = await asyncio.wait({self._task}, timeout=patience)
         for task in done:

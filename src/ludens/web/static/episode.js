@@ -8,7 +8,7 @@ const speed = document.getElementById("speed");
 const MARKS = {
   verified: "✓ the picture has the recorded hash",
   differs: "✗ the picture differs from the recorded one",
-  none: "no picture was recorded for this seat in this step",
+  none: "no picture was recorded here",
 };
 
 function element(name, className, text = "") {
