@@ -51,7 +51,7 @@ class Vlm(Agent):
     async def act(self, ask: Ask) -> Reply:
         answer = await self.model.answer(Request(prompt(ask, self.options), sample=ask.sample))
         finish = "" if answer.finish == "stop" else answer.finish
-        reply = Reply(answer.text, None, answer.usage, finish, answer.reasoning)
+        reply = Reply(answer.text, None, answer.usage, finish, answer.reasoning, answer.tokens)
         if answer.finish == "filtered":
             # The text, if any, is the filter's: where messages are free it must not become one.
             filtered = Unreadable("a content filter blocked the reply.")

@@ -98,6 +98,8 @@ class Tokens:
     """By which the logits were divided."""
     suppressed: tuple[int, ...]
     """Ids whose probability was set to zero: placeholders of pictures."""
+    pictures: Sequence[Picture] = ()
+    """The pictures fed, in the order of their placeholders."""
 
 
 @dataclass(slots=True)

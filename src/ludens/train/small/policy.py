@@ -1,0 +1,309 @@
+"""The small model as a policy: short prompts, its own vocabulary, batched sampling with log-probabilities."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+import torch
+from torch import Tensor
+from torch.nn import Parameter
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.episode import Usage
+from ludens.core.errors import BadFile
+from ludens.core.files import write_atomically
+from ludens.core.random import stream
+from ludens.core.view import Picture
+from ludens.models.batching import Batcher
+from ludens.models.chat import Tokens as TokenRecord
+from ludens.rebuild import Sample as Rebuilt
+from ludens.train.batch import left_padded, right_padded
+from ludens.train.policy import Policy
+from ludens.train.sample import Sample
+from ludens.train.small.network import Network, Size, Tokens
+from ludens.train.small.tokens import NEW_LINE, Vocabulary
+
+SETTINGS, WEIGHTS = "small.json", "model.safetensors"
+PICTURES = 4096
+"""Most pictures kept in memory, shrunk."""
+
+
+def short_prompt(game: str, ask: Ask) -> str:
+    """What a small model is told: game, seat, role, stage and the notes; rules are learnt from play."""
+    parts = [part for part in (game, ask.seat, ask.role, ask.stage) if part]
+    return f"{' '.join(parts)}\n{ask.observation.notes}\n"
+
+
+class SmallPolicy(Policy):
+    """Network and vocabulary.
+
+    Args:
+        size: Of the network.
+        vocabulary: Every piece it can read and say.
+        temperature: Of sampling; 0 is greedy.
+        max_tokens: Most tokens in a reply.
+        batch: Most requests in a batch.
+        seed: Of weights and sampling.
+        blind: Whether it is shown flat pictures.
+        device: Where it runs.
+    """
+
+    def __init__(
+        self,
+        size: Size,
+        vocabulary: Vocabulary,
+        *,
+        temperature: float = 1.0,
+        max_tokens: int = 32,
+        batch: int = 512,
+        seed: int = 0,
+        blind: bool = False,
+        device: str = "auto",
+    ) -> None:
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.device = torch.device(device)
+        self.size, self.vocabulary = size, vocabulary
+        self.temperature, self.max_tokens, self.batch, self.blind = temperature, max_tokens, batch, blind
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            self.network = Network(size, len(vocabulary)).to(self.device)
+        self.generator = torch.Generator(self.device).manual_seed(seed)
+        starts = [piece in NEW_LINE for piece in vocabulary.pieces]
+        self._new_line = torch.tensor(starts, device=self.device)
+        self._suppressed = [vocabulary.pad, vocabulary.unknown]
+        self._pictures: OrderedDict[str, Tensor] = OrderedDict()
+        self._agent: Agent | None = None
+
+    def agent(self) -> Agent:
+        if self._agent is None:
+            self._agent = SmallAgent(self)
+        return self._agent
+
+    def parameters(self) -> list[Parameter]:
+        return [parameter for parameter in self.network.parameters() if parameter.requires_grad]
+
+    def reseed(self, *names: int) -> None:
+        self.generator.manual_seed(stream(0, "policy", *names).below(2**63))
+
+    def train(self, training: bool) -> None:
+        self.network.train(training)
+
+    def encode(self, prompt: str) -> list[int]:
+        """The ids of a prompt; of one that is too long, the end."""
+        return self.vocabulary.encode(prompt)[-(self.size.longest - self.max_tokens) :]
+
+    def demonstration(self, rebuilt: Rebuilt) -> Sample:
+        prompt = self.encode(short_prompt(rebuilt.game, rebuilt.ask))
+        completion = [*self.vocabulary.encode(rebuilt.completion), self.vocabulary.end][: self.max_tokens]
+        return Sample(
+            prompt,
+            completion,
+            [0.0] * len(completion),
+            rebuilt.ask.observation.images[-1:],
+            seat=rebuilt.move.seat,
+            role=rebuilt.role,
+            stage=rebuilt.stage,
+            step=rebuilt.move.step,
+        )
+
+    def logprobs(self, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
+        prompts = left_padded([s.prompt_ids for s in samples], self.vocabulary.pad)
+        completions = right_padded([s.completion_ids for s in samples], self.vocabulary.pad, int)
+        ids = torch.cat([prompts, completions], 1).to(self.device)
+        mask = right_padded([[1.0] * len(s.completion_ids) for s in samples], 0.0).to(self.device)
+        padding = torch.tensor([prompts.shape[1] - len(s.prompt_ids) for s in samples], device=self.device)
+        tokens = Tokens.of(ids[:, :-1], padding, self._new_line)
+        with self._precision():
+            logits = self.network.logits(self._shown(samples), tokens, completions.shape[1])
+        temperatures = torch.tensor([s.temperature for s in samples], device=self.device)
+        values = self._distribution(logits, temperatures[:, None, None])
+        drawn = values.gather(-1, ids[:, -completions.shape[1] :, None])[..., 0]
+        return torch.where(mask.bool(), drawn, torch.zeros_like(drawn)), mask
+
+    @torch.no_grad()
+    def sample(
+        self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]
+    ) -> list[TokenRecord]:
+        """Draw a reply to each prompt."""
+        rows = [Sample(prompt, [], [], shown) for prompt, shown in zip(prompts, pictures, strict=True)]
+        ids = left_padded(prompts, self.vocabulary.pad).to(self.device)
+        padding = torch.tensor([ids.shape[1] - len(prompt) for prompt in prompts], device=self.device)
+        temperature = self.temperature or 1.0
+        drawn, values = [], []
+        ended = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
+        with self._precision():
+            decoder = self.network.decoder
+            looks = decoder.look(self.network.encoder(self._shown(rows)))
+            past: list[tuple[Tensor, Tensor]] = []
+            tokens = Tokens.of(ids, padding, self._new_line)
+            mask, start = tokens.mask(), 0
+            for _ in range(self.max_tokens):
+                here = slice(start, None)
+                x = decoder.embed(
+                    tokens.ids[:, here],
+                    tokens.position[:, here],
+                    tokens.line[:, here],
+                    tokens.column[:, here],
+                )
+                hidden = decoder(x, looks, mask[:, :, here], past)
+                logprobs = self._distribution(decoder.head(hidden[:, -1]), temperature)
+                token = self._draw(logprobs)
+                drawn.append(token)
+                values.append(logprobs.gather(1, token[:, None])[:, 0])
+                ended |= token == self.vocabulary.end
+                if bool(ended.all()):
+                    break
+                start = ids.shape[1]
+                ids = torch.cat([ids, token[:, None]], 1)
+                tokens = Tokens.of(ids, padding, self._new_line)
+                mask = tokens.mask()
+        return self._records(
+            rows, torch.stack(drawn, 1).tolist(), torch.stack(values, 1).tolist(), temperature
+        )
+
+    def _distribution(self, logits: Tensor, temperature: Tensor | float) -> Tensor:
+        """Log-probabilities; padding and unknown pieces are never said."""
+        scaled = logits.float() / temperature
+        scaled[..., self._suppressed] = -torch.inf
+        return scaled.log_softmax(-1)
+
+    def _draw(self, logprobs: Tensor) -> Tensor:
+        if self.temperature == 0:
+            return logprobs.argmax(-1)
+        return torch.multinomial(logprobs.exp(), 1, generator=self.generator)[:, 0]
+
+    def _records(
+        self, rows: Sequence[Sample], drawn: list[list[int]], values: list[list[float]], temperature: float
+    ) -> list[TokenRecord]:
+        records = []
+        for row, ids, logprobs in zip(rows, drawn, values, strict=True):
+            end = self.vocabulary.end
+            length = ids.index(end) + 1 if end in ids else len(ids)
+            drawn_ids, values_drawn, never = ids[:length], logprobs[:length], (*self._suppressed,)
+            records.append(
+                TokenRecord(row.prompt_ids, drawn_ids, values_drawn, temperature, never, row.pictures)
+            )
+        return records
+
+    def _precision(self) -> Any:
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda")
+
+    def _shown(self, samples: Iterable[Sample]) -> Tensor:
+        """The last picture of every sample, (samples, 3, side, side), around 0; grey where there is none."""
+        grey = torch.full((3, self.size.side, self.size.side), 127, dtype=torch.uint8)
+        shown = [
+            self._shrunk(sample.pictures[-1]) if sample.pictures and not self.blind else grey
+            for sample in samples
+        ]
+        return torch.stack(shown).to(self.device).float() / 127.5 - 1
+
+    def _shrunk(self, picture: Picture) -> Tensor:
+        """A picture at the side of the network, as bytes; kept by hash."""
+        if (known := self._pictures.get(picture.hash)) is not None:
+            self._pictures.move_to_end(picture.hash)
+            return known
+        pixels = torch.from_numpy(picture.rgb()).permute(2, 0, 1).contiguous()
+        if pixels.shape[1:] != (self.size.side, self.size.side):
+            wanted = (self.size.side, self.size.side)
+            pixels = torch.nn.functional.interpolate(pixels[None].float(), wanted, mode="area")[0]
+            pixels = pixels.round().to(torch.uint8)
+        self._pictures[picture.hash] = pixels
+        if len(self._pictures) > PICTURES:
+            self._pictures.popitem(last=False)
+        return pixels
+
+    def frozen(self) -> SmallPolicy:
+        made = copy.copy(self)
+        made.network = copy.deepcopy(self.network).requires_grad_(False).eval()
+        made.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
+        made._agent = None
+        return made
+
+    def save(self, folder: Path) -> None:
+        from safetensors.torch import save_file
+
+        settings = {
+            "size": {name: getattr(self.size, name) for name in Size.__dataclass_fields__},
+            "vocabulary": self.vocabulary.pieces,
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+        }
+        write_atomically(folder / SETTINGS, orjson.dumps(settings, option=orjson.OPT_INDENT_2))
+        save_file(self.network.state_dict(), folder / WEIGHTS)
+
+    def load(self, folder: Path) -> None:
+        from safetensors.torch import load_file
+
+        self.network.load_state_dict(load_file(folder / WEIGHTS, device=str(self.device)))
+
+    @staticmethod
+    def read(folder: Path, **settings: Any) -> SmallPolicy:
+        """The policy that `save` wrote."""
+        try:
+            stored = orjson.loads((folder / SETTINGS).read_bytes())
+            size, vocabulary = Size(**stored["size"]), Vocabulary(stored["vocabulary"])
+            kept = {name: stored[name] for name in ("temperature", "max_tokens")}
+        except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise BadFile(f"{folder} does not hold a small model: {error}.") from None
+        policy = SmallPolicy(size, vocabulary, **{**kept, **settings})
+        policy.load(folder)
+        policy.network.eval()
+        return policy
+
+
+class _Question(NamedTuple):
+    prompt: list[int]
+    pictures: Sequence[Picture]
+
+
+@dataclass
+class SmallAgent(Agent):
+    """Asks the small model. One agent plays many games: its batcher is shared by all seated copies."""
+
+    policy: SmallPolicy
+    name: str = "small/live"
+    _shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    kind = "small"
+    waits = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.sees, self.waits = "image", True
+
+    @property
+    def spec(self) -> str:
+        return self.name
+
+    async def act(self, ask: Ask) -> Reply:
+        prompt = self.policy.encode(short_prompt(self.game.name, ask))
+        record = await self._batcher().ask(_Question(prompt, ask.observation.images[-1:]))
+        ended = record.completion_ids[-1] == self.policy.vocabulary.end
+        text = self.policy.vocabulary.decode(record.completion_ids)
+        usage = Usage(len(prompt), len(record.completion_ids), images=len(record.pictures))
+        return Reply(text, None, usage, "" if ended else "length", tokens=record)
+
+    def _batcher(self) -> Batcher[_Question, TokenRecord]:
+        loop = asyncio.get_running_loop()
+        if self._shared.get("loop") is not loop:
+            # The composition of a batch must not depend on timing: it starts when all games wait.
+            made = Batcher(self._answer, self.policy.batch, 600.0)
+            self._shared.update(loop=loop, batcher=made)
+        batcher: Batcher[_Question, TokenRecord] = self._shared["batcher"]
+        return batcher
+
+    def _answer(self, questions: Sequence[_Question]) -> list[TokenRecord]:
+        return self.policy.sample([q.prompt for q in questions], [q.pictures for q in questions])
+
+    async def close(self) -> None:
+        batcher = self._shared.pop("batcher", None)
+        self._shared.clear()
+        if batcher is not None:
+            batcher.close()
