@@ -11,6 +11,7 @@ import pytest
 
 import ludens
 from ludens.core.config import PlayConfig
+from ludens.core.templates import TemplateOverrides
 from ludens.core.view import RenderOptions
 from ludens.train.rollout import Job, Rollouts
 from ludens.train.sample import Sample
@@ -52,12 +53,13 @@ def drawn(policy: Policy) -> list[Sample]:
     """Samples of unlike lengths with unlike pictures, some of them retries."""
     samples: list[Sample] = []
     for name, horizon in (("tic_tac_toe", 3), ("coin_dilemma", 2)):
-        config = PlayConfig(retries=1, horizon=horizon)
-        rollouts = Rollouts(ludens.make(name), policy.agent(), render=RenderOptions(size=256), config=config)
+        config = PlayConfig(retries=1, horizon=horizon, listed=False)
+        render = RenderOptions(size=256, templates=TemplateOverrides.of({name: {"rules": "Play."}}))
+        rollouts = Rollouts(ludens.make(name), policy.agent(), render=render, config=config)
 
         async def play(rollouts: Rollouts = rollouts) -> Any:
             try:
-                return await rollouts.play([Job(seed) for seed in range(2)])
+                return await rollouts.play([Job(0), Job(1)])
             finally:
                 await policy.agent().close()
 

@@ -49,7 +49,9 @@ class Vlm(Agent):
         return self.options.history()
 
     async def act(self, ask: Ask) -> Reply:
-        answer = await self.model.answer(Request(prompt(ask, self.options), sample=ask.sample))
+        messages = prompt(ask, self.options)
+        request = Request(messages, sample=ask.sample, ask=ask, game=self.game.name)
+        answer = await self.model.answer(request)
         finish = "" if answer.finish == "stop" else answer.finish
         reply = Reply(answer.text, None, answer.usage, finish, answer.reasoning, answer.tokens)
         if answer.finish == "filtered":

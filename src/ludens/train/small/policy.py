@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.episode import Usage
+from ludens.agents.vlm import Vlm
+from ludens.core.agent import Agent
+from ludens.core.ask import Ask
 from ludens.core.errors import BadFile
 from ludens.core.files import write_atomically
 from ludens.core.random import stream
 from ludens.core.view import Picture
-from ludens.models.batching import Batcher
 from ludens.models.chat import Tokens as TokenRecord
 from ludens.rebuild import Sample as Rebuilt
 from ludens.train.batch import left_padded, right_padded
@@ -51,7 +49,6 @@ class SmallPolicy(Policy):
         max_tokens: Most tokens in a reply.
         batch: Most requests in a batch.
         seed: Of weights and sampling.
-        blind: Whether it is shown flat pictures.
         device: Where it runs.
     """
 
@@ -64,14 +61,13 @@ class SmallPolicy(Policy):
         max_tokens: int = 32,
         batch: int = 512,
         seed: int = 0,
-        blind: bool = False,
         device: str = "auto",
     ) -> None:
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = torch.device(device)
         self.size, self.vocabulary = size, vocabulary
-        self.temperature, self.max_tokens, self.batch, self.blind = temperature, max_tokens, batch, blind
+        self.temperature, self.max_tokens, self.batch = temperature, max_tokens, batch
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             self.network = Network(size, len(vocabulary)).to(self.device)
@@ -84,7 +80,9 @@ class SmallPolicy(Policy):
 
     def agent(self) -> Agent:
         if self._agent is None:
-            self._agent = SmallAgent(self)
+            from ludens.train.small.model import SmallModel
+
+            self._agent = Vlm(SmallModel.live(self))
         return self._agent
 
     def parameters(self) -> list[Parameter]:
@@ -107,7 +105,7 @@ class SmallPolicy(Policy):
             prompt,
             completion,
             [0.0] * len(completion),
-            rebuilt.ask.observation.images[-1:],
+            rebuilt.pictures[-1:],
             seat=rebuilt.move.seat,
             role=rebuilt.role,
             stage=rebuilt.stage,
@@ -199,10 +197,7 @@ class SmallPolicy(Policy):
     def _shown(self, samples: Iterable[Sample]) -> Tensor:
         """The last picture of every sample, (samples, 3, side, side), around 0; grey where there is none."""
         grey = torch.full((3, self.size.side, self.size.side), 127, dtype=torch.uint8)
-        shown = [
-            self._shrunk(sample.pictures[-1]) if sample.pictures and not self.blind else grey
-            for sample in samples
-        ]
+        shown = [self._shrunk(sample.pictures[-1]) if sample.pictures else grey for sample in samples]
         return torch.stack(shown).to(self.device).float() / 127.5 - 1
 
     def _shrunk(self, picture: Picture) -> Tensor:
@@ -257,53 +252,3 @@ class SmallPolicy(Policy):
         policy.load(folder)
         policy.network.eval()
         return policy
-
-
-class _Question(NamedTuple):
-    prompt: list[int]
-    pictures: Sequence[Picture]
-
-
-@dataclass
-class SmallAgent(Agent):
-    """Asks the small model. One agent plays many games: its batcher is shared by all seated copies."""
-
-    policy: SmallPolicy
-    name: str = "small/live"
-    _shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    kind = "small"
-    waits = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.sees, self.waits = "image", True
-
-    @property
-    def spec(self) -> str:
-        return self.name
-
-    async def act(self, ask: Ask) -> Reply:
-        prompt = self.policy.encode(short_prompt(self.game.name, ask))
-        record = await self._batcher().ask(_Question(prompt, ask.observation.images[-1:]))
-        ended = record.completion_ids[-1] == self.policy.vocabulary.end
-        text = self.policy.vocabulary.decode(record.completion_ids)
-        usage = Usage(len(prompt), len(record.completion_ids), images=len(record.pictures))
-        return Reply(text, None, usage, "" if ended else "length", tokens=record)
-
-    def _batcher(self) -> Batcher[_Question, TokenRecord]:
-        loop = asyncio.get_running_loop()
-        if self._shared.get("loop") is not loop:
-            # The composition of a batch must not depend on timing: it starts when all games wait.
-            made = Batcher(self._answer, self.policy.batch, 600.0)
-            self._shared.update(loop=loop, batcher=made)
-        batcher: Batcher[_Question, TokenRecord] = self._shared["batcher"]
-        return batcher
-
-    def _answer(self, questions: Sequence[_Question]) -> list[TokenRecord]:
-        return self.policy.sample([q.prompt for q in questions], [q.pictures for q in questions])
-
-    async def close(self) -> None:
-        batcher = self._shared.pop("batcher", None)
-        self._shared.clear()
-        if batcher is not None:
-            batcher.close()
