@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "repair": ("ludens.cli.repair:repair", "Move invalid lines of a run aside, so that it can be resumed."),
     "judge": ("ludens.cli.judge:judge", "Label communication errors in the conversations of a run."),
     "data": ("ludens.cli.data:data", "Build a dataset of questions: Parquet, PNG files, a manifest."),
+    "train": ("ludens.cli.train:train", "Train a model by playing, as a recipe says."),
     "models": (
         "ludens.cli.models:models",
         "List model providers; `models test SPEC` tests one.",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 from time import perf_counter
 from typing import Any
 
 from ludens.core.config import PlayConfig
+from ludens.core.episode import Episode
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 from ludens.train import ranks
@@ -41,6 +43,8 @@ class Trainer:
     iteration: int = 0
     history: list[dict[str, float]] = field(default_factory=list)
     """The measurements of every iteration."""
+    last_games: list[Episode] = field(default_factory=list)
+    """Held-out games of the last iteration, or games of training where there are none."""
 
     def __post_init__(self) -> None:
         recipe = self.recipe
@@ -73,6 +77,8 @@ class Trainer:
         losses = self.updater.update(samples, self.reference, seed=self.iteration)
         updated = perf_counter()
         held_out = await self.rollouts.play(self.held_out_jobs())
+        blind = await self._blind_control()
+        trained = self.algorithm.stage
         statistics, switched = self.algorithm.observe(_everywhere(held_out))
         if switched and self.recipe.reference.anchor == "switch":
             self.reference = self.policy.frozen()
@@ -83,12 +89,23 @@ class Trainer:
             **_measure(trajectories, samples),
             **losses,
             **statistics,
+            **({"trained_clue": float(trained == "clue")} if trained else {}),
+            **_rewards(held_out, "held_out"),
+            **_rewards(blind, "blind"),
             "play_s": played - began,
             "update_s": updated - played,
             "s": perf_counter() - began,
         }
         self.history.append(measured)
+        self.last_games = [trajectory.episode for trajectory in held_out or trajectories]
         return measured
+
+    async def _blind_control(self) -> list[Trajectory]:
+        """The held-out games once more, played without seeing: does the reward need the picture?"""
+        every = self.recipe.monitor.blind
+        if not every or self.iteration % every:
+            return []
+        return await replace(self.rollouts, learner=self.policy.agent(blind=True)).play(self.held_out_jobs())
 
     def jobs(self) -> list[Job]:
         """The games of this iteration and rank: whole groups, no seed twice."""
@@ -158,6 +175,19 @@ def _everywhere(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
         return list(trajectories)
     own = [Trajectory(trajectory.episode) for trajectory in trajectories]
     return [trajectory for part in ranks.gather(own) for trajectory in part]
+
+
+def _rewards(trajectories: Sequence[Trajectory], name: str) -> dict[str, float]:
+    """Mean rewards by role and stage, over all ranks."""
+    rewards: dict[str, list[float]] = defaultdict(list)
+    for trajectory in trajectories:
+        for sample in trajectory.samples:
+            rewards[" ".join(filter(None, (name, sample.role, sample.stage)))].append(sample.reward)
+    merged: dict[str, list[float]] = defaultdict(list)
+    for part in ranks.gather(dict(rewards)):
+        for key, values in part.items():
+            merged[key].extend(values)
+    return {key: fmean(values) for key, values in sorted(merged.items())}
 
 
 def _measure(trajectories: Sequence[Trajectory], samples: Sequence[Sample]) -> dict[str, float]:

@@ -20,8 +20,12 @@ class Policy(ABC):
     """A model in training, or a frozen copy of one. The loop knows nothing else about it."""
 
     @abstractmethod
-    def agent(self) -> Agent:
-        """A player of many games at once, whose replies hold their tokens (`Reply.tokens`)."""
+    def agent(self, *, blind: bool = False) -> Agent:
+        """A player of many games at once, whose replies hold their tokens (`Reply.tokens`).
+
+        Args:
+            blind: Whether it is shown flat pictures: the control of what seeing is worth.
+        """
 
     @abstractmethod
     def parameters(self) -> list[Parameter]:

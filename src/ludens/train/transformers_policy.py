@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,7 +69,7 @@ class TransformersPolicy(Policy):
             model = get_peft_model(model, config)
         self.model = model
         self._images = CachedImageProcessor(processor.image_processor, options.pixel_cache * 2**20)
-        self._agent: Agent | None = None
+        self._live: LocalModel | None = None
         self._suppressed = placeholders(self.base)
         self._takes_kinds = "mm_token_type_ids" in signature(self.base.forward).parameters
         if options.checkpointing:
@@ -99,8 +99,8 @@ class TransformersPolicy(Policy):
         """The transformers model without the wrapper of peft."""
         return self.model.get_base_model() if self.options.lora else self.model
 
-    def agent(self) -> Agent:
-        if self._agent is None:
+    def agent(self, *, blind: bool = False) -> Agent:
+        if self._live is None:
             made = _PolicyModel.live(
                 self.model,
                 self.processor,
@@ -114,8 +114,8 @@ class TransformersPolicy(Policy):
             )
             assert isinstance(made, _PolicyModel)
             made.policy = self
-            self._agent = Vlm(made, self.prompt)
-        return self._agent
+            self._live = made
+        return Vlm(self._live, replace(self.prompt, blind=blind))
 
     def parameters(self) -> list[Parameter]:
         if self.adapter:
@@ -157,7 +157,7 @@ class TransformersPolicy(Policy):
             inputs["mm_token_type_ids"] = (ids == self.base.config.image_token_id).int()
         pictures = [picture for sample in samples for picture in sample.pictures]
         if pictures:
-            inputs.update(self._images([_pil(picture) for picture in pictures], return_tensors="pt"))
+            inputs.update(self._images([pil_image(picture) for picture in pictures], return_tensors="pt"))
         device, dtype = self.base.device, self.base.dtype
         moved = {
             name: tensor.to(device, dtype) if tensor.is_floating_point() else tensor.to(device)
@@ -194,7 +194,7 @@ class TransformersPolicy(Policy):
 
     def frozen(self) -> Policy:
         made = copy.copy(self)
-        made._agent = None
+        made._live = None
         if not self.options.lora:
             made.model = copy.deepcopy(self.model).requires_grad_(False).eval()
             return made
@@ -271,7 +271,8 @@ class _PolicyModel(LocalModel):
             return super().generate(items)
 
 
-def _pil(picture: Any) -> Any:
+def pil_image(picture: Any) -> Any:
+    """A picture for the image processor, with its hash."""
     from PIL import Image
 
     image = Image.fromarray(picture.rgb())

@@ -20,7 +20,9 @@ from ludens.core.errors import BadFile
 from ludens.core.files import write_atomically
 from ludens.core.random import stream
 from ludens.core.view import Picture
+from ludens.models.chat import Model
 from ludens.models.chat import Tokens as TokenRecord
+from ludens.models.specs import PromptOptions
 from ludens.rebuild import Sample as Rebuilt
 from ludens.train.batch import left_padded, right_padded
 from ludens.train.policy import Policy
@@ -76,14 +78,14 @@ class SmallPolicy(Policy):
         self._new_line = torch.tensor(starts, device=self.device)
         self._suppressed = [vocabulary.pad, vocabulary.unknown]
         self._pictures: OrderedDict[str, Tensor] = OrderedDict()
-        self._agent: Agent | None = None
+        self._model: Model | None = None
 
-    def agent(self) -> Agent:
-        if self._agent is None:
+    def agent(self, *, blind: bool = False) -> Agent:
+        if self._model is None:
             from ludens.train.small.model import SmallModel
 
-            self._agent = Vlm(SmallModel.live(self))
-        return self._agent
+            self._model = SmallModel.live(self)
+        return Vlm(self._model, PromptOptions(blind=blind))
 
     def parameters(self) -> list[Parameter]:
         return [parameter for parameter in self.network.parameters() if parameter.requires_grad]
@@ -219,7 +221,7 @@ class SmallPolicy(Policy):
         made = copy.copy(self)
         made.network = copy.deepcopy(self.network).requires_grad_(False).eval()
         made.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
-        made._agent = None
+        made._model = None
         return made
 
     def save(self, folder: Path) -> None:
