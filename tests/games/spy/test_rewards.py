@@ -15,7 +15,7 @@ from ludens.games.spy.rules import Spy, SpyState
 TABLE = [
     # Unanimous: mean 0, r_s = -0.1 * 4, r_c = 0.1 / 4 * 4.
     (4, (0, 0, 0, 0), -0.4, (0.1, 0.1, 0.1, 0.1)),
-    # Nobody for the spy, all for the first civilian: mean 1, r_s = 0.1; r_c1 = -0.025 - 0.3; others -0.025 + 0.1.
+    # All for the first civilian: mean 1, r_s = 0.1; r_c1 = -0.025 - 0.3; the others -0.025 + 0.1.
     (0, (4, 0, 0, 0), 0.1, (-0.325, 0.075, 0.075, 0.075)),
     # 2, 1, 1 and 0 votes: mean 0.5, lead 1.5; r_s = -0.15; r_c = 0.0375 - 0.1 * (v - 0.5).
     (2, (1, 1, 0, 0), -0.15, (-0.0125, -0.0125, 0.0875, 0.0875)),
@@ -29,7 +29,9 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("spy", "civilians", "r_spy", "r_civilians"), TABLE)
-def test_clue_rewards(spy: int, civilians: tuple[int, ...], r_spy: float, r_civilians: Sequence[float]) -> None:
+def test_clue_rewards(
+    spy: int, civilians: tuple[int, ...], r_spy: float, r_civilians: Sequence[float]
+) -> None:
     ours, theirs = clue_rewards(spy, civilians)
     assert ours == pytest.approx(r_spy)
     assert theirs == pytest.approx(r_civilians)
@@ -75,9 +77,7 @@ def _votes(game: Spy, **roles: str) -> dict[str, str]:
 
 def test_moves_earn_by_role_and_stage() -> None:
     game = Spy(civilians=4, rounds=2)
-    votes = _votes(
-        game, civilian_1="spy", civilian_2="spy", civilian_3="civilian_1", civilian_4="civilian_2"
-    )
+    votes = _votes(game, civilian_1="spy", civilian_2="spy", civilian_3="civilian_1", civilian_4="civilian_2")
     state, moves = _played(game, votes)
     expected = {"spy": -0.15, "civilian_1": -0.0125, "civilian_2": -0.0125, "civilian_3": 0.0875,
                 "civilian_4": 0.0875}  # fmt: skip
