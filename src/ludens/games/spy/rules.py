@@ -40,6 +40,12 @@ class Spy(Game):
     name = "spy"
     view_class = "ludens.games.spy.view:SpyView"
     imperfect_information = True
+    best = "bot/clever"
+    bots = {
+        "blunt": "ludens.games.spy.bots:Blunt",
+        "vague": "ludens.games.spy.bots:Vague",
+        "clever": "ludens.games.spy.bots:Clever",
+    }
 
     civilians: int = option(4, low=2, high=12, help="players who share one picture; the spy is one more")
     rounds: int = option(2, low=1, high=4, help="clues that every player gives")
