@@ -191,7 +191,8 @@ def test_samples_have_role_stage_and_reward() -> None:
     game = Spy(civilians=2, rounds=1)
     table = game.start(0).table
     spy = f"\\boxed{{{table.index('spy') + 1}}}"
-    players = _scripted(game, civilian_1=["\\boxed{A cube}", spy], civilian_2=["\\boxed{A ball}", "\\boxed{NA}"])
+    first, second = ["\\boxed{A cube}", spy], ["\\boxed{A ball}", "\\boxed{NA}"]
+    players = _scripted(game, civilian_1=first, civilian_2=second)
     taken = list(samples(play_sync(game, players, 0)))
     # One vote for the spy: mean 0, lead 1: spy -0.1, civilians 0.05 each.
     got = [(sample.role, sample.stage, round(sample.reward or 0, 6)) for sample in taken]
@@ -216,7 +217,7 @@ def test_seats_above_nine_can_be_voted_for() -> None:
     assert state.received[12] == 12
 
 
-@pytest.mark.parametrize("option", ["civilians=1", "civilians=13", "rounds=0", "rounds=5", "votes=all", "change=x"])
+@pytest.mark.parametrize("option", ["civilians=1", "civilians=13", "rounds=5", "votes=all", "change="])
 def test_wrong_options_are_one_sentence(option: str) -> None:
     with pytest.raises(UsageError):
         make(f"spy?{option}")
@@ -226,9 +227,9 @@ def test_options_are_kept_in_one_spelling() -> None:
     assert make("spy?change=shape,color") == make("spy")
 
 
-@pytest.mark.parametrize("spec", ["spy?civilians=2&rounds=1&votes=judge", "spy?civilians=3&rounds=1&change=size"])
-def test_variants_keep_every_rule(spec: str) -> None:
-    check_game(make(spec), seeds=(0,), views=(RenderOptions("classic", 256),))
+@pytest.mark.parametrize("option", ["votes=judge", "change=size"])
+def test_variants_keep_every_rule(option: str) -> None:
+    check_game(make(f"spy?civilians=2&rounds=1&{option}"), seeds=(0,), views=(RenderOptions("classic", 256),))
 
 
 @pytest.mark.parametrize("bot", ["first", "random", "guess", "best", "blunt", "vague", "clever"])
