@@ -232,7 +232,7 @@ def test_variants_keep_every_rule(option: str) -> None:
     check_game(make(f"spy?civilians=2&rounds=1&{option}"), seeds=(0,), views=(RenderOptions("classic", 256),))
 
 
-@pytest.mark.parametrize("bot", ["first", "random", "guess", "best", "blunt", "vague", "clever"])
+@pytest.mark.parametrize("bot", ["first", "random", "guess", "best", "oracle", "blunt", "vague", "clever"])
 def test_bots_play_every_seat(bot: str) -> None:
     game = make("spy?civilians=3")
     players = dict.fromkeys(game.seats, agent(f"bot/{bot}", game))
@@ -245,7 +245,7 @@ def test_an_undescribed_set_is_no_place_for_bots_that_read_scenes(monkeypatch: p
     monkeypatch.setattr("ludens.games.spy.bots.kind_of", lambda source: "photo")
     game = make("spy")
     with pytest.raises(BadOption, match="described scenes"):
-        play_sync(game, dict.fromkeys(game.seats, agent("bot/best", game)), 0)
+        play_sync(game, dict.fromkeys(game.seats, agent("bot/clever", game)), 0)
 
 
 def test_build_ask_needs_no_picture_of_the_other_side() -> None:

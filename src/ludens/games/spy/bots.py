@@ -5,7 +5,6 @@ They know no more than their seat does: the scene of their own picture, the clue
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
@@ -14,12 +13,9 @@ from ludens.games.spy.checker import check
 from ludens.games.spy.formats import ABSTAIN
 from ludens.games.spy.information import informativeness
 from ludens.games.spy.pairs import described, kind_of
+from ludens.games.spy.phrases import THERE_IS, named, placed, related
 from ludens.games.spy.rules import CLUE, SPY, Spy, SpyState
 from ludens.games.spy.scene import Object, Scene
-
-_SIDES = ("left", "right", "front", "back")
-_MIDDLE = 0.3
-_THERE_IS = "There is a "
 
 
 @dataclass
@@ -48,14 +44,14 @@ class Blunt(Agent):
 
     def clue(self, state: SpyState, mine: Scene, seat: str) -> str:
         """What to say."""
-        return self._fresh([thing for thing in mine.objects if _named(thing) not in state.clues], mine, state)
+        return self._fresh([thing for thing in mine.objects if named(thing) not in state.clues], mine, state)
 
     def _fresh(self, candidates: list[Object], mine: Scene, state: SpyState) -> str:
         """A full description of one of the objects, or of two of them where all were described before."""
         if candidates:
-            return _named(self.random.choice(candidates))
+            return named(self.random.choice(candidates))
         first, second = self.random.sample(mine.objects, 2)
-        return _related(first, second)
+        return related(first, second)
 
     def vote(self, state: SpyState, mine: Scene, seat: str) -> str:
         """Whom to suspect."""
@@ -90,14 +86,14 @@ class Clever(Blunt):
     def clue(self, state: SpyState, mine: Scene, seat: str) -> str:
         if seat != SPY:
             return super().clue(state, mine, seat)
-        confirmed = [thing for thing in mine.objects if _named(thing) in state.clues]
+        confirmed = [thing for thing in mine.objects if named(thing) in state.clues]
         changed = _changed(state, mine)
         fresh = [thing for thing in mine.objects if thing not in confirmed and thing not in changed]
         if fresh:
-            return _named(self.random.choice(fresh))
+            return named(self.random.choice(fresh))
         if len(confirmed) > 1:
-            return _related(*self.random.sample(confirmed, 2))
-        new = [clue for thing in confirmed for clue in _placed(thing) if clue not in state.clues]
+            return related(*self.random.sample(confirmed, 2))
+        new = [clue for thing in confirmed for clue in placed(thing) if clue not in state.clues]
         return self.random.choice(new) if new else super().clue(state, mine, seat)
 
     def suspicion(self, state: SpyState, mine: Scene) -> list[float]:
@@ -114,7 +110,7 @@ class Clever(Blunt):
 def _changed(state: SpyState, mine: Scene) -> list[Object]:
     """The objects that may have changed, judging by what others name and one's own picture does not have:
     by the paper's rule, size and material stay."""
-    named = {clue.removeprefix(_THERE_IS) for clue in state.clues if clue.startswith(_THERE_IS)}
+    named = {clue.removeprefix(THERE_IS) for clue in state.clues if clue.startswith(THERE_IS)}
     others = [name.split() for name in named - {thing.name for thing in mine.objects}]
     kinds = {(words[0], words[2]) for words in others if len(words) == 4}
     return [thing for thing in mine.objects if (thing.size, thing.material) in kinds]
@@ -135,20 +131,3 @@ def _by_player(state: SpyState) -> list[list[str]]:
     """The clues of each player at the table."""
     players = len(state.table)
     return [state.clues[place::players] for place in range(players)]
-
-
-def _named(thing: Object) -> str:
-    return _THERE_IS + thing.name
-
-
-def _related(first: Object, second: Object) -> str:
-    side = "left" if first.x < second.x else "right"
-    return f"The {first.name} is to the {side} of the {second.name}"
-
-
-def _placed(thing: Object) -> Iterator[str]:
-    """True sentences about where an object is."""
-    for side, value in zip(_SIDES, (-thing.x, thing.x, -thing.y, thing.y), strict=True):
-        if value > _MIDDLE:
-            where = f"on the {side}" if side in ("left", "right") else f"in the {side}"
-            yield f"The {thing.name} is {where}"

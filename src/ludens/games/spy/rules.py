@@ -13,9 +13,11 @@ from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
 from ludens.games.spy.formats import ABSTAIN, CLUE_LIMIT, clean_clue
-from ludens.games.spy.pairs import FLAT, Stored, with_hash
+from ludens.games.spy.pairs import FLAT, Stored, described, with_hash
+from ludens.games.spy.phrases import named, related
 from ludens.games.spy.rewards import clue_rewards, lowest_clue_rewards, vote_reward
 from ludens.games.spy.scene import Pair, make_pair, modify, parse_change
+from ludens.games.spy.stock import STOCK_CLUES
 
 SPY, CIVILIAN, JUDGE = "spy", "civilian", "judge"
 CLUE, DECISION = "clue", "decision"
@@ -40,7 +42,7 @@ class Spy(Game):
     name = "spy"
     view_class = "ludens.games.spy.view:SpyView"
     imperfect_information = True
-    best = "bot/clever"
+    best = "bot/oracle"
     bots = {
         "blunt": "ludens.games.spy.bots:Blunt",
         "vague": "ludens.games.spy.bots:Vague",
@@ -161,6 +163,22 @@ class SpyState(State):
 
     def fallback(self, seat: str) -> str | None:
         return "" if self.stage == CLUE else UNREADABLE
+
+    def solution(self, seat: str) -> str | None:
+        """The vote for the spy, and a clue about objects that are the same in both pictures."""
+        if self.stage == DECISION:
+            return str(self.spy + 1)
+        pair = described(self.pair)
+        if pair is None:
+            return STOCK_CLUES[len(self.clues) % len(STOCK_CLUES)]
+        scene = pair.modified if seat == SPY else pair.original
+        same = [thing for index, thing in enumerate(scene.objects) if index not in pair.changed]
+        new = [
+            clue
+            for thing in (same if seat == SPY else scene.objects)
+            if (clue := named(thing)) not in self.clues
+        ]
+        return new[0] if new else related(same[0], same[-1])
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         if self.stage == CLUE:

@@ -49,7 +49,7 @@ SOURCES = {"flat": FLAT, "clevr": "clevr-16", "chart": "chart-16"}
 class VisionZero(SuiteBuilder):
     """100 games on each source, half of them as the spy."""
 
-    reference: str = option("", help="the agent to play against; bot/best by default, bot/random on charts")
+    reference: str = option("", help="the agent to play against; bot/clever by default, bot/random on charts")
     source: str = option("", help="one picture set, by name or path, instead of the sources that come along")
 
     def build(self) -> Suite:
@@ -63,7 +63,7 @@ class VisionZero(SuiteBuilder):
 
     def _task(self, name: str, options: str, source: str = FLAT) -> Task:
         described = kind_of(with_hash(source)) == "scenes"
-        reference = self.reference or ("bot/best" if described else "bot/random")
+        reference = self.reference or ("bot/clever" if described else "bot/random")
         game = f"spy?{options}"
         return Task(name, game, _sides(game, reference), GAMES, METRICS)
 
