@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -39,7 +38,7 @@ def train(
     ranks.start()
     try:
         first = ranks.world()[0] == 0
-        asyncio.run(run(chosen, folder, print if first else _silent))
+        run(chosen, folder, print if first else _silent)
         if first:
             print(f"Checkpoints and curves: {folder}")
     finally:

@@ -136,7 +136,7 @@ def _votes(trajectory: Trajectory) -> tuple[list[str | None], str]:
         raise BadOption(
             f"{trajectory.episode.game} has no votes: the algorithm spo needs the game spy."
         ) from None
-    return list(votes.values()), spy
+    return [None if vote == "n/a" else vote for vote in votes.values()], str(spy)
 
 
 def algorithm(recipe: Recipe) -> Algorithm:

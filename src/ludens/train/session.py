@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -32,7 +33,7 @@ VOCABULARY_EPISODES = 64
 Say = Callable[[str], None]
 
 
-async def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
+def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
     """Train as the recipe says; a run in the folder that was stopped goes on where it was.
 
     Args:
@@ -48,7 +49,7 @@ async def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
         trainer.resume(latest)
         say(f"going on from {latest}")
     monitor = Monitor(trainer, folder, say)
-    await trainer.run(monitor)
+    asyncio.run(trainer.run(monitor))
     return trainer
 
 

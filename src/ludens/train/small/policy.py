@@ -31,14 +31,14 @@ from ludens.train.small.network import Network, Size, Tokens
 from ludens.train.small.tokens import NEW_LINE, Vocabulary
 
 SETTINGS, WEIGHTS = "small.json", "model.safetensors"
-PICTURES = 4096
-"""Most pictures kept in memory, shrunk."""
+PICTURES = 4 * 2**30
+"""Most bytes of pictures kept in memory, shrunk."""
 
 
 def short_prompt(game: str, ask: Ask) -> str:
-    """What a small model is told: game, seat, role, stage and the notes; rules are learnt from play."""
-    parts = [part for part in (game, ask.seat, ask.role, ask.stage) if part]
-    return f"{' '.join(parts)}\n{ask.observation.notes}\n"
+    """What a small model is told: game, role or seat, stage and the notes in short."""
+    parts = [part for part in (game, ask.role or ask.seat, ask.stage) if part]
+    return f"{' '.join(parts)}\n{ask.observation.brief}\n"
 
 
 class SmallPolicy(Policy):
@@ -213,7 +213,7 @@ class SmallPolicy(Policy):
             pixels = torch.nn.functional.interpolate(pixels[None].float(), wanted, mode="area")[0]
             pixels = pixels.round().to(torch.uint8)
         self._pictures[picture.hash] = pixels
-        if len(self._pictures) > PICTURES:
+        if len(self._pictures) * pixels.numel() > PICTURES:
             self._pictures.popitem(last=False)
         return pixels
 

@@ -9,7 +9,7 @@ from ludens.core.errors import BadFile
 
 PAD, END, UNKNOWN = "<pad>", "<end>", "<unknown>"
 # Cells of a matrix and what separates its lines are one token each.
-_PIECE = re.compile(r"-?\d+, |\[\[|\], ?\[|\]\]|\\boxed\{|[A-Za-z_]+|-?\d|\n| |[^\w\s]|.", re.DOTALL)
+_PIECE = re.compile(r"-?\d+, |\[\[|\], ?\[|\]\]|\\boxed\{| ?[A-Za-z_]+| ?-?\d|\n| |[^\w\s]|.", re.DOTALL)
 NEW_LINE = frozenset({"[[", "], [", "],["})
 """Pieces that begin a line of a matrix."""
 
