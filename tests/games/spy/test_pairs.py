@@ -22,19 +22,8 @@ from ludens.games.spy.rules import Spy
 from ludens.games.spy.scene import make_pair
 from ludens.pictures import Header, PictureSetWriter
 from ludens.testing import check_game
+from tests.support.picture_pairs import made_set
 from tests.support.players import Scripted
-
-
-def made_set(
-    folder: Path, name: str = "rendered", described: bool = True, generator: str = "spy/clevr"
-) -> Path:
-    """Four drawn pairs as a picture set."""
-    writer, floor = PictureSetWriter(folder / name, Header(name, "pair", generator)), Floor("classic", 256)
-    for number in range(4):
-        pair = make_pair(stream(number, "set"))
-        files = {role: floor.draw(getattr(pair, role)).png() for role in ("original", "modified")}
-        writer.add(f"{number:05}", files, scene=pair.to_json() if described else None)
-    return writer.finish()
 
 
 @pytest.fixture
