@@ -187,7 +187,7 @@ def _altered(thing: Object, change: Collection[str], random: Stream) -> Object:
         for name, values in ATTRIBUTES.items()
         if name in change
     }
-    return replace(thing, **new)  # type: ignore[arg-type]
+    return replace(thing, **new)
 
 
 def _kind(thing: Object) -> tuple[str, str, str, str]:
