@@ -15,7 +15,7 @@ from ludens.games.spy.information import informativeness
 from ludens.games.spy.pairs import described, kind_of
 from ludens.games.spy.phrases import THERE_IS, named, placed, related
 from ludens.games.spy.rules import CLUE, SPY, Spy, SpyState
-from ludens.games.spy.scene import Object, Scene
+from ludens.games.spy.scene import ATTRIBUTES, Object, Scene
 
 
 @dataclass
@@ -108,12 +108,17 @@ class Clever(Blunt):
 
 
 def _changed(state: SpyState, mine: Scene) -> list[Object]:
-    """The objects that may have changed, judging by what others name and one's own picture does not have:
-    by the paper's rule, size and material stay."""
+    """The objects that may have changed: those that agree, in what a change leaves alone, with an object that
+    others name and one's own picture does not have."""
+    same = [name for name in ATTRIBUTES if name not in state.game.changes]
     named = {clue.removeprefix(THERE_IS) for clue in state.clues if clue.startswith(THERE_IS)}
     others = [name.split() for name in named - {thing.name for thing in mine.objects}]
-    kinds = {(words[0], words[2]) for words in others if len(words) == 4}
-    return [thing for thing in mine.objects if (thing.size, thing.material) in kinds]
+    seen = [dict(zip(ATTRIBUTES, words, strict=True)) for words in others if len(words) == len(ATTRIBUTES)]
+    return [
+        thing
+        for thing in mine.objects
+        if any(all(getattr(thing, name) == other[name] for name in same) for other in seen)
+    ]
 
 
 def _repeats(state: SpyState, mine: Scene) -> list[int]:
