@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,14 @@ class PictureSetWriter:
         self._save(f"{PARTS}/{id}.json", entry_line(entry))
         return entry
 
+    def skip(self, id: str, reason: str) -> None:
+        """Record that an entry cannot be made."""
+        self._save(f"{PARTS}/{id}.skipped", reason.encode())
+
+    def skipped(self) -> dict[str, str]:
+        """The ids of entries that cannot be made, with the reasons."""
+        return {path.stem: path.read_text("utf-8") for path in sorted(self._parts.glob("*.skipped"))}
+
     def finish(self, ids: Iterable[str] | None = None) -> Path:
         """Write the manifest, in the order of the ids; returns the folder.
 
@@ -120,6 +129,18 @@ class PictureSetWriter:
             write_atomically(path, data)
         except OSError as error:
             raise BadFile(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+
+
+@contextmanager
+def removed_if_bad(folder: Path) -> Iterator[None]:
+    """Remove a folder that was begun here if the files that it is made from turn out to be bad."""
+    begun = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    try:
+        yield
+    except BadFile:
+        if begun:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def decoded(data: bytes) -> Picture:

@@ -24,8 +24,13 @@ class Algorithm(ABC):
     def samples(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
         """The samples to train on, with advantages."""
 
-    def observe(self, held_out: Sequence[Trajectory]) -> tuple[dict[str, float], bool]:
-        """Statistics of held-out games of this iteration, and whether the trained stage changed."""
+    def observe(self, held_out: Sequence[Trajectory], *, first: bool) -> tuple[dict[str, float], bool]:
+        """Statistics of held-out games, and whether the trained stage changed.
+
+        Args:
+            held_out: Games of the policy as the last update made it.
+            first: Whether there was no update yet.
+        """
         return {}, False
 
     def state(self) -> dict[str, Any]:
@@ -76,7 +81,7 @@ class IterativeSpo(Algorithm):
 
     def samples(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
         active = [
-            Trajectory(t.episode, [s for s in t.samples if s.stage == self.switch.stage])
+            Trajectory(t.episode, t.number, [s for s in t.samples if s.stage == self.switch.stage])
             for t in trajectories
         ]
         penalise_unreadable(active, self.options.unreadable)
@@ -90,17 +95,18 @@ class IterativeSpo(Algorithm):
         normalise_groups(votes, scale=self.options.scale)
         return votes
 
-    def observe(self, held_out: Sequence[Trajectory]) -> tuple[dict[str, float], bool]:
+    def observe(self, held_out: Sequence[Trajectory], *, first: bool) -> tuple[dict[str, float], bool]:
         if not held_out:
             raise BadOption("the algorithm spo needs held-out games: set play.held_out above 0.")
         accuracy, na = decision_statistics([_votes(trajectory) for trajectory in held_out])
-        changed = self.switch.update(accuracy, na)
+        if first:
+            self.switch.start(accuracy, na)
+        changed = not first and self.switch.update(accuracy, na)
         return {
             "accuracy": accuracy,
             "na": na,
             "accuracy_ema": self.switch.accuracy,
             "na_ema": self.switch.na,
-            "stage_clue": float(self.switch.stage == CLUE),
         }, changed
 
     def state(self) -> dict[str, Any]:

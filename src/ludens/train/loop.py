@@ -71,17 +71,19 @@ class Trainer:
         began = perf_counter()
         self.policy.reseed(self.recipe.run.seed, self.iteration, ranks.world()[0])
 
-        trajectories = await self.rollouts.play(self.jobs())
+        # Held-out games show what the last update made of the policy: they are played beside the new ones.
+        jobs, held_out_jobs = self.jobs(), self.held_out_jobs()
+        games = await self.rollouts.play([*jobs, *held_out_jobs])
+        trajectories = [game for game in games if game.number < len(jobs)]
+        held_out = [game for game in games if game.number >= len(jobs)]
+        blind = await self._blind_control(held_out_jobs)
         played = perf_counter()
-        samples = self.algorithm.samples(trajectories)
-        losses = self.updater.update(samples, self.reference, seed=self.iteration)
-        updated = perf_counter()
-        held_out = await self.rollouts.play(self.held_out_jobs())
-        blind = await self._blind_control()
-        trained = self.algorithm.stage
-        statistics, switched = self.algorithm.observe(_everywhere(held_out))
+        statistics, switched = self.algorithm.observe(_everywhere(held_out), first=self.iteration == 0)
         if switched and self.recipe.reference.anchor == "switch":
             self.reference = self.policy.frozen()
+        trained = self.algorithm.stage
+        samples = self.algorithm.samples(trajectories)
+        losses = self.updater.update(samples, self.reference, seed=self.iteration)
 
         self.iteration += 1
         measured = {
@@ -93,19 +95,19 @@ class Trainer:
             **_rewards(held_out, "held_out"),
             **_rewards(blind, "blind"),
             "play_s": played - began,
-            "update_s": updated - played,
+            "update_s": perf_counter() - played,
             "s": perf_counter() - began,
         }
         self.history.append(measured)
         self.last_games = [trajectory.episode for trajectory in held_out or trajectories]
         return measured
 
-    async def _blind_control(self) -> list[Trajectory]:
+    async def _blind_control(self, jobs: Sequence[Job]) -> list[Trajectory]:
         """The held-out games once more, played without seeing: does the reward need the picture?"""
         every = self.recipe.monitor.blind
         if not every or self.iteration % every:
             return []
-        return await replace(self.rollouts, learner=self.policy.agent(blind=True)).play(self.held_out_jobs())
+        return await replace(self.rollouts, learner=self.policy.agent(blind=True)).play(jobs)
 
     def jobs(self) -> list[Job]:
         """The games of this iteration and rank: whole groups, no seed twice."""

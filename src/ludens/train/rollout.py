@@ -120,7 +120,7 @@ class Rollouts:
         )
         if episode.status == "void":
             return None
-        return Trajectory(episode, self._samples(number, episode, records))
+        return Trajectory(episode, number, self._samples(number, episode, records))
 
     def _seat(self, job: Job) -> tuple[dict[str, Agent], dict[str, list[Record]]]:
         """Who plays which seat, and where the learner's replies are recorded."""

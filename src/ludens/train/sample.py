@@ -47,4 +47,6 @@ class Trajectory:
     """One episode and the learner's samples in it."""
 
     episode: Episode
+    number: int = 0
+    """Its place in the batch."""
     samples: list[Sample] = field(default_factory=list)

@@ -32,7 +32,7 @@ class SwitchOptions:
     patience: int = option(20, low=0, help="iterations after which a switch is forced; 0 for never")
     from_first: bool = option(False, help="start the moving averages at the first value instead of 0")
     relative: bool = option(
-        False, help="measure accuracy from the base rate (the first accuracy) upwards: 0 there, 1 at perfect"
+        False, help="measure accuracy from the base rate (before training) upwards: 0 there, 1 at perfect"
     )
 
     def __post_init__(self) -> None:
@@ -52,18 +52,20 @@ class Switch:
     na: float = 0.0
     """Moving average."""
     base: float | None = None
-    """The first accuracy seen."""
+    """The accuracy before training."""
 
     def __post_init__(self) -> None:
         self.stage = self.stage or self.options.first
 
+    def start(self, accuracy: float, na: float) -> None:
+        """Take in the statistics of the untrained policy: the base rate."""
+        self.base = accuracy
+        if self.options.from_first:
+            self.accuracy, self.na = accuracy, na
+
     def update(self, accuracy: float, na: float) -> bool:
         """Take in the statistics of held-out games of this iteration; returns whether the stage changed."""
         options = self.options
-        if self.base is None:
-            self.base = accuracy
-            if options.from_first:
-                self.accuracy, self.na = accuracy, na
         self.accuracy = options.rho * self.accuracy + (1 - options.rho) * accuracy
         self.na = options.rho * self.na + (1 - options.rho) * na
         self.iterations += 1

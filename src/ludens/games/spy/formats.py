@@ -54,6 +54,10 @@ class BoxFormat(ReplyFormat):
     def write(self, action: str) -> str:
         return f"\\boxed{{{action.upper() if action == ABSTAIN else action}}}"
 
+    def typed(self, text: str) -> str:
+        bare = text.replace("{", "(").replace("}", ")")
+        return text if not text or _OPEN.search(text) else self.write(bare)
+
     def style_instruction(self, style: str) -> str | None:
         return self.styles.get(style)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ludens.core.errors import BadFile, UsageError
+from ludens.core.errors import BadFile, MissingPictures, UsageError
 from ludens.games.spy.scene import Pair
 
 if TYPE_CHECKING:
@@ -58,7 +58,10 @@ def set_of(source: str) -> PictureSet:
 
     name, hash = _split(source)
     if hash not in _opened:
-        _opened[hash] = open_set(name, hash)
+        try:
+            _opened[hash] = open_set(name, hash)
+        except BadFile as error:
+            raise MissingPictures(str(error)) from None
     return _opened[hash]
 
 
@@ -71,7 +74,7 @@ def described(pair: Pair | Stored) -> Pair | None:
 def _scenes(pair: Stored) -> Pair | None:
     try:
         return Pair.from_json(pair.entry.scene)
-    except BadFile:
+    except MissingPictures:
         raise
     except UsageError:
         return None
@@ -83,7 +86,7 @@ def kind_of(source: str) -> str:
         return "scenes"
     try:
         found = set_of(source)
-    except BadFile:
+    except MissingPictures:
         return "photo"
     if "chart" in found.header.generator:
         return "chart"

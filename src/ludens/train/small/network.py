@@ -146,18 +146,31 @@ class Decoder(nn.Module):
         mask: Tensor,
         past: list[tuple[Tensor, Tensor]] | None = None,
     ) -> Tensor:
-        """Hidden states. `past` holds keys and values of earlier tokens and is extended in place."""
-        for number, (block, look) in enumerate(zip(self.blocks, looks, strict=True)):
+        """Hidden states. Keys and values of every layer are appended to `past`."""
+        for block, look in zip(self.blocks, looks, strict=True):
+            normed = rms(x)
+            seen = block.attention.keys(normed)
+            if past is not None:
+                past.append(seen)
+            x = x + block.attention(normed, seen, mask)
+            x = x + block.look(rms(x), look)
+            x = x + block.mlp(rms(x))
+        return rms(x)
+
+    def extend(
+        self,
+        x: Tensor,
+        looks: list[tuple[Tensor, Tensor]],
+        mask: Tensor,
+        past: list[tuple[Tensor, Tensor]],
+        at: int,
+    ) -> Tensor:
+        """Hidden states of one further token; its keys and values are written into `past`."""
+        for block, look, (keys, values) in zip(self.blocks, looks, past, strict=True):
             normed = rms(x)
             key, value = block.attention.keys(normed)
-            if past is not None:
-                if len(past) > number:
-                    key = torch.cat([past[number][0], key], 2)
-                    value = torch.cat([past[number][1], value], 2)
-                    past[number] = key, value
-                else:
-                    past.append((key, value))
-            x = x + block.attention(normed, (key, value), mask)
+            keys[:, :, at : at + 1], values[:, :, at : at + 1] = key, value
+            x = x + block.attention(normed, (keys, values), mask)
             x = x + block.look(rms(x), look)
             x = x + block.mlp(rms(x))
         return rms(x)
@@ -227,3 +240,47 @@ class Tokens:
         real = at[None, None, :] >= self.padding[:, None, None]
         itself = torch.eye(n, dtype=torch.bool, device=self.ids.device)
         return ((causal[None] & real) | itself[None])[:, None]
+
+
+class Speaker:
+    """Says one token after the other, with keys and values of earlier ones in a cache of fixed size."""
+
+    def __init__(self, network: Network, pictures: Tensor, tokens: Tokens, longest: int) -> None:
+        decoder = network.decoder
+        self._decoder, self._looks = decoder, decoder.look(network.encoder(pictures))
+        self._length = tokens.ids.shape[1]
+        past: list[tuple[Tensor, Tensor]] = []
+        x = decoder.embed(tokens.ids, tokens.position, tokens.line, tokens.column)
+        hidden = decoder(x, self._looks, tokens.mask(), past)
+        self._past = [(_longer(key, longest), _longer(value, longest)) for key, value in past]
+        at = torch.arange(self._length + longest, device=tokens.ids.device)
+        self._seen = (at >= tokens.padding[:, None]) & (at < self._length)
+        self._position = self._length - tokens.padding
+        self._line, self._column = tokens.line[:, -1], tokens.column[:, -1]
+        self._in_matrix = tokens.line[:, -1] > 0
+        self.logits: Tensor = decoder.head(hidden[:, -1])
+        """For the next token of each row."""
+
+    def say(self, token: Tensor, new_line: Tensor) -> None:
+        """Append a token to every row.
+
+        Args:
+            token: (rows,).
+            new_line: Whether it begins a line of a matrix.
+        """
+        self._line = (self._line + new_line).clamp(max=LINES - 1)
+        self._in_matrix = self._in_matrix | new_line
+        following = (self._column + 1).clamp(max=LINES - 1)
+        self._column = torch.where(new_line | ~self._in_matrix, 0, following)
+        self._seen[:, self._length] = True
+        x = self._decoder.embed(
+            token[:, None], self._position[:, None], self._line[:, None], self._column[:, None]
+        )
+        hidden = self._decoder.extend(x, self._looks, self._seen[:, None, None], self._past, self._length)
+        self.logits = self._decoder.head(hidden[:, -1])
+        self._length += 1
+        self._position = self._position + 1
+
+
+def _longer(x: Tensor, by: int) -> Tensor:
+    return torch.cat([x, x.new_zeros(*x.shape[:2], by, x.shape[3])], 2)

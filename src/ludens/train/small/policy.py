@@ -27,7 +27,7 @@ from ludens.rebuild import Sample as Rebuilt
 from ludens.train.batch import left_padded, right_padded
 from ludens.train.policy import Policy
 from ludens.train.sample import Sample
-from ludens.train.small.network import Network, Size, Tokens
+from ludens.train.small.network import Network, Size, Speaker, Tokens
 from ludens.train.small.tokens import NEW_LINE, Vocabulary
 
 SETTINGS, WEIGHTS = "small.json", "model.safetensors"
@@ -136,38 +136,25 @@ class SmallPolicy(Policy):
         rows = [Sample(prompt, [], [], shown) for prompt, shown in zip(prompts, pictures, strict=True)]
         ids = left_padded(prompts, self.vocabulary.pad).to(self.device)
         padding = torch.tensor([ids.shape[1] - len(prompt) for prompt in prompts], device=self.device)
-        temperature = self.temperature or 1.0
+        temperature, end = self.temperature or 1.0, self.vocabulary.end
         drawn, values = [], []
         ended = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
         with self._precision():
-            decoder = self.network.decoder
-            looks = decoder.look(self.network.encoder(self._shown(rows)))
-            past: list[tuple[Tensor, Tensor]] = []
-            tokens = Tokens.of(ids, padding, self._new_line)
-            mask, start = tokens.mask(), 0
-            for _ in range(self.max_tokens):
-                here = slice(start, None)
-                x = decoder.embed(
-                    tokens.ids[:, here],
-                    tokens.position[:, here],
-                    tokens.line[:, here],
-                    tokens.column[:, here],
-                )
-                hidden = decoder(x, looks, mask[:, :, here], past)
-                logprobs = self._distribution(decoder.head(hidden[:, -1]), temperature)
+            speaker = Speaker(
+                self.network, self._shown(rows), Tokens.of(ids, padding, self._new_line), self.max_tokens
+            )
+            for number in range(self.max_tokens):
+                logprobs = self._distribution(speaker.logits, temperature)
                 token = self._draw(logprobs)
                 drawn.append(token)
                 values.append(logprobs.gather(1, token[:, None])[:, 0])
-                ended |= token == self.vocabulary.end
-                if bool(ended.all()):
+                ended |= token == end
+                # Asking whether all have ended waits for the device: not at every token.
+                if number + 1 == self.max_tokens or (number % 4 == 3 and bool(ended.all())):
                     break
-                start = ids.shape[1]
-                ids = torch.cat([ids, token[:, None]], 1)
-                tokens = Tokens.of(ids, padding, self._new_line)
-                mask = tokens.mask()
-        return self._records(
-            rows, torch.stack(drawn, 1).tolist(), torch.stack(values, 1).tolist(), temperature
-        )
+                speaker.say(token, self._new_line[token])
+        ids_drawn, logprobs_drawn = torch.stack(drawn, 1).tolist(), torch.stack(values, 1).tolist()
+        return self._records(rows, ids_drawn, logprobs_drawn, temperature)
 
     def _distribution(self, logits: Tensor, temperature: Tensor | float) -> Tensor:
         """Log-probabilities; padding and unknown pieces are never said."""
