@@ -26,7 +26,7 @@ CHUNK = 16
 def demonstrations(play: PlayOptions, options: DemonstrationOptions, first_seed: int) -> Iterator[Rebuilt]:
     """What is to be imitated: replies of a bot on seeds from `first_seed` on, or those of a run folder."""
     if options.run:
-        yield from _recorded(Path(options.run))
+        yield from recorded(Path(options.run))
         return
     starts = range(first_seed, first_seed + options.episodes, CHUNK)
     end = first_seed + options.episodes
@@ -59,7 +59,8 @@ def _play_job(job: tuple[PlayOptions, str, Sequence[int]]) -> list[Rebuilt]:
     return play_bot(*job)
 
 
-def _recorded(folder: Path) -> Iterator[Rebuilt]:
+def recorded(folder: Path) -> Iterator[Rebuilt]:
+    """Every accepted reply of the finished episodes of a run."""
     from ludens.run.store import iter_records
 
     for record in iter_records(folder):

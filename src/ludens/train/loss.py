@@ -65,9 +65,3 @@ def policy_loss(
     if options.norm == "sequence":
         summed = summed / mask.sum(1).clamp(min=1)
     return summed, divergence.detach()
-
-
-def supervised_loss(new: Tensor, mask: Tensor, options: LossOptions) -> Tensor:
-    """Negative log-likelihood of each sample, normed as in `policy_loss`."""
-    summed: Tensor = -(new * mask).sum(1)
-    return summed / mask.sum(1).clamp(min=1) if options.norm == "sequence" else summed

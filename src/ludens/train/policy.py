@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ludens.core.agent import Agent
-from ludens.rebuild import Sample as Rebuilt
 from ludens.train.sample import Sample
 
 if TYPE_CHECKING:
@@ -38,10 +37,6 @@ class Policy(ABC):
         They are those of the distribution from which a sample was drawn, on exactly its ids. Gradients flow
         to the parameters unless the policy is frozen or gradients are off.
         """
-
-    @abstractmethod
-    def demonstration(self, rebuilt: Rebuilt) -> Sample:
-        """A reply of somebody else as a sample to imitate."""
 
     @abstractmethod
     def frozen(self) -> Policy:

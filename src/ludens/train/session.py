@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -13,22 +13,20 @@ import orjson
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.files import write_atomically
 from ludens.core.registry import make
-from ludens.rebuild import Sample as Rebuilt
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints
-from ludens.train.demonstrations import demonstrations
-from ludens.train.imitate import imitate, vocabulary_of
 from ludens.train.loop import Trainer
 from ludens.train.monitor import Monitor
 from ludens.train.policy import Policy
 from ludens.train.recipe import ModelOptions, Recipe
+from ludens.train.small.dataset import Shape, make_dataset, vocabulary_of
 from ludens.train.small.network import Size
 from ludens.train.small.policy import SmallPolicy
+from ludens.train.small.supervised import imitate
 
 RECIPE, SUPERVISED = "recipe.json", "supervised"
 DEMONSTRATIONS = 2_000_000
 """The first seed of demonstrations; far from those of play and evaluation."""
-VOCABULARY_EPISODES = 64
 
 Say = Callable[[str], None]
 
@@ -116,24 +114,23 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         return supervised_transformers(recipe, done, say)
     if done.is_dir():
         return _read_small(recipe.model, done, recipe.run.seed)
-    options = recipe.demonstrations
-    shown: Sequence[Rebuilt] = ()
+    options, play, model = recipe.demonstrations, recipe.play, recipe.model
+    if model.path:
+        policy = _read_small(model, Path(model.path), recipe.run.seed)
+    else:
+        size = Size(**{f.name: getattr(model, f.name) for f in fields(Size)})
+        vocabulary = vocabulary_of(play, options, DEMONSTRATIONS)
+        policy = SmallPolicy(size, vocabulary, seed=recipe.run.seed, **_sampling(model))
     if options.episodes or options.run:
         say(f"playing {options.episodes:,} games of {options.bot} ..." if not options.run else options.run)
-        shown = list(demonstrations(recipe.play, options, DEMONSTRATIONS))
-    if recipe.model.path:
-        policy = _read_small(recipe.model, Path(recipe.model.path), recipe.run.seed)
-    else:
-        policy = _new_small(recipe, shown)
-    if shown:
-        say(f"imitating {len(shown):,} replies, {policy.count():,} parameters")
-        samples = [policy.demonstration(sample) for sample in shown]
+        shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
+        dataset = make_dataset(play, options, DEMONSTRATIONS, policy.vocabulary, shape)
+        say(f"imitating {len(dataset):,} replies, {policy.count():,} parameters")
 
         def report(step: int, steps: int, loss: float) -> None:
-            if step % max(1, steps // 20) == 0:
-                say(f"  supervised step {step} of {steps}: loss {loss:.4f}")
+            say(f"  supervised step {step} of {steps}: loss {loss:.4f}")
 
-        imitate(policy, samples, options, recipe.optimizer, recipe.run.seed, report)
+        imitate(policy, dataset, options, recipe.optimizer, recipe.run.seed, report)
     if ranks.world()[0] == 0:
         partial = done.with_name(f".{done.name}.partial")
         partial.mkdir(parents=True, exist_ok=True)
@@ -141,18 +138,6 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         partial.rename(done)
     ranks.wait()
     return policy
-
-
-def _new_small(recipe: Recipe, shown: Sequence[Rebuilt]) -> SmallPolicy:
-    """A network with random weights; its vocabulary is that of the demonstrations, or of random play."""
-    from ludens.train.demonstrations import play_bot
-
-    if not shown:
-        seeds = range(DEMONSTRATIONS, DEMONSTRATIONS + VOCABULARY_EPISODES)
-        shown = play_bot(recipe.play, "bot/random", seeds)
-    model = recipe.model
-    size = Size(**{f.name: getattr(model, f.name) for f in fields(Size)})
-    return SmallPolicy(size, vocabulary_of(shown), seed=recipe.run.seed, **_sampling(model))
 
 
 def _read_small(model: ModelOptions, folder: Path, seed: int) -> SmallPolicy:

@@ -19,7 +19,6 @@ from ludens.models.generation import placeholders
 from ludens.models.local import LocalModel
 from ludens.models.pixels import HASH, CachedImageProcessor
 from ludens.models.specs import PromptOptions
-from ludens.rebuild import Sample as Rebuilt
 from ludens.train.batch import left_padded, right_padded
 from ludens.train.policy import Policy
 from ludens.train.sample import Sample
@@ -164,33 +163,6 @@ class TransformersPolicy(Policy):
             for name, tensor in inputs.items()
         }
         return moved, mask.to(device)
-
-    def demonstration(self, rebuilt: Rebuilt) -> Sample:
-        from ludens.models.chat import Request
-        from ludens.models.local import conversation
-
-        tokenised = self.processor.apply_chat_template(
-            [conversation(Request(rebuilt.messages))],
-            add_generation_prompt=True,
-            tokenize=True,
-            return_dict=True,
-            return_tensors="pt",
-        )
-        tokenizer = self.processor.tokenizer
-        completion = tokenizer(rebuilt.completion, add_special_tokens=False)["input_ids"]
-        completion = [*completion, tokenizer.eos_token_id]
-        return Sample(
-            tokenised["input_ids"][0].tolist(),
-            completion,
-            [0.0] * len(completion),
-            rebuilt.pictures,
-            self.options.temperature,
-            self._suppressed,
-            seat=rebuilt.move.seat,
-            role=rebuilt.role,
-            stage=rebuilt.stage,
-            step=rebuilt.move.step,
-        )
 
     def frozen(self) -> Policy:
         made = copy.copy(self)

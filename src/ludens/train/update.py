@@ -13,7 +13,7 @@ from ludens.core.errors import LudensError
 from ludens.core.options import check_options, option
 from ludens.train import ranks
 from ludens.train.batch import chunks, each, right_padded
-from ludens.train.loss import LossOptions, policy_loss, supervised_loss
+from ludens.train.loss import LossOptions, policy_loss
 from ludens.train.policy import Policy
 from ludens.train.sample import Sample
 
@@ -77,15 +77,9 @@ class Updater:
         own = list(samples)
         if self.options.old == "recomputed":
             self._recompute(own)
-        return self._passes(own, reference, supervised=False, seed=seed)
+        return self._passes(own, reference, seed)
 
-    def imitate(self, samples: Sequence[Sample], seed: int = 0) -> dict[str, float]:
-        """Train on samples of others: raise their likelihood."""
-        return self._passes(list(samples), None, supervised=True, seed=seed)
-
-    def _passes(
-        self, samples: list[Sample], reference: Policy | None, *, supervised: bool, seed: int
-    ) -> dict[str, float]:
+    def _passes(self, samples: list[Sample], reference: Policy | None, seed: int) -> dict[str, float]:
         totals: dict[str, float] = {"loss": 0.0, "kl": 0.0, "tokens": 0.0, "gap": 0.0, "grad": 0.0}
         most = max(ranks.gather(len(samples)))
         if not most:
@@ -98,7 +92,7 @@ class Updater:
             size = ceil(len(order) / self.options.minibatches)
             for number in range(self.options.minibatches):
                 part = order[number * size : (number + 1) * size]
-                self._optimise(part, reference, supervised, totals)
+                self._optimise(part, reference, totals)
                 optimiser_steps += 1
         self.policy.train(False)
         for name in ("loss", "kl", "grad"):
@@ -107,9 +101,7 @@ class Updater:
         totals["lr"] = self.options.rate(max(0, self.step - 1), self.steps)
         return totals
 
-    def _optimise(
-        self, samples: list[Sample], reference: Policy | None, supervised: bool, totals: dict[str, float]
-    ) -> None:
+    def _optimise(self, samples: list[Sample], reference: Policy | None, totals: dict[str, float]) -> None:
         """One step of the optimiser. Where memory is short it starts again with smaller batches."""
         import torch
 
@@ -120,7 +112,7 @@ class Updater:
             step = dict.fromkeys(totals, 0.0)
             try:
                 for chunk in chunks(samples, self.micro):
-                    self._backward(chunk, reference, supervised, count, step)
+                    self._backward(chunk, reference, count, step)
                 break
             except torch.cuda.OutOfMemoryError:
                 if self.micro == 1:
@@ -145,7 +137,6 @@ class Updater:
         self,
         chunk: list[Sample],
         reference: Policy | None,
-        supervised: bool,
         count: int,
         totals: dict[str, float],
     ) -> None:
@@ -156,13 +147,10 @@ class Updater:
             with torch.no_grad():
                 expected = reference.logprobs(chunk)[0]
         new, mask = self.policy.logprobs(chunk)
-        if supervised:
-            losses, divergence = supervised_loss(new, mask, self.loss), new.new_zeros(len(chunk))
-        else:
-            old = right_padded([s.logprobs for s in chunk], 0.0).to(new.device)
-            advantages = each(chunk, lambda sample: sample.advantage).to(new.device)
-            losses, divergence = policy_loss(new, old, mask, advantages, expected, self.loss)
-            totals["gap"] = max(totals["gap"], float(((new.detach() - old) * mask).abs().max()))
+        old = right_padded([s.logprobs for s in chunk], 0.0).to(new.device)
+        advantages = each(chunk, lambda sample: sample.advantage).to(new.device)
+        losses, divergence = policy_loss(new, old, mask, advantages, expected, self.loss)
+        totals["gap"] = max(totals["gap"], float(((new.detach() - old) * mask).abs().max()))
         loss: Tensor = losses.sum() / count
         if not isfinite(float(loss.detach())):
             raise Diverged("training has diverged: the loss is not finite.")

@@ -17,6 +17,7 @@ from ludens.core.spec import Spec
 from ludens.core.view import Picture
 from ludens.models.batching import Batcher
 from ludens.models.chat import Answer, Model, Request, Tokens
+from ludens.train.small.prompts import short_prompt
 
 if TYPE_CHECKING:
     from ludens.train.small.policy import SmallPolicy
@@ -80,8 +81,6 @@ class SmallModel(Model):
         return self._policy
 
     async def answer(self, request: Request) -> Answer:
-        from ludens.train.small.policy import short_prompt
-
         if request.ask is None:
             raise BadOption(f"{self.spec} plays games and does not chat.")
         policy, began = self.policy, perf_counter()

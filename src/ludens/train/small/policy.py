@@ -15,7 +15,6 @@ from torch.nn import Parameter
 
 from ludens.agents.vlm import Vlm
 from ludens.core.agent import Agent
-from ludens.core.ask import Ask
 from ludens.core.errors import BadFile
 from ludens.core.files import write_atomically
 from ludens.core.random import stream
@@ -23,22 +22,16 @@ from ludens.core.view import Picture
 from ludens.models.chat import Model
 from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.specs import PromptOptions
-from ludens.rebuild import Sample as Rebuilt
 from ludens.train.batch import left_padded, right_padded
 from ludens.train.policy import Policy
 from ludens.train.sample import Sample
 from ludens.train.small.network import Network, Size, Speaker, Tokens
+from ludens.train.small.pictures import shrink
 from ludens.train.small.tokens import NEW_LINE, Vocabulary
 
 SETTINGS, WEIGHTS = "small.json", "model.safetensors"
-PICTURES = 4 * 2**30
+PICTURES = 2 * 2**30
 """Most bytes of pictures kept in memory, shrunk."""
-
-
-def short_prompt(game: str, ask: Ask) -> str:
-    """What a small model is told: game, role or seat, stage and the notes in short."""
-    parts = [part for part in (game, ask.role or ask.seat, ask.stage) if part]
-    return f"{' '.join(parts)}\n{ask.observation.brief}\n"
 
 
 class SmallPolicy(Policy):
@@ -100,33 +93,39 @@ class SmallPolicy(Policy):
         """The ids of a prompt; of one that is too long, the end."""
         return self.vocabulary.encode(prompt)[-(self.size.longest - self.max_tokens) :]
 
-    def demonstration(self, rebuilt: Rebuilt) -> Sample:
-        prompt = self.encode(short_prompt(rebuilt.game, rebuilt.ask))
-        completion = [*self.vocabulary.encode(rebuilt.completion), self.vocabulary.end][: self.max_tokens]
-        return Sample(
-            prompt,
-            completion,
-            [0.0] * len(completion),
-            rebuilt.pictures[-1:],
-            seat=rebuilt.move.seat,
-            role=rebuilt.role,
-            stage=rebuilt.stage,
-            step=rebuilt.move.step,
-        )
-
     def logprobs(self, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
         prompts = left_padded([s.prompt_ids for s in samples], self.vocabulary.pad)
         completions = right_padded([s.completion_ids for s in samples], self.vocabulary.pad, int)
         ids = torch.cat([prompts, completions], 1).to(self.device)
         mask = right_padded([[1.0] * len(s.completion_ids) for s in samples], 0.0).to(self.device)
         padding = torch.tensor([prompts.shape[1] - len(s.prompt_ids) for s in samples], device=self.device)
+        temperatures = torch.tensor([s.temperature for s in samples], device=self.device)
+        return self.values(ids, padding, mask, self._shown(samples), temperatures[:, None, None]), mask
+
+    def values(
+        self,
+        ids: Tensor,
+        padding: Tensor,
+        mask: Tensor,
+        pictures: Tensor,
+        temperature: Tensor | float = 1.0,
+    ) -> Tensor:
+        """Log-probabilities of replies, 0 where the mask is.
+
+        Args:
+            ids: Prompts, padded on the left, and replies, padded on the right.
+            padding: Number of padding tokens before each prompt.
+            mask: Of the replies.
+            pictures: Bytes, (rows, 3, side, side).
+            temperature: By which logits are divided.
+        """
+        longest = mask.shape[1]
         tokens = Tokens.of(ids[:, :-1], padding, self._new_line)
         with self._precision():
-            logits = self.network.logits(self._shown(samples), tokens, completions.shape[1])
-        temperatures = torch.tensor([s.temperature for s in samples], device=self.device)
-        values = self._distribution(logits, temperatures[:, None, None])
-        drawn = values.gather(-1, ids[:, -completions.shape[1] :, None])[..., 0]
-        return torch.where(mask.bool(), drawn, torch.zeros_like(drawn)), mask
+            logits = self.network.logits(_centred(pictures), tokens, longest)
+        values = self._distribution(logits, temperature)
+        drawn = values.gather(-1, ids[:, -longest:, None])[..., 0]
+        return torch.where(mask.bool(), drawn, torch.zeros_like(drawn))
 
     @torch.no_grad()
     def sample(
@@ -141,7 +140,10 @@ class SmallPolicy(Policy):
         ended = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
         with self._precision():
             speaker = Speaker(
-                self.network, self._shown(rows), Tokens.of(ids, padding, self._new_line), self.max_tokens
+                self.network,
+                _centred(self._shown(rows)),
+                Tokens.of(ids, padding, self._new_line),
+                self.max_tokens,
             )
             for number in range(self.max_tokens):
                 logprobs = self._distribution(speaker.logits, temperature)
@@ -184,25 +186,19 @@ class SmallPolicy(Policy):
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda")
 
     def _shown(self, samples: Iterable[Sample]) -> Tensor:
-        """The last picture of every sample, (samples, 3, side, side), around 0; grey where there is none."""
-        grey = torch.full((3, self.size.side, self.size.side), 127, dtype=torch.uint8)
-        shown = [self._shrunk(sample.pictures[-1]) if sample.pictures else grey for sample in samples]
-        return torch.stack(shown).to(self.device).float() / 127.5 - 1
+        """The last picture of every sample as bytes, (samples, 3, side, side)."""
+        return torch.stack([self._shrunk(sample.pictures) for sample in samples]).to(self.device)
 
-    def _shrunk(self, picture: Picture) -> Tensor:
-        """A picture at the side of the network, as bytes; kept by hash."""
-        if (known := self._pictures.get(picture.hash)) is not None:
-            self._pictures.move_to_end(picture.hash)
-            return known
-        pixels = torch.from_numpy(picture.rgb()).permute(2, 0, 1).contiguous()
-        if pixels.shape[1:] != (self.size.side, self.size.side):
-            wanted = (self.size.side, self.size.side)
-            pixels = torch.nn.functional.interpolate(pixels[None].float(), wanted, mode="area")[0]
-            pixels = pixels.round().to(torch.uint8)
-        self._pictures[picture.hash] = pixels
-        if len(self._pictures) * pixels.numel() > PICTURES:
+    def _shrunk(self, pictures: Sequence[Picture]) -> Tensor:
+        picture = pictures[-1] if pictures else None
+        key = picture.hash if picture else ""
+        if key in self._pictures:
+            self._pictures.move_to_end(key)
+            return self._pictures[key]
+        made = self._pictures[key] = torch.from_numpy(shrink(picture, self.size.side))
+        if len(self._pictures) * made.numel() > PICTURES:
             self._pictures.popitem(last=False)
-        return pixels
+        return made
 
     def frozen(self) -> SmallPolicy:
         made = copy.copy(self)
@@ -241,3 +237,8 @@ class SmallPolicy(Policy):
         policy.load(folder)
         policy.network.eval()
         return policy
+
+
+def _centred(pictures: Tensor) -> Tensor:
+    """Bytes as numbers around 0."""
+    return pictures.float() / 127.5 - 1
