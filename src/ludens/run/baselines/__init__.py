@@ -56,7 +56,7 @@ def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
         }
         if not found:
             continue
-        chance = next(name for name in ("bot/guess", "bot/random") if name in found)
+        chance = next(name for name in ("bot/random", "bot/guess") if name in found)
         scores.append(_score("chance", metric, chance, found[chance]))
         sign = 1 if metric.higher_is_better else -1
         best = max(found, key=lambda name: sign * found[name].mean)

@@ -14,7 +14,8 @@ from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
-from ludens.run.baselines.tables import Example, Table, best_table
+from ludens.run.baselines.places import table_of_places
+from ludens.run.baselines.tables import Example, Table, simple_tables, table_of_pieces
 from ludens.run.baselines.words import Words, blind_words
 from ludens.run.task import EpisodeResult, Metric, Task
 
@@ -85,6 +86,14 @@ def fitted(game: Game, task: Task, count: int) -> dict[str, Fitted]:
         aim = "" if metric == task.metrics[0].name else f" for {metric}"
         players[f"table: {table.name}{aim}"] = Fitted(table, vocabulary, task.config)
     return players
+
+
+def best_table(examples: Sequence[Example]) -> Table:
+    """The table that is best on questions it was not fitted to; the simplest of those that are equal."""
+    made = [Table(name, keys, examples) for name, keys in simple_tables(examples).items()]
+    made += [table for make in (table_of_places, table_of_pieces) if (table := make(examples)) is not None]
+    scores = [table.validated(examples) for table in made]
+    return next(table for table, score in zip(made, scores, strict=True) if score >= max(scores) - 1e-9)
 
 
 def _rewards(

@@ -1,4 +1,4 @@
-"""Tables over words: which answer was right most often, given what was said; the best by cross-validation.
+"""Tables over words: which answer was right most often, given what was said.
 
 A table gives every answer some keys; the score of a key is the mean reward of the answers that had it.
 """
@@ -22,7 +22,7 @@ _ALL = ("all answers",)
 
 Keys = tuple[Hashable, ...]
 KeysOf = Callable[[Words, str], Keys]
-"""The keys of an answer to a question: the first stands for the answer, the rest adjust its score."""
+"""The keys of an answer to a question, from the most general to the most special."""
 
 
 @dataclass(frozen=True)
@@ -34,22 +34,10 @@ class Example:
     """From 0 to 1."""
 
 
-def _place(words: Words, answer: str) -> int:
-    return words.answers.index(answer) if words.listed else -1
-
-
-def _pieces_kept(examples: Sequence[Example]) -> frozenset[str]:
-    """The pieces of text that differ between questions."""
-    counts = Counter(piece for example in examples for piece in example.words.pieces)
-    kept = [(n, piece) for piece, n in counts.items() if RARE <= n <= COMMON * len(examples)]
-    return frozenset(piece for _, piece in sorted(kept, reverse=True)[:MOST_PIECES])
-
-
-def tables(examples: Sequence[Example]) -> dict[str, KeysOf]:
-    """Every table by name, simple ones first."""
-    kept = _pieces_kept(examples)
+def simple_tables(examples: Sequence[Example]) -> dict[str, KeysOf]:
+    """Tables with few keys by name, the simplest first."""
     found: dict[str, KeysOf] = {"one answer": lambda words, answer: (answer,)}
-    if any(example.words.listed for example in examples):
+    if all(example.words.listed for example in examples):
         found |= {
             "one position": lambda words, answer: (_place(words, answer),),
             "one position from the end": lambda words, answer: (_place(words, answer) - len(words.answers),),
@@ -57,26 +45,34 @@ def tables(examples: Sequence[Example]) -> dict[str, KeysOf]:
                 (len(words.answers), _place(words, answer)),
             ),
             "text of the option": lambda words, answer: (words.texts[answer],),
-            "text of the option by question": lambda words, answer: ((words.question, words.texts[answer]),),
+            "text of the option by question": lambda words, answer: (
+                words.texts[answer],
+                (words.question, words.texts[answer]),
+            ),
             "rank of the number by question": lambda words, answer: (
                 (words.question, len(words.answers), words.ranks.get(answer)),
             ),
         }
-    if kept:
-        found["same words"] = lambda words, answer: (answer, (words.text, answer))
-        found["same question"] = lambda words, answer: (answer, (words.question, answer))
-        found["words, naive Bayes"] = lambda words, answer: (
-            answer,
-            *((piece, answer) for piece in sorted(words.pieces & kept)),
-        )
+    found["question"] = lambda words, answer: (answer, (words.question, answer))
+    found["all words"] = lambda words, answer: (answer, (words.text, answer))
     return found
 
 
-class Table:
-    """Sums of rewards by key and fold."""
+def _place(words: Words, answer: str) -> int:
+    return words.answers.index(answer)
 
-    def __init__(self, name: str, keys: KeysOf, examples: Sequence[Example]) -> None:
-        self.name, self._keys = name, keys
+
+class Table:
+    """Sums of rewards by key and fold.
+
+    The mean of a key is drawn to that of the key before it. With `independent` keys (naive Bayes), each is
+    drawn to the first, and all of them shift the score.
+    """
+
+    def __init__(
+        self, name: str, keys: KeysOf, examples: Sequence[Example], independent: bool = False
+    ) -> None:
+        self.name, self._keys, self._independent = name, keys, independent
         # Rewards of each fold, then counts of each fold.
         self._sums: dict[Hashable, list[float]] = {_ALL: [0.0] * (2 * FOLDS)}
         for index, example in enumerate(examples):
@@ -101,7 +97,12 @@ class Table:
 
     def _score(self, keys: Keys, without: int | None) -> float:
         total, count = self._counted(_ALL, without)
-        first = self._mean(keys[0], total / count if count else 0.5, without)
+        mean = total / count if count else 0.5
+        if not self._independent:
+            for key in keys:
+                mean = self._mean(key, mean, without)
+            return mean
+        first = self._mean(keys[0], mean, without)
         rest = (_logit(self._mean(key, first, without)) for key in keys[1:])
         return _logit(first) + sum(other - _logit(first) for other in rest)
 
@@ -124,8 +125,13 @@ def _logit(share: float) -> float:
     return log(share / (1 - share))
 
 
-def best_table(examples: Sequence[Example]) -> Table:
-    """The table that is best on questions it was not fitted to; the simplest of those that are equal."""
-    made = [Table(name, keys, examples) for name, keys in tables(examples).items()]
-    scores = [table.validated(examples) for table in made]
-    return next(table for table, score in zip(made, scores, strict=True) if score >= max(scores) - 1e-9)
+def table_of_pieces(examples: Sequence[Example]) -> Table | None:
+    """Naive Bayes over lines, words and pairs of words that differ between questions."""
+    counts = Counter(piece for example in examples for piece in example.words.pieces)
+    often = [(n, piece) for piece, n in counts.items() if RARE <= n <= COMMON * len(examples)]
+    kept = frozenset(piece for _, piece in sorted(often, reverse=True)[:MOST_PIECES])
+
+    def keys(words: Words, answer: str) -> Keys:
+        return answer, *((piece, answer) for piece in sorted(words.pieces & kept))
+
+    return Table("naive Bayes over words", keys, examples, independent=True) if kept else None

@@ -15,6 +15,10 @@ from ludens.core.state import State
 from ludens.core.view import Observation, View
 from ludens.models.specs import PromptOptions
 
+Place = tuple[int, int]
+LINES, WORDS = 24, 24
+"""How many of the last lines, and how many words of each, have a place of their own."""
+
 _WORD = re.compile(r"[\w+#-]+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -46,7 +50,16 @@ class Words:
     @cached_property
     def question(self) -> str:
         """The last line that asks something."""
-        return next((line for line in reversed(self.lines) if line.endswith("?")), "")
+        return next((line for line in reversed(self.lines) if "?" in line), "")
+
+    @cached_property
+    def places(self) -> dict[Place, str]:
+        """The words of the last lines, by line from the end and place in the line."""
+        return {
+            (line, place): word
+            for line, text in enumerate(reversed(self.lines[-LINES:]))
+            for place, word in enumerate(_WORD.findall(text)[:WORDS])
+        }
 
     @cached_property
     def pieces(self) -> frozenset[str]:
