@@ -30,7 +30,8 @@ def baselines(
     episodes: Annotated[
         Whole,
         Parameter(
-            help="Episodes of each player; by default the task's number, 50 to 400 questions or 50 games."
+            help="Episodes of each player; by default the task's number, but at least 100 and at most 400 "
+            "questions, 200 games, or 50 games with search."
         ),
     ] = 0,
     workers: Annotated[Whole | None, Parameter(help="Processes; by default one per core.")] = None,

@@ -20,16 +20,20 @@ from ludens.run.references import Kind, Score, TaskReferences
 from ludens.run.stats import Estimate
 from ludens.run.task import MODEL, EpisodeResult, Metric, Task
 
-QUESTIONS, MATCHES = 400, 50
-"""The most episodes of question tasks; of tasks that play whole games."""
+LEAST, QUESTIONS, GAMES, SEARCHED = 100, 400, 200, 50
+"""Episodes: the least; the most of questions, of whole games, and of games in which a player searches."""
 FEW_ACTIONS = 8
 """In games with more actions at the start, always playing one of them is not tried."""
 
 
 def default_episodes(task: Task) -> int:
-    """The task's own number, but at least 50, and at most 400 questions or 50 games."""
-    most = QUESTIONS if make(task.game).question else MATCHES
-    wanted, swaps = min(max(task.episodes, MATCHES), most), len(task.seatings)
+    """The task's own number within the limits; all seatings of a seed."""
+    game = make(task.game)
+    players = {BEST, *(who for seating in task.seatings for who in seating.values() if who != MODEL)}
+    most = QUESTIONS if game.question else GAMES
+    if not game.question and any(agent(player, game).computes for player in players):
+        most = SEARCHED
+    wanted, swaps = min(max(task.episodes, LEAST), most), len(task.seatings)
     return -(-wanted // swaps) * swaps
 
 

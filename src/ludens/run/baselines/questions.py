@@ -24,7 +24,7 @@ OTHER_SEEDS = 2**40
 VOCABULARY = 96
 """The most frequent right answers, and as many guesses, are candidates where the answer is a text."""
 
-_TOKEN = re.compile(r"\d+|\D+")
+_TOKEN = re.compile(r"-?\d+|[^\d-]+|-")
 _STEP = re.compile(
     r"\b(?:step|turn|move|round|decision)s?\W{0,3}\d+(?:\W{0,3}(?:of|/)\W{0,3}\d+)?", re.IGNORECASE
 )
@@ -164,7 +164,7 @@ def _usual(right: Sequence[str]) -> Iterator[str]:
     split = [_TOKEN.findall(answer) for answer in right]
     split = [tokens for tokens in split if len(tokens) == len(split[0])]
     places = [Counter(column) for column in zip(*split, strict=True)]
-    numbers = Counter(token for tokens in split for token in tokens if token.isdigit())
+    numbers = Counter(token for tokens in split for token in tokens if _is_number(token))
     if len(split) < 2 or not numbers:
         return
     most = numbers.most_common(1)[0][0]
@@ -172,4 +172,8 @@ def _usual(right: Sequence[str]) -> Iterator[str]:
     rest = ([token for token, _ in place.most_common(2) if token != most] for place in places)
     yield "".join((others or [most])[0] for others in rest)
     for number, _ in numbers.most_common(16):
-        yield "".join(number if next(iter(place)).isdigit() else next(iter(place)) for place in places)
+        yield "".join(number if _is_number(next(iter(place))) else next(iter(place)) for place in places)
+
+
+def _is_number(token: str) -> bool:
+    return token.lstrip("-").isdigit()
