@@ -81,7 +81,7 @@ def test_one_warning_an_entrant_names_the_tasks(found: SuiteResults, referenced:
     assert "(bot/blind 99)" in warnings[0]
     assert "see " not in warnings[0]
     assert set(warnings) < set(all_warnings(found))
-    assert "player without eyes" in render(referenced, "html").decode()
+    assert "not above the blind baseline.</b>" in render(referenced, "html").decode()
 
 
 def test_another_seating_is_not_compared(found: SuiteResults) -> None:
