@@ -21,18 +21,18 @@ from ludens.run.stats import Estimate
 from ludens.run.task import MODEL, EpisodeResult, Metric, Task
 
 LEAST, QUESTIONS, GAMES, SEARCHED = 100, 400, 200, 50
-"""Episodes: the least; the most of questions, of whole games, and of games in which a player searches."""
+"""Episodes: the least of games; of questions; the most of games, and of games in which a player searches."""
 FEW_ACTIONS = 8
 """In games with more actions at the start, always playing one of them is not tried."""
 
 
 def default_episodes(task: Task) -> int:
-    """The task's own number within the limits; all seatings of a seed."""
+    """400 questions, or the task's own number of games within limits; all seatings of a seed."""
     game = make(task.game)
+    if game.question:
+        return QUESTIONS
     players = {BEST, *(who for seating in task.seatings for who in seating.values() if who != MODEL)}
-    most = QUESTIONS if game.question else GAMES
-    if not game.question and any(agent(player, game).computes for player in players):
-        most = SEARCHED
+    most = SEARCHED if any(agent(player, game).computes for player in players) else GAMES
     wanted, swaps = min(max(task.episodes, LEAST), most), len(task.seatings)
     return -(-wanted // swaps) * swaps
 
