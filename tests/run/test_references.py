@@ -10,7 +10,7 @@ import pytest
 from ludens.core.config import PlayConfig
 from ludens.core.errors import BadFile
 from ludens.games.tic_tac_toe.rules import TicTacToe
-from ludens.run.baselines import default_episodes, measure
+from ludens.run.baselines import blind_players, default_episodes, measure
 from ludens.run.references import (
     Score,
     TaskReferences,
@@ -111,3 +111,8 @@ def test_every_seed_is_played_in_all_seatings() -> None:
     assert default_episodes(replace(TASK, seatings=both)) % 3 == 0
     assert default_episodes(replace(TASK, episodes=9_999)) == 200
     assert default_episodes(replace(TASK, seatings=({"x": MODEL, "o": "bot/mcts"},))) == 50
+
+
+def test_a_game_can_bring_its_own_blind_player(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TicTacToe, "bots", {**TicTacToe.bots, "blind": "ludens.agents.simple:First"})
+    assert "bot/blind" in blind_players(TASK, 0)
