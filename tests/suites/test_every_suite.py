@@ -10,7 +10,7 @@ from ludens.run.references import references_of
 from ludens.run.task import MODEL, suite
 from ludens.suites import CATALOGUE
 
-# TEMPORARY: tasks that take long and are not measured yet. Remove them after `ludens baselines --all --write`.
+# TEMPORARY: long tasks that are not measured yet. Remove them after `ludens baselines --all --write`.
 NOT_MEASURED = {
     "e2e/reversi",
     "e2e/gomoku",
