@@ -33,6 +33,7 @@ class RuleQuestion(Game):
     version = 2
     view_class = "ludens.games.rule.view:RuleView"
     best = "bot/oracle"
+    question = True
 
     board: str = option("tic_tac_toe", help="the board game whose rules are to be followed, options included")
     moves: int = option(40, low=0, high=400, help="random moves before the question, at most")
