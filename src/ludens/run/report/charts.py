@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, floor, isfinite, isnan, log10, pi, sin
 from typing import ClassVar
 
 from ludens.run.report.tables import MetricColumn, RowKind, Value, metric_columns, shown_summaries
-from ludens.run.results import SuiteResults
+from ludens.run.results import SuiteResults, summarise_published
 from ludens.run.stats import Classification, normalised
 
 COLORS = 8
 MAX_RINGS = 6
+PUBLISHED_RINGS = 3
+"""Published rows in a radar chart: the best ones."""
 MAX_LABELS = 24
 """A confusion matrix with more labels is in the JSON only."""
 
@@ -105,6 +107,7 @@ class Ring:
     color: int
     texts: Sequence[str] = ()
     """The numbers as text, if not those of `values`."""
+    kind: RowKind = "ours"
 
     @property
     def numbers(self) -> Sequence[str]:
@@ -250,7 +253,10 @@ def radar_chart(found: SuiteResults) -> RadarChart | None:
             Ring(row.label, [row.summaries[name].mean for name in names], color_of(found, row.name))
             for row in complete
         ]
-        return RadarChart(f"{found.suite.name}: scores, 0 to 100", names, rings[:MAX_RINGS])
+        theirs = {s.model: summarise_published(found.suite, s.values) for s in found.suite.published}
+        scores = {model: {name: e.mean for name, e in made.items()} for model, made in theirs.items()}
+        title = f"{found.suite.name}: scores, 0 to 100"
+        return RadarChart(title, names, [*rings[:MAX_RINGS], *_published_rings(found, scores, names)])
     columns = metric_columns(found)
     axes = [c for c in columns if c.normalised or (c.metric.percent and c.metric.higher_is_better)]
     rings = []
@@ -261,8 +267,30 @@ def radar_chart(found: SuiteResults) -> RadarChart | None:
             rings.append(Ring(row.label, known, color_of(found, row.name)))
     if len(axes) < 3 or not rings:
         return None
-    title = f"{found.suite.name}: tasks on one scale, 0 to 100"
-    return RadarChart(title, [column.task.name for column in axes], rings[:MAX_RINGS])
+    title, names = f"{found.suite.name}: tasks on one scale, 0 to 100", [c.task.name for c in axes]
+    published = {source.model: source.values for source in found.suite.published}
+    return RadarChart(title, names, [*rings[:MAX_RINGS], *_published_rings(found, published, names)])
+
+
+def published_color(found: SuiteResults, index: int) -> int:
+    """The color of a published row, after those of the entrants."""
+    return (len(found.rows) + index) % COLORS
+
+
+def _published_rings(
+    found: SuiteResults, published: Mapping[str, Mapping[str, float]], axes: Sequence[str]
+) -> list[Ring]:
+    """The best published rows that have a number on every axis."""
+    rows = {
+        model: [values[axis] for axis in axes]
+        for model, values in published.items()
+        if values.keys() >= set(axes)
+    }
+    best = sorted(rows, key=lambda model: -sum(rows[model]))[:PUBLISHED_RINGS]
+    return [
+        Ring(f"{model} (published)", rows[model], published_color(found, index), kind="published")
+        for index, model in enumerate(best)
+    ]
 
 
 def behaviour_charts(found: SuiteResults) -> Iterator[RadarChart]:

@@ -165,8 +165,14 @@ class Sweeps(SuiteBuilder):
     """How perception depends on the board (E.1), and how many steps a player makes (E.2)."""
 
     def build(self) -> Suite:
-        by_density = [_sweep(f"density/{pieces}", "gomoku", f"pieces={pieces}") for pieces in DENSITIES]
-        by_variety = [_sweep(f"variety/{kinds}", "chess", f"kinds={kinds}") for kinds in VARIETIES]
+        by_density = [
+            _sweep(f"density/{pieces}", "gomoku", f"pieces={pieces}", "Gomoku boards by number of stones")
+            for pieces in DENSITIES
+        ]
+        by_variety = [
+            _sweep(f"variety/{kinds}", "chess", f"kinds={kinds}", "Chessboards by kinds of pieces")
+            for kinds in VARIETIES
+        ]
         lengths = []
         for game in GAMES:
             whole = match(game)
@@ -182,8 +188,8 @@ class Sweeps(SuiteBuilder):
         )
 
 
-def _sweep(name: str, game: str, setting: str) -> Task:
-    return replace(question("perceive", game, SEEING, f"&{setting}"), name=name)
+def _sweep(name: str, game: str, setting: str, curve: str) -> Task:
+    return replace(question("perceive", game, SEEING, f"&{setting}"), name=name, curve=curve)
 
 
 __all__ = ["DENSITIES", "GAMES", "OPPONENTS", "UNBEATEN", "VARIETIES", "Mini", "Playground", "Sweeps"]
