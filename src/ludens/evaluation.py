@@ -46,7 +46,8 @@ class Evaluation:
 
     def table(self, width: int = 160) -> str:
         """Entrants x tasks as text, with intervals and warnings."""
-        from ludens.run.report.tables import scores, split, task_scores
+        from ludens.run.report.table import split
+        from ludens.run.report.tables import scores, task_scores
         from ludens.run.report.text import plain
 
         made = [part for found in self.results.suites for part in (*split(scores(found)), task_scores(found))]

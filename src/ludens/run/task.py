@@ -208,6 +208,8 @@ class Suite:
     summaries: tuple[Summary, ...] = ()
     anchors: Mapping[str, tuple[float | Estimate, float | Estimate]] = field(default_factory=dict)
     """Task name to (random, optimal) returns between which results are normalised to 0..100."""
+    references: Path | None = None
+    """The file of blind baselines and upper bounds that `ludens baselines` writes; see `run.references`."""
 
     def __post_init__(self) -> None:
         names = [task.name for task in self.tasks]

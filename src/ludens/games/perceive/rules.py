@@ -82,6 +82,7 @@ class Perceive(Game):
     version = 3
     view_class = "ludens.games.perceive.view:PerceiveView"
     best = "bot/oracle"
+    question = True
 
     board: str = option("tic_tac_toe", help="the board game whose positions are shown, options included")
     pieces: str = option("", help="how many pieces are shown, as in 46-90; any number when empty")

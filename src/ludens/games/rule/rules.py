@@ -39,6 +39,7 @@ class RuleQuestion(Game):
     version = 3
     view_class = "ludens.games.rule.view:RuleView"
     best = "bot/oracle"
+    question = True
 
     board: str = option("tic_tac_toe", help="the board game whose rules are to be followed, options included")
     moves: str = option("0-40", help="how many random moves lead to the position, as in 80-120")

@@ -13,7 +13,8 @@ from typing import Literal, get_args
 
 from ludens.core.errors import UnknownName
 from ludens.core.plain import one_line
-from ludens.run.report.tables import Table, all_tables, scores, split
+from ludens.run.report.table import Table, split
+from ludens.run.report.tables import all_tables, scores
 from ludens.run.results import Results, load_results
 from ludens.run.verified import verification_text
 

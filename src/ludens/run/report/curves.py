@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from math import isfinite, nan
 from typing import ClassVar
 
+from ludens.run.references import ROWS
 from ludens.run.report.charts import color_of, published_color
-from ludens.run.report.tables import MetricColumn, RowKind, metric_columns
+from ludens.run.report.references import ReferenceScores
+from ludens.run.report.table import RowKind
+from ludens.run.report.tables import MetricColumn, metric_columns
 from ludens.run.results import SuiteResults
 
 
@@ -88,6 +91,7 @@ def curve_charts(found: SuiteResults) -> Iterator[CurveChart]:
         lines = [*_our_lines(found, columns), *_published_lines(found, columns)]
         if len(columns) < 2 or not lines:
             continue
+        lines += _reference_lines(found, columns)
         values = [v for line in lines for v in (*line.values, *line.highs) if isfinite(v)]
         high = 100.0 if columns[0].metric.percent else max(values, default=1.0) or 1.0
         points = [column.task.name.rpartition("/")[2] for column in columns]
@@ -114,3 +118,12 @@ def _published_lines(found: SuiteResults, columns: Sequence[MetricColumn]) -> It
             unknown = [nan] * len(values)
             color = published_color(found, index)
             yield Line(f"{source.model} (published)", values, unknown, unknown, color, "published")
+
+
+def _reference_lines(found: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator[Line]:
+    scores = ReferenceScores(found)
+    for name in ROWS:
+        reached = [scores.shown(name, column.task, column.metric) for column in columns]
+        if any(reached):
+            unknown = [nan] * len(reached)
+            yield Line(name, [e.mean if e else nan for e in reached], unknown, unknown, 0, "reference")

@@ -12,6 +12,8 @@ from ludens.run.report import charts, tables
 from ludens.run.report.curves import curve_charts
 from ludens.run.report.episodes import Pick, SizeLimit, data_uri, pick_episodes, show_episode, steps_to_show
 from ludens.run.report.html import render_page
+from ludens.run.report.references import ReferenceScores
+from ludens.run.report.table import split
 from ludens.run.results import Results, SuiteResults
 from ludens.run.verified import verification_text
 
@@ -64,9 +66,10 @@ def _suite(found: SuiteResults, metrics: Sequence[str], episodes: int, limit: Si
     cards.sort(key=lambda card: order[card["pick"].row.name, card["pick"].cell.task.name])
     return {
         "results": found,
+        "baseline_warnings": list(ReferenceScores(found).warnings),
         "blind_warnings": list(found.blind_warnings),
         "length_warnings": list(found.length_warnings),
-        "scores": tables.split(tables.scores(found, metrics)),
+        "scores": split(tables.scores(found, metrics)),
         "summaries": list(filter(None, (tables.task_scores(found), tables.metric_summaries(found)))),
         "further": tables.further(found, metrics),
         "bars": list(charts.bar_charts(found, metrics)),

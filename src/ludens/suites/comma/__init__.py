@@ -69,6 +69,7 @@ class Comma(SuiteBuilder):
             tasks=tuple(_task(puzzle, self.first) for puzzle in PUZZLES),
             published=published(self.first),
             deviations=DEVIATIONS,
+            references=Path(__file__).with_name("references.toml"),
             summaries=tuple(summaries(PUZZLES, self.first)),
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ludens.run.task import MODEL, RETURN, WON, EpisodeResult, Suite, Task, mean_of, rate_of
 
 
@@ -59,5 +61,6 @@ SUITE = Suite(
             ),
         ),
     ),
+    references=Path(__file__).with_name("references.toml"),
     deviations=("Sizes and opponents are chosen for speed; the suites of papers use the papers' own.",),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ludens.agents import CATALOGUE
 from ludens.core.config import PlayConfig
@@ -27,6 +28,7 @@ from ludens.suites.playground.metrics import (
 from ludens.suites.playground.paper import DEVIATIONS, rows
 from ludens.suites.playground.ratings import RATINGS, summaries
 
+REFERENCES = Path(__file__).with_name("references.toml")
 GAMES = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
 DENSITIES = ("0-45", "46-90", "91-135", "136-180", "181-225")
 VARIETIES = ("K", "KQ", "KQR", "KQRB", "KQRBN", "KQRBNP")
@@ -142,6 +144,7 @@ class Playground(_Rated):
             ),
             deviations=DEVIATIONS,
             summaries=summaries(self.ratings),
+            references=REFERENCES,
         )
 
 
@@ -185,6 +188,7 @@ class Sweeps(SuiteBuilder):
             tasks=(*by_density, *by_variety, *lengths),
             published=rows("LVLM-Playground, tables 6-8", "density", "variety", "steps"),
             deviations=DEVIATIONS,
+            references=REFERENCES,
         )
 
 

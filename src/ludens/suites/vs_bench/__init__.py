@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
@@ -139,6 +140,7 @@ class VsBench(SuiteBuilder):
             published=published(self.anchors),
             deviations=DEVIATIONS,
             anchors=CHOICES[self.anchors],
+            references=Path(__file__).with_name("references.toml"),
             summaries=summaries,
         )
 

@@ -35,6 +35,7 @@ class Predict(Game):
     view_class = "ludens.suites.vs_bench.predict:PredictView"
     imperfect_information = True
     best = "bot/oracle"
+    question = True
 
     game: str = option("coin_dilemma", choices=tuple(RECIPES), help="the game that is watched")
 
