@@ -100,11 +100,14 @@ def test_the_opponent_can_be_replaced_in_the_games_it_plays() -> None:
         suite("playground?opponent=bot/stockfish")
 
 
-def test_positions_are_dense_or_any() -> None:
+def test_positions_are_dense_released_or_any() -> None:
     def games(spec: str) -> list[str]:
         return [task.game for task in suite(spec).tasks if task.name.startswith("rule/")]
 
     assert "rule?board=gomoku&filled=67-157" in games("playground")
+    assert "rule?board=chess&moves=60-120" in games("playground")
+    assert "rule?board=chess&moves=5-55" in games("playground?positions=released")
+    assert "rule?board=tic_tac_toe&filled=1-8" in games("playground?positions=released")
     assert games("playground?positions=any") == [
         "rule?board=tic_tac_toe",
         "rule?board=reversi&moves=0-60",

@@ -48,14 +48,16 @@ THREE_TRIES = PlayConfig(retries=2, fallback="forfeit", listed=False, reasons="k
 """Three invalid replies in a row lose the game; legal moves are not listed, and a refused move is not
 explained, which would tell what is on the board."""
 
+_DENSE = {
+    "tic_tac_toe": "&filled=4-8",
+    "reversi": "&filled=10-56",
+    "minesweeper": "&filled=26-38",
+    "gomoku": "&filled=67-157",
+    "chess": "&moves=60-120",
+}
 POSITIONS = {
-    "dense": {
-        "tic_tac_toe": "&filled=4-8",
-        "reversi": "&filled=10-56",
-        "minesweeper": "&filled=26-38",
-        "gomoku": "&filled=67-157",
-        "chess": "&moves=60-120",
-    },
+    "dense": _DENSE,
+    "released": {**_DENSE, "tic_tac_toe": "&filled=1-8", "chess": "&moves=5-55"},
     "any": {"reversi": "&moves=0-60", "gomoku": "&moves=0-220"},
 }
 """How full boards are where a valid move is asked for; on an empty one, nearly every answer is valid."""
@@ -107,8 +109,8 @@ class Playground(_Rated):
     positions: str = option(
         "dense",
         choices=tuple(POSITIONS),
-        help="where a valid move is asked for: boards as full as in the released code, or after any number "
-        "of random moves",
+        help="where a valid move is asked for: dense boards, boards as full as in the released code, or after "
+        "any number of random moves",
     )
     examples: int = option(3, low=0, high=6, help="answered questions in the prompt of a question")
     episodes: int = option(

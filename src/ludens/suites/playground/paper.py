@@ -58,13 +58,14 @@ DEVIATIONS = (
     "Chess moves are read as e2e4 or in standard notation, castling and promotion included; the released "
     "code rejects castling and compares spellings, and table 4 has 0 for every model.",
     "A move is read where it was asked for, not from the first coordinate that a reply mentions.",
-    "Positions of rule are reached by random legal moves, and either side may be to move. They are as "
-    "full as in the released code: Gomoku 67 to 157 stones (30 to 70%), Minesweeper 26 to 38 open cells, "
+    "Positions of rule are reached by random legal moves, and either side may be to move. They are about "
+    "as full as in the released code: Gomoku 67 to 157 stones (30 to 70%), Minesweeper 26 to 38 open cells, "
     "Reversi 10 to 56 discs, tic-tac-toe 4 to 8 marks, which gives the paper's random baseline (the "
     "released code has 1 to 8), chess after 60 to 120 moves of either side (5 to 55 in the released code, "
     "where one fixed pawn move is valid in a third of the positions). There, boards of Reversi and Gomoku "
     "are scattered discs that play cannot lead to, and opened cells of Minesweeper may be mines. "
-    "positions=any has 0 to 40 random moves, 60 in Reversi and 220 in Gomoku.",
+    "positions=released has its numbers in tic-tac-toe and chess, positions=any 0 to 40 random moves, 60 in "
+    "Reversi and 220 in Gomoku.",
     "No position of rule is shown in which the player can only pass; the rules of Reversi say how to pass.",
     "Boards of perceive hold any number of pieces; in the released code tic-tac-toe has three marks of "
     "each kind, Gomoku is 30 to 70% full, half of Minesweeper is open, and chess comes from 5 to 55 "
