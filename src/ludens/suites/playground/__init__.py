@@ -109,8 +109,8 @@ class Playground(_Rated):
     positions: str = option(
         "dense",
         choices=tuple(POSITIONS),
-        help="where a valid move is asked for: dense boards, boards as full as in the released code, or after "
-        "any number of random moves",
+        help="where a valid move is asked for: dense boards, boards as full as in the released code, or "
+        "after any number of random moves",
     )
     examples: int = option(3, low=0, high=6, help="answered questions in the prompt of a question")
     episodes: int = option(
