@@ -72,10 +72,11 @@ References = Mapping[str, TaskReferences]
 
 
 def definition(task: Task) -> str:
-    """A hash of what a player of this task faces; the number of episodes and the seeds do not matter."""
+    """A hash of what a player faces and what is measured; the number of episodes and seeds do not matter."""
     game = make(task.game)
     seatings = [sorted(seating.items()) for seating in task.seatings]
-    whole = [task.game, game.version, game.options, seatings, asdict(task.config)]
+    metrics = sorted(metric.name for metric in task.metrics)
+    whole = [task.game, game.version, game.options, seatings, asdict(task.config), metrics]
     return blake2b(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
 
 

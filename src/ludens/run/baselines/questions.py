@@ -154,7 +154,9 @@ def candidates(game: Game, states: Sequence[State], seat: str) -> tuple[str, ...
     view = view_of(game, RenderOptions(), 0)
     right = [answer for state in states if (answer := state.solution(seat)) is not None]
     guesses = [view.guess(state, seat, stream(n, "guess")) for n, state in enumerate(states)]
-    found = [answer for some in (right, guesses) for answer, _ in Counter(some).most_common(VOCABULARY)]
+    counted = [Counter(some).most_common(VOCABULARY) for some in (right, guesses)]
+    # Where nothing recurs, as with boards, one of each is enough.
+    found = [some[0][0] for some in counted] + [answer for some in counted for answer, n in some if n > 1]
     return tuple(dict.fromkeys([*found, *_usual(right)]))
 
 

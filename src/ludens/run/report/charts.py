@@ -98,7 +98,7 @@ class BarChart:
     @property
     def height(self) -> int:
         """Of the whole chart."""
-        return self.bottom + 24 + (16 if self.lines else 0)
+        return self.bottom + 24 + (20 if self.lines else 0)
 
     def x(self, value: float) -> float:
         """The position of a value."""
@@ -135,6 +135,11 @@ class Ring:
     texts: Sequence[str] = ()
     """The numbers as text, if not those of `values`."""
     kind: RowKind = "ours"
+
+    @property
+    def style(self) -> str:
+        """The class of a reference in the style sheet; empty for entrants, which have a color."""
+        return "" if self.color is not None else "dashed low" if self.label == BLIND else "dashed"
 
     @property
     def numbers(self) -> Sequence[str]:

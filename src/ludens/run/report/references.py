@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from ludens.run.comparisons import MIN_NONZERO
 from ludens.run.references import BLIND, ROWS, Score, TaskReferences, references_of
 from ludens.run.results import Cell, Row, SuiteResults
 from ludens.run.stats import Estimate, games_needed, normalised
@@ -58,6 +59,8 @@ class ReferenceScores:
         if score is None or not cell.episodes or not same:
             return None
         ours = cell.metrics[metric.name]
+        if ours.low == ours.high and ours.n < MIN_NONZERO:  # equal by chance: their spread is unknown
+            return False
         gain = ours.mean - score.mean if metric.higher_is_better else score.mean - ours.mean
         return gain > 0 and games_needed(ours, score.estimate) == 0
 

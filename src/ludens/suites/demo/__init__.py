@@ -46,7 +46,10 @@ SUITE = Suite(
             game="perceive?board=breakthrough",
             seatings=({"viewer": MODEL},),
             episodes=20,
-            metrics=(mean_of("cells", lambda played: played.episode.returns["viewer"], percent=True),),
+            metrics=(
+                mean_of("cells", lambda played: played.episode.returns["viewer"], percent=True),
+                rate_of("whole board right", lambda played: bool(played.episode.facts["exact"])),
+            ),
         ),
         Task(
             name="wire",
