@@ -31,7 +31,7 @@ CHEAP = ("qa?board=chess", "qa?board=sudoku", "rule?board=tic_tac_toe", "vs-benc
 QUICK_TO_START = ("qa", "perceive", "rule?board=reversi", "rule?board=minesweeper")
 """Games whose questions are made in a few milliseconds: their seeds are compared in every run."""
 
-METRICS = {"perceive": "balanced accuracy"}
+METRICS = {"perceive": ("balanced accuracy", "whole board right")}
 """The metric that must meet the bounds, if not the first: a share of cells rewards empty answers."""
 
 FEW_QUESTIONS = {
@@ -43,7 +43,7 @@ FEW_QUESTIONS = {
 
 # Tasks that do not meet the bounds yet. Remove an entry when its task is fixed: a task that is listed and
 # meets the bounds fails too.
-KNOWN_BLIND: set[str] = set()
+KNOWN_BLIND = {"playground-sweeps: variety/K"}  # boards of kings have three contents, answers thirteen
 KNOWN_SHARED: set[str] = set()
 
 
@@ -62,8 +62,8 @@ TASKS = _tasks()
 
 
 def _metric(task: Task) -> Metric:
-    wanted = METRICS.get(make(task.game).name, task.metrics[0].name)
-    return next((metric for metric in task.metrics if metric.name == wanted), task.metrics[0])
+    wanted = METRICS.get(make(task.game).name, ())
+    return next((metric for metric in task.metrics if metric.name in wanted), task.metrics[0])
 
 
 def faults(task: Task, references: TaskReferences) -> list[str]:
