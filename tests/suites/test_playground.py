@@ -105,7 +105,7 @@ def test_positions_are_dense_released_or_any() -> None:
         return [task.game for task in suite(spec).tasks if task.name.startswith("rule/")]
 
     assert "rule?board=gomoku&filled=67-157" in games("playground")
-    assert "rule?board=chess&moves=60-120" in games("playground")
+    assert "rule?board=chess&moves=80-160" in games("playground")
     assert "rule?board=chess&moves=5-55" in games("playground?positions=released")
     assert "rule?board=tic_tac_toe&filled=1-8" in games("playground?positions=released")
     assert games("playground?positions=any") == [

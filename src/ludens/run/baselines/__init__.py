@@ -21,18 +21,18 @@ from ludens.run.stats import Estimate
 from ludens.run.task import MODEL, EpisodeResult, Metric, Task
 
 LEAST, QUESTIONS, GAMES, SEARCHED = 100, 400, 200, 50
-"""Episodes: the least; the most of questions, of whole games, and of games in which a player searches."""
+"""Episodes: the least of games; of questions; the most of games, and of games in which a player searches."""
 FEW_ACTIONS = 8
 """In games with more actions at the start, always playing one of them is not tried."""
 
 
 def default_episodes(task: Task) -> int:
-    """The task's own number within the limits; all seatings of a seed."""
+    """400 questions, or the task's own number of games within limits; all seatings of a seed."""
     game = make(task.game)
+    if game.question:
+        return QUESTIONS
     players = {BEST, *(who for seating in task.seatings for who in seating.values() if who != MODEL)}
-    most = QUESTIONS if game.question else GAMES
-    if not game.question and any(agent(player, game).computes for player in players):
-        most = SEARCHED
+    most = SEARCHED if any(agent(player, game).computes for player in players) else GAMES
     wanted, swaps = min(max(task.episodes, LEAST), most), len(task.seatings)
     return -(-wanted // swaps) * swaps
 
@@ -51,7 +51,8 @@ def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
         name: _played(game, task, player, episodes, starts)
         for name, player in blind_players(task, episodes).items()
     }
-    upper = _played(game, task, agent(BEST, game), episodes, starts)
+    best = agent(BEST, game)
+    upper = _played(game, task, best, episodes, starts)
     scores: list[Score] = []
     for metric in task.metrics:
         found = {name: metric.estimate(results) for name, results in blind.items()}
@@ -63,9 +64,9 @@ def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
         chance = next(name for name in ("bot/random", "bot/guess") if name in found)
         scores.append(_score("chance", metric, chance, found[chance]))
         sign = 1 if metric.higher_is_better else -1
-        best = max(found, key=lambda name: sign * found[name].mean)
-        scores.append(_score("blind", metric, best, found[best]))
-        scores.append(_score("upper", metric, game.best, metric.estimate(upper)))
+        highest = max(found, key=lambda name: sign * found[name].mean)
+        scores.append(_score("blind", metric, highest, found[highest]))
+        scores.append(_score("upper", metric, best.spec, metric.estimate(upper)))
     return TaskReferences(suite, task.name, task.game, game.version, episodes, tuple(scores))
 
 
@@ -74,7 +75,7 @@ def _score(kind: Kind, metric: Metric, player: str, e: Estimate) -> Score:
 
 
 def blind_players(task: Task, training: int) -> Mapping[str, Agent]:
-    """Players that never look, by name.
+    """Players that never look, by name: general ones, and the game's own `bot/blind` if it has one.
 
     Where legal actions are not listed, only those play who need not know them.
     """
@@ -85,6 +86,7 @@ def blind_players(task: Task, training: int) -> Mapping[str, Agent]:
     names = ["bot/guess"] if legal.is_text or guesses or not task.config.listed else []
     if task.config.listed:
         names += ["bot/first"] if legal.is_text else ["bot/random", "bot/first"]
+    names += ["bot/blind"] if "blind" in game.bots else []
     players: dict[str, Agent] = {name: agent(name, game) for name in names}
     if game.question:
         players |= fitted(game, task, training)

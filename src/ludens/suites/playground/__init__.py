@@ -53,7 +53,7 @@ _DENSE = {
     "reversi": "&filled=10-56",
     "minesweeper": "&filled=26-38",
     "gomoku": "&filled=67-157",
-    "chess": "&moves=60-120",
+    "chess": "&moves=80-160",
 }
 POSITIONS = {
     "dense": _DENSE,

@@ -61,7 +61,7 @@ DEVIATIONS = (
     "Positions of rule are reached by random legal moves, and either side may be to move. They are about "
     "as full as in the released code: Gomoku 67 to 157 stones (30 to 70%), Minesweeper 26 to 38 open cells, "
     "Reversi 10 to 56 discs, tic-tac-toe 4 to 8 marks, which gives the paper's random baseline (the "
-    "released code has 1 to 8), chess after 60 to 120 moves of either side (5 to 55 in the released code, "
+    "released code has 1 to 8), chess after 80 to 160 moves of either side (5 to 55 in the released code, "
     "where one fixed pawn move is valid in a third of the positions). There, boards of Reversi and Gomoku "
     "are scattered discs that play cannot lead to, and opened cells of Minesweeper may be mines. "
     "positions=released has its numbers in tic-tac-toe and chess, positions=any 0 to 40 random moves, 60 in "
