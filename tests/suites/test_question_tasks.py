@@ -31,26 +31,24 @@ CHEAP = ("qa?board=chess", "qa?board=sudoku", "rule?board=tic_tac_toe", "vs-benc
 QUICK_TO_START = ("qa", "perceive", "rule?board=reversi", "rule?board=minesweeper")
 """Games whose questions are made in a few milliseconds: their seeds are compared in every run."""
 
-METRICS = {"perceive": "whole board right"}
+METRICS = {"perceive": ("balanced accuracy", "whole board right")}
 """The metric that must meet the bounds, if not the first: a share of cells rewards empty answers."""
 
 FEW_QUESTIONS = {
     "vs-bench/predict?game=kuhn_poker": "Kuhn poker has twelve information sets",
     "perceive?board=tic_tac_toe": "a board of nine cells is empty in one of ten questions",
-    "rule?board=tic_tac_toe": "tic-tac-toe has few positions",
+    "rule?board=tic_tac_toe&filled=4-8": "tic-tac-toe has few positions",
 }
 """Games with few different questions, which all seeds share."""
 
 # TEMPORARY: tasks that do not meet the bounds yet. Remove an entry when its task is fixed and measured again:
 # the stored scores of a task that is listed must miss a bound.
 KNOWN_BLIND = {
-    "playground: rule/minesweeper",
-    "playground: rule/gomoku",
-    "playground: rule/chess",
+    "playground-sweeps: variety/K",  # stays: boards of kings have three contents, answers thirteen
     "vs-bench: reason/overcooked",
     "vs-bench: reason/kuhn",
 }
-KNOWN_SHARED = {"playground: rule/minesweeper", "vs-bench: reason/overcooked"}
+KNOWN_SHARED = {"vs-bench: reason/overcooked"}
 NOT_MEASURED: set[str] = {"vs-bench: reason/breakthrough"}
 
 
@@ -69,8 +67,8 @@ TASKS = _tasks()
 
 
 def _metric(task: Task) -> Metric:
-    wanted = METRICS.get(make(task.game).name, task.metrics[0].name)
-    return next((metric for metric in task.metrics if metric.name == wanted), task.metrics[0])
+    wanted = METRICS.get(make(task.game).name, ())
+    return next((metric for metric in task.metrics if metric.name in wanted), task.metrics[0])
 
 
 def faults(task: Task, references: TaskReferences) -> list[str]:

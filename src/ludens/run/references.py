@@ -75,8 +75,10 @@ def definition(task: Task) -> str:
     """A hash of what a player faces and what is measured; the number of episodes and seeds do not matter."""
     game = make(task.game)
     seatings = [sorted(seating.items()) for seating in task.seatings]
-    metrics = sorted(metric.name for metric in task.metrics)
-    whole = [task.game, game.version, game.options, seatings, asdict(task.config), metrics]
+    metrics, config = sorted(metric.name for metric in task.metrics), asdict(task.config)
+    if config["reasons"] == "full":  # the only way when most scores were measured
+        del config["reasons"]
+    whole = [task.game, game.version, game.options, seatings, config, metrics]
     return blake2b(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
 
 

@@ -152,6 +152,8 @@ class Task:
     """Whether a blind control makes sense: the picture should matter."""
     radar: tuple[str, ...] = ()
     """Metrics that reports draw around one circle: how often players did this and that."""
+    curve: str = ""
+    """Tasks with the same text here differ in one setting: reports draw them as points of one curve."""
 
     def __post_init__(self) -> None:
         if not self.seatings or not self.metrics or self.episodes < 1:

@@ -37,7 +37,7 @@ class Chess(SpielGame):
     view_class = "ludens.games.chess.view:ChessView"
     spiel_name = "chess"
     best = "bot/search?depth=3"
-    bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.bots:Uci"}
+    bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.engine:Uci"}
 
     fen: str = option("", help="the position to begin with, in Forsyth-Edwards notation")
 

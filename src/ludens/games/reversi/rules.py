@@ -24,7 +24,7 @@ class Reversi(SpielGame):
 
     name = "reversi"
     seats = ("black", "white")
-    version = 2
+    version = 3
     view_class = "ludens.games.reversi.view:ReversiView"
     spiel_name = "othello"
     stable_names = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, floor, isfinite, isnan, log10, pi, sin
 from typing import ClassVar
@@ -11,11 +11,13 @@ from ludens.run.references import BLIND, ROWS
 from ludens.run.report.references import ReferenceScores
 from ludens.run.report.table import RowKind, Value
 from ludens.run.report.tables import MetricColumn, metric_columns, shown_summaries
-from ludens.run.results import SuiteResults
+from ludens.run.results import SuiteResults, summarise_published
 from ludens.run.stats import Classification, normalised
 
 COLORS = 8
 MAX_RINGS = 6
+PUBLISHED_RINGS = 3
+"""Published rows in a radar chart: the best ones."""
 MAX_LABELS = 24
 """A confusion matrix with more labels is in the JSON only."""
 
@@ -132,6 +134,7 @@ class Ring:
     """None for a reference, which is a dashed line."""
     texts: Sequence[str] = ()
     """The numbers as text, if not those of `values`."""
+    kind: RowKind = "ours"
 
     @property
     def style(self) -> str:
@@ -298,8 +301,11 @@ def radar_chart(found: SuiteResults) -> RadarChart | None:
             reached = references.summaries(name)
             if reached.keys() >= set(names):
                 dashed.append(Ring(name, [reached[axis].mean for axis in names], None))
+        theirs = {s.model: summarise_published(found.suite, s.values) for s in found.suite.published}
+        scores = {model: {name: e.mean for name, e in made.items()} for model, made in theirs.items()}
+        published = _published_rings(found, scores, names)
         title = f"{found.suite.name}: scores, 0 to 100"
-        return RadarChart(title, names, [*rings[:MAX_RINGS], *dashed])
+        return RadarChart(title, names, [*rings[:MAX_RINGS], *published, *dashed])
     columns = metric_columns(found)
     axes = [c for c in columns if c.normalised or (c.metric.percent and c.metric.higher_is_better)]
     rings = []
@@ -315,8 +321,27 @@ def radar_chart(found: SuiteResults) -> RadarChart | None:
         known = [value.mean for value in reached_by_axis if value is not None]
         if len(known) == len(axes):
             dashed.append(Ring(name, known, None))
-    title = f"{found.suite.name}: tasks on one scale, 0 to 100"
-    return RadarChart(title, [column.task.name for column in axes], [*rings[:MAX_RINGS], *dashed])
+    title, names = f"{found.suite.name}: tasks on one scale, 0 to 100", [c.task.name for c in axes]
+    values_of = {source.model: source.values for source in found.suite.published}
+    return RadarChart(title, names, [*rings[:MAX_RINGS], *_published_rings(found, values_of, names), *dashed])
+
+
+def published_color(found: SuiteResults, index: int) -> int:
+    """The color of a published row, after those of the entrants."""
+    return (len(found.rows) + index) % COLORS
+
+
+def _published_rings(
+    found: SuiteResults, published: Mapping[str, Mapping[str, float]], axes: Sequence[str]
+) -> list[Ring]:
+    """The best published rows that have a number on every axis."""
+    complete = {model: values for model, values in published.items() if values.keys() >= set(axes)}
+    rows = {model: [values[axis] for axis in axes] for model, values in complete.items()}
+    best = sorted(rows, key=lambda model: -sum(rows[model]))[:PUBLISHED_RINGS]
+    return [
+        Ring(f"{model} (published)", rows[model], published_color(found, index), kind="published")
+        for index, model in enumerate(best)
+    ]
 
 
 def behaviour_charts(found: SuiteResults) -> Iterator[RadarChart]:

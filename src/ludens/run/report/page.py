@@ -9,6 +9,7 @@ from ludens.core.episode import Episode
 from ludens.core.errors import UsageError
 from ludens.run.replays import last_picture
 from ludens.run.report import charts, tables
+from ludens.run.report.curves import curve_charts
 from ludens.run.report.episodes import Pick, SizeLimit, data_uri, pick_episodes, show_episode, steps_to_show
 from ludens.run.report.html import render_page
 from ludens.run.report.judged import judged_table
@@ -73,7 +74,7 @@ def _suite(found: SuiteResults, metrics: Sequence[str], episodes: int, limit: Si
         "summaries": list(filter(None, (tables.task_scores(found), tables.metric_summaries(found)))),
         "further": tables.further(found, metrics),
         "bars": list(charts.bar_charts(found, metrics)),
-        "radars": [*([radar] if radar else []), *charts.behaviour_charts(found)],
+        "radars": [*([radar] if radar else []), *charts.behaviour_charts(found), *curve_charts(found)],
         "confusion": list(charts.confusion_charts(found)),
         "pairs": tables.pairs(found),
         "replies": tables.replies(found),
