@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 from ludens.core.errors import UnknownName
 from ludens.core.plain import one_line
+from ludens.run.report.deviations import standard_deviations
 from ludens.run.report.tables import Table, all_tables, scores, split
 from ludens.run.results import Results, load_results
 from ludens.run.verified import verification_text
@@ -79,7 +80,12 @@ def render(
 
 def tables_of(results: Results, metrics: Sequence[str] = ()) -> list[Table]:
     """Every table of every suite."""
-    return [table for found in results.suites for table in all_tables(found, metrics)]
+    return [
+        table
+        for found in results.suites
+        for table in (*all_tables(found, metrics), standard_deviations(found))
+        if table is not None
+    ]
 
 
 def verification_lines(results: Results) -> list[str]:

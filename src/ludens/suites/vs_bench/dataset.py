@@ -12,6 +12,7 @@ from typing import Any
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.view import view_of
 from ludens.run.dataset import ColumnType, Dataset, Order, Share, counted
+from ludens.suites.vs_bench.content import content
 from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
 from ludens.suites.vs_bench.recipes import RECIPES
 from ludens.suites.vs_bench.recorded import recorded
@@ -136,10 +137,8 @@ def check(name: str, samples: Sequence[Sample], shares: Sequence[Share]) -> None
 
 
 def repeats(name: str, samples: Sequence[Sample]) -> int:
-    """The number of samples that show the same observer the same as an earlier one."""
-    view = Predict(game=name).view(Order("", 1).render)
-    seen = {(view.text(state := Prediction(asked), SEAT), view.notes(state, SEAT)) for asked in samples}
-    return len(samples) - len(seen)
+    """The number of samples that show the same observer the same as an earlier one, step numbers aside."""
+    return len(samples) - len({content(asked.state, asked.observer) for asked in samples})
 
 
 def chance(samples: Sequence[Sample]) -> float:

@@ -89,7 +89,7 @@ def _cut(
     samples = {}
     for step in replay(episode, game_of(name)):
         for place in wanted.get(step.index, ()):
-            decision = Decision(step.index, place.action, step.state)
+            decision = Decision(step.index, place.action, step.state, place.action)
             samples[place] = sample_of(name, decision, place.seat, match)
     if len(samples) < len(places):
         raise BadFile(f"episode {index} of the run ends before a move that it holds.")
