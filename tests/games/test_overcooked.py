@@ -12,6 +12,7 @@ import ludens
 from ludens.agents import agent
 from ludens.core.errors import BadOption
 from ludens.core.observer import OnStep
+from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES
 from ludens.games.overcooked.cooking import COOK_STEPS, SOUPS, Chef, Pot, Snapshot, opening
@@ -340,6 +341,13 @@ def test_a_greedy_chef_and_a_planner_do_not_block_each_other(others: tuple[str, 
         watch = OnStep(lambda event, seen=seen: seen.append(event.state.snapshot))  # type: ignore[misc]
         asyncio.run(play(game, players, seed, observer=watch))
         assert len(set(seen[-10:])) > 1, f"nothing moves at the end with seed {seed}"
+
+
+def test_who_waits_for_the_soup_stays() -> None:
+    made = state((Chef(7, "UP", "dish"), Chef(HATCH_FLOOR, "UP")), Pot(3, 1))
+    for spec in ("bot/greedy", "bot/planner"):
+        chef = agent(spec, made.game).sit(made.game, "chef_0", stream(0, "test"))
+        assert chef.policy(made) == {"STAY": 1.0}  # type: ignore[attr-defined]
 
 
 def test_random_openings_are_possible_and_hardly_ever_the_same() -> None:
