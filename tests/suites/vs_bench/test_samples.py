@@ -241,15 +241,14 @@ def test_hanabis_options_tell_the_observer_nothing_about_its_own_cards() -> None
 @pytest.mark.parametrize("name", ["kuhn_poker", *GRIDS])
 def test_guessing_and_knowing_are_as_good_as_the_docs_say(name: str) -> None:
     """Who does not look is no better than chance, who knows the target's strategy is right."""
-    count = 144 if name == "breakthrough" else 400
-    samples = [sample(name, number) for number in range(count)]
+    samples = [sample(name, number) for number in range(400)]
     told = _describe(name)
-    constant = 100 * Counter(asked.done for asked in samples).most_common(1)[0][1] / count
-    known = 100 * sum(asked.likeliest in asked.truth for asked in samples) / count
+    constant = Counter(asked.done for asked in samples).most_common(1)[0][1] / 4
+    known = sum(asked.likeliest in asked.truth for asked in samples) / 4
     assert (100 * chance(samples), constant, known) == pytest.approx(told, abs=0.06)
     assert constant <= 100 * chance(samples) + 7
     assert known > 95 or name == "kuhn_poker"
-    assert repeats(name, samples) <= RECIPES[name].repeats * count
+    assert repeats(name, samples) <= RECIPES[name].repeats * 400
     if name != "kuhn_poker":
         others = {content(asked.state, asked.observer) for asked in samples}
         again = [sample(name, number) for number in range(STRIDE, STRIDE + 100)]
@@ -257,7 +256,7 @@ def test_guessing_and_knowing_are_as_good_as_the_docs_say(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["hanabi", "overcooked", "breakthrough", "pong"])
+@pytest.mark.parametrize("name", ["hanabi", "overcooked", "pong"])
 def test_guessing_and_knowing_are_as_good_as_the_docs_say_in_slow_games(name: str) -> None:
     test_guessing_and_knowing_are_as_good_as_the_docs_say(name)
 

@@ -43,8 +43,8 @@ MEASURED: dict[str, tuple[Estimate, Estimate]] = {
         Estimate(29.150, 28.785, 29.510, 300, 0.1839),
     ),
     "decide/pong": (
-        Estimate(1.861, 0.941, 3.322, 300, 0.5782),
-        Estimate(86.258, 83.417, 88.927, 300, 1.3908),
+        Estimate(1.859, 0.941, 3.322, 300, 0.5780),
+        Estimate(72.200, 66.526, 76.937, 95, 2.5912),
     ),
     "decide/breakthrough": (
         Estimate(-1.000, -1.000, -1.000, 300, 0.0000),
