@@ -98,6 +98,7 @@ def evaluate(
     out: str | Path | None = None,
     theme: str = "classic",
     size: int = 512,
+    preset: str = "",
     blind_control: bool = False,
     concurrency: int = 16,
     progress: bool = False,
@@ -118,6 +119,7 @@ def evaluate(
         out: Folder of the run, which is continued if it contains the same run; by default a temporary one.
         theme: Theme of the pictures.
         size: Size of the pictures.
+        preset: Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning.
         blind_control: Whether each model also plays with blank pictures.
         concurrency: Maximum number of episodes in flight.
         progress: Whether progress is shown on stderr.
@@ -132,7 +134,7 @@ def evaluate(
     if concurrency < 1:
         raise BadOption(f"concurrency must be at least 1, not {concurrency}.")
     render = RenderOptions(theme, size)
-    entrants = entrants_of(models, names, blind_control=blind_control)
+    entrants = entrants_of(models, names, preset=preset, blind_control=blind_control)
     plan = make_plan(
         suite,
         entrants.specs,

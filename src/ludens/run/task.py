@@ -174,6 +174,10 @@ class Published:
     model: str
     values: Mapping[str, float]
     """Task name to the value of its first metric, in the unit our tables show; `overall` to that number."""
+    deviations: Mapping[str, float] = field(default_factory=dict)
+    """Task name to the standard deviation over episodes, in the same unit."""
+    further: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """Task and name of another metric to its value."""
 
 
 OVERALL = "overall"

@@ -10,6 +10,7 @@ from ludens.core.errors import UsageError
 from ludens.run.replays import last_picture
 from ludens.run.report import charts, tables
 from ludens.run.report.curves import curve_charts
+from ludens.run.report.deviations import standard_deviations
 from ludens.run.report.episodes import Pick, SizeLimit, data_uri, pick_episodes, show_episode, steps_to_show
 from ludens.run.report.html import render_page
 from ludens.run.report.judged import judged_table
@@ -71,7 +72,15 @@ def _suite(found: SuiteResults, metrics: Sequence[str], episodes: int, limit: Si
         "blind_warnings": list(found.blind_warnings),
         "length_warnings": list(found.length_warnings),
         "scores": split(tables.scores(found, metrics)),
-        "summaries": list(filter(None, (tables.task_scores(found), tables.metric_summaries(found)))),
+        "summaries": [
+            table
+            for table in (
+                tables.task_scores(found),
+                tables.metric_summaries(found),
+                standard_deviations(found),
+            )
+            if table is not None
+        ],
         "further": tables.further(found, metrics),
         "bars": list(charts.bar_charts(found, metrics)),
         "radars": [*([radar] if radar else []), *charts.behaviour_charts(found), *curve_charts(found)],

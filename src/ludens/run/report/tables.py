@@ -223,6 +223,14 @@ def further(found: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
         if (task.name, metric.name) not in known
         and (estimate := references.shown(name, task, metric, raw=True)) is not None
     ]
+    rows += [
+        TableRow(
+            "published", [f"{source.model} (published: {source.source})", task, metric, _published(value)]
+        )
+        for source in found.suite.published
+        for (task, metric), value in source.further.items()
+        if task in found.tasks
+    ]
     columns = [Column(name, numbers=False) for name in ("entrant", "task", "metric")]
     return Table("Further metrics", [*columns, Column("value")], rows) if rows else None
 
