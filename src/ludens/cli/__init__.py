@@ -37,7 +37,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ludens.cli.baselines:baselines",
         "Measure blind baselines and upper bounds of the tasks of a suite.",
     ),
-    "data": ("ludens.cli.data:data", "Build a dataset of questions: Parquet, PNG files, a manifest."),
+    "data": (
+        "ludens.cli.data:data",
+        "Build a dataset or a picture set; export and import picture sets.",
+    ),
     "models": (
         "ludens.cli.models:models",
         "List model providers; `models test SPEC` tests one.",
