@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ludens.draw import Canvas, Overlay, Picture, SpriteSheet, get_theme, sprite_sheet
 from ludens.draw.palette import BLACK, RGB, WHITE, edge_of, letter_on, mix
 from ludens.draw.shapes import letters
-from ludens.draw.theme import LETTERS
 from ludens.games.spy.scene import COLORS, RADIUS, Object, Scene
 
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 UNIT = 63.0
 """One unit of the floor in units of the picture, which is 512 wide."""
 GROUND = "panel"
+LEGEND = "A gray   N brown   B blue   others by first letter"
+"""Explains the letters of lettered themes."""
 PURE, DARK, DARKER, LIGHT = (BLACK, 0, 20), (BLACK, 7, 20), (BLACK, 12, 20), (WHITE, 8, 20)
 """The shades of a colour: towards black or white by a share."""
 
@@ -54,10 +55,9 @@ class Floor:
         sheet, px = self.sheet, self.sheet.px
         canvas = Canvas(sheet, GROUND)
         canvas.frame(0, 0, sheet.size, sheet.size, "line", px(2))
-        font, x = sheet.font_px(13), px(10)
-        for color in COLORS if sheet.theme.lettered else ():
-            words = f"{LETTERS[color]} {color}"
-            x += canvas.text(x, sheet.size - px(12), words, font, "ink", GROUND) + px(11)
+        if sheet.theme.lettered:
+            low = sheet.size - px(2) - round(sheet.font_px(13) * 0.6) - 3
+            canvas.text(px(10), low, LEGEND, sheet.font_px(13), "ink", GROUND)
         return canvas
 
     def _sprite(self, thing: Object) -> Overlay:
