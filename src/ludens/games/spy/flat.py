@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 UNIT = 63.0
 """One unit of the floor in units of the picture, which is 512 wide."""
+WIDTH = 1.9
+"""Width of a sprite in radii of its object: the corners of two cubes side by side do not touch."""
 GROUND = "panel"
 LEGEND = "A gray   N brown   B blue   others by first letter"
 """Explains the letters of lettered themes."""
@@ -64,7 +66,7 @@ class Floor:
         key = thing.shape, thing.size, thing.material, thing.color
         found = self._sprites.get(key)
         if found is None:
-            side = self.sheet.px(2 * RADIUS[thing.size] * UNIT)
+            side = self.sheet.px(WIDTH * RADIUS[thing.size] * UNIT)
             pixels = self.sheet.sprite(
                 ("spy", *key), side, side, GROUND, _Painter(self.sheet, thing, side).paint
             )
