@@ -10,6 +10,7 @@ from ludens import make, play_sync
 from ludens.agents import agent
 from ludens.core.agent import Reply
 from ludens.core.episode import Usage
+from ludens.core.errors import BadOption
 from ludens.games.spy.rules import Spy
 from ludens.run.task import MODEL, EpisodeResult, suite
 from ludens.suites.vision_zero.metrics import METRICS
@@ -37,13 +38,17 @@ def test_half_of_the_games_are_played_on_each_side() -> None:
         assert [task.placed(index) for index in range(3)] == [(0, 0), (0, 1), (1, 0)]
 
 
-def test_the_reference_of_sets_without_scenes_is_random(place: Path) -> None:
+def test_pictures_that_bots_cannot_read_need_a_reference(place: Path) -> None:
     made_set(place, "photos", described=False, generator="spy/photos")
-    [task] = suite("vision-zero?source=photos").tasks
+    with pytest.raises(BadOption, match="reference=SPEC"):
+        suite("vision-zero?source=photos")
+    [task] = suite("vision-zero?source=photos&reference=bot/random").tasks
     assert "bot/random" in task.seatings[0].values()
     made_set(place, "rendered")
     [task] = suite("vision-zero?source=rendered").tasks
     assert "bot/clever" in task.seatings[0].values()
+    assert "chart" not in [task.name for task in suite("vision-zero").tasks]
+    assert "chart" in [task.name for task in suite("vision-zero?reference=bot/random").tasks]
 
 
 def test_ablations_and_published_rows() -> None:
