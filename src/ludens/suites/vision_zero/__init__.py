@@ -1,7 +1,7 @@
 """Vision-Zero: the spy game of a model against a reference, in all civilian seats and as the spy.
 
-    vision-zero            100 games on each source: drawn scenes, rendered scenes, and charts where a reference
-                           is named, because bots cannot read them
+    vision-zero            100 games on each source: drawn scenes, rendered scenes, charts (with a reference
+                           that can read them)
     vision-zero-mini       10 games on drawn scenes
     vision-zero-ablations  2 to 4 civilians, 1 to 3 rounds of clues
 
