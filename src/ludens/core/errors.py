@@ -6,6 +6,7 @@ LudensError
 │   ├── BadOption         a known option with a wrong value
 │   ├── MissingExtra      an optional dependency is not installed (says how to install it)
 │   ├── BadFile           a file that cannot be read or written, or has wrong contents
+│   │   └── MissingPictures   the picture set of an episode is not here
 │   ├── MissingKey        no environment variable holds the API key of a model
 │   ├── ModelRejected     the provider rejects key, model or request: retrying cannot help
 │   └── ReplayMismatch    a replayed episode differs from the recorded one
@@ -77,6 +78,10 @@ class MissingExtra(UsageError):
 
 class BadFile(UsageError):
     """A file that cannot be read or written, or has wrong contents."""
+
+
+class MissingPictures(BadFile):
+    """The picture set of an episode is not here: everything but its pictures can be shown."""
 
 
 class MissingKey(UsageError):

@@ -7,7 +7,6 @@ in front and behind have one answer as long as a camera does not turn by more th
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -121,18 +120,22 @@ def parse_change(text: str) -> tuple[str, ...]:
 
 
 def make_pair(random: Stream, change: Collection[str] = DEFAULT_CHANGE) -> Pair:
-    """A random pair: 4 to 6 objects, two of which differ in every attribute of `change`.
-
-    The two scenes never hold the same objects at other places.
-    """
+    """A random pair: 4 to 6 objects, two of which differ in every attribute of `change`."""
     original = make_scene(random, grown="size" in change)
+    modified, changed = modify(original, random, change)
+    return Pair(original, modified, changed, tuple(change))
+
+
+def modify(scene: Scene, random: Stream, change: Collection[str]) -> tuple[Scene, tuple[int, ...]]:
+    """A scene that differs in two objects, and their indices; never the same objects at other places."""
+    kinds = sorted(map(_kind, scene.objects))
     while True:
-        changed = tuple(sorted(random.sample(range(len(original.objects)), CHANGED)))
-        objects = list(original.objects)
+        changed = tuple(sorted(random.sample(range(len(scene.objects)), CHANGED)))
+        objects = list(scene.objects)
         for index in changed:
             objects[index] = _altered(objects[index], change, random)
-        if Counter(map(_kind, objects)) != Counter(map(_kind, original.objects)):
-            return Pair(original, Scene(tuple(objects)), changed, tuple(change))
+        if sorted(map(_kind, objects)) != kinds:
+            return Scene(tuple(objects)), changed
 
 
 def make_scene(random: Stream, grown: bool = False) -> Scene:
