@@ -1,0 +1,1 @@
+"""The kitchen through cameras: MuJoCo scenes with robot meshes (extra `robots`)."""
