@@ -9,8 +9,7 @@ Point = tuple[float, float]
 Trajectory = Sequence[Point]
 
 SCALES = {"rmse": 360.0, "hausdorff": 360.0, "frechet": 400.0}
-"""The distance, in pixels of a picture whose longer side is `REFERENCE`, at which a reward is 0."""
-REFERENCE = 512
+"""The distance in pixels at which a reward is 0."""
 NAMES = tuple(SCALES)
 
 
@@ -43,17 +42,13 @@ def distances(said: Trajectory, truth: Trajectory) -> dict[str, float]:
     return dict(zip(NAMES, values, strict=True))
 
 
-def reward(apart: dict[str, float], size: float = REFERENCE) -> float:
+def reward(apart: dict[str, float]) -> float:
     """The training reward of one robot: the mean of 1 - distance / scale, each at least 0.
 
     The published reward measures RMSE per coordinate, which is smaller by the root of 2.
-
-    Args:
-        apart: As `distances` returns them.
-        size: Longer side of the picture in which they were measured.
     """
     shrunk = {**apart, "rmse": apart["rmse"] / sqrt(2)}
-    return sum(max(0.0, 1 - shrunk[name] * REFERENCE / size / SCALES[name]) for name in NAMES) / len(NAMES)
+    return sum(max(0.0, 1 - shrunk[name] / SCALES[name]) for name in NAMES) / len(NAMES)
 
 
 def _apart(p: Point, q: Point) -> float:

@@ -46,12 +46,6 @@ def _lemon(b: Brush) -> None:
     b.oval(0.5, 0.55, 0.32, 0.26, "yellow")
 
 
-def _grapes(b: Brush) -> None:
-    for x, y in ((0.32, 0.36), (0.5, 0.34), (0.68, 0.36), (0.4, 0.54), (0.6, 0.54), (0.5, 0.72)):
-        b.disc(x, y, 0.12, "purple")
-    _leaf(b, 0.5, 0.14)
-
-
 def _pumpkin(b: Brush) -> None:
     for x in (0.28, 0.72, 0.5):
         b.oval(x, 0.58, 0.2, 0.3, "orange")
@@ -86,28 +80,6 @@ def long(hue: str, cap: str = "") -> Painter:
     return paint
 
 
-def _broccoli(b: Brush) -> None:
-    b.stroke(((0.5, 0.86), (0.5, 0.6)), 0.16, "yellow")
-    for x, y in ((0.3, 0.44), (0.7, 0.44), (0.5, 0.3), (0.5, 0.5)):
-        b.disc(x, y, 0.2, "green")
-
-
-def _onion(b: Brush) -> None:
-    b.polygon(((0.36, 0.36), (0.5, 0.06), (0.64, 0.36)), "magenta")
-    b.oval(0.5, 0.58, 0.33, 0.3, "magenta")
-
-
-def _potato(b: Brush) -> None:
-    b.oval(0.5, 0.56, 0.4, 0.27, "brown")
-    for x, y in ((0.36, 0.5), (0.56, 0.62), (0.66, 0.48)):
-        b.mark(((x, y), (x + 0.06, y)), 0.05, "ink")
-
-
-def _mushroom(b: Brush) -> None:
-    b.box(0.4, 0.5, 0.2, 0.38, "white", 0.06)
-    b.oval(0.5, 0.42, 0.38, 0.24, "brown")
-
-
 def _bread(b: Brush) -> None:
     b.box(0.16, 0.3, 0.68, 0.56, "orange", 0.06)
     for x in (0.32, 0.68):
@@ -125,17 +97,6 @@ def _cheese(b: Brush) -> None:
         b.disc(x, y, 0.06, "orange")
 
 
-def _cake(b: Brush) -> None:
-    b.box(0.14, 0.42, 0.72, 0.42, "brown", 0.05)
-    b.box(0.14, 0.34, 0.72, 0.16, "white", 0.06)
-    b.disc(0.5, 0.26, 0.1, "red")
-
-
-def _donut(b: Brush) -> None:
-    b.disc(0.5, 0.54, 0.38, "magenta")
-    b.disc(0.5, 0.54, 0.13, "page")
-
-
 def _plate(b: Brush) -> None:
     b.oval(0.5, 0.55, 0.46, 0.4, "white")
     b.oval(0.5, 0.55, 0.27, 0.23, "white")
@@ -151,7 +112,8 @@ def _tray(b: Brush) -> None:
     b.box(0.14, 0.38, 0.72, 0.32, "wood", 0.04)
 
 
-def _board(b: Brush) -> None:
+def board(b: Brush) -> None:
+    """A cutting board."""
     b.box(0.08, 0.3, 0.66, 0.5, "wood", 0.06)
     b.box(0.72, 0.48, 0.22, 0.14, "wood", 0.05)
     b.mark(((0.2, 0.44), (0.6, 0.44)), 0.03, "brown")
@@ -180,6 +142,34 @@ def _cup(b: Brush) -> None:
     b.oval(0.45, 0.31, 0.25, 0.08, "white")
 
 
+def _mug(b: Brush) -> None:
+    b.stroke(((0.62, 0.36), (0.88, 0.4), (0.86, 0.7), (0.62, 0.72)), 0.09, "purple")
+    b.box(0.1, 0.24, 0.56, 0.62, "purple", 0.04)
+
+
+def _kiwi(b: Brush) -> None:
+    b.oval(0.5, 0.54, 0.38, 0.34, "brown")
+    b.oval(0.5, 0.54, 0.28, 0.24, "green")
+    b.oval(0.5, 0.54, 0.09, 0.07, "white")
+
+
+def _meat(b: Brush) -> None:
+    b.oval(0.46, 0.54, 0.38, 0.3, "red")
+    b.oval(0.5, 0.5, 0.16, 0.1, "white")
+    b.stroke(((0.76, 0.7), (0.92, 0.84)), 0.1, "white")
+
+
+def _spatula(b: Brush) -> None:
+    b.stroke(((0.16, 0.9), (0.56, 0.46)), 0.08, "black")
+    b.polygon(((0.48, 0.36), (0.72, 0.1), (0.94, 0.32), (0.68, 0.58)), "gray")
+
+
+def _kettle(b: Brush) -> None:
+    b.stroke(((0.26, 0.3), (0.36, 0.1), (0.62, 0.1), (0.72, 0.3)), 0.07, "black")
+    b.polygon(((0.7, 0.56), (0.98, 0.3), (0.98, 0.42), (0.76, 0.74)), "gray")
+    b.oval(0.48, 0.6, 0.34, 0.3, "gray")
+
+
 def bottle(hue: str) -> Painter:
     """A bottle with a label."""
 
@@ -201,51 +191,19 @@ def can(hue: str) -> Painter:
     return paint
 
 
-def _pan(b: Brush) -> None:
-    b.stroke(((0.6, 0.4), (0.92, 0.12)), 0.1, "black")
-    b.disc(0.42, 0.58, 0.35, "black")
-    b.disc(0.42, 0.58, 0.24, "gray")
-
-
-def _pot(b: Brush) -> None:
-    b.box(0.04, 0.42, 0.92, 0.12, "black", 0.04)
-    b.box(0.18, 0.34, 0.64, 0.5, "gray", 0.06)
-    b.oval(0.5, 0.34, 0.33, 0.1, "black")
-
-
 def _carton(b: Brush) -> None:
     b.box(0.1, 0.34, 0.8, 0.54, "brown", 0.02)
     b.polygon(((0.1, 0.36), (0.26, 0.16), (0.58, 0.16), (0.5, 0.36)), "wood")
     b.polygon(((0.9, 0.36), (0.8, 0.16), (0.58, 0.16), (0.5, 0.36)), "wood")
 
 
-def _sponge(b: Brush) -> None:
-    b.box(0.12, 0.36, 0.76, 0.42, "yellow", 0.08)
-    b.box(0.12, 0.62, 0.76, 0.18, "green", 0.05)
-
-
-def packet(hue: str) -> Painter:
-    """A packet with a label."""
-
-    def paint(b: Brush) -> None:
-        b.box(0.22, 0.12, 0.56, 0.78, hue, 0.03)
-        b.box(0.3, 0.36, 0.4, 0.28, "white", 0.02)
-
-    return paint
-
-
 PAINTERS: dict[str, Painter] = {
-    "apple": fruit("red"), "orange": fruit("orange"), "peach": fruit("magenta"), "lime": fruit("green"),
-    "mango": fruit("orange", 0.27, 0.34), "pear": _pear, "banana": _banana, "lemon": _lemon,
-    "grapes": _grapes, "grape": _grapes, "pumpkin": _pumpkin, "tomato": _tomato, "carrot": root("orange"),
-    "radish": root("red"), "cucumber": long("green"), "eggplant": long("purple", "green"),
-    "corn": long("yellow", "green"), "broccoli": _broccoli, "onion": _onion, "potato": _potato,
-    "sweet_potato": _potato, "mushroom": _mushroom, "bread": _bread, "baguette": long("brown"), "egg": _egg,
-    "cheese": _cheese, "cake": _cake, "donut": _donut, "plate": _plate, "bowl": _bowl, "tray": _tray,
-    "cutting_board": _board, "cuttingboard": _board, "cutting board": _board, "knife": _knife, "fork": _fork,
-    "spoon": _spoon, "cup": _cup, "mug": _cup, "bottle": bottle("green"), "bottled_water": bottle("cyan"),
-    "can": can("red"), "pan": _pan, "pot": _pot, "cardboardbox": _carton, "cardboard_box": _carton,
-    "box": _carton, "sponge": _sponge, "milk": packet("cyan"), "cereal": packet("orange"),
+    "apple": fruit("red"), "orange": fruit("orange"), "peach": fruit("magenta"), "kiwi": _kiwi, "pear": _pear,
+    "banana": _banana, "lemon": _lemon, "pumpkin": _pumpkin, "tomato": _tomato, "carrot": root("orange"),
+    "cucumber": long("green"), "bread": _bread, "meat": _meat, "egg": _egg, "cheese": _cheese,
+    "plate": _plate, "bowl": _bowl, "tray": _tray, "knife": _knife, "fork": _fork, "spoon": _spoon,
+    "spatula": _spatula, "cup": _cup, "mug": _mug, "bottle": bottle("green"), "kettle": _kettle,
+    "can": can("red"), "cardboardbox": _carton,
 }  # fmt: skip
 """Kind of thing to its painter."""
 

@@ -113,7 +113,7 @@ class Part:
 
 
 @lru_cache(maxsize=16)
-def parts(kind: str, cell: float = 0.012) -> tuple[Part, ...]:
+def parts(kind: str, cell: float = 0.018) -> tuple[Part, ...]:
     """The meshes of a robot type, decimated to a vertex for each cell of this size, in metres."""
     import mujoco
 

@@ -26,6 +26,11 @@ STEEL, PINK, CREAM, TAN = (0.7, 0.72, 0.76), (0.95, 0.6, 0.55), (0.95, 0.88, 0.7
 BLUE, CYAN = (0.2, 0.35, 0.8), (0.3, 0.75, 0.85)
 
 
+def _darker(colour: Colour) -> Colour:
+    red, green, blue = colour
+    return red * 0.82, green * 0.82, blue * 0.82
+
+
 def _ball(colour: Colour, r: float = 0.05, tall: float = 1.0, leaf: bool = True) -> tuple[Shape, ...]:
     body = Shape("ellipsoid", (r, r, r * tall), (0, 0, r * tall), colour)
     stem = Shape("cylinder", (0.005, 0.015, 0), (0, 0, 2 * r * tall + 0.005), BROWN)
@@ -59,7 +64,7 @@ def _dish(r: float, high: float, colour: Colour) -> tuple[Shape, ...]:
     return (
         Shape("cylinder", (r * 0.6, high / 2, 0), (0, 0, high / 2), colour),
         Shape("cylinder", (r, 0.006, 0), (0, 0, high), colour),
-        Shape("cylinder", (r * 0.7, 0.002, 0), (0, 0, high + 0.006), tuple(c * 0.82 for c in colour)),  # type: ignore[arg-type]
+        Shape("cylinder", (r * 0.7, 0.002, 0), (0, 0, high + 0.006), _darker(colour)),
     )
 
 
@@ -99,11 +104,11 @@ def _bread() -> tuple[Shape, ...]:
     )
 
 
-def _cup() -> tuple[Shape, ...]:
+def _cup(colour: Colour) -> tuple[Shape, ...]:
     return (
-        Shape("cylinder", (0.042, 0.05, 0), (0, 0, 0.05), BLUE),
+        Shape("cylinder", (0.042, 0.05, 0), (0, 0, 0.05), colour),
         Shape("cylinder", (0.035, 0.002, 0), (0, 0, 0.1), WHITE),
-        Shape("box", (0.02, 0.008, 0.025), (0.055, 0, 0.05), BLUE),
+        Shape("box", (0.02, 0.008, 0.025), (0.055, 0, 0.05), colour),
     )
 
 
@@ -111,22 +116,6 @@ def _bottle(colour: Colour) -> tuple[Shape, ...]:
     return (
         Shape("cylinder", (0.038, 0.08, 0), (0, 0, 0.08), colour),
         Shape("cylinder", (0.015, 0.035, 0), (0, 0, 0.19), colour),
-    )
-
-
-def _pan() -> tuple[Shape, ...]:
-    return (
-        Shape("cylinder", (0.12, 0.02, 0), (0, 0, 0.02), BLACK),
-        Shape("cylinder", (0.105, 0.002, 0), (0, 0, 0.041), (0.35, 0.35, 0.37)),
-        Shape("box", (0.09, 0.014, 0.01), (0.2, 0, 0.03), BLACK),
-    )
-
-
-def _pot() -> tuple[Shape, ...]:
-    return (
-        Shape("cylinder", (0.11, 0.07, 0), (0, 0, 0.07), STEEL),
-        Shape("cylinder", (0.1, 0.002, 0), (0, 0, 0.141), (0.3, 0.3, 0.32)),
-        Shape("box", (0.15, 0.018, 0.01), (0, 0, 0.11), BLACK),
     )
 
 
@@ -152,19 +141,47 @@ def _board() -> tuple[Shape, ...]:
     )
 
 
+def _spatula() -> tuple[Shape, ...]:
+    return (
+        Shape("box", (0.08, 0.008, 0.006), (-0.05, 0, 0.008), BLACK),
+        Shape("box", (0.04, 0.032, 0.003), (0.07, 0, 0.008), STEEL),
+    )
+
+
+def _kettle() -> tuple[Shape, ...]:
+    return (
+        Shape("cylinder", (0.075, 0.07, 0), (0, 0, 0.07), STEEL),
+        Shape("capsule", (0.01, 0.05, 0), (0, 0, 0.17), BLACK, (0, 90, 0)),
+        Shape("box", (0.03, 0.012, 0.012), (0.09, 0, 0.1), STEEL),
+    )
+
+
+def _kiwi() -> tuple[Shape, ...]:
+    return (
+        Shape("ellipsoid", (0.04, 0.04, 0.035), (0, 0, 0.035), BROWN),
+        Shape("cylinder", (0.028, 0.003, 0), (0, 0, 0.068), (0.5, 0.75, 0.25)),
+    )
+
+
+def _meat() -> tuple[Shape, ...]:
+    return (
+        Shape("ellipsoid", (0.085, 0.06, 0.02), (0, 0, 0.02), (0.7, 0.2, 0.2)),
+        Shape("ellipsoid", (0.03, 0.015, 0.004), (0.01, 0, 0.039), WHITE),
+    )
+
+
 THINGS: dict[str, tuple[Shape, ...]] = {
-    "apple": _ball(RED), "orange": _ball(ORANGE, leaf=False), "peach": _ball(PINK), "lime": _ball(GREEN, 0.035),
-    "mango": _ball(ORANGE, 0.042, 1.3), "pear": _pear(), "banana": _banana(),
-    "lemon": _ball(YELLOW, 0.04, 0.8, leaf=False), "grapes": _ball(PURPLE, 0.045, 0.8),
+    "apple": _ball(RED), "orange": _ball(ORANGE, leaf=False), "peach": _ball(PINK), "pear": _pear(),
+    "banana": _banana(), "lemon": _ball(YELLOW, 0.04, 0.8, leaf=False), "kiwi": _kiwi(),
     "pumpkin": _ball(ORANGE, 0.1, 0.75), "tomato": _ball(RED, 0.045, 0.8), "carrot": _carrot(),
-    "cucumber": _long(GREEN), "eggplant": _long(PURPLE, 0.07, 0.035), "corn": _long(YELLOW, 0.07),
-    "broccoli": _ball(GREEN, 0.06, 0.9, leaf=False), "onion": _ball(PINK, 0.045), "egg": _ball(WHITE, 0.025, 1.4, False),
-    "potato": _ball(BROWN, 0.045, 0.7, leaf=False), "bread": _bread(), "plate": _dish(0.12, 0.015, WHITE),
-    "bowl": _bowl(), "tray": _tray(0.2, 0.14, BROWN), "knife": _blade(BLACK), "fork": _fork(), "spoon": _spoon(),
-    "cup": _cup(), "mug": _cup(), "bottle": _bottle(GREEN), "can": (Shape("cylinder", (0.035, 0.06, 0), (0, 0, 0.06), RED),),
-    "pan": _pan(), "pot": _pot(), "cardboardbox": _carton(), "cutting_board": _board(),
-    "sponge": (Shape("box", (0.05, 0.035, 0.02), (0, 0, 0.02), YELLOW),),
-    "cheese": (Shape("box", (0.06, 0.04, 0.03), (0, 0, 0.03), YELLOW),),
-    "milk": (Shape("box", (0.04, 0.04, 0.1), (0, 0, 0.1), WHITE), Shape("box", (0.041, 0.041, 0.03), (0, 0, 0.1), BLUE)),
+    "cucumber": _long(GREEN), "bread": _bread(), "meat": _meat(), "egg": _ball(WHITE, 0.028, 1.4, False),
+    "cheese": (Shape("box", (0.06, 0.04, 0.03), (0, 0, 0.03), YELLOW),), "plate": _dish(0.12, 0.015, WHITE),
+    "bowl": _bowl(), "tray": _tray(0.2, 0.14, BROWN), "knife": _blade(BLACK), "fork": _fork(),
+    "spoon": _spoon(), "spatula": _spatula(), "cup": _cup(BLUE), "mug": _cup(PURPLE), "bottle": _bottle(GREEN),
+    "kettle": _kettle(), "can": (Shape("cylinder", (0.035, 0.06, 0), (0, 0, 0.06), RED),),
+    "cardboardbox": _carton(), "cutting board": _board(),
 }  # fmt: skip
 """Kind of thing to its shapes."""
+
+TOPS = {"plate": 0.02, "bowl": 0.05, "tray": 0.012, "cutting board": 0.02, "cardboardbox": 0.28}
+"""How high above its foot a thing carries what is in or on it."""
