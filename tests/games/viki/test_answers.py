@@ -1,4 +1,4 @@
-"""Answers in tags, the reward for their form, and points read from text: what is accepted and what is refused."""
+"""Answers in tags, the reward for their form, and points read from text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def test_answer_in(text: str, answer: str) -> None:
     assert answer_in(text) == answer
 
 
-@pytest.mark.parametrize("text", ["", "<think>a</think>", "<answer></answer>", "<answer>a</answer><answer>b</answer>"])
+@pytest.mark.parametrize(
+    "text", ["", "<think>a</think>", "<answer></answer>", "<answer>a</answer><answer>b</answer>"]
+)
 def test_no_answer(text: str) -> None:
     with pytest.raises(MoveError):
         answer_in(text)
@@ -57,7 +59,8 @@ def test_form(text: str, formed: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [GOOD, f"```json\n{GOOD}\n```", GOOD.replace("[", "(").replace("]", ")"), GOOD.replace("]]]", "],],]")]
+    "text",
+    [GOOD, f"```json\n{GOOD}\n```", GOOD.replace("[", "(").replace("]", ")"), GOOD.replace("]]]", "],],]")],
 )
 def test_points_are_read(text: str) -> None:
     assert points_of(read_points(text, 512, 512)) == (tuple(map(tuple, FIVE)),) * 2

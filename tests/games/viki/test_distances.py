@@ -1,4 +1,4 @@
-"""Distances between trajectories: by hand, against SciPy, and against the definition of the Frechet distance."""
+"""Distances between trajectories: by hand, against SciPy, and against their definition."""
 
 from __future__ import annotations
 

@@ -18,12 +18,12 @@ from ludens.games.viki.planner import shortest_plan
 from ludens.games.viki.rules import Refused, World
 from ludens.games.viki.rules import State as Position
 from ludens.games.viki.scene import Asset, Plan, Robot, Scene, Step
-from ludens.games.viki.source import SPLITS, Shown, shown
+from ludens.games.viki.source import SPLIT_HELP, SPLITS, Shown, shown
 
 SEAT = "planner"
 LONGEST = 2_000
-SPARE = 4
-"""Steps allowed beyond twice the shortest plan."""
+HORIZON = 30
+"""The most steps: more than twice as many as any shortest plan has."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Act(Game):
     Actions: a JSON object with an action for each robot that acts, such as `{"R1": ["Move", "apple"]}`.
     Rules: a step with an action that cannot be done changes nothing and is lost.
     Rewards: the length of the shortest plan divided by the steps taken, once the task is done; else 0.
-    Ends when the task is done, or after twice the shortest plan and four more steps.
+    Ends when the task is done, or after 30 steps.
     """
 
     name = "viki/act"
@@ -44,7 +44,7 @@ class Act(Game):
     best = "bot/oracle"
     bots = {"greedy": "ludens.games.viki.bots:GreedyActor"}
 
-    split: str = option("any", choices=SPLITS, help="which tasks: in-domain, out-of-domain, held-out layouts")
+    split: str = option("id", choices=SPLITS, help=SPLIT_HELP)
 
     def start(self, seed: int) -> Acting:
         return Acting(self, shown("viki/act", "map", self.split, "", "", seed))
@@ -77,11 +77,6 @@ class Acting(State):
         return self.scene.limit
 
     @property
-    def horizon(self) -> int:
-        """The most steps."""
-        return 2 * self.limit + SPARE
-
-    @property
     def reached(self) -> bool:
         """Whether the task is done."""
         return self.world.missing(self.position) is None
@@ -93,7 +88,7 @@ class Acting(State):
 
     @property
     def to_act(self) -> tuple[str, ...]:
-        return () if self.reached or self.steps >= self.horizon else self.game.seats
+        return () if self.reached or self.steps >= HORIZON else self.game.seats
 
     def legal(self, seat: str) -> Legal:
         return Legal.text(LONGEST) if seat in self.to_act else Legal()
@@ -170,7 +165,9 @@ class Acting(State):
     def as_scene(self) -> Scene:
         """The scene as it is now, as if it were a start: what was done for good is no longer asked for."""
         snapshot, task = Snapshot.of(self.world, self.position), self.scene.task
-        goals = tuple(goal for goal in task.goals if not (goal.active and self.world.holds(self.position, goal)))
+        goals = tuple(
+            goal for goal in task.goals if not (goal.active and self.world.holds(self.position, goal))
+        )
         orders = tuple(order for n, order in enumerate(task.orders) if not self.position.done >> n & 1)
         return replace(
             self.scene,

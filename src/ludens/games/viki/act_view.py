@@ -7,7 +7,7 @@ from pathlib import Path
 from ludens.core.game import Game
 from ludens.core.random import Stream
 from ludens.core.view import Picture, RenderOptions, View
-from ludens.games.viki.act import Acting, write_step
+from ludens.games.viki.act import HORIZON, Acting, write_step
 from ludens.games.viki.data import PRIMITIVES, ROBOTS
 from ludens.games.viki.manual import primitives_text, robots_text
 from ludens.games.viki.map import Map
@@ -33,14 +33,19 @@ class ActView(View):
 
     def notes(self, state: Acting, seat: str) -> str:
         task = self.templates.fill("task", task=state.scene.task.text)
-        said = [task, f"Steps taken: {state.steps}; at most {state.horizon} are allowed."]
+        said = [task, f"Steps taken: {state.steps}; at most {HORIZON} are allowed."]
         if state.reason:
             said.append(self.templates.fill("refused", reason=state.reason))
         return "\n\n".join(said)
 
     def values(self, seat: str) -> dict[str, object]:
         seen = self.templates.fill("seen map")
-        return {**super().values(seat), "seen": seen, "robots": robots_text(), "primitives": primitives_text()}
+        return {
+            **super().values(seat),
+            "seen": seen,
+            "robots": robots_text(),
+            "primitives": primitives_text(),
+        }
 
     def format(self, state: Acting, seat: str) -> AnswerFormat:
         return AnswerFormat(self.templates.fill("answer"), state.canonical)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ class Activate(Level):
 
     Seats: `planner`, alone, for one move.
     Observation: the kitchen with its robots, and the task; the picture alone tells which robots are there.
-    Actions: a list of robot types, such as `["fetch", "panda"]`; canonical form: sorted names with commas.
+    Actions: a list of robot types, such as `["fetch", "panda"]`; canonical form: JSON, sorted.
     Rewards: 1 for the set of types of the best team, else 0. The best team has the shortest plan and, among
     equals, the fewest robots; the scene has exactly one.
     """
@@ -42,7 +43,7 @@ class Activation(Answered):
         return read_types(answer)
 
     def solution(self, seat: str) -> str | None:
-        return ", ".join(self.scene.team)
+        return json.dumps(self.scene.team)
 
     @property
     def accuracies(self) -> list[float]:
@@ -50,12 +51,12 @@ class Activation(Answered):
 
     @property
     def facts(self) -> dict[str, Any]:
-        said = self.answers[-1] if self.answers else None
+        said = self.answers[-1] if self.answers else ""
         return {
             **super().facts,
             "right": self.returns[SEAT] == 1.0,
             "truth": list(self.scene.team),
-            "said": said.split(", ") if said else None,
+            "said": json.loads(said) if said else None,
             "robots": sorted(robot.type for robot in self.scene.robots),
         }
 
@@ -72,7 +73,7 @@ def read_types(answer: str) -> str:
     found = {_type(name) for name in names}
     if not found:
         raise Illegal("the list of robot types is empty; every task needs a robot.")
-    return ", ".join(sorted(found))
+    return json.dumps(sorted(found))
 
 
 def _type(name: str) -> str:

@@ -25,7 +25,7 @@ class GreedyTeam(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, Activation)
-        return Reply(action=", ".join(sorted({robot.type for robot in ask.state.scene.robots})))
+        return Reply(action=json.dumps(sorted({robot.type for robot in ask.state.scene.robots})))
 
 
 @dataclass

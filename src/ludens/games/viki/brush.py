@@ -53,7 +53,10 @@ class Brush:
         corners = [(x * s, y * s) for x, y in points]
         self.draw.polygon(corners, fill=colour)
         self.draw.line(
-            [*corners, *corners[:2]], edge_of(colour, self.ground), max(1, round(self.line * s)), joint="curve"
+            [*corners, *corners[:2]],
+            edge_of(colour, self.ground),
+            max(1, round(self.line * s)),
+            joint="curve",
         )
 
     def stroke(self, points: Points, width: float, hue: str) -> None:

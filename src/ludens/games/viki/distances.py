@@ -29,9 +29,7 @@ def frechet(a: Trajectory, b: Trajectory) -> float:
     for i, p in enumerate(a):
         above, row = row, []
         for j, q in enumerate(b):
-            before = min(
-                above[j] if i else inf, row[j - 1] if j else inf, above[j - 1] if i and j else inf
-            )
+            before = min(above[j] if i else inf, row[j - 1] if j else inf, above[j - 1] if i and j else inf)
             row.append(max(_apart(p, q), 0.0 if not i and not j else before))
     return row[-1]
 

@@ -221,7 +221,7 @@ def own_box(item: Item) -> Box:
 
 
 def arranged(areas: Sequence[Area]) -> dict[str, Box]:
-    """A box for each area: those at the back of the room in the upper row, from left to right as in the room."""
+    """A box for each area: those at the back of the room are in the upper row, from left to right as there."""
     deep = sorted(areas, key=lambda area: (area.y, area.x, area.name))
     half = ceil(len(areas) / 2)
     boxes = {}

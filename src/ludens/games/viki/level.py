@@ -13,7 +13,7 @@ from ludens.core.options import option
 from ludens.core.state import State
 from ludens.games.viki.reply import combined
 from ludens.games.viki.scene import Scene
-from ludens.games.viki.source import LOOKS, SPLITS, Shown, shown
+from ludens.games.viki.source import LOOKS, SPLIT_HELP, SPLITS, Shown, shown
 
 if TYPE_CHECKING:
     from ludens.core.episode import Move
@@ -29,7 +29,7 @@ class Level(Game):
     best = "bot/oracle"
 
     look: str = option("map", choices=LOOKS, help="the kitchen from above, or rendered camera pictures")
-    split: str = option("any", choices=SPLITS, help="which tasks: in-domain, out-of-domain, held-out layouts")
+    split: str = option("id", choices=SPLITS, help=SPLIT_HELP)
     pictures: str = option("viki-8", help="the picture set of look=camera")
     data: str = option("", help="a folder with the released Parquet files, played by the released rules")
 

@@ -1,4 +1,4 @@
-"""The parts of the rules that come from `world.toml`: robots with their limits, primitives with their rules."""
+"""The parts of the rules that come from `world.toml`: robots with their limits, primitives."""
 
 from __future__ import annotations
 

@@ -14,9 +14,12 @@ from ludens.games.viki.robot_art import robot
 if TYPE_CHECKING:
     from ludens.core.view import RenderOptions
 
-INKS = ("ink", "accent", "line", "muted", "white", "black", "gray", "red", "orange", "yellow", "green", "blue", "cyan",
-        "purple", "magenta", "brown")  # fmt: skip
+INKS = (
+    "ink", "accent", "line", "muted", "white", "black", "gray", "red", "orange", "yellow", "green", "blue",
+    "cyan", "purple", "magenta", "brown",
+)  # fmt: skip
 GROUNDS = ("page", "panel", "light", "wood")
+_LEGEND = "1.2 m: height of a surface, or of what is inside.  ON: used.  A line from a robot: reaches for."
 ROBOT = 42
 """Height of a robot."""
 
@@ -59,9 +62,7 @@ class Map:
             x = 4 + step * (number + 0.5)
             canvas.centre(robot(sheet, kind, px(ROBOT), "page"), px(x), px(BOTTOM + 44))
             canvas.text(px(x), px(BOTTOM + 78), kind, font, anchor="mm")
-        canvas.text(
-            px(8), px(BOTTOM + 98), "1.2 m: height of a surface, or of what is inside.  ON: used.  A line from a robot: reaches for.", font, "muted"
-        )
+        canvas.text(px(8), px(BOTTOM + 98), _LEGEND, font, "muted")
         canvas.pixels.setflags(write=False)
         return canvas
 
@@ -71,7 +72,7 @@ class Map:
         ground = "page" if area == GROUND else "wood"
         canvas.fill(x, y, w, h, ground)
         canvas.frame(x, y, w, h, "line", px(1 if area == GROUND else 2))
-        font, middle = sheet.font_px(10.5), px(box.y + HEAD / 2 + 1)
+        font, middle = sheet.font_px(10), px(box.y + HEAD / 2 + 1)
         canvas.text(x + px(4), middle, area, font, "ink", ground, bold=True)
         if area != GROUND:
             canvas.text(x + w - px(4), middle, f"{height:g} m", font, "ink", ground, "rm")
@@ -85,7 +86,7 @@ class Map:
         lines = [name, f"{kind.height:g} m"] if kind.height is not None else [name]
         if " " in name:
             lines = name.split(" ")
-        size = px(min(box.w - 6, box.h - 7 - 10 * len(lines), 32))
+        size = px(min(box.w - 6, box.h - 8 - 9 * len(lines), 32))
         cx, cy = px(box.x + box.w / 2), px(box.y + 2) + size // 2
         if kind.fixture:
             state = "" if not kind.opens else "closed" if name in floor.snapshot.closed else "open"
@@ -94,7 +95,7 @@ class Map:
             canvas.centre(thing(sheet, item.asset.kind, size, ground), cx, cy)
         font = sheet.font_px(9)
         for number, line in enumerate(lines):
-            y = cy + size // 2 + px(6) + number * max(px(10), font)
+            y = cy + size // 2 + px(5) + number * max(px(9), font - 1)
             canvas.text(cx, y, line, font, "ink", ground, "mm", room=px(box.w + 6))
         if name in floor.snapshot.active:
             canvas.text(cx, cy, "ON", sheet.font_px(10), "white", "black", "mm", bold=True)
@@ -111,9 +112,7 @@ class Map:
         canvas.text(px(x), top, f"{name} (you)" if you else name, sheet.font_px(11), ink, ground, "mm", True)
         held = floor.seen_in(name)
         for number, one in enumerate(held):
-            canvas.centre(
-                thing(sheet, one.kind, px(18), "light"), px(x + 22), px(y - side + 8 + 20 * number)
-            )
+            canvas.centre(thing(sheet, one.kind, px(18), "light"), px(x + 22), px(y - side + 8 + 20 * number))
         for number, one in enumerate(held):
             at = px(y + 5 + 10 * number)
             canvas.text(px(x), at, one.name, small, "ink", "light", "mm", room=px(floor.room(name) + 6))

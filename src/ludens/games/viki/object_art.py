@@ -1,4 +1,4 @@
-"""Sprites of the things in the kitchen, one painter a kind; colours are the theme's, shapes tell them apart."""
+"""Sprites of the things in the kitchen, one painter a kind; shapes tell them apart."""
 
 from __future__ import annotations
 

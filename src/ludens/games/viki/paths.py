@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
+from itertools import pairwise
 from math import hypot, inf
 
 from ludens.games.viki.data import ROBOTS
@@ -56,7 +57,7 @@ def walk(solid: Sequence[Box], start: Point, end: Point) -> list[Point]:
 
 def sampled(points: Sequence[Point], count: int) -> list[Point]:
     """Points at equal distances along a path, its ends included."""
-    lengths = [hypot(b[0] - a[0], b[1] - a[1]) for a, b in zip(points, points[1:], strict=False)]
+    lengths = [hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points)]
     whole, found = sum(lengths), [points[0]]
     for number in range(1, count - 1):
         left, at = whole * number / (count - 1), 0
@@ -121,7 +122,9 @@ def _straightened(points: Sequence[Point], blocked: frozenset[tuple[int, int]]) 
     kept, at = [points[0]], 0
     while at < len(points) - 1:
         at = next(
-            far for far in range(len(points) - 1, at, -1) if far == at + 1 or _clear(points[at], points[far], blocked)
+            far
+            for far in range(len(points) - 1, at, -1)
+            if far == at + 1 or _clear(points[at], points[far], blocked)
         )
         kept.append(points[at])
     return kept

@@ -39,7 +39,9 @@ def read_points(text: str, width: int, height: int) -> str:
     try:
         found = json.loads(listed)
     except ValueError:
-        raise Unreadable("the answer is not a list of points such as [[[10, 20], ...], [[30, 40], ...]].") from None
+        raise Unreadable(
+            "the answer is not a list of points such as [[[10, 20], ...], [[30, 40], ...]]."
+        ) from None
     return json.dumps(_checked(found, width, height), separators=(",", ":"))
 
 

@@ -45,7 +45,9 @@ class AnswerFormat(ReplyFormat):
             raise Illegal(f"the answer has {len(said):,} characters; at most {MOST_CHARACTERS:,} are read.")
         action = self.parse(said)
         if legal.text_limit is not None and len(action) > legal.text_limit:
-            raise Illegal(f"the answer has {len(action):,} characters; at most {legal.text_limit:,} are read.")
+            raise Illegal(
+                f"the answer has {len(action):,} characters; at most {legal.text_limit:,} are read."
+            )
         return action
 
 

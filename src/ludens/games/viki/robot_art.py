@@ -39,9 +39,13 @@ def _fetch(b: Brush) -> None:
 def _unitree_h1(b: Brush) -> None:
     """A slender humanoid: oval head, thin limbs."""
     for side in (-1, 1):
-        b.stroke(((0.5 + side * 0.07, 0.56), (0.5 + side * 0.1, 0.76), (0.5 + side * 0.1, 0.93)), 0.09, "black")
+        b.stroke(
+            ((0.5 + side * 0.07, 0.56), (0.5 + side * 0.1, 0.76), (0.5 + side * 0.1, 0.93)), 0.09, "black"
+        )
         b.mark(((0.5 + side * 0.1, 0.95), (0.5 + side * 0.18, 0.95)), 0.05, "black")
-        b.stroke(((0.5 + side * 0.17, 0.32), (0.5 + side * 0.27, 0.46), (0.5 + side * 0.27, 0.62)), 0.075, "black")
+        b.stroke(
+            ((0.5 + side * 0.17, 0.32), (0.5 + side * 0.27, 0.46), (0.5 + side * 0.27, 0.62)), 0.075, "black"
+        )
     b.box(0.37, 0.26, 0.26, 0.33, "white", 0.06)
     b.oval(0.5, 0.14, 0.085, 0.115, "black")
     b.mark(((0.46, 0.13), (0.54, 0.13)), 0.03, "white")

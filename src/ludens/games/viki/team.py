@@ -18,8 +18,9 @@ from ludens.games.viki.floor import Floor
 from ludens.games.viki.parse import read_value
 from ludens.games.viki.rules import Refused
 from ludens.games.viki.scene import Action, Step
-from ludens.games.viki.source import SPLITS, shown
+from ludens.games.viki.source import SPLIT_HELP, SPLITS, shown
 
+_TRIES = 20
 MESSAGE = 300
 """Characters of a message."""
 
@@ -33,9 +34,8 @@ class Team(Game):
     the task; all messages; why the robot's last action was refused, if it was.
     Actions: a JSON object with an action or null, and a message to all others, which may be empty.
     Rules: an action that cannot be done is lost; actions of one step that exclude each other are all lost.
-    Rewards, shared: the length of the shortest plan of all robots divided by the steps taken, once the task is
-    done; else 0.
-    Ends when the task is done, or after three times the shortest plan and four more steps.
+    Rewards, shared: the length of the shortest plan divided by the steps taken, once the task is done; else 0.
+    Ends when the task is done, or after 30 steps.
     """
 
     name = "viki/team"
@@ -45,7 +45,7 @@ class Team(Game):
     bots = {"greedy": "ludens.games.viki.bots:GreedyMate"}
 
     robots: int = option(2, low=2, high=4, help="number of robots")
-    split: str = option("any", choices=SPLITS, help="which tasks: in-domain, out-of-domain, held-out layouts")
+    split: str = option("id", choices=SPLITS, help=SPLIT_HELP)
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -66,10 +66,6 @@ class Teaming(Acting):
         """Why the last action of a robot was refused."""
         self.messages: tuple[tuple[int, str, str], ...] = ()
         """Step, robot and text of each message."""
-
-    @property
-    def horizon(self) -> int:
-        return super().horizon + self.limit
 
     def seen_by(self, seat: str) -> Floor:
         """What a robot sees: the area it is in."""
@@ -111,19 +107,27 @@ class Teaming(Acting):
         return copy
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
-        """Things in other areas and in closed furniture change places; so do robots elsewhere."""
+        """Things in other areas and in closed furniture change places; the task is as far from done as before."""
         copy, world, position = self.clone(), self.world, self.position
         floor = self.seen_by(seat)
         fixed = {asset.name for asset in self.scene.assets if KINDS[asset.kind].fixture}
-        hidden = [n for n, name in enumerate(world.assets) if name not in fixed and name not in floor.centres
-                  and not any(name == held.name for robot in floor.present for held in floor.seen_in(robot.id))
-                  and _loose(world.names[position.place[n]], fixed, world.areas)]  # fmt: skip
+        held = {one.name for robot in floor.present for one in floor.seen_in(robot.id)}
+        hidden = [
+            n
+            for n, name in enumerate(world.assets)
+            if name not in fixed and name not in floor.centres and name not in held
+            and _loose(world.names[position.place[n]], fixed, world.areas)
+        ]  # fmt: skip
         places = [position.place[n] for n in hidden]
-        random.shuffle(places)
-        moved = dict(zip(hidden, places, strict=True))
-        new = tuple(moved.get(n, place) for n, place in enumerate(position.place))
-        copy.position = position._replace(place=new)
         copy._plan = []
+        for _ in range(_TRIES):
+            random.shuffle(places)
+            moved = dict(zip(hidden, places, strict=True))
+            new = tuple(moved.get(n, place) for n, place in enumerate(position.place))
+            copy.position = position._replace(place=new)
+            if copy.reached == self.reached:
+                return copy
+        copy.position = position
         return copy
 
 

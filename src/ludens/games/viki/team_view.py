@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ludens.core.random import Stream
 from ludens.core.view import Picture
+from ludens.games.viki.act import HORIZON
 from ludens.games.viki.act_view import ActView, random_action
 from ludens.games.viki.team import MESSAGE, Teaming, write_turn
 from ludens.games.viki.words import describe
@@ -25,7 +26,7 @@ class TeamView(ActView):
 
     def notes(self, state: Teaming, seat: str) -> str:  # type: ignore[override]
         task = self.templates.fill("task", task=state.scene.task.text)
-        said = [task, f"Steps taken: {state.steps}; at most {state.horizon} are allowed."]
+        said = [task, f"Steps taken: {state.steps}; at most {HORIZON} are allowed."]
         if reason := state.reasons.get(seat):
             said.append(self.templates.fill("refused", reason=reason))
         heard = [f"step {step}, {who}: {text}" for step, who, text in state.messages[-HEARD:]]

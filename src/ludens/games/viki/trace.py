@@ -15,9 +15,10 @@ from ludens.games.viki.distances import NAMES, distances, reward
 from ludens.games.viki.floor import Floor, Snapshot
 from ludens.games.viki.level import SEAT, Answered, Level
 from ludens.games.viki.paths import Point, path, sampled
-from ludens.games.viki.points import POINTS, ROBOTS as WHO
-from ludens.games.viki.points import points_of, read_points
+from ludens.games.viki.points import POINTS, points_of, read_points
+from ludens.games.viki.points import ROBOTS as WHO
 from ludens.games.viki.source import Shown
+
 
 @dataclass(frozen=True)
 class Trace(Level):
@@ -73,8 +74,7 @@ class Tracing(Answered):
         return read_points(answer, *self.given.size)
 
     def solution(self, seat: str) -> str | None:
-        points = [[[round(x, 1), round(y, 1)] for x, y in one] for one in self.truth]
-        return json.dumps(points, separators=(",", ":"))
+        return json.dumps(self.truth, separators=(",", ":"))
 
     @property
     def accuracies(self) -> list[float]:
@@ -121,9 +121,9 @@ def errands(given: Shown) -> tuple[Errand, Errand] | None:
         if choices and (mobile or ROBOTS[robot.type].arms):
             target = random.choice(choices)
             words = f"{'Move to' if mobile else 'Reach'} the {target}"
-            points = tuple(sampled(path(floor, robot.id, target), POINTS))
+            corners = sampled(path(floor, robot.id, target), POINTS)
+            points = tuple((round(float(x), 1), round(float(y), 1)) for x, y in corners)
             found.append(Errand(robot.id, target, words, points))
         if len(found) == len(WHO):
             return found[0], found[1]
     return None
-

@@ -38,7 +38,7 @@ class LevelView(View):
             return state.given.pictures
         return (self._map.picture(self._floor(state), self.you(state)),)
 
-    def text(self, state: Answered, seat: str) -> str:
+    def text(self, state: Any, seat: str) -> str:
         return describe(self._floor(state), self.you(state))
 
     def you(self, state: Any) -> str:
@@ -48,8 +48,8 @@ class LevelView(View):
     def _floor(self, state: Answered) -> Floor:
         return Floor(state.scene, Snapshot.at_start(state.scene))
 
-    def notes(self, state: Answered, seat: str) -> str:
-        return self.templates.fill("task", task=state.scene.task.text)
+    def notes(self, state: Any, seat: str) -> str:
+        return state.given.prompt or self.templates.fill("task", task=state.scene.task.text)
 
     def values(self, seat: str) -> dict[str, object]:
         assert isinstance(self.game, Level)
@@ -73,7 +73,7 @@ class ActivateView(LevelView):
 
     def guess(self, state: Activation, seat: str, random: Stream) -> str:
         """One to three types, each set as likely as another of its size."""
-        return ", ".join(sorted(random.sample(list(ROBOTS), 1 + random.below(3))))
+        return json.dumps(sorted(random.sample(list(ROBOTS), 1 + random.below(3))))
 
 
 class PlanView(LevelView):
@@ -107,11 +107,11 @@ class TraceView(LevelView):
     templates_file = "trace.md"
 
     def you(self, state: Tracing) -> str:
-        return "" if state.given.points else state.errands[0].robot
+        return "" if state.given.prompt else state.errands[0].robot
 
     def notes(self, state: Tracing, seat: str) -> str:
         task = super().notes(state, seat)
-        if state.given.points:
+        if state.given.prompt:
             return task
         mine, partner = state.errands
         values = {"mine": mine.words, "robot": mine.robot, "other": partner.robot, "partner": partner.words}
@@ -120,6 +120,9 @@ class TraceView(LevelView):
     def text(self, state: Tracing, seat: str) -> str:
         floor = self._floor(state)
         lines = [super().text(state, seat), "Positions as [x, y] in the picture:"]
+        if state.given.pictures:
+            seen = (f"{name}: {_at(*at)}" for name, at in state.given.positions.items())
+            return "\n".join([*lines, *seen])
         lines += [f"{name}, feet: {_at(*point)}" for name, point in floor.robots.items()]
         lines += [f"{name}: {_at(*point)}" for name, point in floor.centres.items()]
         for name, box in floor.surfaces.items():

@@ -57,9 +57,9 @@ class Viki(SuiteBuilder):
     def _own(self, look: str) -> tuple[Task, ...]:
         return (
             _task("activate", _with("viki/activate", look), TEAM),
-            _task("plan/in-domain", _with("viki/plan", look, "split=in-domain"), PLAN),
-            _task("plan/out-of-domain", _with("viki/plan", look, "split=out-of-domain"), PLAN),
-            _task("plan/layouts", _with("viki/plan", look, "split=layouts"), PLAN),
+            _task("plan/in-domain", _with("viki/plan", look, "split=id"), PLAN),
+            _task("plan/out-of-domain", _with("viki/plan", look, "split=ood"), PLAN),
+            _task("plan/layouts", _with("viki/plan", look, "split=layout"), PLAN),
             _task("trace", _with("viki/trace", look), TRACE),
             _task("feedback/told", _with("viki/plan", look, "feedback=5"), RETRY),
             _task("feedback/untold", _with("viki/plan", look, "feedback=5", "told=false"), RETRY),
@@ -71,8 +71,8 @@ class Viki(SuiteBuilder):
         data = f"data={self.data}"
         return (
             _task("activate", f"viki/activate?{data}", TEAM),
-            _task("plan/in-domain", f"viki/plan?{data}&split=in-domain", PLAN),
-            _task("plan/out-of-domain", f"viki/plan?{data}&split=out-of-domain", PLAN),
+            _task("plan/in-domain", f"viki/plan?{data}&split=id", PLAN),
+            _task("plan/out-of-domain", f"viki/plan?{data}&split=ood", PLAN),
             _task("trace", f"viki/trace?{data}", TRACE),
         )
 

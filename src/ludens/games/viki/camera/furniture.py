@@ -12,7 +12,9 @@ RACK = 1.0
 """Surfaces from this height on are open shelves; lower ones are counters."""
 
 
-def surface(name: str, x: float, y: float, w: float, d: float, height: float, colour: Colour) -> Iterator[Shape]:
+def surface(
+    name: str, x: float, y: float, w: float, d: float, height: float, colour: Colour
+) -> Iterator[Shape]:
     """A mat on the floor, a table, a counter or an open shelf; (x, y) is its centre."""
     if height == 0:
         yield Shape("box", (w / 2, d / 2, 0.004), (x, y, 0.004), (0.55, 0.6, 0.62))

@@ -30,13 +30,16 @@ _PROBE = "import mujoco; context = mujoco.GLContext(8, 8); context.make_current(
 
 @lru_cache(maxsize=1)
 def backend() -> str:
-    """The OpenGL backend that works here. MuJoCo reads its name when it is first imported: call this before."""
+    """The OpenGL backend that works here. MuJoCo reads its name when it is first imported: call this first."""
     if find_spec("mujoco") is None:
         raise MissingExtra("look=camera", "robots")
     chosen = os.environ.get("MUJOCO_GL")
     for name in (chosen,) if chosen else BACKENDS:
         done = subprocess.run(
-            [sys.executable, "-c", _PROBE], env={**os.environ, "MUJOCO_GL": name}, capture_output=True, check=False
+            [sys.executable, "-c", _PROBE],
+            env={**os.environ, "MUJOCO_GL": name},
+            capture_output=True,
+            check=False,
         )
         if done.returncode == 0:
             os.environ["MUJOCO_GL"] = name

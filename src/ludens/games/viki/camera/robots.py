@@ -88,9 +88,7 @@ SOURCES = {
         {"l_shoulder_roll_joint": 0.3, "r_shoulder_roll_joint": -0.3},
         (0.93, 0.5, 0.12),
     ),
-    "unitree_go2": Source(
-        "Unitree Go2", "robosuite_models", f"{_MODELS}/go2/robot.xml", "body", _DOG
-    ),
+    "unitree_go2": Source("Unitree Go2", "robosuite_models", f"{_MODELS}/go2/robot.xml", "body", _DOG),
     "anymal_c": Source(
         "Unitree B1, in red, in place of ANYmal C",
         "robosuite_models",
@@ -128,7 +126,9 @@ def parts(kind: str, cell: float = 0.018) -> tuple[Part, ...]:
         colour = source.tint or _colour(model, geom)
         found.setdefault(colour, []).append(_mesh(model, data, geom))
     if not found:
-        raise BadFile(f"{source.file} of the package {source.package} has no body {source.root!r} with meshes.")
+        raise BadFile(
+            f"{source.file} of the package {source.package} has no body {source.root!r} with meshes."
+        )
     root = model.body(source.root).id
     base, turn = data.xpos[root].copy(), data.xmat[root].reshape(3, 3)
     base[2] = min(vertices[:, 2].min() for group in found.values() for vertices, _ in group)

@@ -100,7 +100,14 @@ def build(floor: Floor, seed: int) -> Stage:
     return Stage(spec.compile(), _cameras(floor, random), tuple(tags))
 
 
-_TALL = {"panda": 1.35, "fetch": 1.15, "unitree_h1": 1.8, "stompy": 1.3, "unitree_go2": 0.45, "anymal_c": 0.65}
+_TALL = {
+    "panda": 1.35,
+    "fetch": 1.15,
+    "unitree_h1": 1.8,
+    "stompy": 1.3,
+    "unitree_go2": 0.45,
+    "anymal_c": 0.65,
+}
 _PEDESTAL = 0.6
 """Height of the stand of a fixed arm."""
 

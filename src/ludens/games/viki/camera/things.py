@@ -10,7 +10,7 @@ Triple = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Shape:
-    """One primitive: `sphere`, `ellipsoid`, `box`, `cylinder` or `capsule`, with half sizes as MuJoCo has them."""
+    """One `sphere`, `ellipsoid`, `box`, `cylinder` or `capsule`, with half sizes as MuJoCo has them."""
 
     form: str
     size: Triple
@@ -120,9 +120,7 @@ def _bottle(colour: Colour) -> tuple[Shape, ...]:
 
 
 def _tray(w: float, d: float, colour: Colour) -> tuple[Shape, ...]:
-    rims = (
-        Shape("box", (w, 0.008, 0.02), (0, side * d, 0.02), colour) for side in (-1, 1)
-    )
+    rims = (Shape("box", (w, 0.008, 0.02), (0, side * d, 0.02), colour) for side in (-1, 1))
     ends = (Shape("box", (0.008, d, 0.02), (side * w, 0, 0.02), colour) for side in (-1, 1))
     return (Shape("box", (w, d, 0.006), (0, 0, 0.006), colour), *rims, *ends)
 
@@ -177,8 +175,8 @@ THINGS: dict[str, tuple[Shape, ...]] = {
     "cucumber": _long(GREEN), "bread": _bread(), "meat": _meat(), "egg": _ball(WHITE, 0.028, 1.4, False),
     "cheese": (Shape("box", (0.06, 0.04, 0.03), (0, 0, 0.03), YELLOW),), "plate": _dish(0.12, 0.015, WHITE),
     "bowl": _bowl(), "tray": _tray(0.2, 0.14, BROWN), "knife": _blade(BLACK), "fork": _fork(),
-    "spoon": _spoon(), "spatula": _spatula(), "cup": _cup(BLUE), "mug": _cup(PURPLE), "bottle": _bottle(GREEN),
-    "kettle": _kettle(), "can": (Shape("cylinder", (0.035, 0.06, 0), (0, 0, 0.06), RED),),
+    "spoon": _spoon(), "spatula": _spatula(), "cup": _cup(BLUE), "mug": _cup(PURPLE),
+    "bottle": _bottle(GREEN), "kettle": _kettle(), "can": (Shape("cylinder", (0.035, 0.06, 0), (0, 0, 0.06), RED),),
     "cardboardbox": _carton(), "cutting board": _board(),
 }  # fmt: skip
 """Kind of thing to its shapes."""
