@@ -29,6 +29,10 @@ class Bound:
         self.orders = task.orders
         vehicles = any(kind.pushable for kind in world.kinds) and any(kind.pushes for kind in world.types)
         self.vehicles = vehicles
+        conditions = [*self.goals, *(c for order in self.orders for stage in order for c in stage)]
+        active = {world.code[c.thing] - world.first_asset for c in conditions if c.active and c.holds}
+        self.uses = sum(1 << asset for asset in active)
+        """Bit set of the things to interact with."""
         self.known: dict[State, int] = {}
 
     def __call__(self, state: State) -> int:
@@ -77,10 +81,13 @@ class Bound:
         world = self.world
         if world.holds(state, condition):
             return 0
-        if not condition.holds or condition.along:
+        if not condition.holds:
             return 1
         need = 0
         asset = world.code[condition.thing] - world.first_asset
+        if condition.along:
+            pick, loose = (0, True) if state.place[asset] >= world.first_robot else self._pick(state, asset)
+            return 1 if loose or self._pushed(condition.thing) else pick + 1
         if condition.place is not None:
             need = self._bring(state, asset, world.code[condition.place])
         if condition.active:
@@ -161,35 +168,57 @@ class Bound:
                 return 0
         return int(self.world.area(state, codes[0]) != self.world.area(state, codes[1]))
 
+    def _hops(self, state: State) -> list[tuple[int, int, int]]:
+        """Asset, place before and place after, for every Place that must still happen."""
+        world = self.world
+        stops: dict[int, int] = {}
+        for number, order in enumerate(self.orders):
+            if not state.done >> number & 1:
+                for stage in order:
+                    for condition in stage:
+                        if condition.place is not None and condition.holds and not condition.along:
+                            asset = world.code[condition.thing] - world.first_asset
+                            stops[asset] = world.code[condition.place]
+        found = []
+        for goal in self.goals:
+            if goal.place is None or not goal.holds or goal.along or self._pushed(goal.thing):
+                continue
+            asset, target = world.code[goal.thing] - world.first_asset, world.code[goal.place]
+            place = state.place[asset]
+            stop = stops.pop(asset, place)
+            if place != stop:
+                found.append((asset, place, stop))
+            if stop != target:
+                found.append((asset, stop, target))
+        for asset, stop in stops.items():
+            if state.place[asset] != stop and not self._pushed(world.assets[asset]):
+                found.append((asset, state.place[asset], stop))
+        return found
+
     def _work(self, state: State) -> int:
         """All that arms must still do, divided by the robots that have arms."""
         world = self.world
         if not self.armed:
             return 0
-        hands = things = far = doors = 0
+        hops = self._hops(state)
+        hands = far = doors = 0
         opened, sources, targets = set[int](), set[int](), set[int]()
-        for goal in self.goals:
-            if goal.place is None or not goal.holds or goal.along:
-                continue
-            asset, target = world.code[goal.thing] - world.first_asset, world.code[goal.place]
-            current = state.place[asset]
-            if current == target or self._pushed(goal.thing):
-                continue
-            things += 1
+        for asset, place, target in hops:
             fixed = target < world.first_asset
             if not fixed:
                 number = target - world.first_asset
                 fixed = world.kinds[number].fixture
                 if state.closed >> number & 1:
                     opened.add(number)
-            if current >= world.first_robot:
+            if place >= world.first_robot:
                 continue
-            hands += 1 if any(asset in queue for queue in state.reached) else 2
-            loose, code = False, current
+            now = place == state.place[asset]
+            hands += 1 if now and any(asset in queue for queue in state.reached) else 2
+            loose, code = False, place
             while world.first_asset <= code < world.first_robot:
                 number = code - world.first_asset
                 loose = loose or not world.kinds[number].fixture
-                if state.closed >> number & 1:
+                if now and state.closed >> number & 1:
                     opened.add(number)
                 code = state.place[number]
             there = world.area(state, target)
@@ -199,8 +228,9 @@ class Bound:
                 targets.add(there)
         for number in opened:
             doors += 1 if any(number in queue for queue in state.reached) else 2
+        uses = 0 if self.legged else (self.uses & ~state.active).bit_count()
         trips = 0 if self.vehicles else -(-far // self.most_arms)
         # Between two trips a robot goes back to a source, unless a source is itself a target.
         moves = trips if sources & targets else max(trips, 2 * trips - len(self.armed))
-        puts = -(-things // self.most_arms)
-        return -(-(hands + doors + puts + moves) // len(self.armed))
+        puts = -(-len(hops) // self.most_arms)
+        return -(-(hands + doors + puts + moves + uses) // len(self.armed))
