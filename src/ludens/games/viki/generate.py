@@ -26,6 +26,8 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 """train and id (in-domain test): all families but 11; ood: family 11; layout: held-out layouts, all but 11."""
 HELD_OUT_FAMILY = 11
 MOST_STEPS = 11
+_ALONE = 0.5
+"""How often one robot is to be the best team."""
 _PATIENCE = 25
 """Scenes drawn for one wanted robot type before another one is drawn."""
 
@@ -89,8 +91,9 @@ def generate(seed: int, split: Split = "id", template: str | None = None) -> Sce
         chosen = TEMPLATES[template]
     while True:
         wanted = random.choice(_wanted_types(chosen))
+        alone = chosen.id != "13-2" and random.random() < _ALONE
         for _ in range(_PATIENCE):
-            found = _labelled(_Draft(random, chosen, split, wanted).scene(), wanted)
+            found = _labelled(_Draft(random, chosen, split, wanted).scene(), wanted, alone)
             if found is not None:
                 return found
 
@@ -104,11 +107,11 @@ def _wanted_types(template: Template) -> tuple[str, ...]:
     return armed
 
 
-def _labelled(scene: Scene | None, wanted: str) -> Scene | None:
+def _labelled(scene: Scene | None, wanted: str, alone: bool) -> Scene | None:
     """The scene with plan and best team; None where it does not make a good question."""
     if scene is None:
         return None
-    best = best_team(scene, MOST_STEPS)
+    best = best_team(scene, MOST_STEPS, alone=wanted if alone else None)
     if best is None or not best.plan or len(best.types) > 1 or wanted not in next(iter(best.types)):
         return None
     return replace(
@@ -149,16 +152,20 @@ class _Draft:
         assets = tuple(
             Asset(name, name, place, closed.get(name, False)) for name, place in self.places.items()
         )
-        return Scene(
-            layout=self.layout.name,
-            style=random.below(STYLES),
-            width=self.layout.width,
-            depth=self.layout.depth,
-            areas=self.layout.areas,
-            assets=assets,
-            robots=self._robots(),
-            task=task,
-        ) if template else None
+        return (
+            Scene(
+                layout=self.layout.name,
+                style=random.below(STYLES),
+                width=self.layout.width,
+                depth=self.layout.depth,
+                areas=self.layout.areas,
+                assets=assets,
+                robots=self._robots(),
+                task=task,
+            )
+            if template
+            else None
+        )
 
     def _name_things(self) -> None:
         random, template = self.random, self.template
@@ -244,16 +251,14 @@ class _Draft:
 
     def _robots(self) -> tuple[Robot, ...]:
         random = self.random
-        total = random.weighted((1, 2, 3, 4), (0.08, 0.27, 0.35, 0.3))
+        total = random.weighted((1, 2, 3, 4), (0.1, 0.35, 0.35, 0.2))
         types = [self.wanted]
         if self.template.id == "13-2" and random.random() < 0.75:
             types = ["panda", "panda", random.choice(("unitree_go2", "anymal_c"))]
         while len(types) < total:
             types.append(random.choice(tuple(ROBOTS)))
         random.shuffle(types)
-        return tuple(
-            Robot(f"R{number}", kind, self._stand(kind)) for number, kind in enumerate(types, 1)
-        )
+        return tuple(Robot(f"R{number}", kind, self._stand(kind)) for number, kind in enumerate(types, 1))
 
     def _stand(self, kind: str) -> str:
         """Where a robot starts; fixed arms mostly where they are of use."""

@@ -63,9 +63,7 @@ def layout(number: int) -> Layout:
         )
         for name, (column, row) in zip(names, slots, strict=True)
     )
-    homes = {
-        kind: random.choice([name for name in where if name in names]) for kind, where in _HOMES.items()
-    }
+    homes = {kind: random.choice([name for name in where if name in names]) for kind, where in _HOMES.items()}
     return Layout(
         name=f"L{number:03}",
         width=round(2.0 + 3 * step_x, 2),

@@ -31,6 +31,7 @@ from itertools import count
 
 from ludens.core.errors import LudensError
 from ludens.games.viki.bound import Bound
+from ludens.games.viki.data import KINDS, ROBOTS
 from ludens.games.viki.possible import possible
 from ludens.games.viki.rules import State, World
 from ludens.games.viki.scene import Plan, Scene
@@ -76,14 +77,16 @@ def relevant(scene: Scene) -> Scene:
         for name in (condition.thing, condition.place)
         if name is not None
     }
-    world = World(scene)
-    pusher = any(kind.pushes for kind in world.types)
-    for asset, kind in zip(scene.assets, world.kinds, strict=True):
+    types = [ROBOTS[robot.type] for robot in scene.robots]
+    heights = {area.name: area.height for area in scene.areas}
+    pusher = any(kind.pushes for kind in types)
+    for asset in scene.assets:
+        kind = KINDS[asset.kind]
         if kind.pushable and pusher:
             named.add(asset.name)
-        if kind.fixture and kind.holds and kind.height is not None and asset.place in world.areas:
-            height = world.heights[world.code[asset.place]]
-            if any(robot.arms and not robot.low <= height <= robot.high for robot in world.types):
+        if kind.fixture and kind.holds and kind.height is not None and asset.place in heights:
+            height = heights[asset.place]
+            if any(robot.arms and not robot.low <= height <= robot.high for robot in types):
                 named.add(asset.name)
     places = {asset.name: asset.place for asset in scene.assets}
     for name in list(named):

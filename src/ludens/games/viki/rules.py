@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
+from math import hypot
 from typing import Literal, NamedTuple
 
 from ludens.games.viki.data import KINDS, PRECONDITIONS, PRIMITIVES, ROBOTS
@@ -62,13 +63,8 @@ class World:
         self.types = [ROBOTS[robot.type] for robot in scene.robots]
         self.type_names = [robot.type for robot in scene.robots]
         self.heights = [area.height for area in scene.areas]
-        self.bridged = [
-            [
-                [_distance(scene, here, there) <= kind.reach for there in range(self.first_asset)]
-                for here in range(self.first_asset)
-            ]
-            for kind in self.types
-        ]
+        apart = [[hypot(one.x - two.x, one.y - two.y) for two in scene.areas] for one in scene.areas]
+        self.bridged = [[[far <= kind.reach for far in row] for row in apart] for kind in self.types]
 
     def start(self) -> State:
         """The state at the start."""
@@ -330,11 +326,6 @@ def tell(stage: Stage) -> str:
         if condition.active is not None:
             words.append(f"{condition.thing} {no}{'' if condition.active else 'not '}activated")
     return " and ".join(words)
-
-
-def _distance(scene: Scene, here: int, there: int) -> float:
-    one, two = scene.areas[here], scene.areas[there]
-    return float(((one.x - two.x) ** 2 + (one.y - two.y) ** 2) ** 0.5)
 
 
 def _short(name: str) -> str:

@@ -8,7 +8,7 @@ first kind that behaves in the same way, and heights by one that the same arms r
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations
 
 from ludens.games.viki.data import KINDS, ROBOTS
@@ -27,23 +27,37 @@ class Best:
     """The sets of types of all best teams, each sorted: one if level 1 has a unique answer."""
 
 
-def best_team(scene: Scene, most_steps: int = 11) -> Best | None:
-    """The best team; None if no plan of at most `most_steps` steps exists."""
-    everybody = solve(scene, most_steps)
-    if everybody.plan is None:
+def best_team(scene: Scene, most_steps: int = 11, alone: str | None = None) -> Best | None:
+    """The best team; None if no plan of at most `most_steps` steps exists.
+
+    Args:
+        scene: The scene.
+        most_steps: Longer plans are not looked for.
+        alone: Give up (None) as soon as it is clear that the best team is not one robot of this type.
+    """
+    robots = scene.robots
+    found = [((robot,), solve(replace(scene, robots=(robot,)), most_steps).plan) for robot in robots]
+    steps = min((len(plan) for _, plan in found if plan is not None), default=most_steps + 1)
+    if alone is not None:
+        best = {team[0].type for team, plan in found if plan is not None and len(plan) == steps}
+        if best != {alone}:
+            return None
+    faster = solve(scene, steps - 1).plan if len(robots) > 1 else None
+    if faster is not None:
+        if alone is not None:
+            return None
+        steps = len(faster)
+        for size in range(2, len(robots) + 1):
+            teams = list(combinations(robots, size))
+            found = [(team, solve(replace(scene, robots=team), steps).plan) for team in teams]
+            if any(plan is not None for _, plan in found):
+                break
+    best_teams = [(team, plan) for team, plan in found if plan is not None and len(plan) == steps]
+    if not best_teams:
         return None
-    steps = len(everybody.plan)
-    for size in range(1, len(scene.robots) + 1):
-        found: list[tuple[tuple[Robot, ...], Plan]] = []
-        for team in combinations(scene.robots, size):
-            result = solve(replace(scene, robots=team), steps)
-            if result.plan is not None:
-                found.append((team, result.plan))
-        if found:
-            types = frozenset(tuple(sorted({robot.type for robot in team})) for team, _ in found)
-            team, plan = found[0]
-            return Best(plan, tuple(robot.id for robot in team), types)
-    raise AssertionError("all robots together have a plan")
+    types = frozenset(tuple(sorted({robot.type for robot in team})) for team, _ in best_teams)
+    team, plan = best_teams[0]
+    return Best(plan, tuple(robot.id for robot in team), types)
 
 
 def solve(scene: Scene, limit: int | None = None) -> Result:
@@ -119,7 +133,7 @@ def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
     return abstract, {to: name for name, to in new.items()}
 
 
-@lru_cache(maxsize=None)
+@cache
 def _alike(kind: str) -> str:
     """The first kind that behaves like this one."""
     neutral = replace(KINDS[kind], group="", activates="", starts=())
@@ -128,7 +142,7 @@ def _alike(kind: str) -> str:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def _height(height: float) -> float:
     """A height that stands for all that the same arms reach."""
     arms = [robot for robot in ROBOTS.values() if robot.arms]
