@@ -18,11 +18,11 @@ from ludens.games.viki.scene import Area, Asset, Robot, Scene
 
 SIDE = 512
 COLUMNS = 3
-SURFACE = (144, 116)
+SURFACE = (154, 124)
 """Width and height of a surface."""
-GAP = 20
+GAP = 16
 """Between columns: robots walk through."""
-LEFT, TOP = 20, 14
+LEFT, TOP = 9, 10
 STRIP = 72
 """Height of the floor in front of a surface."""
 HEAD = 15
@@ -93,6 +93,8 @@ class Item:
     box: Box
     """Of the thing with its name; of the whole group for a container with contents."""
     inside: tuple[Item, ...] = ()
+    low: bool = False
+    """Whether its name is a line lower, so that it does not run into its neighbours'."""
 
 
 @dataclass(frozen=True)
@@ -163,20 +165,23 @@ class Floor:
             wide = min(span, columns)
             if column + wide > columns:
                 row, column = row + 1, 0
-            yield self._item(asset, Box(box.x + column * w, box.y + HEAD + row * h, wide * w, h))
+            place = Box(box.x + column * w, box.y + HEAD + row * h, wide * w, h)
+            yield self._item(asset, place, column if columns > 3 else None)
             column += wide
 
-    def _item(self, asset: Asset, box: Box) -> Item:
-        inner = self.seen_in(asset.name)
+    def _item(self, asset: Asset, box: Box, column: int | None) -> Item:
+        """The thing with its contents; `column` is where it begins, in rows so tight that names alternate."""
+        inner, low = self.seen_in(asset.name), column is not None and column % 2 == 1
         if not inner:
-            return Item(asset, box)
+            return Item(asset, box, (), low)
         spans, whole = [self._span(one) for one in inner], self._span(asset)
         unit, inside = box.w / whole, list[Item]()
         x = box.x + unit * (whole - sum(spans))
         for one, span in zip(inner, spans, strict=True):
-            inside.append(self._item(one, Box(x, box.y, unit * span, box.h)))
+            at = None if column is None else column + round((x - box.x) / unit)
+            inside.append(self._item(one, Box(x, box.y, unit * span, box.h), at))
             x += unit * span
-        return Item(asset, box, tuple(inside))
+        return Item(asset, box, tuple(inside), low)
 
     @cached_property
     def centres(self) -> dict[str, tuple[float, float]]:
@@ -221,7 +226,7 @@ def own_box(item: Item) -> Box:
 
 
 def arranged(areas: Sequence[Area]) -> dict[str, Box]:
-    """A box for each area: those at the back of the room are in the upper row, from left to right as there."""
+    """A box for each area: those at the back of the room in the upper row, from left to right as there."""
     deep = sorted(areas, key=lambda area: (area.y, area.x, area.name))
     half = ceil(len(areas) / 2)
     boxes = {}

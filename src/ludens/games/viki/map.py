@@ -60,9 +60,9 @@ class Map:
         canvas.text(px(8), px(BOTTOM + 8), "Robot types:", font, bold=True)
         for number, kind in enumerate(ROBOTS):
             x = 4 + step * (number + 0.5)
-            canvas.centre(robot(sheet, kind, px(ROBOT), "page"), px(x), px(BOTTOM + 44))
-            canvas.text(px(x), px(BOTTOM + 78), kind, font, anchor="mm")
-        canvas.text(px(8), px(BOTTOM + 98), _LEGEND, font, "muted")
+            canvas.centre(robot(sheet, kind, px(ROBOT), "page"), px(x), px(BOTTOM + 40))
+            canvas.text(px(x), px(BOTTOM + 71), kind, font, anchor="mm")
+        canvas.text(px(8), px(BOTTOM + 90), _LEGEND, font, "muted")
         canvas.pixels.setflags(write=False)
         return canvas
 
@@ -86,7 +86,7 @@ class Map:
         lines = [name, f"{kind.height:g} m"] if kind.height is not None else [name]
         if " " in name:
             lines = name.split(" ")
-        size = px(min(box.w - 6, box.h - 8 - 9 * len(lines), 32))
+        size = px(min(box.w - 6, box.h - 8 - 9 * (len(lines) + item.low), 32))
         cx, cy = px(box.x + box.w / 2), px(box.y + 2) + size // 2
         if kind.fixture:
             state = "" if not kind.opens else "closed" if name in floor.snapshot.closed else "open"
@@ -95,8 +95,8 @@ class Map:
             canvas.centre(thing(sheet, item.asset.kind, size, ground), cx, cy)
         font = sheet.font_px(9)
         for number, line in enumerate(lines):
-            y = cy + size // 2 + px(5) + number * max(px(9), font - 1)
-            canvas.text(cx, y, line, font, "ink", ground, "mm", room=px(box.w + 6))
+            y = cy + size // 2 + px(5) + (number + item.low) * max(px(9), font - 1)
+            canvas.text(cx, y, line, font, "ink", ground, "mm", room=px(max(box.w + 6, 60)))
         if name in floor.snapshot.active:
             canvas.text(cx, cy, "ON", sheet.font_px(10), "white", "black", "mm", bold=True)
         for one in item.inside:

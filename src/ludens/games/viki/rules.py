@@ -1,14 +1,15 @@
 """The default rules: a compiled scene (`World`), its states, preconditions and effects.
 
-A state is a tuple of small integers, so that the planner can hash and compare it cheaply. A place is one integer:
-areas come first, then assets, then robots. Which preconditions a primitive has, and in which order they are
-tested, is declared in `world.toml`; this module says how each one is tested.
+A state is a tuple of small integers, so that the planner can hash and compare it cheaply. A place is one
+integer: areas come first, then assets, then robots. Which preconditions a primitive has, and in which order
+they are tested, is declared in `world.toml`; this module says how each one is tested.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
+from math import hypot
 from typing import Literal, NamedTuple
 
 from ludens.games.viki.data import KINDS, PRECONDITIONS, PRIMITIVES, ROBOTS
@@ -62,13 +63,8 @@ class World:
         self.types = [ROBOTS[robot.type] for robot in scene.robots]
         self.type_names = [robot.type for robot in scene.robots]
         self.heights = [area.height for area in scene.areas]
-        self.bridged = [
-            [
-                [_distance(scene, here, there) <= kind.reach for there in range(self.first_asset)]
-                for here in range(self.first_asset)
-            ]
-            for kind in self.types
-        ]
+        apart = [[hypot(one.x - two.x, one.y - two.y) for two in scene.areas] for one in scene.areas]
+        self.bridged = [[[far <= kind.reach for far in row] for row in apart] for kind in self.types]
 
     def start(self) -> State:
         """The state at the start."""
@@ -243,14 +239,15 @@ class World:
         return self._trimmed(new, taking, closing) if taking or closing else new
 
     def _trimmed(self, state: State, taking: set[int], closing: bool) -> State:
-        """Forget reached things for which there is no hand any more, or that are now inside something closed."""
+        """Forget reached things for which there is no free hand, or that are now inside something closed."""
         reached = list(state.reached)
         for robot in taking:
             free = self.free_hands(state, robot)
             reached[robot] = reached[robot][-free:] if free > 0 else ()
         if closing:
             reached = [
-                tuple(one for one in queue if not self.covered(state, self.first_asset + one)) for queue in reached
+                tuple(one for one in queue if not self.covered(state, self.first_asset + one))
+                for queue in reached
             ]
         return state._replace(reached=tuple(reached))
 
@@ -331,11 +328,6 @@ def tell(stage: Stage) -> str:
     return " and ".join(words)
 
 
-def _distance(scene: Scene, here: int, there: int) -> float:
-    one, two = scene.areas[here], scene.areas[there]
-    return float(((one.x - two.x) ** 2 + (one.y - two.y) ** 2) ** 0.5)
-
-
 def _short(name: str) -> str:
     return name if len(name) <= 40 else name[:37] + "..."
 
@@ -376,7 +368,9 @@ _HOW: dict[str, _Test] = {
     "exists": lambda w, s, r, p, a: a[0] is not None,
     "second_exists": lambda w, s, r, p, a: a[1] is not None,
     "asset": lambda w, s, r, p, a: _is_asset(w, a[0]),
-    "second_robot": lambda w, s, r, p, a: a[1] is not None and a[1] >= w.first_robot and a[1] != w.first_robot + r,
+    "second_robot": lambda w, s, r, p, a: (
+        a[1] is not None and a[1] >= w.first_robot and a[1] != w.first_robot + r
+    ),
     "unheld": lambda w, s, r, p, a: _unheld(w, s, r, a[0] or 0),
     "free": lambda w, s, r, p, a: (
         s.place[(a[0] or 0) - w.first_asset] < w.first_robot and _unheld(w, s, r, a[0] or 0)
@@ -394,7 +388,7 @@ _HOW: dict[str, _Test] = {
     "receptacle": lambda w, s, r, p, a: (
         _kind(w, a[0], "holds") or (a[0] is not None and a[0] < w.first_asset)
     ),
-    "not_closed": lambda w, s, r, p, a: not _closed(w, s, a[0]),
+    "not_closed": lambda w, s, r, p, a: not _closed(w, s, a[0]) and not w.covered(s, a[0] or 0),
     "openable": lambda w, s, r, p, a: _kind(w, a[0], "opens"),
     "is_closed": lambda w, s, r, p, a: _closed(w, s, a[0]),
     "is_open": lambda w, s, r, p, a: not _closed(w, s, a[0]),

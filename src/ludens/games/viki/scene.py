@@ -114,7 +114,8 @@ class Scene:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data: dicts, lists, strings, numbers."""
-        return _lists(asdict(self))
+        data: dict[str, Any] = _lists(asdict(self))
+        return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Scene:

@@ -34,7 +34,7 @@ class Team(Game):
     the task; all messages; why the robot's last action was refused, if it was.
     Actions: a JSON object with an action or null, and a message to all others, which may be empty.
     Rules: an action that cannot be done is lost; actions of one step that exclude each other are all lost.
-    Rewards, shared: the length of the shortest plan divided by the steps taken, once the task is done; else 0.
+    Rewards, shared: length of the shortest plan divided by the steps taken, once the task is done; else 0.
     Ends when the task is done, or after 30 steps.
     """
 
@@ -107,7 +107,7 @@ class Teaming(Acting):
         return copy
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
-        """Things in other areas and in closed furniture change places; the task is as far from done as before."""
+        """Things that the seat does not see change places, such that the task is not done by it."""
         copy, world, position = self.clone(), self.world, self.position
         floor = self.seen_by(seat)
         fixed = {asset.name for asset in self.scene.assets if KINDS[asset.kind].fixture}

@@ -30,7 +30,7 @@ _PROBE = "import mujoco; context = mujoco.GLContext(8, 8); context.make_current(
 
 @lru_cache(maxsize=1)
 def backend() -> str:
-    """The OpenGL backend that works here. MuJoCo reads its name when it is first imported: call this first."""
+    """The OpenGL backend that works here. MuJoCo reads its name when first imported: call this before."""
     if find_spec("mujoco") is None:
         raise MissingExtra("look=camera", "robots")
     chosen = os.environ.get("MUJOCO_GL")

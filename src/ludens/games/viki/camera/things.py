@@ -176,7 +176,8 @@ THINGS: dict[str, tuple[Shape, ...]] = {
     "cheese": (Shape("box", (0.06, 0.04, 0.03), (0, 0, 0.03), YELLOW),), "plate": _dish(0.12, 0.015, WHITE),
     "bowl": _bowl(), "tray": _tray(0.2, 0.14, BROWN), "knife": _blade(BLACK), "fork": _fork(),
     "spoon": _spoon(), "spatula": _spatula(), "cup": _cup(BLUE), "mug": _cup(PURPLE),
-    "bottle": _bottle(GREEN), "kettle": _kettle(), "can": (Shape("cylinder", (0.035, 0.06, 0), (0, 0, 0.06), RED),),
+    "bottle": _bottle(GREEN), "kettle": _kettle(),
+    "can": (Shape("cylinder", (0.035, 0.06, 0), (0, 0, 0.06), RED),),
     "cardboardbox": _carton(), "cutting board": _board(),
 }  # fmt: skip
 """Kind of thing to its shapes."""

@@ -1,0 +1,331 @@
+"""The shortest joint plan, proven: A* over joint steps with a bound that never overestimates.
+
+Among all shortest plans there is one with the fewest actions, and among those one whose actions come as early as
+possible. Only such plans are searched, so these cuts lose nothing:
+
+- **Relevance.** Things that no goal or order names, that cover or carry nothing named, and that no quadruped of the
+  team can push, are left out. Using a plate that no goal names as a vehicle costs two more reaches, grasps and
+  places for each thing on it, which is never repaid by fewer than four things; no task has more than three.
+- **Close** is never useful: no goal wants a thing closed, and being closed only forbids.
+- **Moves.** Any area is one Move away, so two Moves of a robot in a row are one too many, and a Move after
+  waiting could have come earlier. Exception: another robot hands something over to the robot, or interacts with
+  what it holds, in the same step. Robots meet where one of them already is, and go only where something
+  relevant, a destination or another robot with arms is.
+- **Reaches** that are not followed by a Grasp or Open before the next Move or before they drop out are wasted.
+- **Waiting.** A Reach, an Open, or a Grasp of a thing that holds nothing and is not at a place that a condition
+  names for it, can be done one step earlier if it was possible then (in a step where it clashes with nothing):
+  none of them takes anything away from other robots. So after waiting, a robot does not do what it could have done.
+- **Putting down** in passing happens in the area itself, not in furniture that stands there and that no goal names
+  (unless a robot of the team cannot reach the height of the area).
+
+A state that was reached before, no later and with no more of these restrictions, is not searched again. When
+nothing is left to search, no plan exists. A plan is checked by the checker's own rules before it is returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import count
+
+from ludens.core.errors import LudensError
+from ludens.games.viki.bound import Bound
+from ludens.games.viki.data import KINDS, ROBOTS
+from ludens.games.viki.possible import possible
+from ludens.games.viki.rules import State, World
+from ludens.games.viki.scene import Plan, Scene
+
+Chosen = tuple[int, str, tuple[int, ...]]
+"""Robot, primitive, arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the planner found."""
+
+    plan: Plan | None
+    """A shortest plan; None when no plan exists (within the limit, where there is one)."""
+    states: int
+    """States that were expanded."""
+
+
+class SearchLimit(LudensError):
+    """The search was given up: neither a plan nor a proof."""
+
+
+def shortest_plan(scene: Scene, *, limit: int | None = None, max_states: int = 2_000_000) -> Result:
+    """The shortest joint plan of all robots in the scene.
+
+    Args:
+        scene: The scene; what it says about plans (`limit`, `plan`) is ignored.
+        limit: Look only for plans of at most this many steps.
+        max_states: Give up after expanding this many states.
+    """
+    small = relevant(scene)
+    world = World(small)
+    if not possible(world):
+        return Result(None, 0)
+    return _Search(world).run(limit, max_states)
+
+
+def relevant(scene: Scene) -> Scene:
+    """The scene without things that cannot matter."""
+    named = {
+        name
+        for condition in (*scene.task.goals, *(c for order in scene.task.orders for s in order for c in s))
+        for name in (condition.thing, condition.place)
+        if name is not None
+    }
+    types = [ROBOTS[robot.type] for robot in scene.robots]
+    heights = {area.name: area.height for area in scene.areas}
+    pusher = any(kind.pushes for kind in types)
+    for asset in scene.assets:
+        kind = KINDS[asset.kind]
+        if kind.pushable and pusher:
+            named.add(asset.name)
+        if kind.fixture and kind.holds and kind.height is not None and asset.place in heights:
+            height = heights[asset.place]
+            if any(robot.arms and not robot.low <= height <= robot.high for robot in types):
+                named.add(asset.name)
+    places = {asset.name: asset.place for asset in scene.assets}
+    for name in list(named):
+        while name in places:
+            named.add(name)
+            name = places[name]
+    return replace(scene, assets=tuple(asset for asset in scene.assets if asset.name in named))
+
+
+class _Search:
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.bound = Bound(world)
+        task = world.scene.task
+        conditions = [*task.goals, *(c for order in task.orders for stage in order for c in stage)]
+        first = world.first_asset
+        self.wanted = {
+            world.code[c.thing] - first for c in conditions if c.active and world.code[c.thing] >= first
+        }
+        """Things to interact with."""
+        self.named = {(world.code[c.thing] - first, world.code[c.place]) for c in conditions if c.place}
+        """Places that conditions name for things."""
+        self.assets = range(len(world.assets))
+        self.movable = [asset for asset in self.assets if not world.kinds[asset].fixture]
+        self.containers = [asset for asset in self.assets if world.kinds[asset].holds]
+        self.doors = [asset for asset in self.assets if world.kinds[asset].opens]
+        self.boxes = [asset for asset in self.assets if world.kinds[asset].pushable]
+        self.robots = range(len(world.robots))
+        start = world.start()
+        visited = {code for _, code in self.named if code < first}
+        visited.update(world.area(start, first + asset) for asset in self.assets)
+        visited.update(start.at[robot] for robot in self.bound.armed)
+        self.areas = sorted(visited)
+        """Where anything relevant, a destination or a robot with arms is: nothing relevant ever leaves them."""
+        waiting = [asset for asset in (*self.wanted, *self.boxes)]
+        if any(not world.kinds[asset].fixture for asset in waiting):
+            self.dog_areas = self.areas
+        else:
+            self.dog_areas = sorted({world.area(start, first + asset) for asset in waiting})
+        self.width = 3 * len(world.assets) + 1
+        """Bits of restrictions for each robot: no Move; then Reach, Grasp, Open of each asset."""
+
+    def run(self, limit: int | None, max_states: int) -> Result:
+        """A* from the start."""
+        world, bound = self.world, self.bound
+        start = world.start()
+        if world.missing(start) is None:
+            return Result([], 0)
+        ticket = count()
+        parents: list[tuple[int, tuple[Chosen, ...]]] = [(-1, ())]
+        heap = [(bound(start), 0, next(ticket), start, 0, 0)]
+        seen: dict[State, list[tuple[int, int]]] = {start: [(0, 0)]}
+        expanded = 0
+        while heap:
+            total, minus_steps, _, state, flags, number = heappop(heap)
+            steps = -minus_steps
+            if limit is not None and total > limit:
+                break
+            if (steps, flags) not in seen[state]:
+                continue
+            if world.missing(state) is None:
+                return Result(self._plan(parents, number), expanded)
+            expanded += 1
+            if expanded > max_states:
+                raise SearchLimit(f"no plan and no proof after {max_states} states; use a smaller scene.")
+            for chosen, new, new_flags in self._successors(state, flags):
+                estimate = steps + 1 + bound(new)
+                if limit is not None and estimate > limit:
+                    continue
+                known = seen.setdefault(new, [])
+                if any(t <= steps + 1 and not f & ~new_flags for t, f in known):
+                    continue
+                known[:] = [(t, f) for t, f in known if t < steps + 1 or new_flags & ~f]
+                known.append((steps + 1, new_flags))
+                parents.append((number, chosen))
+                heappush(heap, (estimate, -steps - 1, next(ticket), new, new_flags, len(parents) - 1))
+        return Result(None, expanded)
+
+    def _plan(self, parents: list[tuple[int, tuple[Chosen, ...]]], number: int) -> Plan:
+        names = self.world.names
+        steps: Plan = []
+        while number > 0:
+            number, chosen = parents[number]
+            steps.append(
+                {
+                    self.world.robots[r]: (primitive, *(names[c] for c in args))
+                    for r, primitive, args in chosen
+                }
+            )
+        steps.reverse()
+        state = self.world.start()
+        for step in steps:
+            state = self.world.step(state, step)
+        assert self.world.missing(state) is None
+        return steps
+
+    def _successors(self, state: State, flags: int) -> Iterator[tuple[tuple[Chosen, ...], State, int]]:
+        world, width = self.world, self.width
+        options = [self._options(state, robot, flags >> robot * width) for robot in self.robots]
+        for chosen in self._joint(state, options, 0, ()):
+            if not chosen:
+                continue
+            touched = self._touched(state, chosen)
+            acting = {robot: primitive for robot, primitive, _ in chosen}
+            if any(
+                primitive == "Move" and flags >> robot * width & 1 and robot not in touched
+                for robot, primitive in acting.items()
+            ):
+                continue
+            new = world.apply(state, chosen)
+            if world.order_failure(state, new) is not None:
+                continue
+            new = world.progress(new)
+            new_flags = 0
+            for robot in self.robots:
+                primitive = acting.get(robot)
+                if primitive is None:
+                    new_flags |= (1 | self._asleep(state, robot, options[robot], chosen)) << robot * width
+                elif primitive == "Move":
+                    new_flags |= 1 << robot * width
+            yield chosen, new, new_flags
+
+    def _joint(
+        self, state: State, options: Sequence[Sequence[Chosen]], robot: int, chosen: tuple[Chosen, ...]
+    ) -> Iterator[tuple[Chosen, ...]]:
+        if robot == len(options):
+            yield chosen
+            return
+        for option in options[robot]:
+            more = (*chosen, option)
+            if not chosen or self.world.clash(state, more) is None:
+                yield from self._joint(state, options, robot + 1, more)
+        yield from self._joint(state, options, robot + 1, chosen)
+
+    def _touched(self, state: State, chosen: Sequence[Chosen]) -> set[int]:
+        """Robots to which something is given, or whose load is acted on."""
+        found = set[int]()
+        for robot, primitive, args in chosen:
+            if primitive == "Handover":
+                found.add(args[1] - self.world.first_robot)
+            elif primitive == "Interact":
+                holder = self.world.holder(state, args[0])
+                if holder is not None and holder != robot:
+                    found.add(holder)
+        return found
+
+    def _asleep(self, state: State, robot: int, options: Sequence[Chosen], chosen: tuple[Chosen, ...]) -> int:
+        """Restrictions after waiting: what the robot could have done in this step."""
+        bits, size = 0, len(self.world.assets)
+        for option in options:
+            _, primitive, args = option
+            asset = args[0] - self.world.first_asset
+            if primitive == "Reach":
+                bit = 1 + asset
+            elif primitive == "Open":
+                bit = 1 + 2 * size + asset
+            elif (
+                primitive == "Grasp"
+                and not self.world.kinds[asset].holds
+                and (asset, state.place[asset]) not in self.named
+            ):
+                bit = 1 + size + asset
+            else:
+                continue
+            if self.world.clash(state, (*chosen, option)) is None:
+                bits |= 1 << bit
+        return bits
+
+    def _options(self, state: State, robot: int, flags: int) -> list[Chosen]:
+        """What one robot may do, without waiting."""
+        world, first, size = self.world, self.world.first_asset, len(self.world.assets)
+        kind = world.types[robot]
+        here = state.at[robot]
+        found: list[Chosen] = []
+
+        def add(primitive: str, *args: int) -> None:
+            if world.applicable(state, robot, primitive, args):
+                found.append((robot, primitive, args))
+
+        if kind.arms:
+            reached = state.reached[robot]
+            for asset in reached:
+                if not world.kinds[asset].fixture:
+                    if not flags >> 1 + size + asset & 1:
+                        add("Grasp", first + asset)
+                elif state.closed >> asset & 1 and not flags >> 1 + 2 * size + asset & 1:
+                    add("Open", first + asset)
+            free = world.free_hands(state, robot)
+            if free < kind.arms:
+                add("Place", here)
+                for asset in self.containers:
+                    add("Place", first + asset)
+                for other in self.bound.armed:
+                    if other != robot and state.at[other] == here:
+                        for asset in world.carried(state, robot):
+                            add("Handover", first + asset, world.first_robot + other)
+            if free > 0 and not (reached and len(reached) >= free and self._pending(state, reached[0])):
+                for asset in (*self.movable, *self.doors):
+                    if asset in reached or flags >> 1 + asset & 1:
+                        continue
+                    if world.kinds[asset].fixture and not state.closed >> asset & 1:
+                        continue
+                    if state.place[asset] < world.first_robot:
+                        add("Reach", first + asset)
+        for asset in self.wanted:
+            if not state.active >> asset & 1:
+                add("Interact", first + asset)
+        if kind.pushes:
+            for asset in self.boxes:
+                if world.area(state, first + asset) == here:
+                    for area in self.areas:
+                        if area != state.place[asset]:
+                            add("Push", first + asset, area)
+        if kind.mobile and not any(self._pending(state, asset) for asset in state.reached[robot]):
+            waiting = flags & 1 and not self._may_be_touched(state, robot)
+            if not waiting:
+                found.extend(
+                    (robot, "Move", (area,))
+                    for area in (self.areas if kind.arms else self.dog_areas)
+                    if area != here
+                )
+        return found
+
+    def _pending(self, state: State, asset: int) -> bool:
+        """Whether a reached thing has not served its purpose yet."""
+        return not self.world.kinds[asset].fixture or bool(state.closed >> asset & 1)
+
+    def _may_be_touched(self, state: State, robot: int) -> bool:
+        world = self.world
+        here = state.at[robot]
+        if not world.types[robot].arms:
+            return False
+        for other in self.robots:
+            if other != robot and state.at[other] == here:
+                if world.free_hands(state, robot) and world.first_robot + other in state.place:
+                    return True
+                if any(
+                    world.holder(state, world.first_asset + asset) == robot and not state.active >> asset & 1
+                    for asset in self.wanted
+                ):
+                    return True
+        return False
