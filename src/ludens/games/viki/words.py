@@ -18,9 +18,8 @@ def describe(floor: Floor, you: str = "") -> str:
     for robot in floor.present:
         held = ", ".join(_thing(floor, asset) for asset in floor.seen_in(robot.id))
         reached = ", ".join(floor.snapshot.reached.get(robot.id, ()))
-        said = [
-            f"{robot.id}{' (you)' if robot.id == you else ''}: {robot.type} at {floor.snapshot.robots[robot.id]}"
-        ]
+        name = f"{robot.id} (you)" if robot.id == you else robot.id
+        said = [f"{name}: {robot.type} at {floor.snapshot.robots[robot.id]}"]
         said += [f"holds {held}"] if held else []
         said += [f"reaches for {reached}"] if reached else []
         lines.append(", ".join(said))
