@@ -91,6 +91,14 @@ class PictureSetWriter:
         self._save(f"{PARTS}/{id}.json", entry_line(entry))
         return entry
 
+    def skip(self, id: str, reason: str) -> None:
+        """Record that an entry cannot be made."""
+        self._save(f"{PARTS}/{id}.skipped", reason.encode())
+
+    def skipped(self) -> dict[str, str]:
+        """The ids of entries that cannot be made, with the reasons."""
+        return {path.stem: path.read_text("utf-8") for path in sorted(self._parts.glob("*.skipped"))}
+
     def finish(self, ids: Iterable[str] | None = None) -> Path:
         """Write the manifest, in the order of the ids; returns the folder.
 

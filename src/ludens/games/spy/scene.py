@@ -179,7 +179,7 @@ def _spread(random: Stream, count: int) -> list[float]:
 
 
 def _altered(thing: Object, change: Collection[str], random: Stream) -> Object:
-    new = {
+    new: dict[str, Any] = {
         name: random.choice([value for value in values if value != getattr(thing, name)])
         for name, values in ATTRIBUTES.items()
         if name in change
