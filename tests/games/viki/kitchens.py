@@ -32,4 +32,5 @@ ROBOTS = (
     Robot("R4", "anymal_c", "ground", needed=False),
 )
 TASK = Task("Put the apple on the plate.", 1, "1-1", "move one", (Condition("apple", "plate"),))
-SCENE = Scene("hand", 0, 6, 4, AREAS, ASSETS, ROBOTS, TASK, 3)
+PLAN = ({"R1": ("Reach", "apple")}, {"R1": ("Grasp", "apple")}, {"R1": ("Place", "plate")})
+SCENE = Scene("hand", 0, 6, 4, AREAS, ASSETS, ROBOTS, TASK, 3, PLAN)

@@ -74,7 +74,7 @@ def _judged(scene: Scene) -> Iterator[str]:
             kinds = ", ".join(dict.fromkeys(action[0] for action in mine)) or "helps"
             yield f"{robot.id} ({robot.type}) is needed: {_can(robot)}; it does {kinds}."
         else:
-            yield f"{robot.id} ({robot.type}) is not needed: {_can(robot)}; the others are as fast without it."
+            yield f"{robot.id} ({robot.type}) is not needed: {_can(robot)}; the others do it as fast."
 
 
 def _can(robot: Robot) -> str:

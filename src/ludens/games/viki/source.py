@@ -10,9 +10,11 @@ from typing import cast
 from ludens.core.errors import BadOption
 from ludens.core.random import stream
 from ludens.draw import Picture
+from ludens.games.viki.archive import index, row_at
 from ludens.games.viki.floor import SIDE
 from ludens.games.viki.generate import HELD_OUT_FAMILY, SPLITS, Split, generate
-from ludens.games.viki.scene import Scene
+from ludens.games.viki.parquet import Level
+from ludens.games.viki.scene import Robot, Scene, Task
 from ludens.pictures import Entry, PictureSet, open_set
 
 __all__ = ["LOOKS", "SPLITS", "SPLIT_HELP", "Shown", "shown"]
@@ -44,9 +46,26 @@ class Shown:
 @lru_cache(maxsize=512)
 def shown(level: str, look: str, split: str, pictures: str, data: str, seed: int) -> Shown:
     """What a level shows for a seed."""
+    if data:
+        return _released(level, data, split, seed)
     if look == "camera":
         return _photographed(level, pictures, split, seed)
     return Shown(seed, generate(seed, cast(Split, split)))
+
+
+def _released(level: str, data: str, split: str, seed: int) -> Shown:
+    """A row of released data; rows are taken in their order, so that as many seeds as rows play them all."""
+    places = index(data, _LEVELS[level], split)
+    row = row_at(places[seed % len(places)], seed)
+    picture = Picture.from_bytes(row.image)
+    robots = tuple(Robot(f"R{n}", kind, "room") for n, kind in enumerate(row.types, 1))
+    task = Task(row.text, 0, "0-0", "released", ())
+    scene = row.scene or Scene("", 0, 0.0, 0.0, (), (), robots, task)
+    size = picture.width, picture.height
+    return Shown(seed, scene, (picture,), row.traces or None, prompt=row.text, size=size)
+
+
+_LEVELS: dict[str, Level] = {"viki/activate": 1, "viki/plan": 2, "viki/trace": 3}
 
 
 def _photographed(level: str, pictures: str, split: str, seed: int) -> Shown:

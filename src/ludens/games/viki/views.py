@@ -39,7 +39,15 @@ class LevelView(View):
         return (self._map.picture(self._floor(state), self.you(state)),)
 
     def text(self, state: Any, seat: str) -> str:
+        if not self.has_text:
+            return View.text(self, state, seat)
         return describe(self._floor(state), self.you(state))
+
+    @property
+    def has_text(self) -> bool:
+        """Released pictures cannot be put into words."""
+        assert isinstance(self.game, Level)
+        return not self.game.data
 
     def you(self, state: Any) -> str:
         """The robot that is marked as the player's."""
