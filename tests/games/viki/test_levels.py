@@ -38,7 +38,13 @@ def answered(state: State, *answers: str) -> State:
 
 @pytest.mark.parametrize(
     "text",
-    ['["fetch", "panda"]', "['panda', 'fetch']", "panda, fetch", '```json\n["fetch","panda",]\n```', "('Fetch', 'Panda')"],
+    [
+        '["fetch", "panda"]',
+        "['panda', 'fetch']",
+        "panda, fetch",
+        '```json\n["fetch","panda",]\n```',
+        "('Fetch', 'Panda')",
+    ],
 )
 def test_types_are_read(text: str) -> None:
     assert read_types(text) == '["fetch", "panda"]'
@@ -166,7 +172,11 @@ def test_rewards_are_for_form_and_answer(spec: str) -> None:
     answer = game.start(3).solution(SEAT)
     view = view_of(game, RenderOptions(), 0)
     good = f"<think>x</think><answer>{answer}</answer>"
-    for text, earned in ((good, 1.0), (f"<answer>{answer}</answer>", 0.9), ("<think>x</think><answer>?</answer>", 0.1)):
+    for text, earned in (
+        (good, 1.0),
+        (f"<answer>{answer}</answer>", 0.9),
+        ("<think>x</think><answer>?</answer>", 0.1),
+    ):
         episode = ludens.play_sync(
             game, {SEAT: Scripted([Reply(text)])}, seed=3, config=PlayConfig(retries=0)
         )

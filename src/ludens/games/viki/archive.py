@@ -49,7 +49,9 @@ def index(folder: str, level: Level, split: str) -> tuple[Place, ...]:
 
 def row_at(place: Place, seed: int) -> Row:
     """One row with its picture."""
-    values = _read(place.file, _opened(place.file), place.group, ["prompt", "reward_model", "images"])[place.row]
+    values = _read(place.file, _opened(place.file), place.group, ["prompt", "reward_model", "images"])[
+        place.row
+    ]
     return read_row(values, f"{place.file.name}, row {place.number}", seed)
 
 

@@ -102,6 +102,34 @@ def rendered(stage: Stage, size: tuple[int, int], ego: tuple[int, int]) -> dict[
     return pictures
 
 
+def unseen(stage: Stage) -> list[str]:
+    """The things and robots that something hides in every view of the room."""
+    import mujoco
+
+    data = mujoco.MjData(stage.model)
+    mujoco.mj_forward(stage.model, data)
+    views = [camera for name, camera in stage.cameras.items() if not name.startswith("ego_")]
+    hit = np.zeros(1, np.int32)
+    found = []
+    for tag in stage.tags:
+        point = np.add(tag.at, (0.0, 0.0, -_DOWN if tag.kind == "robot" else _UP))
+        clear = False
+        for camera in views:
+            way = point - np.asarray(camera.at)
+            far = float(np.linalg.norm(way))
+            met = mujoco.mj_ray(stage.model, data, np.asarray(camera.at), way / far, None, 1, -1, hit)
+            clear = clear or met < 0 or met > far - _NEAR[tag.kind]
+        if not clear and tag.kind != "area":
+            found.append(tag.words)
+    return found
+
+
+_UP, _DOWN = 0.05, 0.2
+"""From the label of a thing up to the thing, of a robot down to its body."""
+_NEAR = {"robot": 0.4, "area": 0.4, "thing": 0.35, "furniture": 0.8}
+"""How near to that point a ray must come: furniture is large."""
+
+
 def _placed(model: Any, camera: Camera) -> Any:
     """MuJoCo's free camera where ours is."""
     import mujoco
@@ -119,7 +147,7 @@ def _placed(model: Any, camera: Camera) -> Any:
 
 
 _PAINT = {"robot": ((255, 255, 255), (20, 20, 20)), "area": ((20, 20, 20), (255, 236, 150)),
-          "thing": ((20, 20, 20), (255, 255, 255))}  # fmt: skip
+          "furniture": ((20, 20, 20), (255, 255, 255)), "thing": ((20, 20, 20), (255, 255, 255))}  # fmt: skip
 
 
 def _label(image: Image, tags: tuple[Tag, ...], project: Projection) -> None:
@@ -127,13 +155,13 @@ def _label(image: Image, tags: tuple[Tag, ...], project: Projection) -> None:
 
     draw, taken = ImageDraw.Draw(image), list[tuple[float, float, float, float]]()
     px = max(9, image.width // 80)
-    for tag in sorted(tags, key=lambda tag: ("robot", "area", "thing").index(tag.kind)):
+    for tag in sorted(tags, key=lambda tag: tuple(_PAINT).index(tag.kind)):
         at = project(tag.at)
         if at is None:
             continue
-        face = fonts.font(px + 3 * (tag.kind == "robot"), bold=tag.kind != "thing")
+        face = fonts.font(px + 3 * (tag.kind == "robot"), bold=tag.kind in ("robot", "area"))
         wide, high = face.getlength(tag.words) + 4, face.size + 3
-        x, y = at[0] - wide / 2, at[1] + (4 if tag.kind == "thing" else -high / 2)
+        x, y = at[0] - wide / 2, at[1] + (4 if tag.kind in ("thing", "furniture") else -high / 2)
         if not (0 <= at[0] < image.width and 0 <= at[1] < image.height):
             continue
         x, y = min(max(0, x), image.width - wide), min(max(0, y), image.height - high)

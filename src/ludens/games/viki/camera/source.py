@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from ludens.core.options import option
 from ludens.core.random import stream
-from ludens.games.viki.camera.render import Projection, backend, rendered
+from ludens.games.viki.camera.render import Projection, backend, rendered, unseen
 from ludens.games.viki.camera.robots import SOURCES
 from ludens.games.viki.camera.stage import Stage, build, metres
 from ludens.games.viki.data import ROBOTS
 from ludens.games.viki.floor import Floor, Snapshot
 from ludens.games.viki.source import SPLIT_HELP, SPLITS, Shown, shown
 from ludens.games.viki.trace import Errand, errands
-from ludens.pictures.generate import Generator, Made
+from ludens.pictures.generate import Generator, Made, Skip
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -53,6 +53,8 @@ class Kitchens(Generator):
         )
         floor = Floor(given.scene, Snapshot.at_start(given.scene))
         stage = build(floor, given.seed)
+        if hidden := unseen(stage):
+            raise Skip(f"not seen from any side: {', '.join(hidden)}")
         pictures = {name: _jpeg(image) for name, image in rendered(stage, ROOM, EGO).items()}
         return Made(pictures, {"scene": given.scene.to_json(), "trace": _trace(given, floor, stage)})
 

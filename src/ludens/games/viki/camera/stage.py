@@ -55,7 +55,7 @@ class Tag:
     words: str
     at: Triple
     kind: str
-    """`robot`, `area` or `thing`."""
+    """`robot`, `area`, `furniture` or `thing`."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def _thing(floor: Floor, item: Item, at: Triple, front: float) -> tuple[list[Sha
         within = inside(kind, x, y, z, front) or at
     words = f"{name} ({state})" if state else name
     tag = (x, front - 0.1, z - 0.16) if kind == "drawer" else (x, y, z + 0.02)
-    tags = [Tag(words, tag, "thing")]
+    tags = [Tag(words, tag, "thing" if kind in THINGS else "furniture")]
     for number, one in enumerate(item.inside):
         side = (number - (len(item.inside) - 1) / 2) * 0.13
         more, said = _thing(floor, one, (within[0] + side, within[1], within[2]), front)
@@ -219,8 +219,8 @@ def _cameras(floor: Floor, random: Stream) -> dict[str, Camera]:
     shift = 0.5 * (random.random() - 0.5)
     middle = (WIDTH / 2, -DEPTH / 2, 0.55)
     cameras = {
-        "front": Camera((WIDTH / 2 + shift, -DEPTH - 2.6, 5.2), middle, 42),
-        "corner": Camera((WIDTH + 0.6 + shift, -DEPTH - 1.9, 5.2), middle, 46),
+        "front": Camera((WIDTH / 2 + shift, -DEPTH - 1.2, 6.6), middle, 43),
+        "corner": Camera((WIDTH + 0.4 + shift, -DEPTH - 0.9, 6.2), middle, 46),
     }
     for robot in floor.present:
         x, y = floor.robots[robot.id]
