@@ -1,4 +1,4 @@
-"""An independent checker of the default rules: names and dicts, written from the table of rules, not from the code."""
+"""An independent checker of the default rules: names and dicts, written from the table of rules."""
 
 from __future__ import annotations
 

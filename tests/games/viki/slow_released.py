@@ -1,6 +1,7 @@
-"""An independent model of the released checker: tables of names and numbered places, written from its description.
+"""An independent model of the released checker: tables of names and numbered places.
 
-Places are numbers into a table of names, because the released checker shares them: `CRASH` stands for an exception.
+Places are numbers into a table of names, because the released checker shares them. `CRASH` stands for an
+exception.
 """
 
 from __future__ import annotations
