@@ -14,7 +14,7 @@ from ludens.core.view import RenderOptions, view_of
 from ludens.games.viki.act import HORIZON, SEAT, Act, Acting, read_step, write_step
 from ludens.games.viki.source import Shown
 from ludens.games.viki.team import MESSAGE, Team, Teaming, read_turn, write_turn
-from tests.games.viki.kitchens import PLAN, SCENE
+from tests.games.viki.hand_kitchen import PLAN, SCENE
 
 GIVEN = Shown(5, SCENE)
 SEATS = ("R1", "R2", "R3", "R4")

@@ -19,7 +19,7 @@ from ludens.games.viki.robot_art import PAINTERS, robot
 from ludens.games.viki.rules import World
 from ludens.games.viki.scene import Asset, Scene
 from ludens.games.viki.words import describe
-from tests.games.viki.kitchens import SCENE
+from tests.games.viki.hand_kitchen import SCENE
 
 START = Snapshot.at_start(SCENE)
 FLOOR = Floor(SCENE, START)

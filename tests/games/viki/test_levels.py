@@ -20,7 +20,7 @@ from ludens.games.viki.level import SEAT
 from ludens.games.viki.plan import Plan, Planning, write_plan
 from ludens.games.viki.source import Shown
 from ludens.games.viki.trace import Trace, Tracing
-from tests.games.viki.kitchens import PLAN, SCENE
+from tests.games.viki.hand_kitchen import PLAN, SCENE
 from tests.support.players import Scripted
 
 GIVEN = Shown(5, SCENE)

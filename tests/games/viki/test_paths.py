@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from ludens.games.viki.floor import Box, Floor, Snapshot, feet
 from ludens.games.viki.paths import MARGIN, Point, path, sampled
-from tests.games.viki.kitchens import SCENE
+from tests.games.viki.hand_kitchen import SCENE
 
 FLOOR = Floor(SCENE, Snapshot.at_start(SCENE))
 SOLID = [box for area, box in FLOOR.surfaces.items() if area != "ground"]

@@ -1,8 +1,8 @@
 """The generator: a seed and a split give a scene with a task, its shortest plan and its best team.
 
-A template is drawn, then scenes for it until one has a plan of at most 11 steps and exactly one best team by
-robot types, with a robot of a type that was drawn before: so that every type is needed about equally often, and
-the answer depends on who is where, not on the words of the task.
+A template is drawn, then scenes for it until one has a plan of at most 11 steps and exactly one best team
+by robot types, with a robot of a type that was drawn before: so that every type is needed about equally
+often, and the answer depends on who is where, not on the words of the task.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ludens.games.viki.teams import best_team
 
 Split = Literal["train", "id", "ood", "layout"]
 SPLITS: tuple[Split, ...] = get_args(Split)
-"""train and id (in-domain test): all families but 11; ood: family 11; layout: held-out layouts, all but 11."""
+"""train, id (in-domain test): all families but 11; ood: family 11; layout: like id, in held-out layouts."""
 HELD_OUT_FAMILY = 11
 MOST_STEPS = 11
 _ALONE = 0.5
@@ -138,7 +138,7 @@ class _Draft:
 
     def scene(self) -> Scene | None:
         """A scene; None if it is no task."""
-        random, template = self.random, self.template
+        random = self.random
         closed = {
             "cabinet": random.random() < 0.7,
             "drawer": random.random() < 0.4,
@@ -152,19 +152,15 @@ class _Draft:
         assets = tuple(
             Asset(name, name, place, closed.get(name, False)) for name, place in self.places.items()
         )
-        return (
-            Scene(
-                layout=self.layout.name,
-                style=random.below(STYLES),
-                width=self.layout.width,
-                depth=self.layout.depth,
-                areas=self.layout.areas,
-                assets=assets,
-                robots=self._robots(),
-                task=task,
-            )
-            if template
-            else None
+        return Scene(
+            layout=self.layout.name,
+            style=random.below(STYLES),
+            width=self.layout.width,
+            depth=self.layout.depth,
+            areas=self.layout.areas,
+            assets=assets,
+            robots=self._robots(),
+            task=task,
         )
 
     def _name_things(self) -> None:
@@ -189,6 +185,7 @@ class _Draft:
     def _put_things(self) -> None:
         random, template = self.random, self.template
         target = self.names.get("p", "")
+        away = {target, self.names.get("f", "")}
         for letter in template.things:
             name = self.names[letter]
             if letter in template.present or (letter in template.maybe and random.random() < 0.4):
@@ -196,9 +193,9 @@ class _Draft:
             elif letter in template.inside and (template.id == "3-1" or random.random() < 0.7):
                 self.places[name] = template.inside[letter]
             else:
-                self.places[name] = self._anywhere(name, target)
+                self.places[name] = self._anywhere(name, away)
 
-    def _anywhere(self, name: str, not_at: str) -> str:
+    def _anywhere(self, name: str, away: set[str]) -> str:
         random = self.random
         chance = random.random()
         if name == "cardboardbox":
@@ -213,7 +210,7 @@ class _Draft:
             options = ["rack"]
         else:
             options = [area for area in self.areas if area not in ("ground", "rack")]
-        return random.choice([place for place in options if place != not_at] or ["kitchen work area"])
+        return random.choice([place for place in options if place not in away] or ["kitchen work area"])
 
     def _put_others(self) -> None:
         """Things that the task does not name."""
@@ -223,7 +220,7 @@ class _Draft:
             if not kind.fixture and not kind.pushable and name not in self.places
         ]
         for name in self.random.sample(others, self.random.between(3, 6)):
-            self.places[name] = self._anywhere(name, "")
+            self.places[name] = self._anywhere(name, set())
 
     def _task(self) -> Task:
         template = self.template

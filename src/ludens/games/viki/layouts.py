@@ -1,4 +1,4 @@
-"""Layouts: where the areas of a kitchen are, how high they are, and which area each piece of furniture stands in.
+"""Layouts: where the areas of a kitchen are, how high they are, and what furniture stands in which.
 
 There are 120 layouts, each derived from its number; the last 20 are held out for the split `layout`.
 """
@@ -43,8 +43,8 @@ class Layout:
 def layout(number: int) -> Layout:
     """The layout with this number, 0 to 119.
 
-    Areas stand on a grid with at least 1.6 m between centres, so that no arm bridges two of them. In some layouts
-    table and island are one area, the table.
+    Areas stand on a grid with at least 1.6 m between centres, so that no arm bridges two of them. In some
+    layouts table and island are one area, the table.
     """
     random = stream(number, "viki", "layout")
     step_x, step_y = 1.8 + random.below(5) * 0.1, 1.6 + random.below(5) * 0.1
@@ -57,8 +57,8 @@ def layout(number: int) -> Layout:
             name=name,
             x=round(1.0 + column * step_x, 2),
             y=round(1.0 + row * step_y, 2),
-            width=1.0 + random.below(5) * 0.1,
-            depth=0.7 + random.below(4) * 0.1,
+            width=round(1.0 + random.below(5) * 0.1, 1),
+            depth=round(0.7 + random.below(4) * 0.1, 1),
             height=random.choice(AREAS[name]),
         )
         for name, (column, row) in zip(names, slots, strict=True)

@@ -1,8 +1,8 @@
 """Released data: scenes, questions and pictures from the published Parquet files, for `viki?data=FOLDER`.
 
 A row has `prompt` (system message; user message with an `<image>` mark), `images` (with `bytes`) and
-`reward_model.ground_truth`: for level 1 a list of types as text, for level 2 a dict filled up with None, for level 3
-nested lists as text. Files are untrusted: what does not fit is refused with its file and row.
+`reward_model.ground_truth`: for level 1 a list of types as text, for level 2 a dict filled up with None,
+for level 3 nested lists as text. Files are untrusted: what does not fit is refused with its file and row.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Row:
 
 
 def read_folder(folder: Path | str, level: Level, seed: int = 0) -> Iterator[Row]:
-    """The rows of all Parquet files in a folder (and below it) that belong to a level, in order of file names."""
+    """The rows of a level in all Parquet files of a folder and below it, in the order of file names."""
     try:
         import pyarrow.parquet as pq
     except ImportError:
@@ -97,8 +97,8 @@ def strip_none(value: Any) -> Any:
 def released_scene(truth: dict[str, Any], where: str = "", seed: int = 0) -> Scene:
     """The scene of a level 2 row.
 
-    Robots start at themselves, as in the released checker. Where a row allows several start places for a thing
-    (which their evaluation redraws every time), one is drawn from the seed.
+    Robots start at themselves, as in the released checker. Where a row allows several start places for a
+    thing (which their evaluation redraws every time), one is drawn from the seed.
     """
     random = stream(seed, "viki", "released", str(truth.get("task_id", where)))
     places: dict[str, str] = {}
@@ -107,7 +107,7 @@ def released_scene(truth: dict[str, Any], where: str = "", seed: int = 0) -> Sce
             continue
         options = [options] if isinstance(options, str) else options
         places[name.rsplit("_", 1)[0]] = random.choice(options)
-    robots = {name: kind for name, kind in truth["robots"].items()}
+    robots: dict[str, str] = dict(truth["robots"])
     for kind in robots.values():
         if kind not in ROBOTS:
             raise ValueError(f"unknown robot type {kind!r}")
@@ -134,7 +134,7 @@ def released_scene(truth: dict[str, Any], where: str = "", seed: int = 0) -> Sce
             goals=tuple(goals),
             orders=orders,
         ),
-        limit=len(plan) or None,
+        limit=len(truth.get("time_steps") or ()) or None,
         plan=tuple(plan),
     )
 

@@ -1,25 +1,29 @@
 """The shortest joint plan, proven: A* over joint steps with a bound that never overestimates.
 
-Among all shortest plans there is one with the fewest actions, and among those one whose actions come as early as
-possible. Only such plans are searched, so these cuts lose nothing:
+Among all shortest plans there is one with the fewest actions, and among those one whose actions come as
+early as possible. Only such plans are searched, so these cuts lose nothing:
 
-- **Relevance.** Things that no goal or order names, that cover or carry nothing named, and that no quadruped of the
-  team can push, are left out. Using a plate that no goal names as a vehicle costs two more reaches, grasps and
-  places for each thing on it, which is never repaid by fewer than four things; no task has more than three.
+- **Relevance.** Things that no goal or order names, that cover or carry nothing named, and that no
+  quadruped of the team can push, are left out. Using a plate that no goal names as a vehicle costs two
+  more reaches, grasps and places for each thing on it, which is never repaid by fewer than four things;
+  no task has more than three.
 - **Close** is never useful: no goal wants a thing closed, and being closed only forbids.
-- **Moves.** Any area is one Move away, so two Moves of a robot in a row are one too many, and a Move after
-  waiting could have come earlier. Exception: another robot hands something over to the robot, or interacts with
-  what it holds, in the same step. Robots meet where one of them already is, and go only where something
-  relevant, a destination or another robot with arms is.
-- **Reaches** that are not followed by a Grasp or Open before the next Move or before they drop out are wasted.
-- **Waiting.** A Reach, an Open, or a Grasp of a thing that holds nothing and is not at a place that a condition
-  names for it, can be done one step earlier if it was possible then (in a step where it clashes with nothing):
-  none of them takes anything away from other robots. So after waiting, a robot does not do what it could have done.
-- **Putting down** in passing happens in the area itself, not in furniture that stands there and that no goal names
-  (unless a robot of the team cannot reach the height of the area).
+- **Moves.** Any area is one Move away, so two Moves of a robot in a row are one too many, and a Move
+  after waiting could have come earlier. Exception: another robot hands something over to the robot, or
+  interacts with what it holds, in the same step. Robots meet where one of them already is, and go only
+  where something relevant, a destination or another robot with arms is.
+- **Reaches** that are not followed by a Grasp or Open before the next Move or before they drop out are
+  wasted.
+- **Waiting.** A Reach, an Open, or a Grasp of a thing that holds nothing and is not at a place that a
+  condition names for it, can be done one step earlier if it was possible then (in a step where it clashes
+  with nothing): none of them takes anything away from other robots. So after waiting, a robot does not do
+  what it could have done.
+- **Putting down** in passing happens in the area itself, not in furniture that stands there and that no
+  goal names (unless a robot of the team cannot reach the height of the area).
 
-A state that was reached before, no later and with no more of these restrictions, is not searched again. When
-nothing is left to search, no plan exists. A plan is checked by the checker's own rules before it is returned.
+A state that was reached before, no later and with no more of these restrictions, is not searched again.
+When nothing is left to search, no plan exists. A plan is checked by the checker's own rules before it is
+returned.
 """
 
 from __future__ import annotations
@@ -120,8 +124,8 @@ class _Search:
         visited.update(world.area(start, first + asset) for asset in self.assets)
         visited.update(start.at[robot] for robot in self.bound.armed)
         self.areas = sorted(visited)
-        """Where anything relevant, a destination or a robot with arms is: nothing relevant ever leaves them."""
-        waiting = [asset for asset in (*self.wanted, *self.boxes)]
+        """Where anything relevant, a destination or a robot with arms is: nothing relevant leaves them."""
+        waiting = [*self.wanted, *self.boxes]
         if any(not world.kinds[asset].fixture for asset in waiting):
             self.dog_areas = self.areas
         else:

@@ -74,9 +74,9 @@ class _Reachable:
                 )
                 self.places[asset].update(reach)
                 for other, container in enumerate(world.kinds):
-                    if container.holds and other != asset and not self.closed >> other & 1:
-                        if self._areas(first + other) & reach:
-                            self.places[asset].add(first + other)
+                    usable = container.holds and other != asset and not self.closed >> other & 1
+                    if usable and self._areas(first + other) & reach:
+                        self.places[asset].add(first + other)
 
     def _graspable(self, robot: int, asset: int) -> bool:
         world = self.world

@@ -264,7 +264,7 @@ class _Run:
         return None
 
     def _apply(self, commands: list[_Command]) -> None:
-        """Collect what changes, in the order of the actions; a later entry for an asset replaces an earlier one."""
+        """Collect what changes, in the order of the actions; later entries replace earlier ones."""
         bots: dict[str, dict[str, Any]] = {}
         things: dict[str, dict[str, Any]] = {}
         for primitive, bot, args in commands:

@@ -1,8 +1,9 @@
-"""Shortest plans with a cache, and the best team: the fewest robots that need no more steps than all together.
+"""Shortest plans with a cache, and the best team: the fewest robots that need no more steps than all
+together.
 
-Tasks that differ only in names have the same plans, so plans are searched in a renamed scene: areas and things are
-numbered as goals, things and robots mention them, robots are sorted by type and area, things are replaced by the
-first kind that behaves in the same way, and heights by one that the same arms reach.
+Tasks that differ only in names have the same plans, so plans are searched in a renamed scene: areas and
+things are numbered as goals, things and robots mention them, robots are sorted by type and area, things
+are replaced by the first kind that behaves in the same way, and heights by one that the same arms reach.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def best_team(scene: Scene, most_steps: int = 11, alone: str | None = None) -> B
         alone: Give up (None) as soon as it is clear that the best team is not one robot of this type.
     """
     robots = scene.robots
-    found = [((robot,), solve(replace(scene, robots=(robot,)), most_steps).plan) for robot in robots]
+    found: list[tuple[tuple[Robot, ...], Plan | None]] = [
+        ((robot,), solve(replace(scene, robots=(robot,)), most_steps).plan) for robot in robots
+    ]
     steps = min((len(plan) for _, plan in found if plan is not None), default=most_steps + 1)
     if alone is not None:
         best = {team[0].type for team, plan in found if plan is not None and len(plan) == steps}
