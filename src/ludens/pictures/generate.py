@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import get_context, parent_process
 from time import sleep
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from ludens.core.errors import BadOption, LudensError, UsageError
+from ludens.core.errors import BadFile, BadOption, LudensError, UsageError
 from ludens.core.options import option_values
 from ludens.core.registry import Registry
 from ludens.pictures.manifest import PAIR, Header
@@ -52,6 +52,10 @@ class Generator(ABC):
     kind: ClassVar[str] = PAIR
     entries: ClassVar[int] = 0
     """How many there are where the options determine it, else 0."""
+
+    def resolved(self) -> Self:
+        """The same with checked options, and what depends on the machine filled in."""
+        return self
 
     @abstractmethod
     def make(self, number: int) -> Made:
@@ -139,14 +143,15 @@ def _work(
                 return
             _make(writer, generator, number)
     except UsageError as error:
-        failure.send(str(error))
+        failure.send((isinstance(error, BadFile), str(error)))
         raise SystemExit(1) from None
 
 
 def _raise_failure(processes: Sequence[SpawnProcess], receivers: Sequence[Connection]) -> None:
     for process, receiver in zip(processes, receivers, strict=True):
         if receiver.poll():
-            raise UsageError(receiver.recv())
+            bad_file, message = receiver.recv()
+            raise BadFile(message) if bad_file else UsageError(message)
         if process.exitcode:
             raise UsageError(
                 f"a process that made pictures ended with code {process.exitcode}; what it made is kept: run "

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import shutil
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,18 @@ class PictureSetWriter:
             write_atomically(path, data)
         except OSError as error:
             raise BadFile(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+
+
+@contextmanager
+def removed_if_bad(folder: Path) -> Iterator[None]:
+    """Remove a folder that was begun here if the files that it is made from turn out to be bad."""
+    begun = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    try:
+        yield
+    except BadFile:
+        if begun:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def decoded(data: bytes) -> Picture:

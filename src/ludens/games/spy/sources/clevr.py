@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from PIL import Image
 
@@ -36,8 +36,7 @@ class Clevr(Generator):
     name = "spy/clevr"
     version = "1"
 
-    def resolved(self) -> Clevr:
-        """The same with the variant and the denoiser of this machine filled in."""
+    def resolved(self) -> Self:
         return replace(
             self,
             change="+".join(parse_change(self.change)),

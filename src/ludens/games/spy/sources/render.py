@@ -29,7 +29,7 @@ _RGB = {
     "cyan": (41, 208, 208),
     "yellow": (255, 238, 51),
 }
-_LIGHTS = ((1.4, 13.0), (1.6, 4.0), (1.2, 7.0))
+_LIGHTS = ((1.4, 13.0), (1.6, 4.0), (2.2, 2.0))
 """Half an edge and radiance of the key, fill and back light."""
 _FLOOR = 0.45
 _DEPTH = 4
