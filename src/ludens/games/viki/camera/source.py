@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ludens.core.options import option
@@ -15,7 +17,7 @@ from ludens.games.viki.data import ROBOTS
 from ludens.games.viki.floor import Floor, Snapshot
 from ludens.games.viki.source import SPLIT_HELP, SPLITS, Shown, shown
 from ludens.games.viki.trace import Errand, errands
-from ludens.pictures.generate import Generator, Made, Skip
+from ludens.pictures.generate import Generator, Made
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -48,15 +50,19 @@ class Kitchens(Generator):
 
     def make(self, number: int) -> Made:
         backend()
-        given = shown(
-            "viki/activate", "map", self.split, "", "", stream(self.seed, "kitchen", number).bits() >> 16
-        )
-        floor = Floor(given.scene, Snapshot.at_start(given.scene))
-        stage = build(floor, given.seed)
-        if hidden := unseen(stage):
-            raise Skip(f"not seen from any side: {', '.join(hidden)}")
+        given, floor, stage = next(self._drawn(number))
         pictures = {name: _jpeg(image) for name, image in rendered(stage, ROOM, EGO).items()}
         return Made(pictures, {"scene": given.scene.to_json(), "trace": _trace(given, floor, stage)})
+
+    def _drawn(self, number: int) -> Iterator[tuple[Shown, Floor, Stage]]:
+        """Scenes in which nothing is hidden in all views of the room."""
+        for attempt in count():
+            seed = stream(self.seed, "kitchen", number, attempt).bits() >> 16
+            given = shown("viki/activate", "map", self.split, "", "", seed)
+            floor = Floor(given.scene, Snapshot.at_start(given.scene))
+            stage = build(floor, given.seed)
+            if not unseen(stage):
+                yield given, floor, stage
 
 
 def _trace(given: Shown, floor: Floor, stage: Stage) -> dict[str, Any] | None:
