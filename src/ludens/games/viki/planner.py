@@ -32,6 +32,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count
+from typing import NamedTuple
 
 from ludens.core.errors import LudensError
 from ludens.games.viki.bound import Bound
@@ -42,6 +43,24 @@ from ludens.games.viki.scene import Plan, Scene
 
 Chosen = tuple[int, str, tuple[int, ...]]
 """Robot, primitive, arguments."""
+
+
+class _Option(NamedTuple):
+    """Something that a robot may do."""
+
+    robot: int
+    primitive: str
+    args: tuple[int, ...]
+    named: frozenset[int]
+    """The assets it names; none for Move."""
+    bit: int
+    """The restriction that forbids it after waiting; 0 for none."""
+
+    def clashes(self, other: _Option) -> bool:
+        """Whether both act on one asset."""
+        if self.named.isdisjoint(other.named):
+            return False
+        return self.primitive not in ("Reach", "Place") or other.primitive not in ("Reach", "Place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,112 +208,109 @@ class _Search:
 
     def _successors(self, state: State, flags: int) -> Iterator[tuple[tuple[Chosen, ...], State, int]]:
         world, width = self.world, self.width
-        options = [self._options(state, robot, flags >> robot * width) for robot in self.robots]
-        for chosen in self._joint(state, options, 0, ()):
-            if not chosen:
+        options = [self._options(state, robot) for robot in self.robots]
+        allowed = [
+            [
+                option
+                for option in options[robot]
+                if not flags >> robot * width + option.bit & 1 or not option.bit
+            ]
+            for robot in self.robots
+        ]
+        for robot in self.robots:
+            if flags >> robot * width & 1 and not self._may_be_touched(state, robot):
+                allowed[robot] = [option for option in allowed[robot] if option.primitive != "Move"]
+        sleepers = [[option for option in options[robot] if option.bit] for robot in self.robots]
+        ordered = bool(world.scene.task.orders)
+        for joint in self._joint(allowed, 0, []):
+            if not joint:
                 continue
-            touched = self._touched(state, chosen)
-            acting = {robot: primitive for robot, primitive, _ in chosen}
-            if any(
-                primitive == "Move" and flags >> robot * width & 1 and robot not in touched
-                for robot, primitive in acting.items()
-            ):
+            chosen = tuple((option.robot, option.primitive, option.args) for option in joint)
+            touched, given = self._touched(state, chosen)
+            if given and world.clash(state, chosen) is not None:
                 continue
-            new = world.apply(state, chosen)
-            if world.order_failure(state, new) is not None:
-                continue
-            new = world.progress(new)
-            new_flags = 0
-            for robot in self.robots:
-                primitive = acting.get(robot)
-                if primitive is None:
-                    new_flags |= (1 | self._asleep(state, robot, options[robot], chosen)) << robot * width
-                elif primitive == "Move":
+            new_flags, idle = 0, set(self.robots)
+            for robot, primitive, _ in chosen:
+                idle.discard(robot)
+                if primitive == "Move":
+                    if flags >> robot * width & 1 and robot not in touched:
+                        break
                     new_flags |= 1 << robot * width
-            yield chosen, new, new_flags
+            else:
+                new = world.apply(state, chosen)
+                if ordered:
+                    if world.order_failure(state, new) is not None:
+                        continue
+                    new = world.progress(new)
+                for robot in idle:
+                    bits = 1
+                    for option in sleepers[robot]:
+                        if robot not in given and not any(option.clashes(other) for other in joint):
+                            bits |= 1 << option.bit
+                    new_flags |= bits << robot * width
+                yield chosen, new, new_flags
 
     def _joint(
-        self, state: State, options: Sequence[Sequence[Chosen]], robot: int, chosen: tuple[Chosen, ...]
-    ) -> Iterator[tuple[Chosen, ...]]:
+        self, options: Sequence[Sequence[_Option]], robot: int, chosen: list[_Option]
+    ) -> Iterator[list[_Option]]:
         if robot == len(options):
             yield chosen
             return
         for option in options[robot]:
-            more = (*chosen, option)
-            if not chosen or self.world.clash(state, more) is None:
-                yield from self._joint(state, options, robot + 1, more)
-        yield from self._joint(state, options, robot + 1, chosen)
+            if not any(option.clashes(other) for other in chosen):
+                yield from self._joint(options, robot + 1, [*chosen, option])
+        yield from self._joint(options, robot + 1, chosen)
 
-    def _touched(self, state: State, chosen: Sequence[Chosen]) -> set[int]:
-        """Robots to which something is given, or whose load is acted on."""
-        found = set[int]()
+    def _touched(self, state: State, chosen: Sequence[Chosen]) -> tuple[set[int], set[int]]:
+        """Robots to which something is given or whose load is acted on; those to which something is given."""
+        touched, given = set[int](), set[int]()
         for robot, primitive, args in chosen:
             if primitive == "Handover":
-                found.add(args[1] - self.world.first_robot)
+                given.add(args[1] - self.world.first_robot)
             elif primitive == "Interact":
                 holder = self.world.holder(state, args[0])
                 if holder is not None and holder != robot:
-                    found.add(holder)
-        return found
+                    touched.add(holder)
+        return touched | given, given
 
-    def _asleep(self, state: State, robot: int, options: Sequence[Chosen], chosen: tuple[Chosen, ...]) -> int:
-        """Restrictions after waiting: what the robot could have done in this step."""
-        bits, size = 0, len(self.world.assets)
-        for option in options:
-            _, primitive, args = option
-            asset = args[0] - self.world.first_asset
-            if primitive == "Reach":
-                bit = 1 + asset
-            elif primitive == "Open":
-                bit = 1 + 2 * size + asset
-            elif (
-                primitive == "Grasp"
-                and not self.world.kinds[asset].holds
-                and (asset, state.place[asset]) not in self.named
-            ):
-                bit = 1 + size + asset
-            else:
-                continue
-            if self.world.clash(state, (*chosen, option)) is None:
-                bits |= 1 << bit
-        return bits
-
-    def _options(self, state: State, robot: int, flags: int) -> list[Chosen]:
+    def _options(self, state: State, robot: int) -> list[_Option]:
         """What one robot may do, without waiting."""
         world, first, size = self.world, self.world.first_asset, len(self.world.assets)
         kind = world.types[robot]
         here = state.at[robot]
-        found: list[Chosen] = []
+        found: list[_Option] = []
 
-        def add(primitive: str, *args: int) -> None:
+        def add(primitive: str, *args: int, bit: int = 0) -> None:
             if world.applicable(state, robot, primitive, args):
-                found.append((robot, primitive, args))
+                named = frozenset(code for code in args if first <= code < world.first_robot)
+                found.append(_Option(robot, primitive, args, named, bit))
 
         if kind.arms:
             reached = state.reached[robot]
             for asset in reached:
                 if not world.kinds[asset].fixture:
-                    if not flags >> 1 + size + asset & 1:
-                        add("Grasp", first + asset)
-                elif state.closed >> asset & 1 and not flags >> 1 + 2 * size + asset & 1:
-                    add("Open", first + asset)
+                    plain = not world.kinds[asset].holds and (asset, state.place[asset]) not in self.named
+                    add("Grasp", first + asset, bit=1 + size + asset if plain else 0)
+                elif state.closed >> asset & 1:
+                    add("Open", first + asset, bit=1 + 2 * size + asset)
             free = world.free_hands(state, robot)
             if free < kind.arms:
                 add("Place", here)
                 for asset in self.containers:
-                    add("Place", first + asset)
+                    if world.area(state, first + asset) == here:
+                        add("Place", first + asset)
                 for other in self.bound.armed:
                     if other != robot and state.at[other] == here:
                         for asset in world.carried(state, robot):
                             add("Handover", first + asset, world.first_robot + other)
             if free > 0 and not (reached and len(reached) >= free and self._pending(state, reached[0])):
                 for asset in (*self.movable, *self.doors):
-                    if asset in reached or flags >> 1 + asset & 1:
+                    if asset in reached or world.area(state, first + asset) != here:
                         continue
                     if world.kinds[asset].fixture and not state.closed >> asset & 1:
                         continue
                     if state.place[asset] < world.first_robot:
-                        add("Reach", first + asset)
+                        add("Reach", first + asset, bit=1 + asset)
         for asset in self.wanted:
             if not state.active >> asset & 1:
                 add("Interact", first + asset)
@@ -305,13 +321,11 @@ class _Search:
                         if area != state.place[asset]:
                             add("Push", first + asset, area)
         if kind.mobile and not any(self._pending(state, asset) for asset in state.reached[robot]):
-            waiting = flags & 1 and not self._may_be_touched(state, robot)
-            if not waiting:
-                found.extend(
-                    (robot, "Move", (area,))
-                    for area in (self.areas if kind.arms else self.dog_areas)
-                    if area != here
-                )
+            found.extend(
+                _Option(robot, "Move", (area,), frozenset(), 0)
+                for area in (self.areas if kind.arms else self.dog_areas)
+                if area != here
+            )
         return found
 
     def _pending(self, state: State, asset: int) -> bool:

@@ -63,6 +63,7 @@ class World:
         self.types = [ROBOTS[robot.type] for robot in scene.robots]
         self.type_names = [robot.type for robot in scene.robots]
         self.heights = [area.height for area in scene.areas]
+        self._known: dict[int, tuple[Condition, tuple[int, int | None]]] = {}
         apart = [[hypot(one.x - two.x, one.y - two.y) for two in scene.areas] for one in scene.areas]
         self.bridged = [[[far <= kind.reach for far in row] for row in apart] for kind in self.types]
 
@@ -253,12 +254,11 @@ class World:
 
     def holds(self, state: State, condition: Condition) -> bool:
         """Whether a condition is true of a state."""
-        code = self.code[condition.thing]
+        code, wanted = self._codes(condition)
         true = True
         if condition.place is not None:
-            wanted = self.code.get(condition.place)
             if condition.along:
-                true = wanted is not None and wanted in self._chain(state, code)
+                true = wanted in self._chain(state, code)
             elif code >= self.first_robot:
                 true = state.at[code - self.first_robot] == wanted
             else:
@@ -268,6 +268,14 @@ class World:
             is_active = bool(state.active >> (code - self.first_asset) & 1)
             true = true and (is_active == condition.active) is condition.holds
         return true
+
+    def _codes(self, condition: Condition) -> tuple[int, int | None]:
+        """The codes of the thing and of its place; looked up once for each condition object."""
+        found = self._known.get(id(condition))
+        if found is None or found[0] is not condition:
+            place = None if condition.place is None else self.code.get(condition.place)
+            found = self._known[id(condition)] = (condition, (self.code[condition.thing], place))
+        return found[1]
 
     def _chain(self, state: State, code: int) -> list[int]:
         chain = []
