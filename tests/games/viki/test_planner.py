@@ -9,7 +9,7 @@ import pytest
 
 from ludens.games.viki.bound import Bound
 from ludens.games.viki.checker import check
-from ludens.games.viki.generate import TEMPLATES, generate
+from ludens.games.viki.generate import TEMPLATES, cached, generate
 from ludens.games.viki.planner import SearchLimit, shortest_plan
 from ludens.games.viki.rules import World
 from ludens.games.viki.scene import Condition, Scene
@@ -109,6 +109,16 @@ def test_a_plan_worked_out_by_hand() -> None:
 )
 def test_no_plan_is_proven(scene: Scene) -> None:
     assert shortest_plan(scene).plan is None
+
+
+def test_plans_of_scenes_have_no_needless_action() -> None:
+    for seed in range(10):
+        scene = cached(seed)
+        for number, step in enumerate(scene.plan):
+            for robot in step:
+                fewer = {other: action for other, action in step.items() if other != robot}
+                changed = [*scene.plan[:number], fewer, *scene.plan[number + 1 :]]
+                assert not fewer or not check(scene, changed).right
 
 
 def test_the_search_can_be_given_up() -> None:

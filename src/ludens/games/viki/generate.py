@@ -18,6 +18,7 @@ from ludens.core.errors import UnknownName
 from ludens.core.random import Stream, stream
 from ludens.games.viki.data import KINDS, ROBOTS
 from ludens.games.viki.layouts import COUNT, HELD_OUT, STYLES, Layout, layout
+from ludens.games.viki.planner import tidy
 from ludens.games.viki.scene import Area, Asset, Condition, Robot, Scene, Stage, Task
 from ludens.games.viki.teams import best_team
 
@@ -118,7 +119,7 @@ def _labelled(scene: Scene | None, wanted: str, alone: bool) -> Scene | None:
         scene,
         robots=tuple(replace(robot, needed=robot.id in best.robots) for robot in scene.robots),
         limit=len(best.plan),
-        plan=tuple(best.plan),
+        plan=tuple(tidy(scene, best.plan)),
     )
 
 

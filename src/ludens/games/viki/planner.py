@@ -38,7 +38,7 @@ from ludens.core.errors import LudensError
 from ludens.games.viki.bound import Bound
 from ludens.games.viki.data import KINDS, ROBOTS
 from ludens.games.viki.possible import possible
-from ludens.games.viki.rules import State, World
+from ludens.games.viki.rules import Refused, State, World
 from ludens.games.viki.scene import Plan, Scene
 
 Chosen = tuple[int, str, tuple[int, ...]]
@@ -90,6 +90,28 @@ def shortest_plan(scene: Scene, *, limit: int | None = None, max_states: int = 2
     if not possible(world):
         return Result(None, 0)
     return _Search(world).run(limit, max_states)
+
+
+def tidy(scene: Scene, plan: Plan) -> Plan:
+    """The plan without actions that it does not need, such as those of robots that wait."""
+    world = World(scene)
+    plan = [dict(step) for step in plan]
+    for number in reversed(range(len(plan))):
+        for robot in list(plan[number]):
+            shorter = {other: action for other, action in plan[number].items() if other != robot}
+            if shorter and _works(world, [*plan[:number], shorter, *plan[number + 1 :]]):
+                plan[number] = shorter
+    return plan
+
+
+def _works(world: World, plan: Plan) -> bool:
+    state = world.start()
+    try:
+        for step in plan:
+            state = world.step(state, step)
+    except Refused:
+        return False
+    return world.missing(state) is None
 
 
 def relevant(scene: Scene) -> Scene:
@@ -200,10 +222,7 @@ class _Search:
                 }
             )
         steps.reverse()
-        state = self.world.start()
-        for step in steps:
-            state = self.world.step(state, step)
-        assert self.world.missing(state) is None
+        assert _works(self.world, steps)
         return steps
 
     def _successors(self, state: State, flags: int) -> Iterator[tuple[tuple[Chosen, ...], State, int]]:

@@ -1,39 +1,22 @@
-"""The default rules: a compiled scene (`World`), its states, preconditions and effects.
+"""The default rules: what a step does, which actions clash, orders and goals.
 
-A state is a tuple of small integers, so that the planner can hash and compare it cheaply. A place is one
-integer: areas come first, then assets, then robots. Which preconditions a primitive has, and in which order
-they are tested, is declared in `world.toml`; this module says how each one is tested.
+Which preconditions a primitive has, and in which order they are tested, is declared in `world.toml`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from math import hypot
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from ludens.games.viki.data import KINDS, PRECONDITIONS, PRIMITIVES, ROBOTS
+from ludens.games.viki.data import PRECONDITIONS, PRIMITIVES
+from ludens.games.viki.preconditions import TESTS
 from ludens.games.viki.scene import Action, Condition, Scene, Stage
+from ludens.games.viki.state import Numbered
+from ludens.games.viki.state import State as State
 
 Code = Literal["format", "entity", "infeasible", "incompatible", "order", "goal", "long"]
 """Why a plan is wrong, in the order in which the reasons are tested."""
-
-
-class State(NamedTuple):
-    """Where everything is."""
-
-    at: tuple[int, ...]
-    """The area of each robot."""
-    reached: tuple[tuple[int, ...], ...]
-    """The assets that each robot has reached, oldest first."""
-    place: tuple[int, ...]
-    """The direct place of each asset: an area, an asset or the robot that holds it."""
-    active: int
-    """Bit set of the assets that were interacted with."""
-    closed: int
-    """Bit set of the assets that are closed."""
-    done: int
-    """Bit set of the order constraints that are satisfied."""
 
 
 class Refused(Exception):
@@ -45,100 +28,23 @@ class Refused(Exception):
         self.message = message
 
 
-class World:
-    """A scene with numbered areas, assets and robots."""
+class World(Numbered):
+    """A scene with its rules."""
 
     def __init__(self, scene: Scene) -> None:
-        self.scene = scene
-        self.areas = [area.name for area in scene.areas]
-        self.assets = [asset.name for asset in scene.assets]
-        self.robots = [robot.id for robot in scene.robots]
-        self.first_asset = len(self.areas)
-        self.first_robot = self.first_asset + len(self.assets)
-        names = [*self.areas, *self.assets, *self.robots]
-        self.names = names
-        self.code = {name: code for code, name in reversed(list(enumerate(names)))}
-        self.folded = {name.casefold(): code for name, code in self.code.items()}
-        self.kinds = [KINDS[asset.kind] for asset in scene.assets]
-        self.types = [ROBOTS[robot.type] for robot in scene.robots]
-        self.type_names = [robot.type for robot in scene.robots]
-        self.heights = [area.height for area in scene.areas]
+        super().__init__(scene)
         self._known: dict[int, tuple[Condition, tuple[int, int | None]]] = {}
-        apart = [[hypot(one.x - two.x, one.y - two.y) for two in scene.areas] for one in scene.areas]
-        self.bridged = [[[far <= kind.reach for far in row] for row in apart] for kind in self.types]
-
-    def start(self) -> State:
-        """The state at the start."""
-        scene = self.scene
-        closed = sum(1 << number for number, asset in enumerate(scene.assets) if asset.closed)
-        return State(
-            at=tuple(self.code[robot.place] for robot in scene.robots),
-            reached=((),) * len(scene.robots),
-            place=tuple(self.code[asset.place] for asset in scene.assets),
-            active=0,
-            closed=closed,
-            done=0,
-        )
-
-    def area(self, state: State, code: int) -> int:
-        """The area in which an area, asset or robot is."""
-        while code >= self.first_asset:
-            code = (
-                state.place[code - self.first_asset]
-                if code < self.first_robot
-                else state.at[code - self.first_robot]
-            )
-        return code
-
-    def holder(self, state: State, code: int) -> int | None:
-        """The robot that holds an asset, directly or with what the asset is in."""
-        while self.first_asset <= code < self.first_robot:
-            code = state.place[code - self.first_asset]
-        return code - self.first_robot if code >= self.first_robot else None
-
-    def height(self, state: State, code: int) -> float:
-        """The height at which an asset lies."""
-        while code >= self.first_asset:
-            if code >= self.first_robot:
-                return self.heights[state.at[code - self.first_robot]]
-            code = state.place[code - self.first_asset]
-            if self.first_asset <= code < self.first_robot:
-                own = self.kinds[code - self.first_asset].height
-                if own is not None:
-                    return own
-        return self.heights[code]
-
-    def carried(self, state: State, robot: int) -> list[int]:
-        """The assets that a robot holds directly."""
-        return [asset for asset, code in enumerate(state.place) if code == self.first_robot + robot]
-
-    def free_hands(self, state: State, robot: int) -> int:
-        """Arms that hold nothing."""
-        return self.types[robot].arms - state.place.count(self.first_robot + robot)
-
-    def covered(self, state: State, code: int) -> bool:
-        """Whether an asset is inside something closed."""
-        while self.first_asset <= code < self.first_robot:
-            code = state.place[code - self.first_asset]
-            if self.first_asset <= code < self.first_robot and state.closed >> (code - self.first_asset) & 1:
-                return True
-        return False
 
     def applicable(self, state: State, robot: int, primitive: str, args: Sequence[int | None]) -> bool:
         """Whether every precondition holds."""
-        return all(test(self, state, robot, primitive, args) for _, test in _TESTS[primitive])
+        return all(test(self, state, robot, primitive, args) for _, test in TESTS[primitive])
 
     def broken(self, state: State, robot: int, primitive: str, args: Sequence[int | None]) -> str | None:
         """The name of the first precondition that is broken."""
-        for name, test in _TESTS[primitive]:
+        for name, test in TESTS[primitive]:
             if not test(self, state, robot, primitive, args):
                 return name
         return None
-
-    def number(self, name: str) -> int | None:
-        """The code of a name; None when there is no such thing. Case does not matter."""
-        code = self.code.get(name)
-        return code if code is not None else self.folded.get(name.strip().casefold())
 
     def parse(self, state: State, robot_id: str, action: Action) -> tuple[int, str, list[int]]:
         """An action as numbers; `Refused` when it cannot be done in this state."""
@@ -342,74 +248,3 @@ def _short(name: str) -> str:
 
 _SHARE = ("Reach", "Place")
 """Actions of these primitives may name the same asset in one step."""
-
-_Test = Callable[[World, State, int, str, Sequence[int | None]], bool]
-
-
-def _is_asset(w: World, code: int | None) -> bool:
-    return code is not None and w.first_asset <= code < w.first_robot
-
-
-def _kind(w: World, code: int | None, what: str) -> bool:
-    return code is not None and _is_asset(w, code) and bool(getattr(w.kinds[code - w.first_asset], what))
-
-
-def _closed(w: World, s: State, code: int | None) -> bool:
-    return code is not None and _is_asset(w, code) and bool(s.closed >> (code - w.first_asset) & 1)
-
-
-def _unheld(w: World, s: State, r: int, code: int) -> bool:
-    return w.holder(s, code) in (None, r)
-
-
-def _in_height(w: World, s: State, r: int, code: int) -> bool:
-    kind = w.types[r]
-    if w.holder(s, code) is not None:
-        return True
-    own = w.kinds[code - w.first_asset]
-    height = own.height if own.fixture and own.height is not None else w.height(s, code)
-    return kind.low <= height <= kind.high
-
-
-_HOW: dict[str, _Test] = {
-    "capable": lambda w, s, r, p, a: p in w.types[r].primitives,
-    "exists": lambda w, s, r, p, a: a[0] is not None,
-    "second_exists": lambda w, s, r, p, a: a[1] is not None,
-    "asset": lambda w, s, r, p, a: _is_asset(w, a[0]),
-    "second_robot": lambda w, s, r, p, a: (
-        a[1] is not None and a[1] >= w.first_robot and a[1] != w.first_robot + r
-    ),
-    "unheld": lambda w, s, r, p, a: _unheld(w, s, r, a[0] or 0),
-    "free": lambda w, s, r, p, a: (
-        s.place[(a[0] or 0) - w.first_asset] < w.first_robot and _unheld(w, s, r, a[0] or 0)
-    ),
-    "set_down": lambda w, s, r, p, a: w.holder(s, a[0] or 0) is None,
-    "uncovered": lambda w, s, r, p, a: not w.covered(s, a[0] or 0),
-    "in_radius": lambda w, s, r, p, a: w.bridged[r][s.at[r]][w.area(s, a[0] or 0)],
-    "in_height": lambda w, s, r, p, a: _in_height(w, s, r, a[0] or 0),
-    "free_hand": lambda w, s, r, p, a: w.free_hands(s, r) > 0,
-    "reached": lambda w, s, r, p, a: (a[0] or 0) - w.first_asset in s.reached[r],
-    "graspable": lambda w, s, r, p, a: not _kind(w, a[0], "fixture"),
-    "together": lambda w, s, r, p, a: s.at[r] == w.area(s, a[0] or 0),
-    "carrying": lambda w, s, r, p, a: w.first_robot + r in s.place,
-    "carries_target": lambda w, s, r, p, a: s.place[(a[0] or 0) - w.first_asset] == w.first_robot + r,
-    "receptacle": lambda w, s, r, p, a: (
-        _kind(w, a[0], "holds") or (a[0] is not None and a[0] < w.first_asset)
-    ),
-    "not_closed": lambda w, s, r, p, a: not _closed(w, s, a[0]) and not w.covered(s, a[0] or 0),
-    "openable": lambda w, s, r, p, a: _kind(w, a[0], "opens"),
-    "is_closed": lambda w, s, r, p, a: _closed(w, s, a[0]),
-    "is_open": lambda w, s, r, p, a: not _closed(w, s, a[0]),
-    "not_active": lambda w, s, r, p, a: not s.active >> ((a[0] or 0) - w.first_asset) & 1,
-    "hand_or_holding": lambda w, s, r, p, a: (
-        w.types[r].arms == 0
-        or w.free_hands(s, r) > 0
-        or s.place[(a[0] or 0) - w.first_asset] == w.first_robot + r
-    ),
-    "pushable": lambda w, s, r, p, a: _kind(w, a[0], "pushable"),
-    "second_free_hand": lambda w, s, r, p, a: w.free_hands(s, (a[1] or 0) - w.first_robot) > 0,
-    "second_together": lambda w, s, r, p, a: s.at[r] == w.area(s, a[1] or 0),
-}
-_TESTS: dict[str, tuple[tuple[str, _Test], ...]] = {
-    name: tuple((need, _HOW[need]) for need in primitive.needs) for name, primitive in PRIMITIVES.items()
-}
