@@ -33,7 +33,7 @@ def test_published_rows() -> None:
 
 
 def test_the_weighted_average_is_the_papers() -> None:
-    """Printed averages follow from the printed parts (that of VIKI-R with 7B, 69.25, does not: it is 70.18)."""
+    """Printed averages follow from the printed parts; that of VIKI-R with 7B, 69.25, does not."""
     [summary] = suite("viki").summaries
     assert isinstance(summary, Summary)
     assert summary.combine is not None

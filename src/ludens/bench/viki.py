@@ -1,4 +1,4 @@
-"""`ludens bench viki`: the planner on 1,000 generated tasks, and the rate of the generator, on one core."""
+"""`ludens bench viki`: the planner on 1,000 generated tasks, the generator, and pictures, on one core."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ from collections.abc import Iterator, Sequence
 from time import process_time
 
 from ludens.bench import Row
+from ludens.bench import rate as rate_of
+from ludens.core.view import RenderOptions
+from ludens.games.viki.floor import Floor, Snapshot
 from ludens.games.viki.generate import generate
+from ludens.games.viki.map import Map
 from ludens.games.viki.planner import shortest_plan
+from ludens.games.viki.scene import Scene
 
 TASKS = 1_000
+PICTURES = 300.0
+"""Target: maps per second."""
 TYPICAL, LONGEST = 1.0, 10.0
 """Targets: seconds that the planner may need for a task, typically and at worst."""
 
@@ -39,6 +46,21 @@ def rows(seconds: float) -> Iterator[Row]:
     yield Row("planner: 95% of tasks", _quantile(states, 0.95), "states")
     yield Row("planner: most states", states[-1], "states")
     yield Row("generator: labelled samples", rate, "samples/min", note="plan and best team proven")
+    yield Row("map: pictures", _pictures(scenes, seconds), "images/s", PICTURES)
+
+
+def _pictures(scenes: Sequence[Scene], seconds: float) -> float:
+    """Maps of different scenes at 512x512: drawn, encoded, base64."""
+    drawn = Map(RenderOptions())
+
+    def work(seed: int) -> int:
+        scene = scenes[seed % len(scenes)]
+        drawn.picture(Floor(scene, Snapshot.at_start(scene))).data_uri()
+        return 1
+
+    for seed in range(min(100, len(scenes))):  # sprites are painted once
+        work(seed)
+    return rate_of(work, seconds)
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

@@ -136,6 +136,13 @@ def test_a_robot_sees_its_own_area() -> None:
     assert "R3 (you): stompy at room" in said
 
 
+def test_robots_elsewhere_are_not_drawn_when_they_reach() -> None:
+    reaching = replace(START, reached={"R1": ("apple",)})
+    drawn = Map(RenderOptions())
+    before, after = (drawn.picture(Floor(SCENE, one, "room")) for one in (START, reaching))
+    assert before.hash == after.hash
+
+
 @pytest.mark.parametrize("theme", THEMES)
 def test_robot_types_differ_in_shape(theme: str) -> None:
     sheet = sprite_sheet(theme, 512, 5)

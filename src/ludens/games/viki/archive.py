@@ -1,4 +1,4 @@
-"""Released data by number: an index of a folder's Parquet files, from which single rows are read when needed."""
+"""Released data by number: an index of Parquet files, from which single rows are read when needed."""
 
 from __future__ import annotations
 

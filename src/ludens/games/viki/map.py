@@ -120,8 +120,8 @@ class Map:
     def _reaching(self, canvas: Canvas, floor: Floor) -> None:
         """A line from each robot to what it reaches for."""
         px = self._sheet.px
-        for name, assets in floor.snapshot.reached.items():
-            x, y = floor.robots[name]
+        for name, (x, y) in floor.robots.items():
+            assets = floor.snapshot.reached.get(name, ())
             for asset in assets:
                 if asset in floor.centres:
                     cx, cy = floor.centres[asset]

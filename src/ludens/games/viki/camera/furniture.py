@@ -84,7 +84,7 @@ def _cabinet(state: str, x: float, y: float, z: float) -> Iterator[Shape]:
 
 def _drawer(state: str, x: float, z: float, front: float) -> Iterator[Shape]:
     """A front in the side of the surface; pulled out it is a tray."""
-    high, low = z - 0.08, z - 0.24
+    high, low = z - 0.03, z - 0.2
     middle, half = (high + low) / 2, (high - low) / 2
     out = 0.02 if state == "closed" else 0.32
     yield Shape("box", (0.2, 0.012, half), (x, front - out, middle), _mixed(_WOOD, 1.3))
@@ -100,7 +100,7 @@ def inside(kind: str, x: float, y: float, z: float, front: float) -> Triple | No
     """Where things in furniture lie: its middle; None for kinds that hold nothing."""
     return {
         "cabinet": (x, y - 0.02, z + 0.02),
-        "drawer": (x, front - 0.16, z - 0.22),
+        "drawer": (x, front - 0.16, z - 0.18),
         "sink": (x, y, z + 0.027),
         "toaster": (x, y, z + 0.18),
     }.get(kind)

@@ -161,7 +161,7 @@ def _thing(floor: Floor, item: Item, at: Triple, front: float) -> tuple[list[Sha
         shapes = list(furniture(kind, state, x, y, z, front))
         within = inside(kind, x, y, z, front) or at
     words = f"{name} ({state})" if state else name
-    tag = (x, front - 0.1, z - 0.16) if kind == "drawer" else (x, y, z + 0.02)
+    tag = (x, front - 0.1, z - 0.12) if kind == "drawer" else (x, y, z + 0.02)
     tags = [Tag(words, tag, "thing" if kind in THINGS else "furniture")]
     for number, one in enumerate(item.inside):
         side = (number - (len(item.inside) - 1) / 2) * 0.13
