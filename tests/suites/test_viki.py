@@ -66,6 +66,13 @@ def test_metrics_of_every_task(bot: str) -> None:
     assert {metric.name for metric in (*TEAM, *PLAN, *TRACE, *RETRY, *ACT)} >= {"right", "pass@6", "done"}
 
 
+def test_the_suite_through_cameras() -> None:
+    for task in suite("viki?look=camera").tasks:
+        game = ludens.make(task.game)
+        episode = ludens.play_sync(game, {SEAT: agent("bot/best", game)}, seed=2, config=task.config)
+        assert episode.returns[SEAT] == 1.0
+
+
 def test_pass_at_k() -> None:
     game = ludens.make("viki/plan?feedback=2")
     episode = ludens.play_sync(game, {SEAT: agent("bot/random", game)}, seed=2, config=PlayConfig(retries=0))

@@ -28,9 +28,30 @@ def _average(parts: Mapping[str, Estimate]) -> Estimate:
     return weighted_sum([parts[name] for name in WEIGHTS], list(WEIGHTS.values()))
 
 
-def _with(game: str, *options: str) -> str:
-    given = "&".join(filter(None, options))
-    return f"{game}?{given}" if given else game
+def _on_map() -> tuple[Task, ...]:
+    return (
+        _task("activate", "viki/activate", TEAM),
+        _task("plan/in-domain", "viki/plan?split=id", PLAN),
+        _task("plan/out-of-domain", "viki/plan?split=ood", PLAN),
+        _task("plan/layouts", "viki/plan?split=layout", PLAN),
+        _task("trace", "viki/trace", TRACE),
+        _task("feedback/told", "viki/plan?feedback=5", RETRY),
+        _task("feedback/untold", "viki/plan?feedback=5&told=false", RETRY),
+        _task("act", "viki/act", ACT),
+        _task("team", "viki/team", ACT, ("R1", "R2")),
+    )
+
+
+def _by_camera(pictures: str) -> tuple[Task, ...]:
+    """The tasks whose pictures do not change; the split is that of the set."""
+    shown = f"look=camera&pictures={pictures}"
+    return (
+        _task("activate", f"viki/activate?{shown}", TEAM),
+        _task("plan/in-domain", f"viki/plan?{shown}", PLAN),
+        _task("trace", f"viki/trace?{shown}", TRACE),
+        _task("feedback/told", f"viki/plan?{shown}&feedback=5", RETRY),
+        _task("feedback/untold", f"viki/plan?{shown}&feedback=5&told=false", RETRY),
+    )
 
 
 @dataclass(frozen=True)
@@ -38,12 +59,14 @@ class Viki(SuiteBuilder):
     """Three levels, feedback and the closed loop."""
 
     look: str = option("map", choices=("map", "camera"), help="the kitchen from above, or camera pictures")
+    pictures: str = option("viki-8", help="the picture set of look=camera")
     data: str = option("", help="a folder with the released Parquet files: evaluate on them")
     episodes: int = option(EPISODES, low=1, high=9_999_999, help="of every task")
 
     def build(self) -> Suite:
-        look = "" if self.look == "map" else f"look={self.look}"
-        tasks = self._released() if self.data else self._own(look)
+        average = Summary("plan, weighted average", _average, tuple(WEIGHTS))
+        own = _by_camera(self.pictures) if self.look == "camera" else _on_map()
+        tasks = self._released() if self.data else own
         return Suite(
             name="viki",
             about="VIKI: robots of six types in a kitchen; choose the team, plan its steps, mark paths; with "
@@ -51,20 +74,7 @@ class Viki(SuiteBuilder):
             tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
             published=read_published(_FILE, "VIKI, table 2"),
             deviations=DEVIATIONS,
-            summaries=(Summary("plan, weighted average", _average, tuple(WEIGHTS)),),
-        )
-
-    def _own(self, look: str) -> tuple[Task, ...]:
-        return (
-            _task("activate", _with("viki/activate", look), TEAM),
-            _task("plan/in-domain", _with("viki/plan", look, "split=id"), PLAN),
-            _task("plan/out-of-domain", _with("viki/plan", look, "split=ood"), PLAN),
-            _task("plan/layouts", _with("viki/plan", look, "split=layout"), PLAN),
-            _task("trace", _with("viki/trace", look), TRACE),
-            _task("feedback/told", _with("viki/plan", look, "feedback=5"), RETRY),
-            _task("feedback/untold", _with("viki/plan", look, "feedback=5", "told=false"), RETRY),
-            _task("act", "viki/act", ACT),
-            _task("team", "viki/team", ACT, ("R1", "R2")),
+            summaries=(average,) if self.look == "map" else (),
         )
 
     def _released(self) -> tuple[Task, ...]:
