@@ -121,6 +121,10 @@ def slow_default(scene: Scene, plan: Sequence[Mapping[str, Sequence[str]]]) -> s
         s = keep
         return result
 
+    if any(
+        COUNT.get(action[0].strip().lower()) != len(action) - 1 for step in plan for action in step.values()
+    ):
+        return "format"
     for step in plan:
         spelt = {name.lower(): name for name in (*kind, *types, *heights)}
         commands = [
@@ -128,8 +132,6 @@ def slow_default(scene: Scene, plan: Sequence[Mapping[str, Sequence[str]]]) -> s
             for robot, action in step.items()
         ]
         for robot, op, args in commands:
-            if op not in COUNT or len(args) != COUNT[op]:
-                return "format"
             if robot not in types:
                 return "entity"
             wrong = fine(robot, op, args)

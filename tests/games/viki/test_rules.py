@@ -208,3 +208,9 @@ def test_every_robot_type_has_the_primitives_of_its_body() -> None:
         assert ("Grasp" in robot.primitives) == (robot.arms > 0)
         assert ("Move" in robot.primitives) == robot.mobile
         assert ("Push" in robot.primitives) == robot.pushes
+
+
+def test_bad_format_anywhere_comes_first() -> None:
+    for variant, broken in (("default", "R1 Fly apple"), ("default", "R1 Move"), ("released", "R1 Move <x>")):
+        said = check(room(), plan("R1 Grasp castle", broken), variant)  # type: ignore[arg-type]
+        assert (said.code, said.step) == ("format", 2)

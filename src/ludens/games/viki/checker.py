@@ -58,12 +58,17 @@ def _verdict(scene: Scene, steps: Sequence[Mapping[str, Action]], variant: Varia
         code, message, refused = check_released(scene, steps) or (None, "", None)
         return Verdict(code, message, len(steps), refused)
     world = World(scene)
-    state = world.start()
-    for number, step in enumerate(steps, 1):
-        try:
+    state, now = world.start(), 0
+    try:
+        for number, step in enumerate(steps, 1):
+            now = number
+            for robot, action in step.items():
+                world.well_formed(robot, action)
+        for number, step in enumerate(steps, 1):
+            now = number
             state = world.step(state, step)
-        except Refused as error:
-            return Verdict(error.code, f"step {number}, {error.message}", len(steps), number)
+    except Refused as error:
+        return Verdict(error.code, f"step {now}, {error.message}", len(steps), now)
     missing = world.missing(state)
     if missing is not None:
         return Verdict("order" if missing.startswith("the required order") else "goal", missing, len(steps))

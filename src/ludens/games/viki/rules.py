@@ -46,16 +46,21 @@ class World(Numbered):
                 return name
         return None
 
-    def parse(self, state: State, robot_id: str, action: Action) -> tuple[int, str, list[int]]:
-        """An action as numbers; `Refused` when it cannot be done in this state."""
+    def well_formed(self, robot_id: str, action: Action) -> tuple[str, str]:
+        """The action in words, and its primitive; `Refused` when there is no such primitive or call of it."""
         said = f"{robot_id} {' '.join(action)}"
         said = said if len(said) <= 120 else said[:117] + "..."
-        primitive = action[0].strip().capitalize()
+        primitive = action[0].strip().capitalize() if action else ""
         if primitive not in PRIMITIVES:
-            raise Refused("format", f"{said}: there is no primitive {_short(action[0])}")
+            raise Refused("format", f"{said}: there is no primitive {_short(primitive)}")
         expected = PRIMITIVES[primitive].arguments
         if len(action) - 1 != len(expected):
             raise Refused("format", f"{said}: {primitive} takes {len(expected)} argument(s)")
+        return said, primitive
+
+    def parse(self, state: State, robot_id: str, action: Action) -> tuple[int, str, list[int]]:
+        """An action as numbers; `Refused` when it cannot be done in this state."""
+        said, primitive = self.well_formed(robot_id, action)
         robot = self.number(robot_id)
         if robot is None or robot < self.first_robot:
             raise Refused("entity", f"{said}: there is no robot {_short(robot_id)}")
