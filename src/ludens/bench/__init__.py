@@ -21,6 +21,7 @@ BENCHES: dict[str, str] = {
     "client": "ludens.bench.client:rows",
     "comma": "ludens.bench.comma:rows",
     "runs": "ludens.bench.runs:rows",
+    "scenes": "ludens.bench.scenes:rows",
     "viki": "ludens.bench.viki:rows",
     "vs-bench": "ludens.bench.vs_bench:rows",
 }
