@@ -61,7 +61,7 @@ def test_a_set_without_a_split() -> None:
 
 
 def test_projection_by_hand() -> None:
-    """A camera 2 m in front of the origin, looking at it, with a right angle of view: 1 m is half a picture at 1 m."""
+    """A camera 2 m in front of the origin, with an angle of view of 90 degrees."""
     project = Projection(Camera((0.0, -2.0, 0.0), (0.0, 0.0, 0.0), 90.0), 200, 100)
     assert project((0.0, 0.0, 0.0)) == pytest.approx((100, 50))
     assert project((1.0, 0.0, 0.0)) == pytest.approx((125, 50))
@@ -76,7 +76,8 @@ def test_decimation() -> None:
     x, y = np.meshgrid(axis, axis)
     vertices = np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], axis=1)
     corner = [i * 41 + j for i in range(40) for j in range(40)]
-    faces = np.array([[c, c + 1, c + 41] for c in corner] + [[c + 1, c + 42, c + 41] for c in corner], np.int32)
+    lower, upper = ([[c + a, c + b, c + 41] for c in corner] for a, b in ((0, 1), (1, 42)))
+    faces = np.array([*lower, *upper], np.int32)
     fewer, kept = _decimated(vertices, faces, 0.1)
     assert len(fewer) < len(vertices) / 8
     assert kept.max() < len(fewer)
