@@ -65,6 +65,8 @@ def test_scenes_are_sound() -> None:
         assert len(set(names)) == len(names)
         places = {area.name for area in scene.areas} | {asset.name for asset in scene.assets}
         assert all(asset.place in places for asset in scene.assets)
+        closed = {asset.name for asset in scene.assets if asset.closed}
+        assert all(asset.place not in closed or asset.place in scene.task.text for asset in scene.assets)
         assert 1 <= len(scene.robots) <= 4
         assert 1 <= (scene.limit or 0) <= 11
         world = World(scene)

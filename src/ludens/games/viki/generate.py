@@ -136,14 +136,11 @@ class _Draft:
         self.areas: dict[str, Area] = {area.name: area for area in self.layout.areas}
         self.names: dict[str, str] = {}
         self.places: dict[str, str] = dict(self.layout.homes)
+        self.closed = {"cabinet": random.random() < 0.65, "drawer": random.random() < 0.4}
 
     def scene(self) -> Scene | None:
         """A scene; None if it is no task."""
         random = self.random
-        closed = {
-            "cabinet": random.random() < 0.7,
-            "drawer": random.random() < 0.4,
-        }
         self._name_things()
         self._put_things()
         self._put_others()
@@ -156,7 +153,7 @@ class _Draft:
         if all(self.places[goal.thing] == goal.place for goal in task.goals):
             return None
         assets = tuple(
-            Asset(name, name, place, closed.get(name, False)) for name, place in self.places.items()
+            Asset(name, name, place, self.closed.get(name, False)) for name, place in self.places.items()
         )
         return Scene(
             layout=self.layout.name,
@@ -185,7 +182,7 @@ class _Draft:
         elif template.place:
             high = () if template.place == "far" else ("rack",)
             self.names["p"] = random.choice(
-                [name for name in self.areas if name not in ("ground", "rack") or name in high]
+                [name for name in self.areas if name not in ("ground", "rack", "room") or name in high]
             )
 
     def _put_things(self) -> None:
@@ -202,14 +199,13 @@ class _Draft:
                 self.places[name] = self._anywhere(name, away)
 
     def _anywhere(self, name: str, away: set[str]) -> str:
+        """A place where players can see the thing: never inside something closed."""
         random = self.random
         chance = random.random()
         if name == "cardboardbox":
             options = [area for area in self.areas if area != "rack"]
-        elif chance < 0.12 and not KINDS[name].holds:
-            options = ["cabinet"]
-        elif chance < 0.2 and not KINDS[name].holds:
-            options = ["drawer"]
+        elif chance < 0.2 and not KINDS[name].holds and not all(self.closed.values()):
+            options = [kind for kind, closed in self.closed.items() if not closed]
         elif chance < 0.27:
             options = ["ground"]
         elif chance < 0.42:
