@@ -144,11 +144,6 @@ class _Draft:
         self._name_things()
         self._put_things()
         self._put_others()
-        hiding = {self.places[name] for name in self.names.values() if closed.get(self.places.get(name, ""))}
-        if len(hiding) > 1:
-            return None
-        if hiding:  # whoever misses a thing in the picture knows where it is: in what alone is closed
-            closed = {name: name in hiding for name in closed}
         task = self._task()
         if all(self.places[goal.thing] == goal.place for goal in task.goals):
             return None
