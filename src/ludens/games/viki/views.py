@@ -114,6 +114,10 @@ class TraceView(LevelView):
 
     templates_file = "trace.md"
 
+    def values(self, seat: str) -> dict[str, object]:
+        values = super().values(seat)
+        return {**values, "way": self.templates.fill(f"way {values['look']}")}
+
     def you(self, state: Tracing) -> str:
         return "" if state.given.prompt else state.errands[0].robot
 
