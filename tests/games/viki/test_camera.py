@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ import ludens
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.viki.camera.render import Projection
-from ludens.games.viki.camera.robots import SOURCES, _decimated, parts
+from ludens.games.viki.camera.robots import SOURCES, _decimated, _model_file
 from ludens.games.viki.camera.stage import Camera, metres
 from ludens.games.viki.camera.things import THINGS
 from ludens.games.viki.checker import check
@@ -102,6 +100,5 @@ def _reach_down(form: str, size: tuple[float, float, float], turn: tuple[float, 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ludens.games.viki.camera.robots.find_spec", lambda name: None)
-    if find_spec("mujoco") is not None:
-        with pytest.raises(MissingExtra, match="robots"):
-            parts.__wrapped__("fetch")
+    with pytest.raises(MissingExtra, match="robots"):
+        _model_file(SOURCES["fetch"])
