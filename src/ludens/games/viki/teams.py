@@ -16,7 +16,6 @@ from ludens.games.viki.data import KINDS, ROBOTS
 from ludens.games.viki.planner import Result, relevant, shortest_plan
 from ludens.games.viki.scene import Area, Asset, Condition, Plan, Robot, Scene, Task
 
-
 MOST_STATES = 5_000
 """Searches that need more states are given up with `SearchLimit`; the generator draws another scene then."""
 
