@@ -18,7 +18,7 @@ from ludens.core.errors import UnknownName
 from ludens.core.random import Stream, stream
 from ludens.games.viki.data import KINDS, ROBOTS
 from ludens.games.viki.layouts import COUNT, HELD_OUT, STYLES, Layout, layout
-from ludens.games.viki.planner import tidy
+from ludens.games.viki.planner import SearchLimit, tidy
 from ludens.games.viki.scene import Area, Asset, Condition, Robot, Scene, Stage, Task
 from ludens.games.viki.teams import best_team
 
@@ -112,7 +112,10 @@ def _labelled(scene: Scene | None, wanted: str, alone: bool) -> Scene | None:
     """The scene with plan and best team; None where it does not make a good question."""
     if scene is None:
         return None
-    best = best_team(scene, MOST_STEPS, alone=wanted if alone else None)
+    try:
+        best = best_team(scene, MOST_STEPS, alone=wanted if alone else None)
+    except SearchLimit:
+        return None
     if best is None or not best.plan or len(best.types) > 1 or wanted not in next(iter(best.types)):
         return None
     return replace(

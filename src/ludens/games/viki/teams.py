@@ -16,6 +16,9 @@ from ludens.games.viki.data import KINDS, ROBOTS
 from ludens.games.viki.planner import Result, relevant, shortest_plan
 from ludens.games.viki.scene import Area, Asset, Condition, Plan, Robot, Scene, Task
 
+MOST_STATES = 5_000
+"""Searches that need more states are given up with `SearchLimit`; the generator draws another scene then."""
+
 
 @dataclass(frozen=True, slots=True)
 class Best:
@@ -78,7 +81,7 @@ def solve(scene: Scene, limit: int | None = None) -> Result:
 
 @lru_cache(maxsize=100_000)
 def _solve(scene: Scene, limit: int | None) -> Result:
-    return shortest_plan(scene, limit=limit)
+    return shortest_plan(scene, limit=limit, max_states=MOST_STATES)
 
 
 def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
