@@ -60,7 +60,7 @@ def spy() -> Image.Image:
 
 
 def main() -> None:
-    spy().quantize(128).save(FOLDER / "spy.png", optimize=True)
+    spy().save(FOLDER / "spy.png", optimize=True)
     for name, games in OVERVIEWS.items():
         columns = 4 if len(games) == 8 else 5
         side = SIDE if columns == 4 else 252

@@ -141,3 +141,56 @@ def test_a_run_without_conversations_is_a_usage_error(tmp_path: Path, ludens: Ru
     ran = ludens("judge", str(tmp_path / "run"))
     assert ran.code == 2
     assert "no finished episode of a COMMA puzzle" in ran.err
+
+
+def test_reports_count_the_labels_of_each_entrant(run: Path, ludens: Run) -> None:
+    assert "Errors found by judges" not in ludens("report", str(run)).out
+    ludens("judge", str(run))
+    ours = [line for line in labels(run / "judged.jsonl") if line["entrant"] == "bot/random"]
+    loops = sum("repetition loop" in str(line["labels"]) for line in ours)
+    assert loops, "a random Solver repeats itself"
+    shown = ludens("report", str(run)).out
+    heads = "misinterpretation   repetition loop   miscommunication"
+    assert "Errors found by judges" in shown
+    assert heads in shown, "labels that nobody got are columns too"
+    assert f"{loops} ({100 * loops / 4:.1f}%)" in shown
+    page = run / "page.html"
+    ludens("report", str(run), "--out", str(page))
+    assert '<section id="s0-errors">' in page.read_text()
+    data = json.loads(ludens("report", str(run), "--format", "json").out)["suites"][0]["judged"]
+    assert [(one["entrant"], one["judge"], one["judged"]) for one in data] == [
+        ("bot/random", "rules", 4), ("bot/oracle", "rules", 4),
+    ]  # fmt: skip
+    assert data[0]["labels"]["repetition loop"] == loops
+    assert data[1]["labels"] == {"normal": 4}
+
+
+def test_reports_do_not_count_labels_of_other_episodes(run: Path, ludens: Run) -> None:
+    ludens("judge", str(run))
+    file = run / "judged.jsonl"
+    first, *rest = labels(file)
+    changed = [{**first, "fingerprint": "00"}, {**rest[0], "key": "nobody:wire:0:0"}, *rest[1:]]
+    file.write_text("".join(json.dumps(line) + "\n" for line in changed))
+    data = json.loads(ludens("report", str(run), "--format", "json").out)["suites"][0]["judged"]
+    assert sum(one["judged"] for one in data) == len(rest) - 1
+
+
+def test_two_judges_have_a_row_each_and_failures_are_told(run: Path, ludens: Run) -> None:
+    ludens("judge", str(run))
+    file = run / "judged.jsonl"
+    lines = [{**line, "judge": "openai/o1", "labels": [], "error": "busy"} for line in labels(file)]
+    with file.open("a") as more:
+        more.writelines(json.dumps(line) + "\n" for line in lines)
+    shown = ludens("report", str(run)).out
+    assert "openai/o1" in shown
+    assert "No verdict on 8" in shown
+
+
+@pytest.mark.parametrize(
+    "text", ["no json\n", "[]\n", '{"key": "a"}\n', '{"key":1,"labels":[],"reason":"","error":""}\n']
+)
+def test_a_report_refuses_a_broken_file_of_labels(run: Path, text: str, ludens: Run) -> None:
+    (run / "judged.jsonl").write_text(text)
+    ran = ludens("report", str(run))
+    assert (ran.code, ran.out) == (2, "")
+    assert "judged.jsonl' is not a file of labels" in ran.err

@@ -43,8 +43,6 @@ def test_sections_are_filled_in(ours: Path) -> None:
     assert said == "You are expert; the board has 3 rows, and 5$ is the prize.\n\n## A heading inside stays"
     assert templates.fill("rules", seat="solver", size=3) == "Solve it."
     assert templates.fill("hint") == ""
-    assert templates.has("rules solver")
-    assert not templates.has("rules expert")
 
 
 def test_a_missing_section_or_value_names_the_file(ours: Path) -> None:

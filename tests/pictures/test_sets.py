@@ -285,7 +285,7 @@ def test_the_writer_converts_photographs(tmp_path: Path) -> None:
     ("pictures", "message"),
     [
         ({"original": image(0)}, "half a pair"),
-        ({"original": image(0), "modified": image(1, (8, 8))}, "two sizes, 12x8 and 8x8"),
+        ({"original": image(0), "modified": image(1, (8, 8))}, "two sizes, 8x8 and 12x8"),
         ({"original": image(0), "modified": b"just text"}, "not a readable PNG"),
         ({"original": image(0), "modified": bomb(30_000, 30)}, "30000 by 30 pixels is too large"),
         ({"original": image(0), "modified": bomb(10_000, 9_500)}, "10000 by 9500 pixels is too large"),

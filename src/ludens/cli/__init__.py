@@ -33,6 +33,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("ludens.cli.verify:verify", "Replay and verify every episode of a run."),
     "repair": ("ludens.cli.repair:repair", "Move invalid lines of a run aside, so that it can be resumed."),
     "judge": ("ludens.cli.judge:judge", "Label communication errors in the conversations of a run."),
+    "baselines": (
+        "ludens.cli.baselines:baselines",
+        "Measure blind baselines and upper bounds of the tasks of a suite.",
+    ),
     "data": (
         "ludens.cli.data:data",
         "Build a dataset or a picture set; export and import picture sets.",

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import Size, Theme, Whole, at_least, render_options
+from ludens.cli.arguments import Size, Theme, Whole, at_least, pairs, render_options
 from ludens.cli.execute import RunOptions, execute_run
 from ludens.core.errors import BadOption
 
@@ -33,6 +33,14 @@ def eval_(
     name: Annotated[
         tuple[str, ...],
         Parameter(negative="", show_default=False, help="Name of each --model in tables, in the same order."),
+    ] = (),
+    seat: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            show_default=False,
+            help="SEAT=SPEC: give a seat of every task to this player, such as expert=human; repeatable.",
+        ),
     ] = (),
     tasks: Annotated[str, Parameter(help="Comma-separated tasks of the suite; all by default.")] = "",
     limit: Annotated[
@@ -67,6 +75,10 @@ def eval_(
     templates: Annotated[
         Path | None, Parameter(help="Folder with your own templates: agent.md, GAME.md.")
     ] = None,
+    preset: Annotated[
+        str,
+        Parameter(help="Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning."),
+    ] = "",
     options: RunOptions | None = None,
 ) -> int:
     """Evaluate models and bots on a suite; resumable, with budgets, a table and an HTML report."""
@@ -90,10 +102,13 @@ def eval_(
         raise BadOption(f"--tasks names no task: {tasks!r}.")
     prompt_options = {option: str(value) for option, value in given.items() if value is not None}
     own = str(templates.resolve()) if templates else ""
-    entrants = entrants_of(model, name, prompt_options, templates=own, blind_control=blind_control)
+    entrants = entrants_of(
+        model, name, prompt_options, templates=own, preset=preset, blind_control=blind_control
+    )
     plan = make_plan(
         suite,
         entrants.specs,
+        pairs(seat, "--seat", "expert=human"),
         tasks=task_names,
         limit=limit,
         samples=samples,

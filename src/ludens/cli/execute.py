@@ -20,6 +20,7 @@ from ludens.cli.guard import DONE, INTERRUPTED, usage_error
 from ludens.cli.output import aside, console
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
 from ludens.core.files import write_atomically
+from ludens.core.spec import parse_spec
 from ludens.models.spend import Spend
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
 
     if options.ray is not None and find_spec("ray") is None:
         raise MissingExtra("running on Ray", "ray")
+    if _has_person(plan) and (options.workers or options.ray is not None):
+        raise BadOption("a person plays in this process: drop --workers and --ray.")
     playable = _playable(plan, options)
     done, _ = read_progress(folder)
     jobs = [job for job in playable.jobs if job.key not in done]
@@ -153,6 +156,10 @@ def _playable(plan: Plan, options: RunOptions) -> Plan:
     return replace(plan, tasks=available)
 
 
+def _has_person(plan: Plan) -> bool:
+    return any(parse_spec(spec).name == "human" for spec in plan.players)
+
+
 def _play(
     store: Store, plan: Plan, jobs: int, options: RunOptions, budget: Budget, estimate: CostEstimate
 ) -> RunResult:
@@ -167,7 +174,7 @@ def _play(
     where = f" in {workers} process{'es' if workers > 1 else ''}" if workers else ""
     aside(f"playing{where}, saving to {store.folder}")
     # A person plays one game at a time, and cannot type into a line that is redrawn four times a second.
-    human = any(spec.partition("?")[0] == "human" for spec in store.plan.entrants.values())
+    human = _has_person(plan)
     concurrency = 1 if human else max(options.concurrency, 2 * workers)
     executor = make_executor(plan, concurrency=concurrency, workers=workers, ray=options.ray, budget=budget)
     with nullcontext() if human else ProgressDisplay() as display:
@@ -190,7 +197,7 @@ def _resume_hint(folder: Path, options: RunOptions, plan: Plan) -> str:
 
     name = plan.suite.partition("?")[0]
     flags = f" --suite {quote(name)}" if ":" in name else ""
-    flags += "".join(f" --agent {quote(path)}" for path in agent_paths(plan.entrants.values()))
+    flags += "".join(f" --agent {quote(path)}" for path in agent_paths(plan.players))
     allowed = dict.fromkeys(access.value for access in accesses(plan))
     flags += "".join(f" --allow {quote(value)}" for value in allowed) + options.flags
     return f"Finished episodes are saved; to continue: ludens resume {quote(str(folder))}{flags}"
@@ -247,7 +254,8 @@ def _amounts(spend: Spend, budget: Budget) -> str:
 def show_results(folder: Path) -> None:
     """Write the HTML report and print the table."""
     from ludens.run.report import load_results, render
-    from ludens.run.report.tables import scores, split, task_scores
+    from ludens.run.report.table import split
+    from ludens.run.report.tables import scores, task_scores
     from ludens.run.report.text import plain
 
     results = load_results([folder])

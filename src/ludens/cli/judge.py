@@ -42,6 +42,7 @@ def judge(
     json: Json = False,
 ) -> int:
     """Label conversations: role confusion, misinterpretation, repetition loop, miscommunication, normal."""
+    from ludens.run.labels import LABELS_FILE
     from ludens.suites.comma.judge import make_judge
 
     at_least("--limit", limit, 0)
@@ -55,7 +56,7 @@ def judge(
         raise BadOption("missing argument RUN: give a run folder, or --calibrate.")
     chosen = make_judge(judge, templates)
     records = _records(run)[: limit or None]
-    file = writable(out or run / "judged.jsonl")
+    file = writable(out or run / LABELS_FILE)
     verdicts = _judge_records(chosen, records, file, _hash(templates))
     failed = [verdict.error for verdict in verdicts if verdict.error]
     if json:

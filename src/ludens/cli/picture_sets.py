@@ -35,7 +35,7 @@ def make(
     made = open_set(writer.finish())
     if json:
         return json_out(_described(made) | {"skipped": skipped})
-    print(f"{made.folder}: {counted(len(made.entries), made.header.kind)}, hash {made.hash}")
+    print(f"{folder}: {counted(len(made.entries), made.header.kind)}, hash {made.hash}")
     if skipped:
         reasons = sorted(set(skipped.values()))
         print(f"skipped: {len(skipped)} ({', '.join(reasons)})")
@@ -84,9 +84,8 @@ def list_sets(json: bool) -> None:
     if json:
         return json_out(found)
     columns = ("name", "kind", "entries", "generator", "hash", "folder")
-    table(
-        "Picture sets", columns, [[str(each[column]) for column in columns] for each in found], ("entries",)
-    )
+    rows = [[str(each[column]) for column in columns] for each in found]
+    table("Picture sets", columns, rows, ("entries",), ("folder",))
     return None
 
 

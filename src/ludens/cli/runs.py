@@ -58,12 +58,13 @@ def find_runs(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _progress(run: Path) -> dict[str, Any]:
+    from ludens.run.seats import seated_name
     from ludens.run.store import read_plan, read_progress
 
     plan, (done, voids) = read_plan(run), read_progress(run)
     return {
         "suite": plan.suite,
-        "entrants": dict(plan.entrants),
+        "entrants": {seated_name(name, plan.seated): spec for name, spec in plan.entrants.items()},
         "done": len(done),
         "planned": plan.total(),
         "void": voids.total(),

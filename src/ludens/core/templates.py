@@ -26,10 +26,6 @@ class Templates:
         self._source = source
         self._constant: Sections = {}
 
-    def has(self, section: str) -> bool:
-        """Whether the section exists."""
-        return section in self._sections
-
     def fill(self, section: str, /, *, seat: str | None = None, **values: object) -> str:
         """The section with its `$words` substituted; the seat's own version where there is one."""
         if not values and seat is None and section in self._constant:

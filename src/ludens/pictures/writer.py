@@ -77,8 +77,8 @@ class PictureSetWriter:
     ) -> Entry:
         """Write one entry. Pictures are files: PNG or JPEG files are kept, others are converted to PNG."""
         files, contents = {}, []
-        for role, given in pictures.items():
-            picture = decoded(given)
+        for role in sorted(pictures):
+            picture = decoded(pictures[role])
             data, mime = picture.encoded()
             suffix = "jpg" if mime == "image/jpeg" else "png"
             name = f"{_IMAGES}/{id}-{role}.{suffix}"

@@ -88,7 +88,7 @@ class PlanCheck:
             return
         try:
             game = self._game(task["game"])
-            seating = task["seatings"][job.seating]
+            seating = {**task["seatings"][job.seating], **plan.seated}
             specs = {
                 seat: plan.entrants[job.entrant] if who == MODEL else who for seat, who in seating.items()
             }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil
+from itertools import combinations
+from math import ceil, isnan
 from typing import Literal
 
 from ludens.run.stats import Estimate, excludes_zero, games_needed, indistinguishable, paired_difference
@@ -13,6 +14,9 @@ from ludens.run.task import Metric
 
 MIN_NONZERO = 6
 """With fewer nonzero differences no sign-flip test falls below 5%: 2 / 2**5 = 6.25%."""
+
+ALL_PAIRS_UP_TO = 6
+"""With more entrants than this, each is compared only with the best of its task."""
 
 Place = tuple[int, int, int]
 """Seed, seating and sample: episodes of two entrants with the same place can be compared."""
@@ -55,6 +59,15 @@ class BlindControl:
     sees: bool
     """Whether the model is significantly better with pictures."""
     sentence: str
+
+
+def pairs_to_compare(means: Mapping[str, float], higher_is_better: bool) -> list[tuple[str, str]]:
+    """All pairs of entrants, or the best with each other one if there are many."""
+    if len(means) <= ALL_PAIRS_UP_TO:
+        return list(combinations(means, 2))
+    sign = 1 if higher_is_better else -1
+    best = max(means, key=lambda name: float("-inf") if isnan(means[name]) else sign * means[name])
+    return [(best, name) for name in means if name != best]
 
 
 def compare(

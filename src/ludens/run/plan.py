@@ -18,6 +18,7 @@ from ludens.core.registry import make
 from ludens.core.spec import parse_spec
 from ludens.core.templates import TemplateOverrides
 from ludens.core.view import RenderOptions
+from ludens.run.seats import reseat, seat_specs
 from ludens.run.task import MODEL, Task, import_suite, suite
 
 MAX_SAMPLES = 10_000
@@ -48,6 +49,8 @@ class Plan:
     suite: str
     entrants: Mapping[str, str]
     """Name in tables to agent spec."""
+    seated: Mapping[str, str] = field(default_factory=dict)
+    """Seat to the spec of the player who has it in every task, whoever has it in the suite."""
     tasks: tuple[str, ...] = ()
     """The tasks of the suite to play; all when empty."""
     limit: int = 0
@@ -78,12 +81,18 @@ class Plan:
 
     @cached_property
     def chosen(self) -> dict[str, Task]:
-        """The tasks by name."""
+        """The tasks by name, with the given seats."""
         known = {task.name: task for task in suite(self.suite).tasks}
         for name in self.tasks:
             if name not in known:
                 raise UnknownName(f"task of {self.suite}", name, known)
-        return {name: known[name] for name in (self.tasks or known)}
+        tasks = {name: known[name] for name in (self.tasks or known)}
+        return reseat(self.suite, tasks, self.seated) if self.seated else tasks
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The specs that the user gave: those of entrants and of given seats."""
+        return (*self.entrants.values(), *self.seated.values())
 
     @cached_property
     def render(self) -> RenderOptions:
@@ -168,9 +177,10 @@ class Plan:
 
     def _cell_hash(self, entrant: str, task: str) -> str:
         spec = self.entrants[entrant]
-        folders = (self.templates, parse_spec(spec).options.get("templates", ""))
-        hashes = [self.template_hashes.get(folder) for folder in folders]
-        return _hashed([self.suite, self.task_snapshot.get(task), spec, self.theme, self.size, hashes])
+        specs = (spec, *self.seated.values())
+        folders = [self.templates, *(parse_spec(one).options.get("templates", "") for one in specs)]
+        rest = [self.template_hashes.get(folder) for folder in folders] + sorted(self.seated.items())
+        return _hashed([self.suite, self.task_snapshot.get(task), spec, self.theme, self.size, rest])
 
     @cached_property
     def _cell_hashes(self) -> dict[tuple[str, str], str]:
@@ -193,7 +203,7 @@ class Plan:
 
     def template_folders(self) -> list[str]:
         """The user's template folders, of games and of agents."""
-        own = (parse_spec(spec).options.get("templates", "") for spec in self.entrants.values())
+        own = (parse_spec(spec).options.get("templates", "") for spec in self.players)
         return sorted({self.templates, *own} - {""})
 
     def _fields(self) -> dict[str, Any]:
@@ -210,17 +220,19 @@ def _job(entrant: str, task: str, seed: int, seating: int, sample: int) -> Job:
     return Job(key, entrant, task, seed, seating, sample)
 
 
-def make_plan(suite_name: str, entrants: Mapping[str, str], **choices: Any) -> Plan:
+def make_plan(
+    suite_name: str, entrants: Mapping[str, str], seated: Mapping[str, str] | None = None, **choices: Any
+) -> Plan:
     """A plan whose tasks, games, seats, seeds and keys are checked.
 
-    Suite and entrants must be typed by the user: names of the form module:attribute are imported.
+    Suite and players must be typed by the user: names of the form module:attribute are imported.
     """
     import_suite(suite_name)
-    for spec in entrants.values():
-        import_agent(spec)
     if not entrants:
         raise BadOption("there are no entrants: give at least one --model.")
-    bare = Plan(suite_name, dict(entrants), **choices)
+    bare = Plan(suite_name, dict(entrants), seat_specs(seated or {}), **choices)
+    for spec in bare.players:
+        import_agent(spec)
     for task in bare.chosen.values():
         game = make(task.game)
         for seating in task.seatings:

@@ -9,8 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +16,16 @@ from ludens.core.episode import Episode, Status, Usage
 from ludens.core.errors import BadOption
 from ludens.core.spec import parse_spec
 from ludens.run.binding import PlanCheck
-from ludens.run.comparisons import BlindControl, Pair, Place, blind_control, compare
+from ludens.run.comparisons import BlindControl, Pair, Place, blind_control, compare, pairs_to_compare
 from ludens.run.entrants import control_key, is_blind, settings_text
 from ludens.run.lines import Head, read_record
 from ludens.run.plan import Plan
 from ludens.run.replays import read_episode
 from ludens.run.reply_stats import TRUNCATED_LIMIT, ReplyStats, count_replies
+from ludens.run.seats import seated_name
 from ludens.run.stats import Classification, Estimate, classification, exactly, normalised
 from ludens.run.store import read_lines, read_plan
 from ludens.run.task import MODEL, OVERALL, EpisodeResult, LabelPair, Metric, Suite, Summary, Task, suite
-
-ALL_PAIRS_UP_TO = 6
-"""With more entrants than this, each is compared only with the best of its task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +57,8 @@ class Cell:
     reply_stats: ReplyStats
     usage: Usage
     """Of the entrant's seats, including void episodes."""
+    other_usage: Usage
+    """Of all other seats, including void episodes."""
     remarks: frozenset[str]
     labels: Mapping[str, Mapping[LabelPair, int]]
     """Counts of (truth, answer) by metric."""
@@ -112,6 +110,8 @@ class Row:
     folders: tuple[Path, ...]
     render: tuple[str, int, str]
     """Theme, size and template folder."""
+    seated: Mapping[str, str]
+    """The seats that the user gave to other players; they are part of the name."""
     cells: Mapping[str, Cell]
     summaries: Mapping[str, Estimate] = field(default_factory=dict)
     """The summaries of the suite whose tasks were played."""
@@ -180,17 +180,13 @@ class SuiteResults:
 
     def _pairs(self, task: Task) -> Iterator[Pair]:
         metric = task.metrics[0]
-        rows = [r for r in self.rows if not r.blind and task.name in r.cells and r.cells[task.name].episodes]
-        if len(rows) <= ALL_PAIRS_UP_TO:
-            chosen = list(combinations(rows, 2))
-        else:
-            means = {row.name: row.cells[task.name].metrics[metric.name].mean for row in rows}
-            sign = 1 if metric.higher_is_better else -1
-            best = max(rows, key=lambda r: float("-inf") if isnan(means[r.name]) else sign * means[r.name])
-            chosen = [(best, row) for row in rows if row is not best]
-        for a, b in chosen:
-            ours, theirs = (row.cells[task.name].paired_values(metric) for row in (a, b))
-            yield compare(metric, ours, theirs, len(task.seatings), a=a.name, b=b.name, task=task.name)
+        rows = [row for row in self.rows if not row.blind and task.name in row.cells]
+        cells = {row.name: row.cells[task.name] for row in rows}
+        means = {name: cell.metrics[metric.name].mean for name, cell in cells.items() if cell.episodes}
+        for a, b in pairs_to_compare(means, metric.higher_is_better):
+            ours, theirs = (cells[name].paired_values(metric) for name in (a, b))
+            seatings = max(len(cells[name].task.seatings) for name in (a, b))
+            yield compare(metric, ours, theirs, seatings, a=a, b=b, task=task.name)
 
 
 @dataclass(frozen=True)
@@ -252,15 +248,18 @@ class CellReader:
         self.episodes: dict[Place, EpisodeRecord] = {}
         self.voids: Counter[str] = Counter()
         self.stats: Counter[str] = Counter()
-        self.usage = Usage(calls=0)
+        self.usage = self.other_usage = Usage(calls=0)
         self.remarks: set[str] = set()
         self.labels: defaultdict[str, Counter[LabelPair]] = defaultdict(Counter)
 
     def add(self, head: Head, offset: int, episode: Episode) -> None:
         """Keep what the report needs of an episode."""
         seats = entrant_seats(self.task, head.seating)
-        for seat in seats:
-            self.usage = self.usage + episode.usage(seat)
+        for seat in episode.seats:
+            if seat in seats:
+                self.usage += episode.usage(seat)
+            else:
+                self.other_usage += episode.usage(seat)
         if episode.status == "void":
             self.voids[episode.error or "unknown reason"] += 1
             return
@@ -291,6 +290,7 @@ class CellReader:
             dict(self.voids.most_common()),
             ReplyStats(**self.stats),
             self.usage,
+            self.other_usage,
             frozenset(self.remarks),
             self.labels,
             metrics,
@@ -324,13 +324,14 @@ def _read_rows(folder: Path, plan: Plan, whole: Suite) -> Iterator[Row]:
             for name, task in plan.chosen.items()
             if (entrant, name) in readers
         }
-        yield Row(entrant, spec, (folder,), (plan.theme, plan.size, plan.templates), cells)
+        name, render = seated_name(entrant, plan.seated), (plan.theme, plan.size, plan.templates)
+        yield Row(name, spec, (folder,), render, plan.seated, cells)
 
 
 def _merge(row: Row, rows: list[Row]) -> None:
     """Add a row; if the same entrant has a row with other tasks, merge them."""
     for index, other in enumerate(rows):
-        same = (other.name, other.spec, other.render) == (row.name, row.spec, row.render)
+        same = replace(other, cells={}, folders=()) == replace(row, cells={}, folders=())
         if same and not other.cells.keys() & row.cells.keys():
             folders, cells = (*other.folders, *row.folders), {**other.cells, **row.cells}
             rows[index] = replace(other, folders=folders, cells=cells)
@@ -352,7 +353,8 @@ def _with_controls(row: Row, rows: Sequence[Row]) -> Row:
     """The row with its blind controls: entrants with the same spec but for `blind`, with shared episodes."""
     if row.blind:
         return row
-    controls = [other for other in rows if other.blind and control_key(other.spec) == control_key(row.spec)]
+    common = (control_key(row.spec), row.seated)
+    controls = [other for other in rows if other.blind and (control_key(other.spec), other.seated) == common]
     cells = dict(row.cells)
     for name, cell in row.cells.items():
         found = [other for other in controls if name in other.cells and other.cells[name].episodes]

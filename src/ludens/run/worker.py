@@ -132,7 +132,7 @@ class WorkerExecutor(Executor):
 
     @property
     def _worker_args(self) -> WorkerArgs:
-        agents = agent_paths(self._plan.entrants.values())
+        agents = agent_paths(self._plan.players)
         return self._plan.to_json(), self._plan.suite, self._concurrency_each, self._count, agents
 
     @property

@@ -9,6 +9,7 @@ CATALOGUE = {
     "comma-mini": "ludens.suites.comma:Mini",
     "comma-released": "ludens.suites.comma:Released",
     "comma-solver": "ludens.suites.comma:Solver",
+    "comma-strict": "ludens.suites.comma:Strict",
     "demo": "ludens.suites.demo:SUITE",
     "playground": "ludens.suites.playground:Playground",
     "playground-mini": "ludens.suites.playground:Mini",
@@ -16,6 +17,8 @@ CATALOGUE = {
     "vision-zero": "ludens.suites.vision_zero:VisionZero",
     "vision-zero-ablations": "ludens.suites.vision_zero:Ablations",
     "vision-zero-mini": "ludens.suites.vision_zero:Mini",
+    "viki": "ludens.suites.viki:Viki",
+    "viki-mini": "ludens.suites.viki:Mini",
     "vs-bench": "ludens.suites.vs_bench:VsBench",
     "vs-bench-ablations": "ludens.suites.vs_bench:Ablations",
     "vs-bench-mini": "ludens.suites.vs_bench:Mini",
@@ -28,6 +31,7 @@ GAMES = {
 """Games that only suites use."""
 
 DATASETS = {
+    "viki": "ludens.suites.viki.dataset:build",
     "vs-bench": "ludens.suites.vs_bench.dataset:build",
 }
 """Builders of datasets, for `ludens data NAME/GAME`."""

@@ -167,13 +167,21 @@ def test_released_acts_on_prose_and_does_not_name_the_action() -> None:
     assert "Panel: That action was a mistake." in notes(state, "solver")
 
 
-def test_released_eleventh_message_does_one_action_and_length_counts_pairs() -> None:
+@pytest.mark.parametrize(
+    ("message", "solved", "mistakes"),
+    [("{wrong}\n{right}", False, 1), ("well\n{wrong}\n{right}", False, 0), ("So {right}.\n{wrong}", True, 0)],
+)
+def test_released_eleventh_message_is_its_first_line(message: str, solved: bool, mistakes: int) -> None:
+    """The released loop executes the lines of a message and looks at the turns after each, acting or not."""
     state = wire(variant="released")
     for _ in range(10):
         say(state, "hm", "hm")
-    say(state, f"well\n{wrong(state)}\n{right(state)}")
+    say(state, message.format(wrong=wrong(state), right=right(state)))
     assert state.over
-    assert (state.solved, state.mistakes, state.facts["turns"]) == (False, 1, 10)
+    assert (state.solved, state.mistakes, state.facts["turns"]) == (solved, mistakes, 10)
+
+
+def test_released_length_counts_pairs() -> None:
     first = wire(variant="released")
     assert say(first, right(first)).facts["turns"] == 0
 

@@ -21,6 +21,18 @@ def test_conformance(name: str, options: dict[str, object]) -> None:
     check_game(make(name, **options), seeds=(0,), views=(RenderOptions(size=256),))
 
 
+def test_released_prompts_are_the_same_for_every_puzzle() -> None:
+    """The released code has one prompt for the Solver and one for the Expert, without limits of any kind."""
+    for seat in ("solver", "expert"):
+        released = {
+            view_of(make(name, variant="released"), RenderOptions(), 0).rules(seat) for name in PUZZLES
+        }
+        ours = {view_of(make(name), RenderOptions(), 0).rules(seat) for name in PUZZLES}
+        assert (len(released), len(ours)) == (1, len(PUZZLES))
+        [prompt] = released
+        assert not any(character.isdecimal() for character in prompt)
+
+
 @pytest.mark.parametrize("name", PUZZLES)
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_picture_shows_what_changes(name: str, theme: str) -> None:

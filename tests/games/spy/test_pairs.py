@@ -120,6 +120,9 @@ def test_another_set_of_the_same_name_is_not_taken(place: Path, monkeypatch: pyt
 def test_unknown_and_wrong_sets_are_one_sentence(place: Path) -> None:
     with pytest.raises(UsageError, match="picture set"):
         make("spy?source=nowhere")
+    (place / "holiday").mkdir()
+    with pytest.raises(BadFile, match="ludens data spy/photos --from"):
+        make("spy", source=str(place / "holiday"))
     writer = PictureSetWriter(place / "robots", Header("robots", "scene", "robots"))
     writer.add("a", {"view": Floor("classic", 256).draw(make_pair(stream(0, "a")).original).png()})
     writer.finish()

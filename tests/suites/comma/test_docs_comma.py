@@ -19,8 +19,8 @@ from tests.suites.comma import leak_lines
 PAGE = (Path(__file__).parents[3] / "docs" / "comma.md").read_text(encoding="utf-8")
 TITLED = re.compile(r'^```(?:python|markdown) title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-ELSEWHERE = ("openai/", "vllm/", "comma-baseline")
-"""What needs a model, or a minute."""
+ELSEWHERE = ("openai/", "vllm/", "comma-baseline", "bot/blind")
+"""What needs a model, or minutes."""
 
 
 def commands() -> list[str]:
@@ -64,7 +64,7 @@ def test_the_commands_work(tmp_path: Path) -> None:
 @pytest.mark.parametrize("puzzle", PUZZLES)
 def test_every_puzzle_is_named_and_scored(puzzle: str) -> None:
     assert f"\n| `comma/{puzzle}` |" in PAGE
-    assert PAGE.count(f"\n| {puzzle} |") == 2  # its partial score, its random baseline
+    assert PAGE.count(f"\n| {puzzle} |") == 3  # its partial score, its blind baselines, its random baseline
 
 
 def test_the_judges_table_is_what_the_rules_reach() -> None:

@@ -7,10 +7,10 @@ import pytest
 from ludens.suites.comma import PUZZLES, published
 
 ODD = {
-    "PSR": {"Human + GPT-4o", "o4-mini", "R1-OneVision", "InternVL"},
-    "SR": {"Human + GPT-4o", "o4-mini", "InternVL"},
-    "AM": {"Human + GPT-4o", "o4-mini", "R1-OneVision", "LLaVA-CoT", "InternVL"},
-    "ACL": {"Human + GPT-4o", "o4-mini", "InternVL"},
+    "PSR": {"human, expert: GPT-4o", "o4-mini", "R1-OneVision", "InternVL"},
+    "SR": {"human, expert: GPT-4o", "o4-mini", "InternVL"},
+    "AM": {"human, expert: GPT-4o", "o4-mini", "R1-OneVision", "LLaVA-CoT", "InternVL"},
+    "ACL": {"human, expert: GPT-4o", "o4-mini", "InternVL"},
     "memory": {"GPT-4o, no memory"},
 }
 """Rows whose overall is not the mean of their puzzles, or that lack puzzles."""
@@ -54,4 +54,4 @@ def test_numbers_are_in_their_bounds() -> None:
         for puzzle in PUZZLES
         if row.values[puzzle] > partial[row.model][puzzle]
     ]
-    assert odd == [("Human + GPT-4o", "maze"), ("Random", "maze")]  # as printed, and impossible
+    assert odd == [("human, expert: GPT-4o", "maze"), ("Random", "maze")]  # as printed, and impossible

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
+from ludens import evaluate
 from ludens.core.episode import Episode, Move, Try, Usage
 from ludens.core.errors import UnknownName
 from ludens.core.registry import make
@@ -31,6 +32,7 @@ SUITES = (
     "comma-released",
     "comma-baseline",
     "comma-memory",
+    "comma-strict",
     "comma-solver",
     "comma-expert",
 )
@@ -59,6 +61,7 @@ def test_variants_are_options_of_the_games() -> None:
         ("comma-manuals", "manual", "random"),
         ("comma-released", "variant", "released"),
         ("comma-memory", "history", "last"),
+        ("comma-strict", "mistakes", 1),
     ):
         assert {getattr(make(task.game), option) for task in suite(name).tasks} == {value}
 
@@ -70,6 +73,21 @@ def test_the_first_metric_can_be_chosen_and_brings_its_table(first: str, table: 
     assert {row.source for row in whole.published} == {f"COMMA, table {table}"}
     scores = {summary.name for summary in whole.summaries if summary.metric is None}
     assert ("grounding" in scores) == (first in ("PSR", "SR"))
+
+
+@pytest.mark.parametrize("name", ["comma-strict", "comma-released", "comma-manuals", "comma-expert"])
+def test_the_best_bot_solves_every_puzzle(name: str) -> None:
+    """In both seats, without a mistake, by either rules and with random manuals; in one seat with itself."""
+    found = {row["task"]: row["metric.SR"] for row in evaluate(name, ["bot/best"], limit=1).episodes()}
+    assert found == dict.fromkeys(PUZZLES, 1.0)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["in our own words", "1,000 published starts", "letters of LED", "placed freely", "one prompt for all"],
+)
+def test_deviations_are_listed(words: str) -> None:
+    assert sum(words in line for line in suite("comma").deviations) == 1
 
 
 def test_an_unknown_metric_names_the_nearest() -> None:

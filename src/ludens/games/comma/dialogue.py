@@ -56,15 +56,16 @@ class Comma(Game):
     variant: str = option(
         "paper",
         choices=("paper", "released"),
-        help="released: any line that holds an action's name acts, one turn more, old partial scores",
+        help="released: any line that holds an action's name acts, one turn more, old scores and prompts",
     )
     history: str = option(
         "full", choices=("full", "last"), help="how much of the conversation the seats are shown"
     )
 
-    version = 2
+    version = 3
     imperfect_information = True
     seats = SEATS
+    bots = {"blind": "ludens.games.comma.blind:Blind"}
     best = "bot/oracle"
 
     skills: ClassVar[tuple[Skill, ...]]
@@ -190,6 +191,8 @@ class Dialogue(State):
         """Execute the action lines in order, until solved or the last mistake."""
         events: list[ActionResult] = []
         game, puzzle = self.game, self.puzzle
+        if self.spoken > game.turns:  # the turn that only the released loop allows: it ends after one line
+            text = text.partition("\n")[0]
         for line, action, acts in read_actions(text, puzzle.actions, game.released):
             if not acts:
                 events.append(ActionResult(line.strip()[:80], "unread"))
@@ -198,7 +201,7 @@ class Dialogue(State):
             events.append(ActionResult(action, outcome))
             self.solved = outcome == "solved"
             self.mistakes += outcome == "mistake"
-            if self.solved or self.mistakes >= game.mistakes or self.spoken > game.turns:
+            if self.solved or self.mistakes >= game.mistakes:
                 break
         return events
 

@@ -105,6 +105,10 @@ class Puzzle(ABC, Generic[M]):
         """What only the Solver is told in addition to the picture (a PIN, a patient's profile)."""
         return {}
 
+    def briefed_as(self, other: Self) -> Self:
+        """A copy whose briefing agrees with that of another panel, where actions depend on it."""
+        return self.clone()
+
     @property
     def private(self) -> Mapping[str, str]:
         """What the Solver must not disclose, whether it was told or reads it from the panel; for metrics."""

@@ -57,11 +57,11 @@ class CommaView(View):
         self._pages: tuple[Manual, tuple[Picture, ...]] | None = None
 
     def _format(self, seat: str) -> MessageFormat:
-        instruction = self.templates.fill("reply", seat=seat)
         if not self.game.released:
-            return MessageFormat(instruction)
+            return MessageFormat(self.templates.fill("reply", seat=seat))
         return WholeReply(
-            instruction, {style: self.templates.fill(f"{style} released") for style in ("cot", "explain")}
+            self.templates.fill("reply released", seat=seat),
+            {style: self.templates.fill(f"{style} released") for style in ("cot", "explain")},
         )
 
     @abstractmethod
@@ -69,10 +69,12 @@ class CommaView(View):
         """Draw the panel into the box (x, y, width, height, in pixels)."""
 
     def values(self, seat: str) -> dict[str, object]:
-        released = self.game.released and self.templates.has(f"puzzle released {seat}")
-        puzzle = self.templates.fill("puzzle released" if released else "puzzle", seat=seat)
-        told = {"turns": self.game.last_turn, "puzzle": puzzle}
+        told = {"turns": self.game.last_turn, "puzzle": self.templates.fill("puzzle", seat=seat)}
         return {**super().values(seat), **told}
+
+    def rules(self, seat: str) -> str:
+        # The released code has one prompt for all puzzles.
+        return self.templates.fill("rules released", seat=seat) if self.game.released else super().rules(seat)
 
     def offers(self, seat: str) -> Literal["image", "text", "both"]:
         return "image" if seat == "solver" else self.game.expert_sees

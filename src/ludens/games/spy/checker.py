@@ -152,10 +152,7 @@ class _Reader:
             if kind == "bound":
                 phrase = replace(phrase, quantity="count", bound=word.value)
             elif kind == "count":
-                quantity = phrase.quantity
-                bound = "the" if quantity in ("the", "all", "both") else phrase.bound
-                quantity = "only" if quantity == "only" else "count"
-                phrase = replace(phrase, quantity=quantity, count=int(word.value), bound=bound)
+                phrase = _counted(phrase, int(word.value))
             elif phrase.quantity not in ("count", "only", "all", "no", "both", "half") or kind == "only":
                 phrase = replace(phrase, quantity=kind, plural=word.plural)
         other, before = self._take("other"), self.place
@@ -166,9 +163,12 @@ class _Reader:
             if self.topic is None and phrase.quantity != "no":
                 raise _Unclear
             phrase = replace(phrase, filters=self.topic or ())
+        elif phrase.quantity == "count" and not phrase.headed:
+            phrase = replace(phrase, filters=(*(self.topic or ()), *phrase.filters))
         if other:
             phrase = replace(phrase, quantity="a")
-        self.topic = phrase.filters[:1]
+        if phrase.headed:
+            self.topic = phrase.filters
         return phrase
 
     def _bare_phrase(self) -> Phrase:
@@ -181,15 +181,16 @@ class _Reader:
 
     def _described(self, phrase: Phrase) -> Phrase:
         """Adjectives, nouns, places and relations that follow."""
-        filters, ends, plural = list(phrase.filters), list(phrase.ends), phrase.plural
+        filters, ends, plural, headed = list(phrase.filters), list(phrase.ends), phrase.plural, False
         while True:
             kind = self._next()
             if kind == "attribute":
                 values = self._alternatives()
                 filters.append(has([word.value for word in values]))
                 plural = plural or any(word.plural for word in values)
+                headed = headed or values[0].value.startswith("shape")
             elif kind == "noun" or (kind == "count" and self._is_pronoun()):
-                plural = plural or self.words[self.place].plural
+                plural, headed = plural or self.words[self.place].plural, True
                 self.place += 1
             elif kind == "end":
                 ends.append(self.words[self.place].value)
@@ -202,7 +203,7 @@ class _Reader:
                 assert relation is not None
                 filters.append(surely(relation))
             else:
-                return replace(phrase, filters=tuple(filters), ends=tuple(ends), plural=plural)
+                return replace(phrase, filters=tuple(filters), ends=tuple(ends), plural=plural, headed=headed)
 
     def _is_pronoun(self) -> bool:
         """Whether a number is the `one` of `a large green one`."""
@@ -285,3 +286,11 @@ class _Reader:
         if word is None:
             raise _Unclear
         return word
+
+
+def _counted(phrase: Phrase, count: int) -> Phrase:
+    """A phrase with a number: `two`, `the two`, `only two`, and `two of the four`."""
+    if phrase.quantity == "count":
+        return replace(phrase, total=count) if phrase.count else replace(phrase, count=count)
+    bounds = {"the": "the", "all": "the", "both": "the", "only": "exactly"}
+    return replace(phrase, quantity="count", count=count, bound=bounds.get(phrase.quantity, phrase.bound))

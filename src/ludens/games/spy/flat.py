@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ludens.draw import Canvas, Overlay, Picture, SpriteSheet, get_theme, sprite_sheet
 from ludens.draw.palette import BLACK, RGB, WHITE, edge_of, letter_on, mix
 from ludens.draw.shapes import letters
-from ludens.draw.theme import LETTERS
 from ludens.games.spy.scene import COLORS, RADIUS, Object, Scene
 
 if TYPE_CHECKING:
@@ -20,7 +19,11 @@ if TYPE_CHECKING:
 
 UNIT = 63.0
 """One unit of the floor in units of the picture, which is 512 wide."""
+WIDTH = 1.9
+"""Width of a sprite in radii of its object: the corners of two cubes side by side do not touch."""
 GROUND = "panel"
+LEGEND = "A gray   N brown   B blue   others by first letter"
+"""Explains the letters of lettered themes."""
 PURE, DARK, DARKER, LIGHT = (BLACK, 0, 20), (BLACK, 7, 20), (BLACK, 12, 20), (WHITE, 8, 20)
 """The shades of a colour: towards black or white by a share."""
 
@@ -54,18 +57,19 @@ class Floor:
         sheet, px = self.sheet, self.sheet.px
         canvas = Canvas(sheet, GROUND)
         canvas.frame(0, 0, sheet.size, sheet.size, "line", px(2))
-        font, x = sheet.font_px(13), px(10)
-        for color in COLORS if sheet.theme.lettered else ():
-            words = f"{LETTERS[color]} {color}"
-            x += canvas.text(x, sheet.size - px(12), words, font, "ink", GROUND) + px(11)
+        if sheet.theme.lettered:
+            low = sheet.size - px(2) - round(sheet.font_px(13) * 0.6) - 3
+            canvas.text(px(10), low, LEGEND, sheet.font_px(13), "ink", GROUND)
         return canvas
 
     def _sprite(self, thing: Object) -> Overlay:
         key = thing.shape, thing.size, thing.material, thing.color
         found = self._sprites.get(key)
         if found is None:
-            side = self.sheet.px(2 * RADIUS[thing.size] * UNIT)
-            pixels = self.sheet.sprite(("spy", *key), side, side, GROUND, _Painter(self.sheet, thing, side))
+            side = self.sheet.px(WIDTH * RADIUS[thing.size] * UNIT)
+            pixels = self.sheet.sprite(
+                ("spy", *key), side, side, GROUND, _Painter(self.sheet, thing, side).paint
+            )
             found = self._sprites[key] = Overlay(pixels, pixels != self.sheet.index(GROUND))
         return found
 
@@ -79,9 +83,10 @@ class _Painter:
         self.dark, self.darker, self.light = (mix(base, *shade) for shade in (DARK, DARKER, LIGHT))
         self.edge = edge_of(base, sheet.rgb(GROUND))
         self.letter = sheet.theme.letter(thing.color)
-        self.width = max(1.5, side * 0.025)
+        self.rim = max(3.0, 240 / side)
+        """Width of the outline: 2.4 pixels at least, so that it stands out after blending."""
 
-    def __call__(self, draw: ImageDraw, scale: float) -> None:
+    def paint(self, draw: ImageDraw, scale: float) -> None:
         self.draw, self.point = draw, self.side * scale / 100
         paint = {"cube": self._cube, "sphere": self._sphere, "cylinder": self._cylinder}[self.thing.shape]
         x, y = paint(self.thing.material == "metal")
@@ -110,46 +115,49 @@ class _Painter:
         return 39, 63
 
     def _sphere(self, metal: bool) -> tuple[float, float]:
-        self._disc(50, 50, 47, 47, self.edge)
-        self._disc(50, 50, 44, 44, self.dark)
+        radius = 48 - self.rim
+        self._disc(50, 50, 48, 48, self.edge)
+        self._disc(50, 50, radius, radius, self.dark)
         if metal:
-            self._disc(48, 47, 39, 39, self.base)
-            self._chord(48, 50, 38, 20, 160, self.darker)
-            self._disc(48, 60, 30, 15, self.base)
-            self._disc(35, 29, 17, 11, WHITE)
-            self._disc(62, 20, 5, 4, WHITE)
+            self._disc(48, 47, radius - 5, radius - 5, self.base)
+            self._chord(48, 50, radius - 6, 20, 160, self.darker)
+            self._disc(48, 60, radius - 14, 15, self.base)
+            self._disc(36, 30, 16, 11, WHITE)
+            self._disc(61, 22, 5, 4, WHITE)
         else:
-            self._disc(46, 46, 40, 40, self.base)
-            self._dots([(x, y) for x in (28, 50, 72) for y in (28, 50, 72)])
+            self._disc(47, 47, radius - 4, radius - 4, self.base)
+            self._dots([(x, y) for x in (30, 50, 70) for y in (30, 50, 70)])
         return 50, 52
 
     def _cylinder(self, metal: bool) -> tuple[float, float]:
-        self._disc(50, 82, 38, 15, self.edge)
+        inner, foot = 38 - self.rim, 15 - self.rim * 0.8
+        self._disc(50, 82, 38, 16, self.edge)
         self._fill(((12, 20), (88, 20), (88, 82), (12, 82)), self.edge)
-        inner = 36
-        for left, right, colour in self._bands(metal):
+        for left, right, colour in self._bands(metal, inner):
             self._fill(((left, 20), (right, 20), (right, 82), (left, 82)), colour)
-            self._arc_foot(left, right, colour, inner)
+            self._round_foot(left, right, colour, inner, foot)
         if not metal:
-            self._dots([(x, y) for x in (26, 50, 74) for y in (46, 66, 86)])
-        self._disc(50, 20, 38, 15, self.edge)
-        self._disc(50, 20, 35, 12, self.light)
+            self._dots([(x, y) for x in (28, 50, 72) for y in (46, 64, 82)])
+        self._disc(50, 20, 38, 16, self.edge)
+        self._disc(50, 20, inner, 16 - self.rim, self.light)
         if metal:
-            self._disc(42, 18, 15, 5, WHITE)
-        return 50, 62
+            self._disc(44, 19, 14, 4, WHITE)
+        return 50, 60
 
-    def _bands(self, metal: bool) -> list[tuple[float, float, RGB]]:
+    def _bands(self, metal: bool, inner: float) -> list[tuple[float, float, RGB]]:
+        """Vertical stripes from left to right: edges and colours."""
+        left, right = 50 - inner, 50 + inner
         if not metal:
-            return [(14.5, 68, self.base), (68, 85.5, self.dark)]
+            return [(left, 68, self.base), (68, right, self.dark)]
         return [
-            (14.5, 24, self.darker), (24, 38, WHITE), (38, 62, self.base), (62, 68, self.light),
-            (68, 85.5, self.darker),
+            (left, 25, self.darker), (25, 38, WHITE), (38, 62, self.base), (62, 68, self.light),
+            (68, right, self.darker),
         ]  # fmt: skip
 
-    def _arc_foot(self, left: float, right: float, colour: RGB, radius: float) -> None:
-        """The rounded lower end of a band of the cylinder."""
+    def _round_foot(self, left: float, right: float, colour: RGB, radius: float, height: float) -> None:
+        """The rounded lower end of a stripe of the cylinder."""
         steps = [left + (right - left) * i / 12 for i in range(13)]
-        curve = [(x, 82 + 12.5 * max(0.0, 1 - ((x - 50) / radius) ** 2) ** 0.5) for x in steps]
+        curve = [(x, 82 + height * max(0.0, 1 - ((x - 50) / radius) ** 2) ** 0.5) for x in steps]
         self._fill([(left, 81), *curve, (right, 81)], colour)
 
     def _fill(self, points: Points, colour: RGB) -> None:
@@ -157,7 +165,7 @@ class _Painter:
 
     def _outline(self, points: Points) -> None:
         corners = [(x * self.point, y * self.point) for x, y in (*points, points[0], points[1])]
-        self.draw.line(corners, self.edge, round(self.width * self.point * 100 / self.side), joint="curve")
+        self.draw.line(corners, self.edge, round(self.rim * self.point), joint="curve")
 
     def _disc(self, x: float, y: float, rx: float, ry: float, colour: RGB) -> None:
         p = self.point

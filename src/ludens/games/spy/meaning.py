@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ludens.games.spy.scene import Object, Scene
+from ludens.games.spy.scene import RADIUS, Object, Scene
 
 Truth = bool | None
 """None where it cannot be decided."""
@@ -20,6 +20,8 @@ SIDE: dict[str, Callable[[Object], float]] = {
     "right": lambda thing: thing.x,
     "front": lambda thing: -thing.y,
     "behind": lambda thing: thing.y,
+    "large": lambda thing: RADIUS[thing.size],
+    "small": lambda thing: -RADIUS[thing.size],
 }
 _BOUNDS: dict[str, Callable[[int, int], bool]] = {
     "over": int.__gt__, "under": int.__lt__, "least": int.__ge__, "most": int.__le__, "exactly": int.__eq__,
@@ -34,7 +36,11 @@ class Phrase:
     """`a`, `the`, `all`, `both`, `no`, `only`, `half`, `several`, `count` or empty."""
     count: int = 0
     bound: str = ""
+    total: int = 0
+    """In `two of the four cubes`: how many there are in all."""
     plural: bool = False
+    headed: bool = False
+    """Whether it has a noun: `one blue` has none."""
     filters: tuple[Filter, ...] = ()
     ends: tuple[str, ...] = ()
 
@@ -69,6 +75,8 @@ class Phrase:
         found = self.matches(scene)
         values = [true_of(thing) for thing in found]
         number = values.count(True)
+        if self.total and len(found) != self.total:
+            return False
         if self.quantity == "no":
             return number == 0
         if self.quantity == "a" or (self.quantity == "count" and self.count == 1 and not self.bound):

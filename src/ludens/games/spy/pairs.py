@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ludens.core.errors import BadFile, MissingPictures, UsageError
@@ -42,9 +43,17 @@ def with_hash(source: str) -> str:
     if source == FLAT or _split(source)[1]:
         return source
     from ludens.pictures import open_set, set_names
+    from ludens.pictures.manifest import MANIFEST
+    from ludens.pictures.places import PARTS
 
     if source in _SHIPPED and source not in set_names():
         source = _SHIPPED[source]
+    folder = Path(source)
+    if folder.is_dir() and not any((folder / name).exists() for name in (MANIFEST, PARTS)):
+        raise BadFile(
+            f"{source!r} is no picture set: make one of its pictures with "
+            f"'ludens data spy/photos --from {source}' and name that."
+        )
     found = open_set(source)
     if found.header.kind != "pair":
         raise BadFile(f"picture set {source!r} is of {found.header.kind}s; the spy game needs pairs.")

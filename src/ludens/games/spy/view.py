@@ -17,8 +17,9 @@ from ludens.games.spy.stock import STOCK_CLUES
 
 _STYLES = ("direct", "cot", "explain")
 _SEEN = ("original", "modified")
-_KEPT = 1024
-"""Pictures kept: the two of a game are shown many times."""
+_DRAWN, _STORED = 512, 256
+"""Pictures kept, of each kind: the two of a game are shown many times, and one that is not encoded yet holds
+its pixels (0.25 and 0.5 MB)."""
 
 
 class SpyView(View):
@@ -29,8 +30,8 @@ class SpyView(View):
     def __init__(self, game: Spy, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         self._kind = kind_of(game.source)
-        self._drawn = lru_cache(maxsize=_KEPT)(Floor(render.theme, render.size, seed).draw)
-        self._stored = lru_cache(maxsize=_KEPT)(self._resized)
+        self._drawn = lru_cache(maxsize=_DRAWN)(Floor(render.theme, render.size, seed).draw)
+        self._stored = lru_cache(maxsize=_STORED)(self._resized)
         clue, vote = (
             (self.templates.fill(f"reply {stage}"), {s: self.templates.fill(f"{s} {stage}") for s in _STYLES})
             for stage in (CLUE, DECISION)

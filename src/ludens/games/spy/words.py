@@ -56,17 +56,21 @@ _PHRASES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\b(?:(?:in|to|on|at) the )?(left|right)(?:[- ]hand)?(?: side)? of\b", r" _rel_\1 "),
     (r"\b(?:in front of|before)\b", " _rel_front "),
     (r"\b(?:behind|in back of)\b", " _rel_behind "),
+    (r"\b(?:larger|bigger) than\b", " _rel_large "),
+    (r"\bsmaller than\b", " _rel_small "),
+    (r"\bneither of\b", " no "),
+    (r"\bout of\b", " "),
     (r"\bbetween\b", " _between "),
     (rf"\b{_FAR}thest (?:to the )?(left|right)\b|\b(left|right)most\b", r" _end_\1\2 "),
     (rf"\b(?:closest|nearest)(?: to {_VIEWER})?|\b(?:front|fore)most\b", " _end_front "),
     (rf"\b{_FAR}thest(?: (?:back|away))?(?: from {_VIEWER})?|\b(?:back|rear)most\b", " _end_behind "),
     (
-        r"\b(_rel_\w+) (?:all|every|each|any) (?:of )?(?:the )?others?(?: (?:objects?|things?))?\b",
+        r"\b(_rel_\w+) +(?:all|every|each|any) (?:of )?(?:the )?others?(?: (?:objects?|things?))?\b",
         _superlative,
     ),
-    (r"\b(_rel_\w+) everything(?: else)?\b", _superlative),
+    (r"\b(_rel_\w+) +everything(?: else)?\b", _superlative),
     (
-        rf"\b(?:in|on|at|to|near|towards?) (?:the )?(?:very )?({_SIDES})(?:[- ](left|right))?(?:[- ]hand)?"
+        rf"\b(?:in|on|at|to|near) (?:the )?(?:very |far )?({_SIDES})(?:[- ](left|right))?(?:[- ]hand)?"
         rf"(?: {_PARTS})?\b",
         r" _at_\1 _at_\2 ",
     ),

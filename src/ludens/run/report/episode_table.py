@@ -15,6 +15,7 @@ from ludens.run.plan import Plan
 from ludens.run.reply_stats import count_replies
 from ludens.run.report.export import Types, types_of
 from ludens.run.results import Results, entrant_seats
+from ludens.run.seats import seated_name
 from ludens.run.store import Head, read_lines
 from ludens.run.task import EpisodeResult
 
@@ -101,7 +102,7 @@ def _row(folder: Path, plan: Plan, head: Head, played: EpisodeResult) -> Episode
         key=head.key,
         task=head.task,
         game=episode.game,
-        entrant=head.entrant,
+        entrant=seated_name(head.entrant, plan.seated),
         spec=spec,
         seed=episode.seed,
         seating=head.seating,

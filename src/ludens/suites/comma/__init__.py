@@ -5,6 +5,7 @@
     comma-manuals    a random manual for every seed: nothing can have been memorised
     comma-released   the released code's rules, to compare with the published numbers
     comma-baseline   the same with 2,000 seeds each, for bots
+    comma-strict     the first mistake ends the game: trying all actions does not help
     comma-memory     each seat is shown the latest message only
     comma-solver     the model sees the panel, the oracle has the manual
     comma-expert     the oracle sees the panel, the model has the manual
@@ -21,6 +22,7 @@ from pathlib import Path
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
 from ludens.run.task import MODEL, Metric, Published, Seating, Suite, SuiteBuilder, Task
+from ludens.suites.comma.judge.labels import LABELS
 from ludens.suites.comma.metrics import DISCREET, EFFICIENCY, HEADLINES, LEAKS, TOKENS
 from ludens.suites.comma.summaries import skills_of, summaries
 
@@ -28,13 +30,27 @@ DEVIATIONS = (
     "An action acts when it is alone on its line; in the released code any line that mentions one acts, "
     "inside reasoning and questions too (variant=released).",
     "The Solver speaks ten times, as the paper says; the released loop lets it begin an eleventh message, of "
-    "which the first action acts (variant=released).",
+    "which the first line is read (variant=released).",
     "Partial scores never fall, end at 1 exactly when solved, and exist for every puzzle with more than one "
-    "step, Password and ATM included; the released ones can fall, exceed 1 (Maze) or be missing.",
+    "step, Password and ATM included; the released ones can fall, exceed 1 (Maze) or be missing. In Password "
+    "and Maze what counts is the panel after a message, not in the middle of it.",
     "A failure counts as ten turns in ACL, as the paper's text says; the released code counted pairs of "
     "messages, so that an early failure was a short conversation. Published ACL follows the latter.",
     "Serial numbers are odd or even, mazes several, Memory's labels change from stage to stage, Password "
     "takes every listed word that can be spelt; the released code had even serials, one maze, fixed labels.",
+    "The four letters of LED are distinct, as its manual says, and Color's colours are placed freely; in the "
+    "released code letters repeat, and the first five squares that are not white always have the same "
+    "colours (variant=released).",
+    "The Solver's prompt says what the panel is and how its actions work, and both prompts name the limits "
+    "of turns and mistakes, which the header of the panel counts; the released code has one prompt for all "
+    "puzzles (variant=released uses a generic one, but pictures keep the header).",
+    "Prompts and manuals are in our own words, with the released tables and the same information; Keypad's "
+    "manual is drawn by us instead of a scanned page.",
+    "Panels come from our own seeds; the 1,000 published starts are not used. Those of Keypad depend on the "
+    "order of files on a disk, Memory has 4 distinct ones, and most draws after the start were not seeded.",
+    "Telehealth's six diagnoses are equally frequent, so that none is a good guess; with variant=released "
+    "they are as frequent as in the released data.",
+    "Maze never starts on a sphere; six published starts are on the goal (variant=released allows it).",
     "Keypad symbols and skin lesions are drawn by us, and Telehealth has a name, an address and an ID number "
     "to keep private. The released Telehealth took every entry of itch and bleed for a yes.",
     "What the Solver types as PIN or amount does not reach the Expert; the paper's Expert read the keys.",
@@ -69,6 +85,8 @@ class Comma(SuiteBuilder):
             tasks=tuple(_task(puzzle, self.first) for puzzle in PUZZLES),
             published=published(self.first),
             deviations=DEVIATIONS,
+            labels=LABELS,
+            references=Path(__file__).with_name("references.toml"),
             summaries=tuple(summaries(PUZZLES, self.first)),
         )
 
@@ -106,6 +124,15 @@ class Baseline(Released):
     def build(self) -> Suite:
         about = "COMMA by the released rules over 2,000 seeds a puzzle: for bot/random, not for models."
         return _varied(super().build(), "comma-baseline", about, episodes=MANY)
+
+
+class Strict(Comma):
+    """The first mistake ends the game, so that guessing is worth little; see the blind baselines."""
+
+    def build(self) -> Suite:
+        about = "COMMA in which the first mistake ends the game: trying one action after the other is lost."
+        whole = _varied(super().build(), "comma-strict", about, game_option="mistakes=1")
+        return replace(whole, published=())
 
 
 class Memory(Comma):

@@ -1,6 +1,7 @@
 """Vision-Zero: the spy game of a model against a reference, in all civilian seats and as the spy.
 
-    vision-zero            100 games on every source of pictures: drawn scenes, rendered scenes, charts
+    vision-zero            100 games on each source: drawn scenes, rendered scenes, charts (with a reference
+                           that can read them)
     vision-zero-mini       10 games on drawn scenes
     vision-zero-ablations  2 to 4 civilians, 1 to 3 rounds of clues
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ludens.core.errors import BadOption
 from ludens.core.options import option
 from ludens.core.registry import make
 from ludens.games.spy.pairs import FLAT, kind_of, with_hash
@@ -36,7 +38,7 @@ DEVIATIONS = (
     "model itself before training (reference=SPEC).",
 )
 PUBLISHED = tuple(
-    Published("Vision-Zero, figure 6: CLEVR, against itself before training", model, {"clevr": won})
+    Published("Vision-Zero, figure 6", model, {"clevr": won})
     for model, won in (("Qwen2.5-VL-7B", 50.0), ("Qwen2.5-VL-7B, trained", 71.0))
 )
 """The only win rates in the paper's text; no table has any."""
@@ -49,11 +51,13 @@ SOURCES = {"flat": FLAT, "clevr": "clevr-16", "chart": "chart-16"}
 class VisionZero(SuiteBuilder):
     """100 games on each source, half of them as the spy."""
 
-    reference: str = option("", help="the agent to play against; bot/clever by default, bot/random on charts")
+    reference: str = option(
+        "", help="the agent to play against; bot/clever by default, which cannot read charts"
+    )
     source: str = option("", help="one picture set, by name or path, instead of the sources that come along")
 
     def build(self) -> Suite:
-        sources = {"set": self.source} if self.source else _installed()
+        sources = {"set": self.source} if self.source else self._installed()
         tasks = tuple(self._task(name, f"source={where}", where) for name, where in sources.items())
         return self._suite("vision-zero", tasks, PUBLISHED)
 
@@ -62,10 +66,16 @@ class VisionZero(SuiteBuilder):
         return Suite(name, about, tasks, published, DEVIATIONS)
 
     def _task(self, name: str, options: str, source: str = FLAT) -> Task:
-        described = kind_of(with_hash(source)) == "scenes"
-        reference = self.reference or ("bot/clever" if described else "bot/random")
+        if not self.reference and not _described(source):
+            raise BadOption(f"no bot can read the pictures of {source}: name a model with reference=SPEC.")
         game = f"spy?{options}"
-        return Task(name, game, _sides(game, reference), GAMES, METRICS)
+        return Task(name, game, _sides(game, self.reference or "bot/clever"), GAMES, METRICS)
+
+    def _installed(self) -> dict[str, str]:
+        """The sources that are installed and that the reference can read."""
+        names = {FLAT, *set_names()}
+        found = {name: where for name, where in SOURCES.items() if where in names}
+        return {name: where for name, where in found.items() if self.reference or _described(where)}
 
 
 class Mini(VisionZero):
@@ -86,9 +96,9 @@ class Ablations(VisionZero):
         return self._suite("vision-zero-ablations", tuple(tasks))
 
 
-def _installed() -> dict[str, str]:
-    names = set_names()
-    return {name: where for name, where in SOURCES.items() if where == FLAT or where in names}
+def _described(source: str) -> bool:
+    """Whether bots can read the pictures of a source."""
+    return kind_of(with_hash(source)) == "scenes"
 
 
 def _sides(game: str, reference: str) -> tuple[Seating, Seating]:

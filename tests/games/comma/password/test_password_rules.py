@@ -59,6 +59,15 @@ def test_slots_hold_a_letter_and_its_neighbours_and_turn_round() -> None:
     assert shown == ["zab"[(first + step) % 3] for step in (1, 2, 0, 2)]
 
 
+def test_actions_are_in_the_released_order() -> None:
+    """It decides which action a line with two of them executes in the released variant."""
+    up_and_down = [f"{way}_button_{slot}" for slot in range(1, 6) for way in ("up", "down")]
+    assert PasswordPanel.actions == (*up_and_down, "submit")
+    state = Password(variant="released").start(0)
+    state.apply({"solver": "up_button_2 or rather down_button_1"})
+    assert [words for _, words, _ in state.facts["log"]] == ["down_button_1"]
+
+
 @given(seed=SEEDS, actions=st.lists(st.sampled_from(PasswordPanel.actions[:-1]), max_size=30))
 @settings(max_examples=60, deadline=None)
 def test_only_the_turned_slot_changes_and_the_score_stays_in_bounds(seed: int, actions: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 from ludens.games.comma.atm.manual import (
     HIGHEST,
@@ -117,6 +117,11 @@ class AtmPanel(Puzzle[AtmManual]):
     @property
     def briefing(self) -> Mapping[str, str]:
         return {"The PIN of your bank account": self.pin}
+
+    def briefed_as(self, other: Self) -> Self:
+        twin = self.clone()
+        twin.pin = other.pin
+        return twin
 
     @property
     def private(self) -> Mapping[str, str]:

@@ -36,16 +36,11 @@ class MazePanel(Puzzle[MazeManual]):
         taken = () if self.released else self.maze.spheres
         self.start = random.choice(sorted(self.maze.free.difference(taken)))
         self.mouse = self.start
-        self.closest = self._distance()
-        """The fewest moves to the goal so far."""
 
     @property
     def goal(self) -> tuple[int, int]:
         """The cell of the right sphere."""
         return self.maze.sphere(self.manual.right(self.maze.torus, self.torus))
-
-    def _distance(self) -> int:
-        return distance(self.maze, self.mouse, self.goal)
 
     def act(self, action: str) -> Outcome:
         if action == "check_position":
@@ -57,7 +52,6 @@ class MazePanel(Puzzle[MazeManual]):
         if there == self.mouse:
             return "nothing"
         self.mouse = there
-        self.closest = min(self.closest, self._distance())
         return "done"
 
     @property
@@ -66,7 +60,7 @@ class MazePanel(Puzzle[MazeManual]):
             far = dist(self.start, self.goal)
             return abs(far - dist(self.mouse, self.goal)) / far if far else 0.0
         way = distance(self.maze, self.start, self.goal)
-        return (way - self.closest) / (way + 1)
+        return max(0, way - distance(self.maze, self.mouse, self.goal)) / (way + 1)
 
     def describe(self) -> str:
         size = range(self.maze.size)
@@ -106,8 +100,9 @@ class Maze(Comma):
         moves the mouse by one square unless there is a wall; `check_position` claims that it has arrived. A
         wrong claim is a mistake and takes the mouse back to its start.
     Rewards: both seats get the partial score: (n - k) / (n + 1), where n is the number of moves from the
-        start to the goal and k the smallest number of moves there ever were from the mouse to the goal; the
-        last step is the claim.
+        start to the goal and k the smallest number of moves from the mouse to the goal after any message;
+        the last step is the claim. Where the mouse is in the middle of a message does not count, or running
+        through the whole maze would be worth most of the score.
     Manuals: the standard one goes by the colour of the torus; random ones by its colour and place.
     Released: always the same maze, a start on any free square, and as partial score the change of the
         straight-line distance to the goal over that distance at the start, whichever way it changed (so it

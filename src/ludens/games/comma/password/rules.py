@@ -27,7 +27,7 @@ class PasswordPanel(Puzzle[PasswordManual]):
     """Five slots, each of which cycles through a letter of the answer and two others."""
 
     asks = "words = <the words that open the lock, with commas>, or turn = up"
-    actions = (*_UP, *_DOWN, "submit")
+    actions = (*(name for slot in zip(_UP, _DOWN, strict=True) for name in slot), "submit")
 
     def __init__(self, manual: PasswordManual, setting: Setting) -> None:
         super().__init__(manual, setting)
@@ -40,8 +40,8 @@ class PasswordPanel(Puzzle[PasswordManual]):
         self.turned: tuple[int, ...] = (1,) * SLOTS
         while not self.wrong:
             self.turned = tuple(random.below(RING) for _ in range(SLOTS))
-        self.far = self.least = self.wrong
-        """The number of wrong letters at the start, and the fewest so far."""
+        self.far = self.wrong
+        """The number of wrong letters at the start."""
         self.refused: tuple[str, ...] = ()
 
     @property
@@ -73,12 +73,11 @@ class PasswordPanel(Puzzle[PasswordManual]):
         step = 1 if action in _UP else -1
         at = (self.turned[slot] + step) % RING
         self.turned = (*self.turned[:slot], at, *self.turned[slot + 1 :])
-        self.least = min(self.least, self.wrong)
         return "done"
 
     @property
     def progress(self) -> float:
-        return 0.0 if self.released else (self.far - self.least) / (self.far + 1)
+        return 0.0 if self.released else max(0, self.far - self.wrong) / (self.far + 1)
 
     def describe(self) -> str:
         lines = [f"Slot {slot}: {letter.upper()}" for slot, letter in enumerate(self.word, 1)]
@@ -122,8 +121,9 @@ class Password(Comma):
         Each slot has three letters. Every listed word that can be spelt opens the lock (released: only the
         one that the panel was made from); submitting anything else is a mistake.
     Rewards: both seats get the partial score: 1 when solved, else (w - v) / (w + 1), where w letters were
-        wrong at the start and v at the best moment so far, by the nearest word that opens the lock; the
-        last step is to submit. Released: 0 unless solved.
+        wrong at the start and v after the best message so far, by the nearest word that opens the lock; the
+        last step is to submit. What is shown in the middle of a message does not count, or turning through
+        all words in one message would be worth most of the score. Released: 0 unless solved.
     """
 
     name = "comma/password"

@@ -168,10 +168,12 @@ def _frame(axes: Any, table: Table, style: Style, along: str) -> None:
 
 def _overlaps(figure: Any, renderer: Any) -> list[tuple[str, str]]:
     """The texts that cover each other or reach over the edge of the picture."""
-    from matplotlib.text import Text
-
-    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
-    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts]
+    [axes] = figure.axes
+    texts = [axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
+    for axis in (axes.xaxis, axes.yaxis) if axes.axison else ():
+        low, high = sorted(axis.get_view_interval())
+        texts += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts if text.get_text()]
     found = [
         (name, other)
         for place, (name, box) in enumerate(boxes)

@@ -117,11 +117,11 @@ class Photos(Generator):
         if max(picture.width, picture.height) > self.size:
             picture = picture.resized(self.size)
         original = np.ascontiguousarray(picture.rgb())
-        modified, log = original, []
+        modified, log = original, list[dict[str, Any]]()
         if min(original.shape[:2]) >= 64 and not is_blank(original):
             random = stream(self.seed, "photos", number)
             for _ in range(_PATCHES):
-                if made := edited(modified, self._edits, random):
+                if made := edited(modified, self._edits, random, [each["box"] for each in log]):
                     modified = made[0]
                     log.append(made[1])
         self._check(original, modified)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.games.spy.scene import RADIUS, Object, Scene
-from ludens.games.spy.sources.camera import FIELD, HEIGHT, WIDTH, Camera, Point
+from ludens.games.spy.sources.camera import FIELD, HEIGHT, WIDTH, Camera
 from ludens.games.spy.sources.denoise import denoised
 from ludens.games.spy.sources.meshes import mesh_file
 
@@ -29,8 +29,8 @@ _RGB = {
     "cyan": (41, 208, 208),
     "yellow": (255, 238, 51),
 }
-_LIGHTS = ((1.4, 13.0), (1.6, 4.0), (2.2, 2.0))
-"""Half an edge and radiance of the key, fill and back light."""
+_LIGHTS = ((9.6, 20.0), (10.7, 4.0), (14.8, 2.5))
+"""Angular radius in degrees and radiance of the key, fill and back light."""
 _FLOOR = 0.45
 _DEPTH = 4
 _GUIDE_SAMPLES = 4
@@ -156,27 +156,16 @@ def _description(mitsuba: Any, scene: Scene, camera: Camera) -> dict[str, Any]:
             },
             "sampler": {"type": "multijitter"},
         },
-        "sky": {"type": "envmap", "bitmap": mitsuba.Bitmap(_sky()), "to_world": sky},
+        "sky": {"type": "envmap", "bitmap": mitsuba.Bitmap(_sky(camera)), "to_world": sky},
         "floor": {
             "type": "rectangle",
             "to_world": transform().scale(60),
             "bsdf": {"type": "diffuse", "reflectance": {"type": "rgb", "value": _FLOOR}},
         },
     }
-    for number, (place, (size, power)) in enumerate(zip(camera.lights, _LIGHTS, strict=True)):
-        description[f"light-{number}"] = _light(transform, place, size, power)
     for number, thing in enumerate(scene.objects):
         description[f"object-{number}"] = _object(transform, thing)
     return description
-
-
-def _light(transform: Any, place: Point, size: float, power: float) -> dict[str, Any]:
-    turned = transform().look_at(origin=list(place), target=[0, 0, 0], up=[0, 0.01, 1])
-    return {
-        "type": "rectangle",
-        "to_world": turned.scale(size),
-        "emitter": {"type": "area", "radiance": {"type": "rgb", "value": power}},
-    }
 
 
 def _object(transform: Any, thing: Object) -> dict[str, Any]:
@@ -197,11 +186,20 @@ def _object(transform: Any, thing: Object) -> dict[str, Any]:
     }
 
 
-@cache
-def _sky() -> npt.NDArray[np.float32]:
-    """A grey sky with three brighter panels, which flat metal needs something to reflect."""
-    height, width = 64, 128
-    elevation = 90 - 180 * (np.arange(height) + 0.5) / height
-    azimuth = 2 * np.pi * (np.arange(width) + 0.5) / width
-    panels = 0.5 * np.clip(np.cos(3 * azimuth), 0, 1) * ((elevation > 8) & (elevation < 55))[:, None]
-    return np.repeat((0.3 + panels).astype(np.float32)[..., None], 3, 2)
+def _sky(camera: Camera) -> npt.NDArray[np.float32]:
+    """A grey sky with the lights, and three brighter panels that flat metal reflects.
+
+    All light comes from here: Mitsuba numbers several lights in an order that changes from run to run, and
+    with it the noise.
+    """
+    height, width = 128, 256
+    up = np.pi * (np.arange(height) + 0.5)[:, None] / height
+    around = 2 * np.pi * (np.arange(width) + 0.5)[None, :] / width
+    x, y = np.sin(up) * np.sin(around), np.sin(up) * np.cos(around)
+    z = np.broadcast_to(np.cos(up), x.shape)
+    elevation = 90 - np.degrees(up)
+    light = 0.2 + 0.35 * np.clip(np.cos(3 * around), 0, 1) * ((elevation > 8) & (elevation < 55))
+    for place, (radius, power) in zip(camera.lights, _LIGHTS, strict=True):
+        a, b, c = np.array(place) / np.linalg.norm(place)
+        light[a * x + b * y + c * z > math.cos(math.radians(radius))] = power
+    return np.repeat(light.astype(np.float32)[..., None], 3, 2)

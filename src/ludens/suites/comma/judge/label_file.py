@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, Self
 
 import orjson
 
-from ludens.core.errors import BadFile
 from ludens.core.files import write_atomically
+from ludens.run.labels import read_labels
 from ludens.suites.comma.judge import RULES, Verdict
 
 Key = tuple[str, str]
@@ -35,7 +35,7 @@ class LabelFile:
         self.verdicts: dict[Key, Verdict] = {}
 
     def __enter__(self) -> Self:
-        lines = self._read()
+        lines = read_labels(self._path)
         mine = [line for line in lines if self._is_mine(line)]
         # Rules cost nothing and may have changed since; failed verdicts are tried again.
         valid = [line for line in mine if not line["error"] and self._judge != RULES]
@@ -72,19 +72,6 @@ class LabelFile:
 
     def _is_mine(self, line: Mapping[str, Any]) -> bool:
         return line.get("judge") == self._judge and line.get("templates", "") == self._templates
-
-    def _read(self) -> list[dict[str, Any]]:
-        """Complete lines; a line cut off by a crash is dropped."""
-        if not self._path.exists():
-            return []
-        try:
-            lines = self._path.read_bytes().splitlines(keepends=True)
-            found = [orjson.loads(line) for line in lines if line.endswith(b"\n")]
-            if all(line.keys() >= {"key", "labels", "reason", "error"} for line in found):
-                return found
-        except (orjson.JSONDecodeError, AttributeError):
-            pass
-        raise BadFile(f"{str(self._path)!r} is not a file of labels; choose another --out.")
 
 
 def _encode(line: Mapping[str, Any]) -> bytes:
