@@ -25,6 +25,7 @@ from ludens.models.specs import PromptOptions
 from ludens.train.batch import left_padded, right_padded
 from ludens.train.policy import Policy
 from ludens.train.sample import Sample
+from ludens.train.small.model import SmallModel
 from ludens.train.small.network import Network, Size, Speaker, Tokens
 from ludens.train.small.pictures import shrink
 from ludens.train.small.tokens import NEW_LINE, Vocabulary
@@ -75,9 +76,8 @@ class SmallPolicy(Policy):
 
     def agent(self, *, blind: bool = False) -> Agent:
         if self._model is None:
-            from ludens.train.small.model import SmallModel
-
-            self._model = SmallModel.live(self)
+            # The composition of a batch must not depend on timing: it starts when all games wait.
+            self._model = SmallModel("small/live", lambda: self, gather=600.0)
         return Vlm(self._model, PromptOptions(blind=blind))
 
     def parameters(self) -> list[Parameter]:
