@@ -16,7 +16,7 @@ from ludens.games.spy.information import informativeness
 from ludens.games.spy.pairs import described, kind_of
 from ludens.games.spy.phrases import THERE_IS, named, placed, related
 from ludens.games.spy.rules import CLUE, SPY, Spy, SpyState
-from ludens.games.spy.scene import ATTRIBUTES, Object, Scene
+from ludens.games.spy.scene import ATTRIBUTES, FLOOR, Object, Scene
 
 
 @dataclass
@@ -113,8 +113,14 @@ class Clever(Blunt):
 
 
 def seen(mine: Scene) -> str:
-    """The objects of a picture from left to right, as reasoning before a clue."""
-    return ", ".join(thing.name for thing in sorted(mine.objects, key=lambda thing: thing.x))
+    """The objects of a picture from left to right with their places (right and behind, 0 to 9), as reasoning
+    before a clue."""
+
+    def tenth(value: float) -> int:
+        return min(9, int((value + FLOOR) * 5 / FLOOR))
+
+    things = sorted(mine.objects, key=lambda thing: thing.x)
+    return ", ".join(f"{tenth(thing.x)} {tenth(thing.y)} {thing.name}" for thing in things)
 
 
 def checked(state: SpyState, mine: Scene) -> str:
