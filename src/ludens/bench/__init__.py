@@ -21,6 +21,9 @@ BENCHES: dict[str, str] = {
     "client": "ludens.bench.client:rows",
     "comma": "ludens.bench.comma:rows",
     "runs": "ludens.bench.runs:rows",
+    "scenes": "ludens.bench.scenes:rows",
+    "spy": "ludens.bench.spy:rows",
+    "viki": "ludens.bench.viki:rows",
     "vs-bench": "ludens.bench.vs_bench:rows",
     "web": "ludens.bench.web:rows",
 }

@@ -9,8 +9,7 @@ from urllib.parse import quote, urlencode
 from weakref import WeakKeyDictionary
 
 from ludens.run.cells import entrant_seats
-from ludens.run.report.tables import Column, TableRow
-from ludens.run.report.values import NOTHING, Entry, Value
+from ludens.run.report.table import NOTHING, Column, Entry, TableRow, Value
 from ludens.web.live import Snapshot
 
 PAGE = 50
