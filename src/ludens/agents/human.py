@@ -47,7 +47,8 @@ class Human(Agent):
                 typed = await _typed(ask)
         if command == QUIT:
             raise AgentFailure(left_message(ask.seat))
-        return Reply(typed, _canonical(typed, ask))
+        reply = ask.format.typed(typed) if ask.legal.is_text else typed
+        return Reply(reply, _canonical(typed, ask))
 
     def _shown(self, ask: Ask) -> str:
         parts = [f"\n=== {ask.seat}, your move {ask.move + 1}"]
