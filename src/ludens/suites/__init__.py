@@ -11,6 +11,7 @@ CATALOGUE = {
     "comma-solver": "ludens.suites.comma:Solver",
     "comma-strict": "ludens.suites.comma:Strict",
     "demo": "ludens.suites.demo:SUITE",
+    "play": "ludens.suites.people:Play",
     "playground": "ludens.suites.playground:Playground",
     "playground-mini": "ludens.suites.playground:Mini",
     "playground-sweeps": "ludens.suites.playground:Sweeps",
