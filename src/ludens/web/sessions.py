@@ -82,9 +82,9 @@ class PersonSeat:
         return 0.0 if self.listener is not None else monotonic() - self.seen
 
     def move(self, number: int, typed: str) -> str:
-        """Answer the question with this number; returns why that is not possible, or nothing."""
+        """Answer the question with this number; returns a remark where that is not possible."""
         if self.reply is None or self.reply.done() or number != self.number:
-            return "already answered" if number <= self.number else "not asked"
+            return "This move was already made." if number <= self.number else "It is not your turn."
         self.reply.set_result(typed)
         return ""
 
@@ -137,6 +137,7 @@ class Session(Observer):
         self.log = MoveLog(())
         self._task: asyncio.Task[None] | None = None
         self._told = False
+        self._left = ""
 
     @property
     def playing(self) -> bool:
