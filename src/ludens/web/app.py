@@ -8,7 +8,7 @@ from collections.abc import Callable
 from aiohttp import web
 
 from ludens.core.errors import UsageError
-from ludens.web import home
+from ludens.web import home, play
 from ludens.web.pages import page, static
 from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
 from ludens.web.settings import Settings
@@ -17,7 +17,7 @@ LOG = logging.getLogger(__name__)
 _KEPT = ("Allow", "Retry-After")
 """Headers of an error that its page has too."""
 
-PARTS: tuple[Callable[[web.Application, Settings], None], ...] = (home.add_routes,)
+PARTS: tuple[Callable[[web.Application, Settings], None], ...] = (home.add_routes, play.add_routes)
 """Each part of the app adds its routes, and what it needs at startup and shutdown."""
 
 

@@ -1,4 +1,4 @@
-"""Saves a game of people as a run of its own, which reports, replays and verification accept like any other."""
+"""Saves a game of people as a run of its own, which can be reported, replayed and verified like any other."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from ludens.core.episode import Episode
+from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.spec import Spec
 from ludens.run.plan import Plan, make_plan
@@ -17,9 +18,7 @@ from ludens.web.sessions import HUMAN, Setup
 
 def plan_of(setup: Setup) -> Plan:
     """The plan of a run with one game."""
-    game = setup.game
-    changed = {name: str(value) for name, value in game.options.items() if value != _default(game.name, name)}
-    suite = Spec("play", None, {"game": str(Spec(game.name, None, changed))})
+    suite = Spec("play", None, {"game": spec_of(setup.game)})
     return make_plan(
         str(suite),
         {HUMAN: HUMAN},
@@ -30,8 +29,11 @@ def plan_of(setup: Setup) -> Plan:
     )
 
 
-def _default(game: str, option: str) -> object:
-    return make(game).options[option]
+def spec_of(game: Game) -> str:
+    """The spec that makes this game again."""
+    usual = make(game.name).options
+    changed = {name: str(value) for name, value in game.options.items() if value != usual[name]}
+    return str(Spec(game.name, None, changed))
 
 
 def save_game(runs: Path, setup: Setup, episode: Episode) -> Path:

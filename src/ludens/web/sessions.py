@@ -125,6 +125,8 @@ class Session(Observer):
         save: Callable[[Setup, Episode], str] | None = None,
     ) -> None:
         self.id = secrets.token_urlsafe(9)
+        self.owner = ""
+        """The seat of the person who began the session."""
         self.setup, self._make_agents, self._save = setup, agents, save
         self.seats = {seat: PersonSeat(seat) for seat in setup.people}
         self.state: State | None = None

@@ -21,7 +21,7 @@ LOG = 400
 def shown_to(view: View, state: State, seat: str, ask: Ask | None) -> dict[str, Any]:
     """What a seat sees, and what it may do if it is asked."""
     observation = ask.observation if ask else view.observe(state, seat, "both")
-    shown = {
+    shown: dict[str, Any] = {
         "name": view.public_name(state, seat),
         # Sorted, here and below: the order of seats could tell who is who.
         "waiting": sorted(view.public_name(state, each) for each in state.to_act if each != seat),
