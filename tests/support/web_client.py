@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 from aiohttp import ClientSession, ClientWebSocketResponse, CookieJar, WSMsgType
 from aiohttp.test_utils import TestServer
+from aiohttp.web import Application
 
 from ludens.web.app import make_app
 from ludens.web.security import Access
@@ -22,8 +23,8 @@ TOKEN = "the-organiser-of-this-test"
 class Visitor:
     """One person with one browser."""
 
-    def __init__(self, root: str) -> None:
-        self.root = root
+    def __init__(self, root: str, app: Application) -> None:
+        self.root, self.app = root, app
         self.http = ClientSession(root, cookie_jar=CookieJar(unsafe=True), headers={"Origin": root})
 
     async def post(self, path: str, **form: str) -> tuple[int, str, str]:
@@ -78,12 +79,13 @@ class Seat:
 @asynccontextmanager
 async def served(runs: Path, **more: Any) -> AsyncIterator[Callable[[], Visitor]]:
     """A server; calling the result gives another visitor."""
-    server = TestServer(make_app(Settings(runs, Access(organiser=TOKEN), **more)))
+    app = make_app(Settings(runs, Access(organiser=TOKEN), **more))
+    server = TestServer(app)
     await server.start_server()
     root, visitors = f"http://127.0.0.1:{server.port}", []
 
     def visit() -> Visitor:
-        visitors.append(Visitor(root))
+        visitors.append(Visitor(root, app))
         return visitors[-1]
 
     try:

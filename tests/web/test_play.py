@@ -7,12 +7,18 @@ import re
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+import orjson
 import pytest
+from aiohttp.web import HTTPServiceUnavailable
 
 from ludens.cli import main
 from ludens.core.episode import Episode
+from ludens.core.registry import make
 from ludens.core.verify import verify
 from ludens.run.store import read_records
+from ludens.web.play import TABLES
+from ludens.web.sessions import Session, Setup
+from ludens.web.tables import Tables
 from tests.support.web_client import TOKEN, Seat, Visitor, served
 
 Visit = Callable[[], Visitor]
@@ -76,7 +82,9 @@ async def test_report_replay_and_verify_accept_the_run(visit: Visit, tmp_path: P
     assert saved(folder).options["rows"] == 5
 
 
-async def two_friends(visit: Visit, game: str, first: str, second: str) -> tuple[Visitor, Seat, Visitor, Seat]:
+async def two_friends(
+    visit: Visit, game: str, first: str, second: str
+) -> tuple[Visitor, Seat, Visitor, Seat]:
     """Two people in two browsers, both connected."""
     one, two = visit(), visit()
     path, mine = await begin(one, game, **{f"seat.{first}": "me", f"seat.{second}": "friend"})
@@ -161,8 +169,6 @@ async def test_question_is_followed_by_its_answer(visit: Visit) -> None:
 
 
 def seat_legal(seat: Seat) -> list[str]:
-    import orjson
-
     asked = [orjson.loads(text) for text in seat.received]
     return [name for view in asked for name in view.get("legal", ())]
 
@@ -252,7 +258,7 @@ async def test_only_the_organiser_names_other_players(visit: Visit) -> None:
     ("form", "reason"),
     [
         ({"game": "tic_tac_to"}, "did you mean"),
-        ({"game": "tic_tac_toe", "seat.x": "bot/random"}, "exactly one seat"),
+        ({"game": "tic_tac_toe", "seat.x": "bot/random", "seat.o": "bot/random"}, "exactly one seat"),
         ({"game": "tic_tac_toe", "seat.x": "me", "seat.o": "me"}, "exactly one seat"),
         ({"game": "tic_tac_toe", "seat.o": "bot/nobody"}, "unknown player"),
         ({"game": "tic_tac_toe", "seat.o": "human"}, "unknown player"),
@@ -296,11 +302,54 @@ async def test_failing_model_voids_the_game(visit: Visit, tmp_path: Path) -> Non
 async def test_browser_that_never_reads_is_dropped(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ludens.web.socket.SEND_SECONDS", 0.3)
     visitor = visit()
-    path, seat = await begin(visitor, "tic_tac_toe", **{"seat.x": "me", "seat.o": "friend"})
-    await seat.next()
-    transport = seat.socket._response.connection.transport
-    transport.pause_reading()
-    from ludens.web import play as play_pages
+    path, seat = await begin(visitor, "tic_tac_toe", **{"seat.x": "me", "seat.o": "bot/random"})
+    await seat.turn()
+    session = visitor.app[TABLES].get(path.split("/")[2])
+    assert session is not None
+    here = session.seats["x"]
+    assert seat.socket._conn is not None
+    seat.socket._conn.transport.pause_reading()  # type: ignore[union-attr]
+    async with asyncio.timeout(10):
+        while here.listener is not None:  # the buffers of the system fill up first
+            session.changed()
+            await asyncio.sleep(0)
+    assert session.playing
+    seat = await visitor.sit(path)
+    assert (await seat.next())["turn"] == 1
 
-    app = play_pages
-    assert app
+
+async def test_idle_sessions_are_forgotten(visit: Visit, tmp_path: Path) -> None:
+    visitor = visit()
+    path, seat = await begin(visitor, "tic_tac_toe", **{"seat.x": "me", "seat.o": "bot/random"})
+    await seat.turn()
+    tables = visitor.app[TABLES]
+    session = tables.get(path.split("/")[2])
+    assert session is not None
+    tables.forget(0.01)
+    assert session.playing
+    await seat.socket.close()
+    await asyncio.sleep(0.05)
+    tables.forget(0.01)
+    await session.finished()
+    assert "left the game" in session.ended
+    tables.forget(0.01)
+    assert len(tables) == 0
+    assert (await visitor.get(path))[0] == 404
+
+
+async def test_number_of_sessions_is_bounded() -> None:
+    tables = Tables(most=1)
+    setup = Setup(make("tic_tac_toe"), {"x": "human", "o": "bot/random"})
+    first, second = (Session(setup, lambda setup: {}) for _ in range(2))
+    tables.add(first)
+    tables.add(second)  # nobody is at the first one
+    assert tables.get(first.id) is None
+    second.seats["x"].listener = Quiet()
+    with pytest.raises(HTTPServiceUnavailable):
+        tables.add(first)
+
+
+class Quiet:
+    def notify(self) -> None: ...
+
+    def replace(self) -> None: ...

@@ -114,10 +114,11 @@ async def start(request: web.Request) -> web.Response:
     game = make(form.get("game", ""), **options)
     people, specs = _players(game, form, request.app[ACCESS].is_organiser(request))
     setup = Setup(game, specs, _seed(form.get("seed", "0")))
-    plan_of(setup)  # whatever cannot be played or saved is refused now
     models = request.app[_MODELS]
+    # What cannot be played or saved is refused now. Agents come first: making a plan imports module:Class.
     for seat, made in _agents(setup, models).items():
         made.sit(game, seat, stream(0, "check"))
+    plan_of(setup)
     session = Session(setup, lambda setup: _agents(setup, models), _saver(request.app[_RUNS]))
     mine = session.seats[people[0]]
     session.owner = mine.seat

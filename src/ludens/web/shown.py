@@ -23,8 +23,7 @@ def shown_to(view: View, state: State, seat: str, ask: Ask | None) -> dict[str, 
     observation = ask.observation if ask else view.observe(state, seat, "both")
     shown: dict[str, Any] = {
         "name": view.public_name(state, seat),
-        # Sorted, here and below: the order of seats could tell who is who.
-        "waiting": sorted(view.public_name(state, each) for each in state.to_act if each != seat),
+        "waiting": _waiting(view, state, seat),
         "images": _images(observation),
         "text": observation.text,
         "notes": observation.notes,
@@ -38,6 +37,12 @@ def shown_to(view: View, state: State, seat: str, ask: Ask | None) -> dict[str, 
             **places_to_json(view.places(state, seat) if ask.listed else {}),
         }
     return shown
+
+
+def _waiting(view: View, state: State, seat: str) -> str:
+    """Whom the seat waits for. Who acts at the same time, and who does not, may tell who is who."""
+    others = [each for each in state.to_act if each != seat]
+    return "the others" if len(state.to_act) > 1 else view.public_name(state, others[0]) if others else ""
 
 
 def _images(observation: Observation) -> list[dict[str, Any]]:
@@ -56,7 +61,7 @@ class MoveLog:
     def add(self, view: View, state: State, moves: Sequence[Move]) -> None:
         """Add the moves that led to this state."""
         named = {view.public_name(state, move.seat): move for move in moves}
-        for name, move in sorted(named.items()):
+        for name, move in sorted(named.items()):  # the order of seats may tell who is who, too
             public = view.public_action(state, move.seat, move.action)
             for seat, lines in self._lines.items():
                 own = seat == move.seat

@@ -50,7 +50,7 @@ function status(data, my_turn) {
   if (data.ended) return data.ended;
   const time = data.seconds === undefined ? "" : ` ${Math.ceil(data.seconds / 60)} min left.`;
   if (my_turn) return `Your turn, ${data.name}.${time}`;
-  return data.waiting && data.waiting.length ? `Waiting for ${data.waiting.join(", ")} …${time}` : `One moment …${time}`;
+  return data.waiting ? `Waiting for ${data.waiting} …${time}` : `One moment …${time}`;
 }
 
 function render_choice(data, my_turn, writing) {
