@@ -12,12 +12,17 @@ from ludens.web import home, play
 from ludens.web.pages import page, static
 from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
 from ludens.web.settings import Settings
+from ludens.web.study import pages as study
 
 LOG = logging.getLogger(__name__)
 _KEPT = ("Allow", "Retry-After")
 """Headers of an error that its page has too."""
 
-PARTS: tuple[Callable[[web.Application, Settings], None], ...] = (home.add_routes, play.add_routes)
+PARTS: tuple[Callable[[web.Application, Settings], None], ...] = (
+    home.add_routes,
+    play.add_routes,
+    study.add_routes,
+)
 """Each part of the app adds its routes, and what it needs at startup and shutdown."""
 
 

@@ -20,7 +20,7 @@ from ludens.agents.human import left_message
 from ludens.core.agent import Agent, Ask
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
-from ludens.core.errors import LudensError, UsageError
+from ludens.core.errors import UsageError
 from ludens.core.game import Game
 from ludens.core.observer import Observer, StepEvent
 from ludens.core.state import State
@@ -32,6 +32,8 @@ from ludens.web.shown import MoveLog, shown_to
 LOG = logging.getLogger(__name__)
 HUMAN = "human"
 """The spec of a person."""
+
+FAILED = "another player could not answer."
 
 
 class Listener(Protocol):
@@ -116,6 +118,7 @@ class Session(Observer):
         setup: The first game.
         agents: Makes the agents of the other seats of a game, anew for every one.
         save: Stores an episode; returns what people are told about it.
+        explain: Whether people are told why another player failed, which may tell what kind of player it is.
     """
 
     def __init__(
@@ -123,11 +126,12 @@ class Session(Observer):
         setup: Setup,
         agents: Callable[[Setup], Mapping[str, Agent]],
         save: Callable[[Setup, Episode], str] | None = None,
+        explain: bool = True,
     ) -> None:
         self.id = secrets.token_urlsafe(9)
         self.owner = ""
         """The seat of the person who began the session."""
-        self.setup, self._make_agents, self._save = setup, agents, save
+        self.setup, self._make_agents, self._save, self._explain = setup, agents, save, explain
         self.seats = {seat: PersonSeat(seat) for seat in setup.people}
         self.state: State | None = None
         self.deadline: float | None = None
@@ -148,7 +152,7 @@ class Session(Observer):
 
     def begin(self) -> None:
         """Begin the game, once all people are there."""
-        if self._task is None and all(seat.joined for seat in self.seats.values()):
+        if self._task is None and not self.ended and all(seat.joined for seat in self.seats.values()):
             loop = asyncio.get_running_loop()
             limit = self.setup.seconds
             self.game_number += 1
@@ -160,7 +164,7 @@ class Session(Observer):
 
     def again(self, setup: Setup) -> None:
         """Play another game with the same people."""
-        if self._task is None or not self._task.done():
+        if not self.ended or (self._task is not None and not self._task.done()):
             return
         self.setup, self._task, self.episode, self.ended, self.saved = setup, None, None, "", ""
         self.begin()
@@ -178,13 +182,12 @@ class Session(Observer):
                 observer=self,
                 void_on_error=True,
             )
-            self.ended = self.ended or _ending(episode)
+            self.ended = self.ended or _ending(episode, self._explain)
             if self._save is not None:
                 self.saved = self._save(setup, episode)
         except UsageError as error:
-            self.ended = f"The game cannot go on: {error}"
-        except LudensError as error:
-            self.ended = f"The game is void: {error}"
+            LOG.error("a game of %s cannot go on: %s", setup.game.name, error)
+            self.ended = f"The game is void: {error if self._explain else FAILED}"
         except Exception:
             LOG.exception("a game of %s failed", setup.game.name)
             self.ended = "The game is void because of an error in Ludens; the terminal shows it."
@@ -198,7 +201,10 @@ class Session(Observer):
 
     def leave(self, seat: str) -> None:
         """A person leaves: the game is void, and everybody is told at once."""
-        if self.playing:
+        if self._task is None:
+            self.ended = "The game did not begin: somebody did not come."
+            self.changed()
+        elif self.playing:
             name = view_of(self.setup.game, self.setup.render, self.setup.seed).public_name(self.state, seat)
             self.ended = f"The game is void: {left_message(name)}"
             for each in self.seats.values():
@@ -277,13 +283,13 @@ class Session(Observer):
         return shown
 
 
-def _ending(episode: Episode) -> str:
+def _ending(episode: Episode, explain: bool) -> str:
     """Why an episode is over, for people."""
     return {
         "done": "The game is over.",
         "horizon": "The game has reached its last step.",
         "forfeit": f"{episode.culprit} has lost: out of time, or without a legal move.",
-        "void": f"The game is void: {episode.error}",
+        "void": f"The game is void: {episode.error if explain else FAILED}",
     }[episode.status]
 
 
