@@ -49,6 +49,7 @@ class Seat:
         self.socket = socket
         self.received: list[str] = []
         self.view: dict[str, Any] = {}
+        self.answered = 0
 
     async def next(self, until: Callable[[dict[str, Any]], object] = lambda view: True) -> dict[str, Any]:
         """The next snapshot of which something holds."""
@@ -63,14 +64,18 @@ class Seat:
                     return self.view
 
     async def turn(self) -> dict[str, Any]:
-        """The next question, or the end."""
-        last = self.view.get("turn")
-        return await self.next(
-            lambda view: view["ended"] or (view["turn"] not in (None, last) or view.get("refused"))
-        )
+        """The question that is not yet answered, or the end."""
+        if self.view and self._due(self.view):
+            return self.view
+        return await self.next(self._due)
+
+    def _due(self, view: dict[str, Any]) -> bool:
+        return bool(view["ended"]) or view["turn"] not in (None, self.answered)
 
     async def move(self, text: str, turn: int | None = None) -> None:
-        await self.send({"move": text, "turn": self.view["turn"] if turn is None else turn})
+        """Answer the question, or the one with this number."""
+        self.answered = self.view["turn"] if turn is None else turn
+        await self.send({"move": text, "turn": self.answered})
 
     async def send(self, message: Any) -> None:
         await self.socket.send_str(message if isinstance(message, str) else orjson.dumps(message).decode())

@@ -228,7 +228,7 @@ async def test_leaving_voids_the_game_and_tells_the_other(visit: Visit, tmp_path
     verify(episode)
     status, _, _ = await one.post(f"{x.socket._response.url.path.removesuffix('/socket')}/again")
     assert status == 200
-    assert (await x.turn())["game"] == 2
+    await x.next(lambda view: view["game"] == 2 and view["turn"])
 
 
 @pytest.mark.parametrize("path", ["", "/socket", "/join/forged"])
@@ -296,7 +296,7 @@ async def test_failing_model_voids_the_game(visit: Visit, tmp_path: Path) -> Non
     [folder] = (tmp_path / "runs").iterdir()
     assert saved(folder).culprit == "o"
     assert (await visitor.post(f"{path}/again"))[0] == 200
-    assert (await seat.turn())["game"] == 2
+    await seat.next(lambda view: view["game"] == 2 and view["turn"])
 
 
 async def test_browser_that_never_reads_is_dropped(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
+from weakref import WeakSet
 
 from aiohttp import web
 
@@ -31,7 +32,7 @@ from ludens.web.saved import plan_of, save_game, spec_of
 from ludens.web.security import ACCESS, checks_own_token
 from ludens.web.sessions import HUMAN, PersonSeat, Session, Setup
 from ludens.web.settings import Settings
-from ludens.web.socket import serve
+from ludens.web.socket import SOCKETS, close_all, serve
 from ludens.web.tables import Tables
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ _RUNS = web.AppKey("runs", Path)
 
 def add_routes(app: web.Application, settings: Settings) -> None:
     """Add the pages, and close all games when the server stops."""
-    app[TABLES], app[_MODELS], app[_RUNS] = Tables(), {}, settings.runs
+    app[TABLES], app[_MODELS], app[_RUNS], app[SOCKETS] = Tables(), {}, settings.runs, WeakSet()
     app.router.add_get("/play", choose)
     app.router.add_post("/play", start)
     app.router.add_get("/play/{session}/{seat}", show)
@@ -57,6 +58,7 @@ def add_routes(app: web.Application, settings: Settings) -> None:
     app.router.add_get("/play/{session}/{seat}/socket", connect)
     app.router.add_post("/play/{session}/{seat}/again", again)
     app.cleanup_ctx.append(_run_tables)
+    app.on_shutdown.append(close_all)
 
 
 async def _run_tables(app: web.Application) -> AsyncIterator[None]:

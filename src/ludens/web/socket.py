@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakSet
 
 import orjson
 from aiohttp import WSCloseCode, WSMsgType, web
@@ -17,6 +18,8 @@ from aiohttp import WSCloseCode, WSMsgType, web
 from ludens.web.security import MAX_BODY, RateLimit
 from ludens.web.sessions import Session
 
+SOCKETS = web.AppKey("sockets", WeakSet[web.WebSocketResponse])
+"""All that are open: a server that stops closes them first."""
 HEARTBEAT = 20.0
 """Seconds between pings; a browser that does not answer one within half of that is dropped."""
 SEND_SECONDS = 15.0
@@ -65,11 +68,19 @@ class Browser:
                 return
 
 
+async def close_all(app: web.Application) -> None:
+    """Close every connection; browsers connect again when the server is back."""
+    sockets = app[SOCKETS]
+    stopped = WSCloseCode.GOING_AWAY
+    await asyncio.gather(*(socket.close(code=stopped, message=b"stopped") for socket in list(sockets)))
+
+
 async def serve(request: web.Request, session: Session, seat: str) -> web.WebSocketResponse:
     """Connect a browser to a seat until it leaves."""
     here = session.seats[seat]
     socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_BODY, compress=False)
     await socket.prepare(request)
+    request.app[SOCKETS].add(socket)
     browser = Browser(socket, lambda: session.snapshot(seat))
     here.connect(browser)
     session.begin()

@@ -40,7 +40,6 @@ function render() {
     item.textContent = `${line.name}: ${line.action || "(nothing)"}`;
     return item;
   });
-  show("moves", data.log.length > 0);
   show("leave", !data.ended && data.game > 0);
   render_end(data);
 }
@@ -54,12 +53,15 @@ function status(data, my_turn) {
 }
 
 function render_choice(data, my_turn, writing) {
-  show("choice", my_turn);
+  // While others move, the last choice stays where it is, so that nothing jumps.
+  show("choice", data.game > 0 && !data.ended);
+  element("choice").inert = !my_turn;
   element("choice").removeAttribute("aria-busy");
+  if (!my_turn) return;
   show("say", writing);
   element("instruction").textContent = data.instruction || "";
   if (writing) element("words").maxLength = data.text_limit;
-  const named = my_turn ? (writing ? Object.keys(data.actions || {}) : data.legal) : [];
+  const named = writing ? Object.keys(data.actions || {}) : data.legal;
   const key = JSON.stringify([data.turn, named, data.refused]);
   if (element("actions").dataset.key === key) return;
   element("actions").dataset.key = key;
@@ -110,7 +112,8 @@ function render_end(data) {
     return cell;
   });
   element("answer").textContent = data.answer ? `The right answer: ${data.answer}` : "";
-  element("saved").textContent = data.saved || "";
+  const saved = element("saved");
+  if (saved) saved.textContent = data.saved || "";
 }
 
 function send_words() {
