@@ -13,8 +13,9 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median, quantiles
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import orjson
@@ -24,42 +25,50 @@ from ludens.bench import Row
 from ludens.core.random import stream
 
 PEOPLE, P95_MS = 200, 50.0
-THINK_SECONDS = (0.5, 1.5)
+CPU_MS = 1000 / PEOPLE
+"""With more, one core could not answer so many people who move once a second."""
+_FASTEST, _SLOWEST = 0.5, 1.5
+"""Seconds that people think."""
 _GAME = {"game": "breakthrough", "seat.black": "me", "seat.white": "bot/random"}
 
 
 def play_rows(seconds: float) -> Iterator[Row]:
     """People play against a bot; a move ends when the picture of the next turn has arrived."""
     people = PEOPLE if seconds >= 1 else 4
-    waits = measure_moves(people, max(2.0, 10 * seconds))
+    waits, cpu = measure_moves(people, max(2.0, 10 * seconds))
     p95 = quantiles(waits, n=20)[-1]
     note = f"median {median(waits):.1f} ms, {len(waits):,} moves, one core for the server"
     yield Row(f"move with {people} people playing, p95", p95, "ms", P95_MS, note=note)
+    yield Row("CPU of the server for one move", cpu, "ms", CPU_MS, note="one move a person and second")
 
 
-def measure_moves(people: int, seconds: float) -> list[float]:
-    """The milliseconds of every move of so many people."""
+def measure_moves(people: int, seconds: float) -> tuple[list[float], float]:
+    """The milliseconds of every move of so many people, and those of the server's CPU for one."""
+    before = getrusage(RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as runs:
         command = [sys.executable, "-m", "ludens.bench.web_play", runs]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
                 assert server.stdout is not None
-                root = f"http://127.0.0.1:{int(server.stdout.readline())}"
-                return asyncio.run(_play(root, people, seconds))
+                port, starting = server.stdout.readline().split()
+                waits = asyncio.run(_play(f"http://127.0.0.1:{port}", people, seconds))
             finally:
                 server.terminate()
+    after = getrusage(RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - float(starting)
+    return waits, used / len(waits) * 1000  # a little too much: the moves before everybody has arrived
 
 
 async def _play(root: str, people: int, seconds: float) -> list[float]:
     waits: list[float] = []
-    end = perf_counter() + seconds + people / 100  # people arrive one after the other
-    await asyncio.gather(*(_person(root, number, end, waits) for number in range(people)))
+    begin = perf_counter() + people / 50 + 1  # when all have arrived, one after the other
+    await asyncio.gather(*(_person(root, number, begin, begin + seconds, waits) for number in range(people)))
     return waits
 
 
-async def _person(root: str, number: int, end: float, waits: list[float]) -> None:
+async def _person(root: str, number: int, begin: float, end: float, waits: list[float]) -> None:
     random = stream(number, "bench", "person")
-    await asyncio.sleep(number / 100)
+    await asyncio.sleep(number / 50)
     async with ClientSession(root, cookie_jar=CookieJar(unsafe=True), headers={"Origin": root}) as http:
         async with http.post("/play", data={**_GAME, "seed": str(number)}) as reply:
             reply.raise_for_status()
@@ -67,9 +76,7 @@ async def _person(root: str, number: int, end: float, waits: list[float]) -> Non
         async with http.ws_connect(f"{base}/socket") as socket:
             view, turn = await _asked(socket, 0), 0
             while perf_counter() < end:
-                await asyncio.sleep(
-                    THINK_SECONDS[0] + random.random() * (THINK_SECONDS[1] - THINK_SECONDS[0])
-                )
+                await asyncio.sleep(_FASTEST + random.random() * (_SLOWEST - _FASTEST))
                 if view["ended"]:
                     (await http.post(f"{base}/again")).release()
                     view = await _asked(socket, turn, ends=False)
@@ -79,7 +86,8 @@ async def _person(root: str, number: int, end: float, waits: list[float]) -> Non
                 started = perf_counter()
                 await socket.send_str(move)
                 view = await _asked(socket, turn)
-                waits.append((perf_counter() - started) * 1000)
+                if started > begin:
+                    waits.append((perf_counter() - started) * 1000)
 
 
 async def _asked(socket: ClientWebSocketResponse, turn: int, ends: bool = True) -> dict[str, Any]:
@@ -101,7 +109,7 @@ async def _serve(runs: Path) -> None:
     runner = web.AppRunner(make_app(Settings(runs), RateLimit(1e6, 1e6)), access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    print(runner.addresses[0][1], flush=True)
+    print(runner.addresses[0][1], process_time(), flush=True)
     await asyncio.Event().wait()
 
 
