@@ -210,7 +210,7 @@ async def test_every_response_has_the_policy(serve: Serve) -> None:
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
         assert headers["X-Content-Type-Options"] == "nosniff"
-        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Referrer-Policy"] == "same-origin"
 
 
 async def test_a_page_has_no_script_or_style_of_its_own(serve: Serve) -> None:

@@ -40,10 +40,14 @@ def web(
     no_open: Annotated[
         bool, Parameter(name="--no-open", negative="", show_default=False, help="Do not open a browser.")
     ] = False,
+    study: Annotated[
+        Path | None, Parameter(help="A study to conduct: consent, questionnaires, tasks for participants.")
+    ] = None,
     suite: SuiteName = None,
 ) -> None:
     """Serve the browser app: games, runs while they are played, replays of episodes."""
     from ludens.run.task import import_suite
+    from ludens.suites.people.file import read_study
     from ludens.web.security import Access
     from ludens.web.settings import Settings
 
@@ -52,7 +56,7 @@ def web(
     import_suite(suite or "")
     access = Access(host, tuple(each.lower() for each in name), token or "")
     try:
-        asyncio.run(_serve(Settings(runs, access), port, not no_open))
+        asyncio.run(_serve(Settings(runs, access, read_study(study) if study else None), port, not no_open))
     except KeyboardInterrupt:
         print("Stopped.")
 
@@ -61,9 +65,10 @@ async def _serve(settings: Settings, port: int, open_page: bool) -> None:
     from aiohttp.web import AppRunner, TCPSite
 
     from ludens.web.app import make_app
+    from ludens.web.study.pages import study_path
 
-    access = settings.access
-    runner = AppRunner(make_app(settings), access_log=None, shutdown_timeout=2)
+    access, app = settings.access, make_app(settings)
+    runner = AppRunner(app, access_log=None, shutdown_timeout=2)
     await runner.setup()
     try:
         site = TCPSite(runner, access.host, port)
@@ -77,6 +82,9 @@ async def _serve(settings: Settings, port: int, open_page: bool) -> None:
         print(f"Ludens is at {mine}", flush=True)
         if access.token:
             print(f"For visitors: {address}/?token={access.token}", flush=True)
+        if path := study_path(app):
+            print(f"For participants of the study: {address}{path}", flush=True)
+            print(f"Its progress: {address}{path}/progress?token={access.organiser}", flush=True)
         print("Press Ctrl-C to stop.", flush=True)
         if open_page:
             await asyncio.to_thread(_open, mine)

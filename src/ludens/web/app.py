@@ -8,11 +8,12 @@ from collections.abc import Callable
 from aiohttp import web
 
 from ludens.core.errors import UsageError
-from ludens.web import episodes, home, runs
+from ludens.web import episodes, home, play, runs
 from ludens.web.pages import page, static
 from ludens.web.rendering import RENDERER, Renderer
 from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
 from ludens.web.settings import Settings
+from ludens.web.study import pages as study
 
 LOG = logging.getLogger(__name__)
 _KEPT = ("Allow", "Retry-After")
@@ -22,6 +23,8 @@ PARTS: tuple[Callable[[web.Application, Settings], None], ...] = (
     home.add_routes,
     runs.add_routes,
     episodes.add_routes,
+    play.add_routes,
+    study.add_routes,
 )
 """Each part of the app adds its routes, and what it needs at startup and shutdown."""
 

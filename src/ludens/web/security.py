@@ -35,7 +35,7 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # with no-referrer, browsers send forms with the origin "null"
     "X-Content-Type-Options": "nosniff",
 }
 """Of every response that does not set them itself."""

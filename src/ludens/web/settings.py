@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ludens.suites.people.file import StudyFile
 from ludens.web.security import Access
 
 
@@ -15,3 +16,5 @@ class Settings:
     runs: Path = Path("runs")
     """The folder whose runs are shown."""
     access: Access = field(default_factory=Access)
+    study: StudyFile | None = None
+    """The study to conduct."""
