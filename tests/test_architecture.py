@@ -49,6 +49,7 @@ SOUND = {
     "bench/__init__.py": "",
     "evaluation.py": "from ludens.run import task",
     "cli/__init__.py": "from ludens import __version__, loop\ndef main(): ...",
+    "web/__init__.py": "",
     "cli/check.py": "from ludens import __version__",
 }
 

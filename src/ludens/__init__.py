@@ -35,6 +35,8 @@ _PUBLIC = {
     "LudensError": "ludens.core.errors",
     "Game": "ludens.core.game",
     "Observer": "ludens.core.observer",
+    "Place": "ludens.core.places",
+    "Places": "ludens.core.places",
     "option": "ludens.core.options",
     "Stream": "ludens.core.random",
     "stream": "ludens.core.random",
@@ -77,6 +79,8 @@ if TYPE_CHECKING:
     from ludens.core.legal import Legal as Legal
     from ludens.core.observer import Observer as Observer
     from ludens.core.options import option as option
+    from ludens.core.places import Place as Place
+    from ludens.core.places import Places as Places
     from ludens.core.random import Stream as Stream
     from ludens.core.random import stream as stream
     from ludens.core.registry import GAMES as GAMES

@@ -25,6 +25,7 @@ BENCHES: dict[str, str] = {
     "spy": "ludens.bench.spy:rows",
     "viki": "ludens.bench.viki:rows",
     "vs-bench": "ludens.bench.vs_bench:rows",
+    "web": "ludens.bench.web:rows",
 }
 """Name to "module:function"; the first line of the function's docstring says what is measured."""
 

@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ludens.cli.models:models",
         "List model providers; `models test SPEC` tests one.",
     ),
+    "web": ("ludens.cli.web:web", "Serve the browser app: games, live runs, replays."),
     "bench": ("ludens.cli.bench:bench", "Run benchmarks on this machine."),
     "check": ("ludens.cli.check:check", "Show installed packages and how to install missing ones."),
 }

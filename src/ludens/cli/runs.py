@@ -13,6 +13,9 @@ from ludens.cli.arguments import Json, SuiteName
 from ludens.cli.output import json_out, table
 from ludens.core.errors import BadFile, UsageError
 
+_WIDEST = 60
+"""Characters of a suite: those that people have played name everything in their options."""
+
 
 def runs(
     folder: Annotated[Path, Parameter(help="Folder to search, with its subfolders.")] = Path("runs"),
@@ -76,4 +79,5 @@ def _row(run: dict[str, Any]) -> tuple[str, ...]:
     if "error" in run:
         return run["folder"], run["error"], "", "", "", changed
     done = f"{run['done']:,} of {run['planned']:,}"
-    return run["folder"], run["suite"], ", ".join(run["entrants"]), done, f"{run['void']:,}", changed
+    suite = run["suite"] if len(run["suite"]) <= _WIDEST else run["suite"][: _WIDEST - 3] + "..."
+    return run["folder"], suite, ", ".join(run["entrants"]), done, f"{run['void']:,}", changed

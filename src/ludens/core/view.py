@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
+from ludens.core.places import Places
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat
 from ludens.core.state import State
@@ -104,6 +105,14 @@ class View(ABC):
     def images(self, state: Any, seat: str) -> tuple[Picture, ...]:
         """All pictures shown to the seat; one unless a game shows several (recent frames, pages)."""
         return (self.image(state, seat),)
+
+    def places(self, state: Any, seat: str) -> Places:
+        """Where the seat's actions are on the last of its pictures; empty where nothing can be clicked.
+
+        Only legal actions of a seat that must act have places. Where the action is a text, the keys are texts
+        that can be sent, as a whole or as lines of a message.
+        """
+        return {}
 
     def notes(self, state: Any, seat: str) -> str:
         """Text shown to the seat in every modality."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ludens.core.errors import BadOption, UnknownName
+from ludens.core.places import Place
 from ludens.draw import fonts
 from ludens.draw.canvas import Box, Canvas
 from ludens.draw.picture import Picture
@@ -54,6 +55,11 @@ class Board:
         """The pixel at the centre of a cell."""
         x, y, px = self.cell(row, column)
         return x + px // 2, y + px // 2
+
+    def place(self, row: int, column: int) -> Place:
+        """Where a cell is on the picture."""
+        x, y, px = self.cell(row, column)
+        return Place.of_pixels((x, y, px, px), self.base.width, self.base.height)
 
     def ground(self, row: int, column: int) -> str:
         """The name of the background colour of a cell."""

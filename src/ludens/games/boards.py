@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
+from ludens.core.places import Place, Places
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat, fold
 from ludens.core.view import Picture, View
@@ -110,6 +111,31 @@ class BoardView(View):
         rows, columns = range(self.rows), range(self.columns)
         return [self.row_label(row) + self.column_label(column) for row in rows for column in columns]
 
+    def squares(self, move: str) -> Sequence[str]:
+        """The cells that a move names, in the order in which they are clicked; none for a pass."""
+        return (move,) if move in self._positions else ()
+
+    @cached_property
+    def _positions(self) -> Mapping[str, tuple[int, int]]:
+        return {name: divmod(number, self.columns) for number, name in enumerate(self.cells())}
+
+    @cached_property
+    def _cell_places(self) -> Mapping[str, Place]:
+        return {name: self.board.place(*position) for name, position in self._positions.items()}
+
+    def clickable(self) -> Sequence[str]:
+        """Every move that can be clicked on this board, valid now or not."""
+        return self._answers
+
+    def places(self, state: Any, seat: str) -> Places:
+        return self.places_of(state.legal(seat))
+
+    def places_of(self, moves: Iterable[str]) -> Places:
+        """The cells of any moves, valid now or not; moves that name no cell have no place."""
+        where = self._cell_places
+        paths = {move: tuple(where[square] for square in self.squares(move)) for move in moves}
+        return {move: path for move, path in paths.items() if path}
+
     def image(self, state: Any, seat: str) -> Picture:
         return self.draw(self.matrix(state))
 
@@ -159,21 +185,13 @@ class TurnView(BoardView):
         """The name of a seat in the picture."""
         return seat
 
-    def squares(self, move: str) -> Sequence[str]:
-        """The cells that a move names; none for a pass."""
-        return (move,) if move in self._places else ()
-
-    @cached_property
-    def _places(self) -> Mapping[str, tuple[int, int]]:
-        return {name: divmod(number, self.columns) for number, name in enumerate(self.cells())}
-
     def image(self, state: SpielState, seat: str) -> Picture:
         canvas, sheet = self._drawn.canvas(self.matrix(state)), self.board.sheet
         words = f"{self.player(state.to_act[0])} to move" if state.to_act else "game over"
         for mover, move in state.last.items():
             squares = self.squares(move)
             for square in squares:
-                self.board.outline(canvas, *self._places[square])
+                self.board.outline(canvas, *self._positions[square])
             if not squares:
                 words += f", {self.player(mover)} passed"
         x, y = self.board.x, sheet.size - sheet.px(_STATUS / 2 + 4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -284,6 +284,11 @@ def _hash_templates(folder: Path) -> str:
 
 def versions() -> dict[str, str]:
     """The versions of Python and of the packages that determine what is played."""
+    return dict(_versions())
+
+
+@lru_cache(maxsize=1)
+def _versions() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
     made = {"python": platform.python_version()}

@@ -21,6 +21,7 @@ from ludens.testing.episodes import (
     replay_renders_the_same_pictures,
     roles_fallbacks_and_rewards_are_valid,
 )
+from ludens.testing.places import places_can_be_clicked
 from ludens.testing.replies import reader_accepts_legal_actions, reader_rejects_everything_else
 from ludens.testing.states import (
     any_text_is_handled,
@@ -63,6 +64,7 @@ RULES: tuple[Rule, ...] = (
     pictures_have_the_requested_size,
     rendering_has_no_side_effects,
     picture_and_text_agree,
+    places_can_be_clicked,
     hidden_information_stays_hidden,
     random_future_stays_hidden,
     reader_accepts_legal_actions,

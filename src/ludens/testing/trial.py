@@ -186,6 +186,7 @@ def sight(view: View, state: State, seat: str) -> Mapping[str, object]:
         "pictures": tuple(picture.hash for picture in view.images(state, seat)),
         "text": text_of(view, state, seat),
         "notes": view.notes(state, seat),
+        "places": dict(view.places(state, seat)),
         "rules": view.rules(seat),
         "legal actions": legal,
         "turn": seat in state.to_act,

@@ -54,6 +54,18 @@ class ChessView(TurnView):
     def answers(self) -> list[str]:
         return [start + end for start in self.cells() for end in self.cells() if start != end]
 
+    def clickable(self) -> list[str]:
+        """Promotions included: from the second last rank to the last, at most one file aside."""
+        promotions = [
+            f"{start}{before}{end}{last}{piece}"
+            for before, last in ((7, 8), (2, 1))
+            for start in "abcdefgh"
+            for end in "abcdefgh"
+            if abs(ord(start) - ord(end)) <= 1
+            for piece in "qrbn"
+        ]
+        return [*self._answers, *promotions]
+
     def matrix(self, state: SpielState) -> Matrix:
         code = {mark: number for number, mark in self.marks.items()}
         placement = state.spiel.board().to_fen().split()[0]

@@ -9,6 +9,12 @@ from ludens.draw import Canvas, SpriteSheet
 Box = tuple[int, int, int, int]
 """x, y, width, height, in pixels."""
 
+
+def centred(x: int, y: int, width: int, height: int) -> Box:
+    """The box of a sprite of this size whose centre is at (x, y)."""
+    return x - width // 2, y - height // 2, width, height
+
+
 HEAD = 72
 """Height of the header in units; a picture is 512 units wide."""
 
@@ -46,8 +52,14 @@ class PanelLayout:
         canvas.fill(px(282), px(6), px(120), px(28), "white")
         canvas.frame(px(282), px(6), px(120), px(28), "line")
 
-    def canvas(self, head: Head) -> tuple[Canvas, Box]:
-        """A canvas with the header drawn, and the box (x, y, width, height) left for the puzzle."""
+    @property
+    def box(self) -> Box:
+        """The box left for the puzzle."""
+        head, side = self._sheet.px(HEAD), self._sheet.size
+        return 0, head, side, side - head
+
+    def canvas(self, head: Head) -> Canvas:
+        """A canvas with the header drawn."""
         sheet, px = self._sheet, self._sheet.px
         canvas = self._base.copy()
         for index, digit in enumerate(head.serial):
@@ -60,7 +72,7 @@ class PanelLayout:
         # The word below names the colour: its letter would be one more sign to explain.
         canvas.centre(sheet.led(hue, px(34), "panel", on, letter=" "), px(462), px(26))
         canvas.text(px(462), px(57), word, self._small, ground="panel", anchor="mm", bold=head.light != "off")
-        return canvas, (0, px(HEAD), sheet.size, sheet.size - px(HEAD))
+        return canvas
 
     def _draw_mistakes(self, canvas: Canvas, head: Head) -> None:
         """A box for every mistake allowed, crossed when made; a number where there are too many boxes."""

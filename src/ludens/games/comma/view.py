@@ -7,12 +7,13 @@ indented, so that no message can pass for the panel's answer or for the other se
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ludens.core.errors import Unreadable
+from ludens.core.places import Place, Places
 from ludens.core.random import Stream
 from ludens.core.reply import MessageFormat, ReplyFormat
 from ludens.core.state import Legal
@@ -68,6 +69,17 @@ class CommaView(View):
     def draw(self, canvas: Canvas, box: Box, puzzle: Any) -> None:
         """Draw the panel into the box (x, y, width, height, in pixels)."""
 
+    def boxes(self, box: Box, puzzle: Any) -> Mapping[str, Box]:
+        """Where the actions are on a panel drawn into the box; those that are nowhere on it are left out."""
+        return {}
+
+    def places(self, state: Dialogue, seat: str) -> Places:
+        """Of the Solver's actions, each of which is a line of its message."""
+        if seat != "solver" or seat not in state.to_act:
+            return {}
+        size, boxes = self.sheet.size, self.boxes(self._frame.box, state.puzzle)
+        return {action: (Place.of_pixels(box, size, size),) for action, box in boxes.items()}
+
     def values(self, seat: str) -> dict[str, object]:
         told = {"turns": self.game.last_turn, "puzzle": self.templates.fill("puzzle", seat=seat)}
         return {**super().values(seat), **told}
@@ -93,8 +105,8 @@ class CommaView(View):
 
     def images(self, state: Dialogue, seat: str) -> tuple[Picture, ...]:
         if seat == "solver":
-            canvas, box = self._frame.canvas(_head(state))
-            self.draw(canvas, box, state.puzzle)
+            canvas = self._frame.canvas(_head(state))
+            self.draw(canvas, self._frame.box, state.puzzle)
             return (canvas.picture(),)
         manual = state.manual
         if self._pages is None or self._pages[0] is not manual:

@@ -10,9 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from ludens.core.places import Places
 from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, draw_board, sprite_sheet
-from ludens.games.grid.cells import SIDE, name
+from ludens.games.grid.cells import AFTER, SIDE, name
 from ludens.games.grid.rules import SEATS, GridGame, GridState
 
 Stack = tuple[str, ...]
@@ -98,6 +99,16 @@ class GridView(View):
         self._board.outline(canvas, *divmod(state.cells[SEATS.index(seat)], SIDE))
         self._numbers(canvas, state)
         return canvas.picture()
+
+    def places(self, state: GridState, seat: str) -> Places:
+        """The player's own cell and those beside it; moves off the grid have no place."""
+        here = state.cells[SEATS.index(seat)]
+        leads = {action: AFTER[action][here] for action in state.legal(seat)}
+        return {
+            action: (self._board.place(*divmod(cell, SIDE)),)
+            for action, cell in leads.items()
+            if action == "STAY" or cell != here
+        }
 
     def _tile(self, things: Stack) -> Sprite:
         key = ("grid", self.game.name, things, self._room)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ludens.core.places import Place, Places
 from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, fonts, sprite_sheet
 from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
 from ludens.games.hanabi.rules import HanabiGame, HanabiState
-from ludens.games.hanabi.table import COLORS, Held, Sight
+from ludens.games.hanabi.table import COLORS, Held, Sight, read_move
 from ludens.games.hanabi.text import last_actions, tell, title
 
 HUES = ("red", "yellow", "green", "white", "blue")
@@ -65,7 +66,7 @@ class HanabiView(View):
         self._number = max(px(_NUMBER), fonts.line_height(self._sheet.font_px(12)) - 2)
         self._height = min(px(layout.card), px(layout.row) - layout.lines * self._line - self._number)
         self._brief = self._sheet.font_px(12) > px(12)
-        self._faces: dict[int | None, Sprite] = {}
+        self._faces: dict[int | None, Sprite] = {None: self._hint_card(None, -1, -1)}
         self._bands: dict[tuple[str, int], Sprite] = {}
         self._base = self._background()
 
@@ -96,18 +97,49 @@ class HanabiView(View):
         return tell(state.sight(seat), state.table.mover if state.to_act else None)
 
     def image(self, state: HanabiState, seat: str) -> Picture:
-        sight, layout, px = state.sight(seat), self._layout, self._sheet.px
+        sight = state.sight(seat)
         mover = state.table.mover if state.to_act else None
         canvas = self._base.copy()
         self._tokens(canvas, sight)
         self._fireworks(canvas, sight)
         self._discards(canvas, sight)
-        for number in range(self.shape.players):
-            player = (sight.me + 1 + number) % self.shape.players
-            row, column = divmod(number, layout.columns)
-            left, top = px(8 + 252 * column), px(layout.top + layout.row * row)
-            self._hand(canvas, sight, player, left, top, player == mover)
+        for offset in range(1, self.shape.players + 1):
+            player = (sight.me + offset) % self.shape.players
+            self._hand(canvas, sight, player, *self._hand_corner(offset), player == mover)
         return canvas.picture()
+
+    def places(self, state: HanabiState, seat: str) -> Places:
+        """Own cards, to play or discard one, and the whole hands of others, for hints to them."""
+        found, players, size = dict[str, tuple[Place]](), self.shape.players, self.render.size
+        for action in state.legal(seat):
+            move = read_move(action)
+            cards = [self._card_box(move.offset or players, slot) for slot in range(self.shape.hand)]
+            if not move.offset:
+                box = cards[move.value]
+            else:
+                held = len(state.table.hands[(state.table.mover + move.offset) % players])
+                (left, top, _, height), (last, _, width, _) = cards[0], cards[held - 1]
+                box = left, top, last + width - left, height
+            found[action] = (Place.of_pixels(box, size, size),)
+        return found
+
+    def _hand_corner(self, offset: int) -> tuple[int, int]:
+        """The top left pixel of the hand of the player so many seats further; one's own comes last."""
+        px, layout = self._sheet.px, self._layout
+        row, column = divmod(offset - 1, layout.columns)
+        return px(8 + 252 * column), px(layout.top + layout.row * row)
+
+    def _card_box(self, offset: int, slot: int) -> tuple[int, int, int, int]:
+        """The box of a card in that hand."""
+        left, top = self._hand_corner(offset)
+        height, width = self._faces[None].shape
+        y = top + self._line * self._layout.lines + self._number
+        return left + slot * self._step, y, width, height
+
+    @property
+    def _step(self) -> int:
+        """The distance between the cards of a hand."""
+        return round(self._height * 0.7) + self._sheet.px(self._layout.gap)
 
     def _background(self) -> Canvas:
         """Everything that is the same in every picture."""
@@ -171,7 +203,7 @@ class HanabiView(View):
         else:
             canvas.text(left, top + line + line // 2, said, font(11))
         y = top + line * layout.lines
-        step = round(self._height * 0.7) + px(layout.gap)
+        step = self._step
         for slot, held in enumerate(sight.hands[player]):
             x = left + slot * step
             canvas.text(x + step // 2, y + self._number // 2, str(slot), font(12), anchor="mm")

@@ -56,7 +56,7 @@ class MinesweeperView(BoardView):
         inks = ("ink", "line", "red", self._stone, *dict.fromkeys(self._inks))
         self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=("page", "red"))
         labels = ascii_uppercase[: self.rows], [self.column_label(column) for column in range(self.columns)]
-        self._board = draw_board(self._sheet, self.rows, self.columns, *labels, style="lines", labels="lt")
+        self.board = draw_board(self._sheet, self.rows, self.columns, *labels, style="lines", labels="lt")
 
     def values(self, seat: str) -> dict[str, object]:
         opening = self.templates.fill(f"opening {self._field.first}")
@@ -94,7 +94,7 @@ class MinesweeperView(BoardView):
         return [shown[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
 
     def _picture(self, matrix: Matrix, hit: int | None) -> Picture:
-        place, canvas = self._board, self._board.canvas()
+        place, canvas = self.board, self.board.canvas()
         tile, px = self._tile(), round(place.px * 0.66)
         for row, codes in enumerate(matrix):
             for column, code in enumerate(codes):
@@ -114,7 +114,7 @@ class MinesweeperView(BoardView):
 
     def _tile(self) -> Sprite:
         """A raised tile, lit from the top left."""
-        side, sheet = self._board.room(0.94), self._sheet
+        side, sheet = self.board.room(0.94), self._sheet
         edge, fill = max(1.5, side * 0.09), sheet.rgb(self._stone)
 
         def paint(draw: ImageDraw, s: float) -> None:
@@ -127,7 +127,7 @@ class MinesweeperView(BoardView):
 
     def _mine(self, ground: str) -> Sprite:
         """A ball with eight spikes, in a colour that contrasts with its ground."""
-        side, sheet = self._board.room(0.74), self._sheet
+        side, sheet = self.board.room(0.74), self._sheet
         body = max(BLACK, WHITE, key=lambda rgb: contrast(rgb, sheet.rgb(ground)))
 
         def paint(draw: ImageDraw, s: float) -> None:

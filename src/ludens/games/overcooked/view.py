@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ludens.core.places import Place, Places
 from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, sprite_sheet
 from ludens.games.overcooked.art import GROUNDS, HUES, INKS, Art
@@ -41,6 +42,19 @@ class OvercookedView(View):
     def images(self, state: OvercookedState, seat: str) -> tuple[Picture, ...]:
         return tuple(self._frame(frame, SEATS.index(seat)) for frame in state.frames)
 
+    def places(self, state: OvercookedState, seat: str) -> Places:
+        """The chef's own cell and those beside it; clicking the tile in front of the chef uses it."""
+        chef, tiles, size = state.snapshot.chefs[SEATS.index(seat)], self._kitchen.tiles, self.render.size
+        found = {}
+        for action in state.legal(seat):
+            way = chef.facing if action == "INTERACT" else action
+            cell = chef.cell + self._kitchen.steps.get(way, 0)
+            used = way == chef.facing and tiles[cell] != FLOOR
+            if action != "STAY" and used != (action == "INTERACT"):
+                continue  # a step against the tile in front has no effect, nor has using the floor
+            found[action] = (Place.of_pixels((*self._corner(cell), self._px, self._px), size, size),)
+        return found
+
     def _drawn(self, frame: Frame, me: int) -> Picture:
         canvas, font = self._bases[me].copy(), self._sheet.font_px(20)
         px, tiles, snapshot = self._sheet.px, self._kitchen.tiles, frame.snapshot
@@ -55,8 +69,12 @@ class OvercookedView(View):
         return canvas.picture()
 
     def _put(self, canvas: Canvas, cell: int, sprite: Sprite) -> None:
+        canvas.place(sprite, *self._corner(cell))
+
+    def _corner(self, cell: int) -> tuple[int, int]:
+        """The top left pixel of a tile."""
         row, column = divmod(cell, self._kitchen.width)
-        canvas.place(sprite, self._x + column * self._px, self._y + row * self._px)
+        return self._x + column * self._px, self._y + row * self._px
 
     def _background(self, me: int) -> Canvas:
         """Everything that is the same in every frame for this chef."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from ludens.core.errors import Illegal
+from ludens.core.places import Places
 from ludens.core.random import Stream
 from ludens.core.reply import ReplyFormat, labelled, without_reasoning
 from ludens.core.state import Legal
 from ludens.core.view import Picture, RenderOptions, View
+from ludens.games.boards import BoardView
 from ludens.games.rule.positions import board_game
 from ludens.games.rule.rules import Question, RuleQuestion
 
@@ -50,6 +53,15 @@ class RuleView(View):
 
     def text(self, state: Question, seat: str) -> str:
         return self._board.text(state.position, state.position.to_act[0])
+
+    def places(self, state: Question, seat: str) -> Places:
+        return self._clickable if seat in state.to_act else {}
+
+    @cached_property
+    def _clickable(self) -> Places:
+        """Of every move that can be clicked on the board: which of them are valid is the question."""
+        board = self._board
+        return board.places_of(board.clickable()) if isinstance(board, BoardView) else {}
 
     def notes(self, state: Question, seat: str) -> str:
         mover = state.position.to_act[0]

@@ -32,13 +32,14 @@ class SudokuView(BoardView):
         self._shade = "#{:02x}{:02x}{:02x}".format(*mix(colour("page"), colour("line"), 1, 6))
         inks, grounds = ("ink", "line", "accent"), ("page", self._shade)
         self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=grounds)
-        self._board = draw_board(
-            self._sheet, SIDE, SIDE, "ABCDEFGHI", "123456789", style="lines", labels="lt"
-        )
+        self.board = draw_board(self._sheet, SIDE, SIDE, "ABCDEFGHI", "123456789", style="lines", labels="lt")
         self._format = PlaceFormat()
 
     def format(self, state: SudokuState, seat: str) -> PlaceFormat:
         return self._format
+
+    def squares(self, move: str) -> tuple[str]:
+        return (move[:2],)
 
     def answers(self) -> list[str]:
         return [f"{cell}={digit}" for cell in self.cells() for digit in range(1, SIDE + 1)]
@@ -57,7 +58,7 @@ class SudokuView(BoardView):
         return self._picture(matrix, ())
 
     def _picture(self, matrix: Matrix, placed: Collection[int]) -> Picture:
-        canvas, px = self._board.canvas(), round(self._board.px * 0.66)
+        canvas, px = self.board.canvas(), round(self.board.px * 0.66)
         thin = frozenset(placed)
         for row, digits in enumerate(matrix):
             for column, digit in enumerate(digits):
@@ -67,17 +68,17 @@ class SudokuView(BoardView):
                 if row * SIDE + column in thin:
                     ground, ink, bold = "page", "accent", False
                 else:
-                    self._board.tint(canvas, row, column, ground)
-                self._board.put(canvas, row, column, self._sheet.text(str(digit), px, ink, ground, bold))
+                    self.board.tint(canvas, row, column, ground)
+                self.board.put(canvas, row, column, self._sheet.text(str(digit), px, ink, ground, bold))
         self._draw_lines(canvas)
         return canvas.picture()
 
     def _draw_lines(self, canvas: Canvas) -> None:
         """Thick lines around the boxes; drawn last, since shading a cell would overwrite them."""
-        x, y, length = self._board.x, self._board.y, self._board.px * SIDE
+        x, y, length = self.board.x, self.board.y, self.board.px * SIDE
         width = self._sheet.px(3.5 * self._sheet.theme.line_weight)
         for third in range(4):
-            offset = third * 3 * self._board.px
+            offset = third * 3 * self.board.px
             canvas.line(x, y + offset, x + length, y + offset, "line", width)
             canvas.line(x + offset, y, x + offset, y + length, "line", width)
 

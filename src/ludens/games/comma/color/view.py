@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PIL.ImageDraw import ImageDraw
 
 from ludens.draw import Canvas, Sprite
@@ -22,6 +24,13 @@ class ColorView(CommaView):
     inks = (*COLOURS, "white")
     grounds = ("page", "panel", "white")
 
+    def boxes(self, box: Box, puzzle: ColorPanel) -> Mapping[str, Box]:
+        px, side = self.sheet.px, self.sheet.px(SQUARE)
+        return {
+            action: (px(LEFT + n % SIDE * STEP), px(TOP + n // SIDE * STEP), side, side)
+            for n, action in enumerate(puzzle.actions)
+        }
+
     def draw(self, canvas: Canvas, box: Box, puzzle: ColorPanel) -> None:
         sheet, px = self.sheet, self.sheet.px
         rim = px(8)
@@ -39,8 +48,7 @@ class ColorView(CommaView):
             )
         canvas.text(px(LEFT - 26), px(TOP - 22), "row", sheet.font_px(11), "muted", anchor="mm")
         canvas.text(px(LEFT + 4 * STEP + 4), px(TOP - 22), "col", sheet.font_px(11), "muted", anchor="mm")
-        for n, colour in enumerate(puzzle.board):
-            x, y = px(LEFT + n % SIDE * STEP), px(TOP + n // SIDE * STEP)
+        for colour, (x, y, _, _) in zip(puzzle.board, self.boxes(box, puzzle).values(), strict=True):
             canvas.place(self.square(colour), x, y)
 
     def square(self, colour: str) -> Sprite:

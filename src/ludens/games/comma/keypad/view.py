@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ludens.draw import Canvas
 from ludens.games.comma.frame import Box
 from ludens.games.comma.keypad.rules import KeypadPanel
@@ -18,17 +20,25 @@ class KeypadView(CommaView):
     inks = ("black",)
     grounds = ("page", "panel", "white", "gray")
 
+    def boxes(self, box: Box, puzzle: KeypadPanel) -> Mapping[str, Box]:
+        (left, top, _, _), rim, key = self._plate(box), self.sheet.px(GAP), self.sheet.px(KEY)
+        step = key + rim
+        return {
+            action: (left + rim + index // 2 * step, top + rim + index % 2 * step, key, key)
+            for index, action in enumerate(puzzle.actions)
+        }
+
+    def _plate(self, box: Box) -> Box:
+        """The plate below the keys."""
+        left, top, width, height = box
+        side = 2 * self.sheet.px(KEY) + 3 * self.sheet.px(GAP)
+        return left + (width - side) // 2, top + (height - side) // 2, side, side
+
     def draw(self, canvas: Canvas, box: Box, puzzle: KeypadPanel) -> None:
         sheet, px = self.sheet, self.sheet.px
-        rim = px(GAP)
-        side = 2 * px(KEY) + 3 * rim
-        left, top, width, height = box
-        left, top = left + (width - side) // 2, top + (height - side) // 2
-        canvas.rounded(left, top, side, side, "gray")
-        for index, symbol in enumerate(puzzle.symbols):
-            x = left + rim + (index // 2) * (px(KEY) + rim)
-            y = top + rim + (index % 2) * (px(KEY) + rim)
-            canvas.rounded(x, y, px(KEY), px(KEY), "white", "gray")
+        canvas.rounded(*self._plate(box), "gray")
+        for symbol, (x, y, w, h) in zip(puzzle.symbols, self.boxes(box, puzzle).values(), strict=True):
+            canvas.rounded(x, y, w, h, "white", "gray")
             canvas.centre(
                 sprite(sheet, symbol, px(SYMBOL), "black", "white"),
                 x + px(KEY) // 2,

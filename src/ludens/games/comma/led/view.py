@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ludens.draw import Canvas
-from ludens.games.comma.frame import Box
+from ludens.games.comma.frame import Box, centred
 from ludens.games.comma.led.manual import COLOURS
 from ludens.games.comma.led.rules import LedPanel
 from ludens.games.comma.view import CommaView
@@ -29,6 +31,13 @@ class LedView(CommaView):
     inks = (*COLOURS, "black", "white", "highlight")
     grounds = ("page", "panel", "white", "highlight", "wood")
 
+    def boxes(self, box: Box, puzzle: LedPanel) -> Mapping[str, Box]:
+        px, side = self.sheet.px, self.sheet.px(BUTTON)
+        return {
+            action: centred(px(x), px(y), side, side)
+            for action, (x, y) in zip(puzzle.actions, CORNERS_AT, strict=True)
+        }
+
     def draw(self, canvas: Canvas, box: Box, puzzle: LedPanel) -> None:
         sheet, px = self.sheet, self.sheet.px
         small, lights = sheet.font_px(13), len(puzzle.lights)
@@ -47,7 +56,6 @@ class LedView(CommaView):
                 canvas.text(x, px(178), "done", small, words, ground, "mm")
             elif sheet.theme.lettered:
                 canvas.text(x, px(178), colour, small, words, ground, "mm", bold=True)
-        side = px(BUTTON)
         canvas.rounded(px(92), px(232), px(328), px(272), "panel")
-        for (x, y), letter in zip(CORNERS_AT, puzzle.letters, strict=True):
-            canvas.centre(sheet.button(letter, side, side, "wood", "panel"), px(x), px(y))
+        for letter, (x, y, w, h) in zip(puzzle.letters, self.boxes(box, puzzle).values(), strict=True):
+            canvas.place(sheet.button(letter, w, h, "wood", "panel"), x, y)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PIL.ImageDraw import ImageDraw
 
 from ludens.draw import Canvas, Overlay, Sprite
 from ludens.draw.palette import edge_of, letter_on, mix
 from ludens.draw.shapes import fill_shape, letters
 from ludens.games.comma.frame import Box
-from ludens.games.comma.maze.manual import COLOURS, Cell
+from ludens.games.comma.maze.manual import COLOURS, MOVES, Cell
 from ludens.games.comma.maze.manual import Maze as Plan
 from ludens.games.comma.maze.rules import MazePanel
 from ludens.games.comma.view import CommaView
@@ -23,6 +25,18 @@ class MazeView(CommaView):
 
     inks = (*COLOURS, "white", "gray", WALL)
     grounds = ("page", "panel", FREE, WALL)
+
+    def boxes(self, box: Box, puzzle: MazePanel) -> Mapping[str, Box]:
+        """The cells beside the mouse, and its own to check the position."""
+        row, column = puzzle.mouse
+        cells = {f"move_{way}": (row + down, column + right) for way, (down, right) in MOVES.items()}
+        cells["check_position"] = puzzle.mouse
+        inside = range(puzzle.maze.size)
+        return {
+            action: (*self.corner(cell), self.cell, self.cell)
+            for action, cell in cells.items()
+            if cell[0] in inside and cell[1] in inside
+        }
 
     def draw(self, canvas: Canvas, box: Box, puzzle: MazePanel) -> None:
         sheet, maze = self.sheet, puzzle.maze

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ludens.draw import Canvas
-from ludens.games.comma.frame import Box
+from ludens.games.comma.frame import Box, centred
 from ludens.games.comma.memory.manual import STAGES
 from ludens.games.comma.memory.rules import MemoryPanel
 from ludens.games.comma.view import CommaView
@@ -21,6 +23,13 @@ class MemoryView(CommaView):
     inks = ("white", "black", "green", "gray")
     grounds = ("page", "panel", "white", "black", "wood")
 
+    def boxes(self, box: Box, puzzle: MemoryPanel) -> Mapping[str, Box]:
+        px = self.sheet.px
+        return {
+            f"press_{label}": centred(px(x), px(y), px(BUTTON[0]), px(BUTTON[1]))
+            for label, (x, y) in zip(puzzle.labels, BUTTONS_AT, strict=True)
+        }
+
     def draw(self, canvas: Canvas, box: Box, puzzle: MemoryPanel) -> None:
         sheet, px = self.sheet, self.sheet.px
         x, y, w, h = map(px, DISPLAY)
@@ -29,9 +38,8 @@ class MemoryView(CommaView):
         shown = str(puzzle.display)
         canvas.text(x + w // 2, y + h // 2, shown, px(150), "white", "black", "mm", bold=True)
         canvas.rounded(px(34), px(324), px(360), px(164), "panel")
-        for (across, down), label in zip(BUTTONS_AT, puzzle.labels, strict=True):
-            button = sheet.button(str(label), px(BUTTON[0]), px(BUTTON[1]), "wood", "panel")
-            canvas.centre(button, px(across), px(down))
+        for label, (x, y, w, h) in zip(puzzle.labels, self.boxes(box, puzzle).values(), strict=True):
+            canvas.place(sheet.button(str(label), w, h, "wood", "panel"), x, y)
         canvas.rounded(px(412), px(94), px(80), px(394), "panel")
         for stage, (across, down) in enumerate(LIGHTS_AT):
             done = stage < len(puzzle.pressed)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ludens.draw import Canvas
-from ludens.games.comma.frame import Box
+from ludens.games.comma.frame import Box, centred
 from ludens.games.comma.password.rules import PasswordPanel
 from ludens.games.comma.view import CommaView
 
@@ -17,9 +19,18 @@ class PasswordView(CommaView):
     inks = ("black", "blue")
     grounds = ("page", "panel", "white", "wood", "gray")
 
+    def boxes(self, box: Box, puzzle: PasswordPanel) -> Mapping[str, Box]:
+        px, (_, top, width, _) = self.sheet.px, box
+        found = {}
+        for slot in range(len(puzzle.word)):
+            x, y = width // 2 + px(STEP) * (slot - 2), top + px(174)
+            for direction, middle in (("up", y - px(92)), ("down", y + px(92))):
+                found[f"{direction}_button_{slot + 1}"] = centred(x, middle, px(WINDOW[0]), px(56))
+        return {**found, "submit": centred(width // 2, top + px(376), px(190), px(62))}
+
     def draw(self, canvas: Canvas, box: Box, puzzle: PasswordPanel) -> None:
         sheet, px = self.sheet, self.sheet.px
-        _, top, width, _ = box
+        boxes, (_, top, width, _) = self.boxes(box, puzzle), box
         canvas.rounded(px(16), top + px(20), width - px(32), px(300), "wood")
         for slot, letter in enumerate(puzzle.word):
             x, y = width // 2 + px(STEP) * (slot - 2), top + px(174)
@@ -27,10 +38,12 @@ class PasswordView(CommaView):
             canvas.text(
                 x, top + px(40), str(slot + 1), sheet.font_px(15), ground="wood", anchor="mm", bold=True
             )
-            for direction, at in (("up", y - px(92)), ("down", y + px(92))):
-                canvas.rounded(x - w // 2, at - px(28), w, px(56), "gray", "wood")
-                canvas.centre(sheet.arrow(direction, "black", px(40), "gray"), x, at)
+            for direction in ("up", "down"):
+                key = boxes[f"{direction}_button_{slot + 1}"]
+                canvas.rounded(*key, "gray", "wood")
+                canvas.centre(sheet.arrow(direction, "black", px(40), "gray"), x, key[1] + key[3] // 2)
             canvas.rounded(x - w // 2, y - h // 2, w, h, "white", "wood", px(4))
             canvas.frame(x - w // 2, y - h // 2, w, h, "line", px(2))
             canvas.text(x, y, letter.upper(), px(LETTER), "black", "white", "mm", mono=True)
-        canvas.centre(sheet.button("SUBMIT", px(190), px(62), "blue", "page"), width // 2, top + px(376))
+        left, upper, w, h = boxes["submit"]
+        canvas.place(sheet.button("SUBMIT", w, h, "blue", "page"), left, upper)

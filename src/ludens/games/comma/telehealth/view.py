@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ludens.draw import Canvas
-from ludens.games.comma.frame import Box
+from ludens.games.comma.frame import Box, centred
 from ludens.games.comma.telehealth.lesions import INKS, SKINS, draw_lesion
 from ludens.games.comma.telehealth.manual import CODES
 from ludens.games.comma.telehealth.rules import TelehealthPanel
@@ -20,6 +22,15 @@ class TelehealthView(CommaView):
     inks = ("blue", "black", *INKS)
     grounds = ("page", "panel", "white", *SKINS)
 
+    def boxes(self, box: Box, puzzle: TelehealthPanel) -> Mapping[str, Box]:
+        px, found = self.sheet.px, list[Box]()
+        for row, (_, names, width) in enumerate(_BUTTONS):
+            middle = box[1] + px(12) + px(PICTURE) + px(42) + row * px(64)
+            for index in range(len(names)):
+                x = px(110) + px(width) // 2 + index * px(width + 8)
+                found.append(centred(x, middle, px(width), px(44)))
+        return dict(zip(puzzle.actions, found, strict=True))
+
     def draw(self, canvas: Canvas, box: Box, puzzle: TelehealthPanel) -> None:
         sheet, px, font = self.sheet, self.sheet.px, self.sheet.font_px(TEXT)
         left, y, side, chart = px(16), box[1] + px(12), px(PICTURE), puzzle.chart
@@ -32,10 +43,9 @@ class TelehealthView(CommaView):
             line = y + px(18) + row * px(LINE)
             canvas.text(x + px(10), line, name, font, "black", "white")
             canvas.text(x + px(VALUE), line, value, font, "black", "white", bold=True)
-        for row, (title, names, width) in enumerate(_BUTTONS):
-            middle = y + side + px(42) + row * px(64)
-            canvas.text(left, middle, title, sheet.font_px(15), bold=True)
-            for index, name in enumerate(names):
-                fill = "blue" if name == puzzle.diagnosis else "panel"
-                button = sheet.button(name, px(width), px(44), fill, "page")
-                canvas.centre(button, px(110) + px(width) // 2 + index * px(width + 8), middle)
+        for row, (title, _, _) in enumerate(_BUTTONS):
+            canvas.text(left, y + side + px(42) + row * px(64), title, sheet.font_px(15), bold=True)
+        names = [name for _, each, _ in _BUTTONS for name in each]
+        for name, (across, upper, w, h) in zip(names, self.boxes(box, puzzle).values(), strict=True):
+            fill = "blue" if name == puzzle.diagnosis else "panel"
+            canvas.place(sheet.button(name, w, h, fill, "page"), across, upper)

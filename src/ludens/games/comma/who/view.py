@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ludens.draw import Canvas
-from ludens.games.comma.frame import Box
+from ludens.games.comma.frame import Box, centred
 from ludens.games.comma.view import CommaView
 from ludens.games.comma.who.rules import WhoPanel
 
@@ -20,14 +22,20 @@ class WhoView(CommaView):
     inks = ("white", "black", "yellow")
     grounds = ("page", "panel", "white", "black", "wood")
 
+    def boxes(self, box: Box, puzzle: WhoPanel) -> Mapping[str, Box]:
+        px, centres = self.sheet.px, [(column, row) for row in ROWS for column in COLUMNS]
+        return {
+            action: centred(px(x), px(y), px(BUTTON[0]), px(BUTTON[1]))
+            for action, (x, y) in zip(puzzle.actions, centres, strict=True)
+        }
+
     def draw(self, canvas: Canvas, box: Box, puzzle: WhoPanel) -> None:
         sheet, px = self.sheet, self.sheet.px
         x, y, w, h = map(px, DISPLAY)
         canvas.rounded(x - px(6), y - px(6), w + px(12), h + px(12), "line")
         canvas.rounded(x, y, w, h, "black", "line")
         canvas.text(x + w // 2, y + h // 2, puzzle.display, px(44), "white", "black", "mm", bold=True)
-        places = [(column, row) for row in ROWS for column in COLUMNS]
-        for (column, row), label in zip(places, puzzle.labels, strict=True):
-            canvas.centre(
-                sheet.button(label, px(BUTTON[0]), px(BUTTON[1]), "wood", "page"), px(column), px(row)
-            )
+        for label, (left, top, wide, high) in zip(
+            puzzle.labels, self.boxes(box, puzzle).values(), strict=True
+        ):
+            canvas.place(sheet.button(label, wide, high, "wood", "page"), left, top)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ludens.draw import Canvas
 from ludens.games.comma.frame import Box
 from ludens.games.comma.view import CommaView
@@ -18,6 +20,17 @@ class WireView(CommaView):
     inks = (*COLOURS, "orange")
     grounds = ("page", "panel", "white", "gray", "wood")
 
+    def boxes(self, box: Box, puzzle: WirePanel) -> Mapping[str, Box]:
+        """Each wire with its number and its button."""
+        px, (_, top, _, height) = self.sheet.px, box
+        left, right, side = px(20), px(470) + px(62) // 2, px(38)
+        step = (height - px(32)) / len(puzzle.wires)
+        middles = [top + px(16) + round(step * (number + 0.5)) for number in range(len(puzzle.wires))]
+        return {
+            action: (left, middle - side // 2, right - left, side)
+            for action, middle in zip(puzzle.actions, middles, strict=True)
+        }
+
     def draw(self, canvas: Canvas, box: Box, puzzle: WirePanel) -> None:
         sheet, px = self.sheet, self.sheet.px
         _, top, _, height = box
@@ -25,9 +38,9 @@ class WireView(CommaView):
         canvas.fill(left, top + px(24), right - left, height - px(48), "gray")
         for post in (px(20), right):
             canvas.rounded(post, top + px(16), px(38), height - px(32), "wood")
-        step = (height - px(32)) / len(puzzle.wires)
-        for number, colour in enumerate(puzzle.wires, 1):
-            y = top + px(16) + round(step * (number - 0.5))
+        rows = self.boxes(box, puzzle).values()
+        for number, (colour, (_, upper, _, side)) in enumerate(zip(puzzle.wires, rows, strict=True), 1):
+            y = upper + side // 2
             canvas.text(px(39), y, str(number), px(22), ground="wood", anchor="mm", bold=True)
             wire = sheet.wire(colour, right - left, thick, "gray", number == puzzle.cut)
             canvas.place(wire, left, y - thick // 2)

@@ -1,0 +1,226 @@
+"""A study while it is conducted: who is at which step, who waits for a partner, which games are played."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import permutations
+from pathlib import Path
+from time import monotonic
+
+from ludens.core.agent import Agent
+from ludens.core.episode import Episode
+from ludens.run.jobs import JobRunner
+from ludens.run.plan import Job
+from ludens.run.store import Store
+from ludens.suites.people.file import StudyFile
+from ludens.suites.people.study import StudyTask
+from ludens.web.sessions import HUMAN, Session, Setup
+from ludens.web.study.records import Participant, Records
+
+POLL_SECONDS = 2.0
+"""How often a waiting browser asks."""
+_GONE_SECONDS = 12.0
+"""Who has not asked for so long does not wait any more."""
+
+
+@dataclass(eq=False)
+class Game:
+    """A game of a study, with the seats of its participants."""
+
+    job: Job
+    session: Session
+    seats: dict[str, Participant]
+    done: bool = False
+
+
+@dataclass(eq=False)
+class Waiting:
+    """A participant who waits for a partner."""
+
+    participant: Participant
+    since: float = field(default_factory=monotonic)
+    asked: float = field(default_factory=monotonic)
+
+
+class Room:
+    """One study."""
+
+    def __init__(self, study: StudyFile, runs: Path) -> None:
+        self.study = study
+        self.plan = study.plan()
+        self._runner = JobRunner(self.plan, concurrency=64)
+        self._runner.check()
+        folder = (runs.parent if (runs / "run.json").exists() else runs) / study.name
+        self.store = Store.create(folder, self.plan)
+        self.records = Records(folder)
+        for _ in range(study.participants - len(self.records.participants)):
+            self.records.add()
+        self.games: dict[str, Game] = {}
+        """Participant to the game that they see: being played, or over and not yet left behind."""
+        self.waiting: dict[str, list[Waiting]] = {task.name: [] for task in study.task}
+
+    async def run(self) -> None:
+        """Look after the participants who have gone, for ever."""
+        while True:
+            await asyncio.sleep(1)
+            self.look_after()
+
+    def look_after(self) -> None:
+        """Void the games of participants who have been away for too long."""
+        for game in {id(game): game for game in self.games.values()}.values():
+            for seat, person in game.session.seats.items():
+                if not game.done and person.away() > self.study.leave_seconds:
+                    self.leave(game, seat)
+        for waiting in self.waiting.values():
+            waiting[:] = [one for one in waiting if monotonic() - one.asked < _GONE_SECONDS]
+
+    def leave(self, game: Game, seat: str) -> None:
+        """A participant has left a game."""
+        begun = game.session.playing
+        game.session.leave(seat)
+        if not begun:
+            self._over(game, "void")
+
+    async def close(self) -> None:
+        """Stop all games."""
+        await asyncio.gather(*(game.session.close() for game in self.games.values()))
+        await self._runner.close()
+
+    # Steps
+
+    def task_of(self, participant: Participant) -> StudyTask | None:
+        """The task that comes next; None when all are done."""
+        for task in self.study.task:
+            left = task.each - participant.finished(task.name)
+            if left > 0 and task.name not in participant.skipped and next(self._free(task), None):
+                return task
+        return None
+
+    def step(self, participant: Participant) -> str:
+        """Where a participant is."""
+        if participant.withdrawn:
+            return "withdrawn"
+        if not participant.consented:
+            return "consent"
+        if self.study.before and participant.before is None:
+            return "before"
+        if participant.name in self.games:
+            return "game"
+        if self._waiting(participant) is not None:
+            return "waiting"
+        if self.task_of(participant) is not None:
+            return "task"
+        if self.study.after and participant.after is None:
+            return "after"
+        return "done"
+
+    # Games
+
+    def ready(self, participant: Participant) -> None:
+        """A participant wants to begin the next game."""
+        task = self.task_of(participant)
+        if task is None or self.step(participant) != "task":
+            return
+        here = self.waiting[task.name]
+        here[:] = [one for one in here if monotonic() - one.asked < _GONE_SECONDS]
+        here.append(Waiting(participant))
+        if len(here) >= len(task.people):
+            group = [one.participant for one in here[: len(task.people)]]
+            del here[: len(task.people)]
+            self._begin(task, group)
+
+    def asks(self, participant: Participant) -> float | None:
+        """A waiting browser asks; returns for how long it has waited, or None when it does not wait."""
+        one = self._waiting(participant)
+        if one is None:
+            return None
+        one.asked = monotonic()
+        return one.asked - one.since
+
+    def skip(self, participant: Participant) -> None:
+        """Go on without a partner, after the time set by the study."""
+        waited, task = self.asks(participant), self._waiting_for(participant)
+        if waited is not None and task is not None and waited >= self.study.wait_minutes * 60:
+            self._stop_waiting(participant)
+            self.records.note(participant, "skipped", task=task)
+
+    def go_on(self, participant: Participant) -> None:
+        """Leave a game that is over behind."""
+        game = self.games.get(participant.name)
+        if game is not None and game.done:
+            del self.games[participant.name]
+
+    def withdraw(self, participant: Participant) -> None:
+        """A participant leaves the study."""
+        game = self.games.get(participant.name)
+        if game is not None and not game.done:
+            self.leave(game, next(seat for seat, who in game.seats.items() if who is participant))
+        self._stop_waiting(participant)
+        self.records.note(participant, "withdrawn")
+
+    def seat_of(self, participant: Participant) -> tuple[Game, str] | None:
+        """The game and the seat of a participant."""
+        game = self.games.get(participant.name)
+        if game is None:
+            return None
+        return game, next(seat for seat, who in game.seats.items() if who is participant)
+
+    def _waiting(self, participant: Participant) -> Waiting | None:
+        every = (one for waiting in self.waiting.values() for one in waiting)
+        return next((one for one in every if one.participant is participant), None)
+
+    def _waiting_for(self, participant: Participant) -> str | None:
+        found = (n for n, waiting in self.waiting.items() for w in waiting if w.participant is participant)
+        return next(found, None)
+
+    def _stop_waiting(self, participant: Participant) -> None:
+        for waiting in self.waiting.values():
+            waiting[:] = [one for one in waiting if one.participant is not participant]
+
+    def _free(self, task: StudyTask) -> Iterator[Job]:
+        """The episodes of a task that nobody has played or plays."""
+        busy = {game.job.key for game in self.games.values() if not game.done}
+        return (job for job in self.store.pending() if job.task == task.name and job.key not in busy)
+
+    def _begin(self, task: StudyTask, group: list[Participant]) -> None:
+        job = next(self._free(task), None)
+        if job is None:
+            return
+        seats = dict(zip(_fairly(task, group), group, strict=True))
+        specs = {seat: HUMAN if seat in task.people else who for seat, who in task.seats.items()}
+        limit = task.minutes and task.minutes * 60
+        setup = Setup(
+            self._runner.game(task.name), specs, job.seed, job.sample, task.config, self.plan.render, limit
+        )
+
+        def agents(setup: Setup) -> dict[str, Agent]:
+            return {s: self._runner.agent(w, task.name) for s, w in specs.items() if w != HUMAN}
+
+        game = Game(job, Session(setup, agents, lambda _, episode: self._save(game, episode), False), seats)
+        for participant in group:
+            self.games[participant.name] = game
+
+    def _save(self, game: Game, episode: Episode) -> str:
+        self.store.add(game.job, episode.to_json(), episode.status == "void")
+        self._over(game, episode.status)
+        return ""
+
+    def _over(self, game: Game, status: str) -> None:
+        game.done = True
+        for seat, participant in game.seats.items():
+            self.records.note(
+                participant, "played", task=game.job.task, key=game.job.key, seat=seat, status=status
+            )
+
+
+def _fairly(task: StudyTask, group: list[Participant]) -> tuple[str, ...]:
+    """The seats of a group, such that participants change seats."""
+    if len(group) > 5:
+        return task.people
+    had = [participant.seats(task.name) for participant in group]
+    return min(
+        permutations(task.people),
+        key=lambda seats: sum(seen.count(seat) ** 2 for seen, seat in zip(had, seats, strict=True)),
+    )
