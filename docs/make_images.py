@@ -45,7 +45,22 @@ def rendered(name: str, size: int) -> Image.Image:
     return Image.fromarray(np.asarray(picture.rgb())).resize((size, size), Image.Resampling.LANCZOS)
 
 
+def spy() -> Image.Image:
+    """Both pictures of a pair, and the first one in two more themes."""
+    game, panels = make("spy"), []
+    for theme, seat in (("classic", "civilian_1"), ("classic", "spy"), ("contrast", "spy"), ("plain", "spy")):
+        picture = game.view(RenderOptions(theme, 512)).image(game.start(3), seat)
+        panels.append(
+            Image.fromarray(np.asarray(picture.rgb())).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
+        )
+    sheet = Image.new("RGB", (len(panels) * (SIDE + GAP), SIDE), "white")
+    for column, panel in enumerate(panels):
+        sheet.paste(panel, (column * (SIDE + GAP), 0))
+    return sheet
+
+
 def main() -> None:
+    spy().save(FOLDER / "spy.png", optimize=True)
     for name, games in OVERVIEWS.items():
         columns = 4 if len(games) == 8 else 5
         side = SIDE if columns == 4 else 252

@@ -32,6 +32,7 @@ SOUND = {
     "core/errors.py": "",
     "core/random.py": "import numpy as np\ndef stream(seed): return np.random.default_rng(seed)",
     "draw/__init__.py": "import random\nfrom ludens.core import Game\nDICE = random.Random(3)",
+    "pictures/__init__.py": "import ludens.draw",
     "agents/__init__.py": "from .bots import Bot",
     "agents/bots.py": "from ludens.core.agent import Agent\nclass Bot(Agent): ...",
     "models/__init__.py": "GROUP = 'ludens.suites'",
@@ -48,6 +49,7 @@ SOUND = {
     "bench/__init__.py": "",
     "evaluation.py": "from ludens.run import task",
     "cli/__init__.py": "from ludens import __version__, loop\ndef main(): ...",
+    "web/__init__.py": "",
     "cli/check.py": "from ludens import __version__",
 }
 

@@ -39,8 +39,8 @@ async def test_an_episode_holds_everything_that_happened() -> None:
     assert episode.seats == {"left": "scripted", "right": "bot/first"}
     assert (episode.theme, episode.size, episode.status) == ("plain", 256, "done")
     assert episode.config == {
-        "retries": 2, "fallback": "random", "listed": True, "horizon": 1000, "reply_limit": 100_000,
-        "seconds": None,
+        "retries": 2, "fallback": "random", "listed": True, "reasons": "full", "horizon": 1000,
+        "reply_limit": 100_000, "seconds": None,
     }  # fmt: skip
     first, second = episode.moves[:2]
     assert (first.step, first.seat, first.action, first.verdict) == (0, "left", "take 2", "ok")

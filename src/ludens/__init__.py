@@ -23,6 +23,7 @@ CATALOGUES.update(
         "ludens.models": ("ludens.models:CATALOGUE",),
         "ludens.suites": ("ludens.suites:CATALOGUE",),
         "ludens.datasets": ("ludens.suites:DATASETS",),
+        "ludens.pictures": ("ludens.games.spy.sources:CATALOGUE",),
     }
 )
 

@@ -42,7 +42,9 @@ async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> t
                 reply = await _reply(agent, ask)
         action = _action(reply, ask, state, config)
     except MoveError as error:
-        reply, verdict, reason = error.reply or reply, error.verdict, str(error)
+        # What an agent rejects itself (a filtered reply) it does not reject because of the state.
+        full = config.reasons == "full" or agent.unlimited_retries or error.reply is not None
+        reply, verdict, reason = error.reply or reply, error.verdict, str(error) if full else error.kind
     except TimeoutError:
         verdict, reason = "late", f"no reply within {limit:g} seconds."
     ms = round((perf_counter() - started) * 1000, 3)

@@ -46,7 +46,8 @@ class Evaluation:
 
     def table(self, width: int = 160) -> str:
         """Entrants x tasks as text, with intervals and warnings."""
-        from ludens.run.report.tables import scores, split, task_scores
+        from ludens.run.report.table import split
+        from ludens.run.report.tables import scores, task_scores
         from ludens.run.report.text import plain
 
         made = [part for found in self.results.suites for part in (*split(scores(found)), task_scores(found))]
@@ -97,6 +98,7 @@ def evaluate(
     out: str | Path | None = None,
     theme: str = "classic",
     size: int = 512,
+    preset: str = "",
     blind_control: bool = False,
     concurrency: int = 16,
     progress: bool = False,
@@ -117,6 +119,7 @@ def evaluate(
         out: Folder of the run, which is continued if it contains the same run; by default a temporary one.
         theme: Theme of the pictures.
         size: Size of the pictures.
+        preset: Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning.
         blind_control: Whether each model also plays with blank pictures.
         concurrency: Maximum number of episodes in flight.
         progress: Whether progress is shown on stderr.
@@ -131,7 +134,7 @@ def evaluate(
     if concurrency < 1:
         raise BadOption(f"concurrency must be at least 1, not {concurrency}.")
     render = RenderOptions(theme, size)
-    entrants = entrants_of(models, names, blind_control=blind_control)
+    entrants = entrants_of(models, names, preset=preset, blind_control=blind_control)
     plan = make_plan(
         suite,
         entrants.specs,

@@ -50,7 +50,7 @@ def test_the_format_follows_from_the_suffix(
 def test_data_is_printed_and_pages_go_to_the_run(folder: Path, ludens: Run) -> None:
     ran = ludens("report", str(folder), "--format", "csv")
     assert {row["entrant"] for row in csv.DictReader(io.StringIO(ran.out))} >= {"seer", "random"}
-    assert json.loads(ludens("report", str(folder), "--format", "json").out)["schema"] == 3
+    assert json.loads(ludens("report", str(folder), "--format", "json").out)["schema"] == 4
     ran = ludens("report", str(folder), "--format", "html", "--episodes", "1")
     assert ran.out == f"Report written to {folder / 'report.html'}.\n"
     assert ran.err.startswith("warning: seer on ")

@@ -8,6 +8,7 @@ from shlex import quote
 
 import pytest
 
+from ludens.run.plan import make_plan
 from ludens.run.store import read_plan
 from ludens.run.trust import accesses
 from tests.cli.conftest import Run
@@ -51,6 +52,19 @@ def test_resume_asks_the_user_to_name_it(
     assert not (tmp_path / "mark").exists()
     other = ludens("resume", str(run), "--yes", "--allow", "https://other.example/v1")
     assert (other.code, other.err) == (2, ran.err)
+
+
+def test_an_opponent_named_in_a_suite_is_asked_about_too(tmp_path: Path) -> None:
+    mark, program = tmp_path / "mark", tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {quote(str(mark))}\n")
+    program.chmod(0o755)
+    suite = f"playground?opponent=bot/uci?engine={program}"
+    plan = make_plan(suite, {"bot/first": "bot/first"}, tasks=["e2e/chess"])
+    assert [(access.verb, access.value) for access in accesses(plan)] == [
+        ("starts the program", str(program))
+    ]
+    usual = make_plan("playground?opponent=bot/uci", {"bot/first": "bot/first"}, tasks=["e2e/chess"])
+    assert not list(accesses(usual))
 
 
 def test_what_the_user_names_is_used(ludens: Run, tmp_path: Path) -> None:

@@ -73,6 +73,7 @@ def test_a_game_describes_itself() -> None:
         {"seconds": -1.0},
         {"seconds": float("nan")},
         {"fallback": "resign"},
+        {"reasons": "some"},
     ],
 )
 def test_a_table_has_sensible_rules(rules: dict[str, Any]) -> None:

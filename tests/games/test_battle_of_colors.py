@@ -82,7 +82,22 @@ def test_released_blocks_may_overlap_and_then_count_as_red() -> None:
     assert "A2" not in found
     state = battle("C3", "C5", "C4", "C4", variant="released")
     assert step(state, "RIGHT", "LEFT")["events"] == {"both_red": 1}
-    assert places(state)[3] == "C4"
+
+
+@pytest.mark.parametrize(
+    "cells", [("A1", "A3", "A2", "E5"), ("A1", "A3", "E5", "A2"), ("A1", "E4", "A2", "E3")]
+)
+def test_released_events_move_both_blocks(cells: tuple[str, ...]) -> None:
+    seen: list[set[str]] = [set(), set()]
+    for seed in range(MANY):
+        state = battle(*cells, seed=seed, variant="released")
+        step(state, "RIGHT", "LEFT")
+        for block, found in enumerate(places(state)[2:]):
+            seen[block].add(found)
+    players = set(places(state)[:2])
+    assert all(len(found) == 25 - len(players) and not found & players for found in seen)
+    rules = view_of(state.game, RenderOptions(), 0).rules("red")
+    assert rules.count("both blocks move to random cells") == 3
 
 
 def test_overlapping_blocks_show_both_colours() -> None:

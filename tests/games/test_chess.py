@@ -1,6 +1,7 @@
 """Chess: known counts of moves, notation, the player and engines."""
 
 import shutil
+from pathlib import Path
 
 import pyspiel
 import pytest
@@ -9,7 +10,8 @@ import ludens
 from ludens.core.errors import BadOption, Illegal, UnknownName
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
-from ludens.games.chess.bots import evaluate, find_engine
+from ludens.games.chess.bots import evaluate
+from ludens.games.chess.engine import check_speaks_uci, find_engine
 from ludens.loop import play
 from ludens.testing import Trial
 
@@ -190,7 +192,7 @@ async def test_an_engine_by_name_is_strong_and_repeatable() -> None:
 
 
 def test_engine_has_no_skill_level_because_it_is_not_reproducible() -> None:
-    with pytest.raises(UnknownName, match="'skill'; known: engine, nodes"):
+    with pytest.raises(UnknownName, match="'skill'; known: engine, nodes, seconds"):
         ludens.agent("bot/uci?skill=5", ludens.make("chess"))
 
 
@@ -204,3 +206,22 @@ def test_missing_engine(name: str) -> None:
 def test_invalid_fen(fen: str) -> None:
     with pytest.raises(BadOption):
         ludens.make("chess", fen=fen)
+
+
+@pytest.mark.parametrize("says", ["", "echo id name Fish"])
+def test_a_program_that_does_not_speak_uci_is_refused(says: str, tmp_path: Path) -> None:
+    program = tmp_path / "engine"
+    program.write_text(f"#!/bin/sh\n{says}\n")
+    program.chmod(0o755)
+    with pytest.raises(BadOption, match="is not a chess engine that speaks UCI"):
+        check_speaks_uci(str(program))
+
+
+@pytest.mark.skipif(
+    not shutil.which("stockfish", path="/usr/games:/usr/bin"), reason="stockfish is not installed"
+)
+async def test_an_engine_may_be_given_time_for_a_move() -> None:
+    game = ludens.make("chess", fen="7k/8/6K1/8/8/8/8/R7 w - - 0 1")  # mate in one
+    engine, random = ludens.agent("bot/uci?seconds=0.05", game), ludens.agent("bot/random", game)
+    episode = await play(game, {"white": engine, "black": random}, 0)
+    assert [move.action for move in episode.moves] == ["a1a8"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from statistics import mean
 
 import pyspiel
@@ -18,6 +19,7 @@ from ludens.games.hanabi.bots import literal
 from ludens.games.hanabi.rules import Hanabi, HanabiGame, HanabiState, TinyHanabi
 from ludens.games.hanabi.strategy import StrongPolicy
 from ludens.games.hanabi.table import Move, fits, guess_hand, read_move, unseen_copies
+from ludens.games.hanabi.visible import visible
 from ludens.loop import play
 from ludens.testing import check_game
 
@@ -233,3 +235,19 @@ async def test_the_literal_player_is_between_random_and_strong_and_knows_no_more
 def test_wrong_numbers_of_players_are_refused() -> None:
     with pytest.raises(BadOption, match="at most 5"):
         ludens.make("hanabi", players=6)
+
+
+async def test_the_visible_player_goes_by_what_is_shown_and_is_not_bad() -> None:
+    game = ludens.make("hanabi")
+    players = {seat: ludens.agent("bot/visible", game) for seat in game.seats}
+    scores = []
+    for seed in range(4):
+        episode = await play(game, players, seed)
+        scores.append(episode.facts["fireworks"])
+        state = game.start(seed)
+        for move in episode.moves:
+            assert isinstance(state, HanabiState)
+            sight = state.sight(move.seat)
+            assert visible(replace(sight, log=sight.log[-1:])) == move.action
+            state.apply({move.seat: move.action})
+    assert mean(scores) > 12

@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 import ludens
+from ludens.agents import agent
 from ludens.core.errors import BadOption
+from ludens.core.observer import OnStep
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES
-from ludens.games.overcooked.cooking import COOK_STEPS, SOUPS, Chef, Pot, Snapshot
+from ludens.games.overcooked.cooking import COOK_STEPS, SOUPS, Chef, Pot, Snapshot, opening
+from ludens.games.overcooked.kitchens import kitchen
 from ludens.games.overcooked.rules import SEATS, Frame, Overcooked, OvercookedState
 from ludens.games.overcooked.view import OvercookedView
 from ludens.loop import play
@@ -326,6 +329,30 @@ def test_random_chefs_earn_almost_nothing() -> None:
     scores = _scores("bot/random", 300)
     assert abs(mean(scores) - 0.39) < 3 * stdev(scores) / 300**0.5
     assert abs(mean(scores) - 0.2) < 2 * stdev(scores) / 10**0.5
+
+
+@pytest.mark.parametrize("others", [("bot/greedy", "bot/planner"), ("bot/planner", "bot/greedy")])
+def test_a_greedy_chef_and_a_planner_do_not_block_each_other(others: tuple[str, str]) -> None:
+    game = Overcooked(opening="random")
+    for seed in range(10):
+        seen: list[object] = []
+        players = dict(zip(game.seats, (agent(spec, game) for spec in others), strict=True))
+        watch = OnStep(lambda event, seen=seen: seen.append(event.state.snapshot))  # type: ignore[misc]
+        asyncio.run(play(game, players, seed, observer=watch))
+        assert len(set(seen[-10:])) > 1, f"nothing moves at the end with seed {seed}"
+
+
+def test_random_openings_are_possible_and_hardly_ever_the_same() -> None:
+    place, found = kitchen("cramped_room"), set()
+    for seed in range(200):
+        first = Overcooked(opening="random").start(seed).snapshot
+        cells = [chef.cell for chef in first.chefs]
+        assert len(set(cells)) == 2
+        assert all(place.tiles[cell] == "." for cell in cells)
+        assert all(place.tiles[cell] == "X" for cell, _ in first.counters)
+        found.add(first)
+    assert len(found) >= 198
+    assert Overcooked().start(1).snapshot == opening(place)
 
 
 def test_greedy_chefs_deliver_soups() -> None:

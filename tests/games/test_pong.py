@@ -17,7 +17,7 @@ from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import get_theme
 from ludens.draw.palette import contrast
-from ludens.games.pong.bots import Tracker
+from ludens.games.pong.bots import Follower, Tracker
 from ludens.games.pong.console import BOTTOM, TOP, Knob
 from ludens.games.pong.rules import ACTIONS, FRAMES, NO_OPS, Pong, PongState, combined
 from ludens.games.pong.view import colours
@@ -168,6 +168,11 @@ def test_the_combined_score_gives_the_published_figures(decisions: float, publis
     assert combined(3, decisions) == pytest.approx(published + 90, abs=0.06)
 
 
+def test_lasting_longer_than_the_longest_episode_earns_no_more() -> None:
+    assert combined(0, 435) == combined(0, 1000) == 10
+    assert combined(3, 1000) == 100
+
+
 def test_facts_hold_the_combined_score() -> None:
     state = walk(Pong(decisions=10).start(0), "S" * 10)
     assert state.facts == {
@@ -299,6 +304,22 @@ def test_rules_say_who_plays_where() -> None:
     two = view_of(Pong(players=2), RenderOptions(), 0).rules("left")
     assert "the paddle on the left; another player controls the paddle on the right" in two
     assert "25 percent" in one
+
+
+async def test_the_follower_goes_by_the_screens_alone() -> None:
+    """A state with the same screens and another console gets the same action."""
+    game = Pong(decisions=60)
+    follower = ludens.agent("bot/follower", game).sit(game, "player", stream(0, "test"))
+    assert isinstance(follower, Follower)
+    state, done = game.start(3), set()
+    while not state.over:
+        [action] = follower.policy(state)
+        twin = state.clone()
+        twin.console = game.start(9).console
+        assert follower.policy(twin) == {action: 1.0}
+        done.add(action)
+        state.apply({"player": action})
+    assert done == {"STAY", "UP", "DOWN"}
 
 
 # --- the tracker -----------------------------------------------------------------------------------------

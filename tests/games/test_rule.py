@@ -68,12 +68,77 @@ def test_positions_differ_in_depth_and_mover() -> None:
 
 
 def test_boards_fill_up_when_more_moves_are_made() -> None:
-    usual, long = ludens.make("rule", board="gomoku"), ludens.make("rule", board="gomoku", moves=220)
+    usual, long = ludens.make("rule", board="gomoku"), ludens.make("rule", board="gomoku", moves="0-220")
     free = [long.start(seed).facts["choices"] for seed in range(60)]
     assert min(usual.start(seed).facts["choices"] for seed in range(60)) >= 225 - 40
     assert min(free) < 120
-    bare = ludens.make("rule", board="gomoku", moves=0)
+    bare = ludens.make("rule", board="gomoku", moves="0-0")
     assert bare.start(3).facts["choices"] == 225
+
+
+def test_at_least_as_many_moves_are_made_as_asked_for() -> None:
+    game = ludens.make("rule", board="chess", moves="60-120")
+    made = [game.start(seed).position.spiel.move_number() for seed in range(15)]  # type: ignore[attr-defined]
+    assert min(made) >= 60
+    assert max(made) <= 120
+    assert len(set(made)) > 8
+
+
+@pytest.mark.parametrize(
+    ("board", "filled", "low", "high"),
+    [
+        ("tic_tac_toe", "4-8", 4, 8),
+        ("reversi", "10-56", 10, 56),
+        ("minesweeper", "26-38", 26, 38),
+        ("gomoku", "67-157", 67, 157),
+    ],
+)
+def test_boards_are_as_full_as_asked_for(board: str, filled: str, low: int, high: int) -> None:
+    game = ludens.make("rule", board=board, filled=filled)
+    view = ludens.make(board).view(RenderOptions())
+    counts = []
+    for seed in range(40):
+        position = game.start(seed).position  # type: ignore[attr-defined]
+        assert not position.over
+        codes = [code for row in view.matrix(position) for code in row]  # type: ignore[attr-defined]
+        counts.append(sum(code != view.empty for code in codes))  # type: ignore[attr-defined]
+    assert low <= min(counts)
+    assert max(counts) <= high
+    assert sum(counts) / 40 == pytest.approx((low + high) / 2, abs=(high - low) / 5)
+
+
+def test_nobody_is_asked_who_can_only_pass() -> None:
+    """One in a hundred positions of a random game of Reversi is such: these seeds have some."""
+    game = ludens.make("rule", board="reversi", filled="50-60")
+    for seed in range(60):
+        position = game.start(seed).position  # type: ignore[attr-defined]
+        assert "PASS" not in position.legal(position.to_act[0])
+
+
+def test_how_to_pass_is_told() -> None:
+    assert "your move is then PASS" in ludens.make("reversi").view(RenderOptions()).rules("black")
+
+
+def test_chance_is_the_share_of_valid_answers() -> None:
+    game = ludens.make("rule", board="tic_tac_toe", filled="5-5")
+    assert game.start(1).facts["chance"] == pytest.approx(4 / 9)
+    start = ludens.make("rule", board="chess", moves="0-0").start(0)
+    assert start.facts["chance"] == 20 / (64 * 63)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"moves": "40"},
+        {"moves": "40-20"},
+        {"filled": "x"},
+        {"filled": "0-10"},
+        {"board": "breakthrough", "filled": "0-65"},
+    ],
+)
+def test_impossible_ranges_are_refused(options: dict[str, str]) -> None:
+    with pytest.raises(BadOption):
+        ludens.make("rule", **options).start(0)
 
 
 def test_the_answer_is_not_given_away() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ludens.core.errors import BadOption
+from ludens.core.errors import BadOption, UnknownName
 from ludens.run.entrants import entrants_of, is_model, settings_text, short_names
 
 A, B = "vllm/Qwen/Qwen2.5-VL-7B@http://a:1/v1", "compat/Qwen2.5-VL-7B@http://b:2/v1"
@@ -40,6 +40,24 @@ def test_is_model() -> None:
 def test_flags_become_options_of_the_spec() -> None:
     found = entrants_of(["openai/x?temperature=0"], prompt_options={"style": "cot", "frames": "3"})
     assert found.specs == {"x": "openai/x?temperature=0&style=cot&frames=3"}
+
+
+def test_a_preset_is_added_to_models_and_gives_way_to_their_own_options() -> None:
+    found = entrants_of(
+        ["openai/x?temperature=0", "anthropic/y", "anthropic/z?effort=high", "bot/first"],
+        preset="vs-bench-reasoning",
+    )
+    assert found.specs == {
+        "x": "openai/x?max_tokens=24576&temperature=0",
+        "y": "anthropic/y?temperature=1&max_tokens=24576&reasoning_effort=16384",
+        "z": "anthropic/z?temperature=1&max_tokens=24576&effort=high",
+        "bot/first": "bot/first",
+    }
+    assert entrants_of(["openai/x"], preset="vs-bench").specs == {
+        "x": "openai/x?temperature=1&max_tokens=8192"
+    }
+    with pytest.raises(UnknownName, match="did you mean 'vs-bench'"):
+        entrants_of(["openai/x"], preset="vs-banch")
 
 
 def test_templates_are_added_to_models_only() -> None:

@@ -6,8 +6,22 @@ import pytest
 
 import ludens
 from ludens.agents import agent
+from ludens.run.references import references_of
 from ludens.run.task import MODEL, suite
 from ludens.suites import CATALOGUE
+
+# TEMPORARY: long tasks that are not measured yet. Remove them after `ludens baselines --all --write`.
+NOT_MEASURED = {
+    "e2e/reversi",
+    "e2e/gomoku",
+    "e2e/chess",
+    "steps/reversi",
+    "steps/gomoku",
+    "steps/chess",
+    "reason/breakthrough",
+    "decide/breakthrough",
+    "decide/pong",
+}
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
@@ -30,3 +44,11 @@ def test_names_are_given_once(name: str) -> None:
         metrics = [metric.name for metric in task.metrics]
         assert len(set(metrics)) == len(metrics)
         assert set(task.radar) <= set(metrics)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_task_has_reference_scores(name: str) -> None:
+    """Scores belong to the definition of a task: one that has changed has none until it is measured again."""
+    whole = suite(name)
+    missing = {task.name for task in whole.tasks} - references_of(whole, whole.tasks).keys() - NOT_MEASURED
+    assert not missing, "run `ludens baselines --all --write`"

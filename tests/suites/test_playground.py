@@ -38,7 +38,7 @@ def test_questions_have_one_try_and_games_three_in_a_row() -> None:
         "perceive": PlayConfig(retries=0, fallback="forfeit"),
         "qa": PlayConfig(retries=0, fallback="forfeit"),
         "rule": PlayConfig(retries=0, fallback="forfeit"),
-        "e2e": PlayConfig(retries=2, fallback="forfeit", listed=False),
+        "e2e": PlayConfig(retries=2, fallback="forfeit", listed=False, reasons="kind"),
     }
 
 
@@ -82,6 +82,40 @@ def test_the_model_may_sit_on_either_side() -> None:
     assert seats("both") == [("white",), ("black",)]
     with pytest.raises(UnknownName):
         suite("playground?sides=left")
+
+
+def opponents(spec: str) -> dict[str, str]:
+    """The opponent in each game that has one."""
+    tasks = {t.name: t for t in suite(spec).tasks if t.name.removeprefix("e2e/") in OPPONENTS}
+    return {n: next(w for w in t.seatings[0].values() if w != MODEL) for n, t in tasks.items()}
+
+
+def test_the_opponent_can_be_replaced_in_the_games_it_plays() -> None:
+    usual = opponents("playground")
+    assert usual == {f"e2e/{game}": bot for game, (_, bot) in OPPONENTS.items()}
+    released = "bot/uci?seconds=1"
+    assert opponents(f"playground?opponent={released}") == {**usual, "e2e/chess": released}
+    assert set(opponents("playground?opponent=bot/random").values()) == {"bot/random"}
+    with pytest.raises(UnknownName, match="unknown opponent 'bot/stockfish'"):
+        suite("playground?opponent=bot/stockfish")
+
+
+def test_positions_are_dense_released_or_any() -> None:
+    def games(spec: str) -> list[str]:
+        return [task.game for task in suite(spec).tasks if task.name.startswith("rule/")]
+
+    assert "rule?board=gomoku&filled=67-157" in games("playground")
+    assert "rule?board=chess&moves=80-160" in games("playground")
+    assert "rule?board=chess&moves=5-55" in games("playground?positions=released")
+    assert "rule?board=tic_tac_toe&filled=1-8" in games("playground?positions=released")
+    assert games("playground?positions=any") == [
+        "rule?board=tic_tac_toe",
+        "rule?board=reversi&moves=0-60",
+        "rule?board=sudoku",
+        "rule?board=minesweeper",
+        "rule?board=gomoku&moves=0-220",
+        "rule?board=chess",
+    ]
 
 
 def test_questions_may_be_asked_without_examples() -> None:
@@ -175,15 +209,21 @@ def test_unbeaten_is_won_or_drawn_and_solved_when_alone() -> None:
     assert not unbeaten(ended({"player": 0.0}))
 
 
-def test_logic_is_told_from_luck() -> None:
+def test_logic_is_told_from_luck_over_the_moves_of_all_games() -> None:
+    """A long game counts for all its moves: 3 of 4 and 1 of 16 are 4 of 20, not the mean of two shares."""
     safe = [
         ended({"player": 0.0}, seed, safe_moves_taken=taken, certain_moves=certain)
-        for seed, (taken, certain) in enumerate(((3, 4), (0, 0), (1, 4)))
+        for seed, (taken, certain) in enumerate(((3, 4), (0, 0), (1, 16)))
     ]
-    assert SAFE.estimate(safe).mean == pytest.approx(0.5)
+    assert SAFE.estimate(safe).mean == pytest.approx(4 / 20)
     assert SAFE.estimate(safe).n == 2
-    digits = [ended({"player": 0.0}, solvable_digits=a, wrong_digits=b) for a, b in ((9, 1), (0, 0), (1, 9))]
-    assert SOLVABLE.estimate(digits).mean == pytest.approx(0.5)
+    digits = [
+        ended({"player": 0.0}, seed, solvable_digits=a, wrong_digits=b)
+        for seed, (a, b) in enumerate(((9, 1), (0, 0), (0, 30)))
+    ]
+    assert SOLVABLE.estimate(digits).mean == pytest.approx(9 / 40)
+    assert "all games" in SAFE.about
+    assert "all games" in SOLVABLE.about
 
 
 @pytest.mark.parametrize(("game", "bot"), [("minesweeper", "bot/logic"), ("sudoku", "bot/oracle")])

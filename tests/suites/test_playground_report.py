@@ -9,7 +9,7 @@ import pytest
 
 from ludens.cli import main
 from ludens.run.report import load_results, render
-from ludens.suites.playground import GAMES
+from ludens.suites.playground import DENSITIES, GAMES
 
 TASKS = ",".join(f"{task}/{game}" for task in ("perceive", "qa", "rule") for game in GAMES)
 
@@ -44,6 +44,35 @@ def test_the_radar_has_the_scores_as_axes_once_all_are_there(run: Path) -> None:
     assert chart is not None
     # Without the games played to the end one score is missing: every task is an axis of its own.
     assert "perceive/chess" in chart.axes
+    theirs = [ring for ring in chart.rings if ring.kind == "published"]
+    assert [ring.label.partition(" ")[0] for ring in theirs] == [
+        "Claude-3.5-sonnet",
+        "Gemini1.5-pro",
+        "GPT-4o",
+    ]
+    assert theirs[2].values[chart.axes.index("perceive/chess")] == 44.7
+
+
+def test_sweeps_are_drawn_as_curves_with_published_lines(tmp_path: Path) -> None:
+    from ludens.run.report.curves import curve_charts
+
+    folder = tmp_path / "sweep"
+    tasks = ",".join(f"density/{pieces}" for pieces in DENSITIES)
+    command = ["eval", "playground-sweeps", "-m", "bot/oracle", "--tasks", tasks, "--limit", "2"]
+    assert main([*command, "--out", str(folder)]) == 0
+    results = load_results([folder])
+    [chart] = curve_charts(results.suites[0])
+    assert chart.points == list(DENSITIES)
+    ours, *theirs = chart.lines
+    assert (ours.label, ours.values) == ("bot/oracle", [100.0] * 5)
+    assert len(chart.whiskers(ours)) == 5
+    claude = next(line for line in theirs if line.label == "Claude-3.5-sonnet (published)")
+    assert claude.values == pytest.approx([87.8, 72.8, 68.6, 69.4, 77.4])
+    assert not chart.whiskers(claude)
+    assert chart.y(100) < chart.y(claude.values[0]) < chart.y(claude.values[2]) < chart.y(0)
+    page = render(results, "html").decode()
+    assert "Gomoku boards by number of stones: cells right %" in page
+    assert chart.path(claude) in page
 
 
 def test_ratings_are_chosen_when_reporting(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

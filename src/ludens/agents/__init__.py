@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CATALOGUE = {
     "bot/random": "ludens.agents.simple:Random",
     "bot/first": "ludens.agents.simple:First",
+    "bot/constant": "ludens.agents.simple:Constant",
     "bot/guess": "ludens.agents.simple:Guess",
     "bot/oracle": "ludens.agents.simple:Oracle",
     "bot/alphabeta": "ludens.agents.alphabeta:AlphaBeta",

@@ -47,7 +47,7 @@ class Human(Agent):
                 typed = await _typed(ask)
         if command == QUIT:
             raise AgentFailure(left_message(ask.seat))
-        return Reply(typed, _canonical(typed, ask))
+        return typed_reply(typed, ask)
 
     def _shown(self, ask: Ask) -> str:
         parts = [f"\n=== {ask.seat}, your move {ask.move + 1}"]
@@ -62,6 +62,12 @@ class Human(Agent):
             parts.append(f"({_MESSAGES})")
         parts.append(_legal(ask))
         return "\n".join(filter(None, parts))
+
+
+def typed_reply(typed: str, ask: Ask) -> Reply:
+    """The reply of a person who typed this, at the terminal or in a browser."""
+    reply = ask.format.typed(typed) if ask.legal.is_text else typed
+    return Reply(reply, _canonical(typed, ask))
 
 
 def left_message(seat: str) -> str:

@@ -1,4 +1,4 @@
-"""Baselines for any game: random, first, guess (does not look) and oracle (knows the answer)."""
+"""Baselines for any game: random, first, constant, guess (do not look) and oracle (knows the answer)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import lru_cache
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
+from ludens.core.options import option
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, view_of
 
@@ -47,6 +48,20 @@ class First(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         return Reply(ask.legal.first, ask.legal.first)
+
+
+@dataclass
+class Constant(Agent):
+    """The same action whenever it is legal, else the first legal one."""
+
+    action: str = option("", help="the action")
+    kind = "bot/constant"
+    sees = "nothing"
+
+    async def act(self, ask: Ask) -> Reply:
+        allowed = ask.legal.is_text or self.action in ask.legal
+        action = self.action if allowed else ask.legal.first
+        return Reply(action, action)
 
 
 @dataclass

@@ -21,6 +21,8 @@ BENCHES: dict[str, str] = {
     "client": "ludens.bench.client:rows",
     "comma": "ludens.bench.comma:rows",
     "runs": "ludens.bench.runs:rows",
+    "scenes": "ludens.bench.scenes:rows",
+    "spy": "ludens.bench.spy:rows",
     "vs-bench": "ludens.bench.vs_bench:rows",
 }
 """Name to "module:function"; the first line of the function's docstring says what is measured."""

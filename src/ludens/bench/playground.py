@@ -11,6 +11,7 @@ from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
+from ludens.suites.playground import POSITIONS
 
 PICTURES = 400.0
 """Target of every game, in images per second."""
@@ -75,7 +76,7 @@ def _questions(game: str) -> Callable[[int], int]:
 
 
 def _samples(game: str) -> Callable[[int], int]:
-    rule = make("rule", board=game)
+    rule = make(f"rule?board={game}{POSITIONS['dense'].get(game, '')}")
     view = view_of(rule, RenderOptions(), 0)
 
     def work(seed: int) -> int:

@@ -33,11 +33,19 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("ludens.cli.verify:verify", "Replay and verify every episode of a run."),
     "repair": ("ludens.cli.repair:repair", "Move invalid lines of a run aside, so that it can be resumed."),
     "judge": ("ludens.cli.judge:judge", "Label communication errors in the conversations of a run."),
-    "data": ("ludens.cli.data:data", "Build a dataset of questions: Parquet, PNG files, a manifest."),
+    "baselines": (
+        "ludens.cli.baselines:baselines",
+        "Measure blind baselines and upper bounds of the tasks of a suite.",
+    ),
+    "data": (
+        "ludens.cli.data:data",
+        "Build a dataset or a picture set; export and import picture sets.",
+    ),
     "models": (
         "ludens.cli.models:models",
         "List model providers; `models test SPEC` tests one.",
     ),
+    "web": ("ludens.cli.web:web", "Serve the browser app: games, live runs, replays."),
     "bench": ("ludens.cli.bench:bench", "Run benchmarks on this machine."),
     "check": ("ludens.cli.check:check", "Show installed packages and how to install missing ones."),
 }

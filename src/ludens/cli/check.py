@@ -20,7 +20,7 @@ CORE = (
 
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "fast": ("PNG encoding two to three times as fast", ("isal",)),
-    "data": ("results and datasets as Parquet", ("pyarrow",)),
+    "data": ("results, datasets and picture sets as Parquet", ("pyarrow",)),
     "atari": ("Pong (GPL)", ("ale-py",)),
     "anthropic": ("Anthropic's own API format", ("anthropic",)),
     "google": ("Google's own API format", ("google-genai",)),
@@ -28,7 +28,9 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
         "local models (hf/...)",
         ("accelerate", "datasets", "peft", "torch", "transformers", "trl"),
     ),
-    "scenes": ("rendered scenes (planned)", ("mitsuba",)),
+    "scenes": ("rendered scenes", ("mitsuba",)),
+    "charts": ("charts", ("matplotlib",)),
+    "photos": ("edited photographs", ("opencv-python-headless",)),
     "robots": ("robots (planned)", ("mujoco",)),
     "ray": ("clusters", ("ray",)),
 }

@@ -1,18 +1,19 @@
-"""`ludens data SUITE/GAME --out DIR`: a dataset of questions as Parquet and PNG, with a manifest."""
+"""`ludens data`: datasets of questions, and picture sets."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import Json, Size, Theme, Whole, render_options
+from ludens.cli.arguments import Json, Options, Size, Theme, Whole, at_least, pairs, render_options
 from ludens.cli.output import aside, json_out, table
 from ludens.core.errors import BadOption
 
 if TYPE_CHECKING:
+    from ludens.core.view import RenderOptions
     from ludens.run.dataset import Share
 
 MAX_VALUES = 12
@@ -20,21 +21,95 @@ MAX_VALUES = 12
 
 
 def data(
-    name: Annotated[str, Parameter(help="SUITE/GAME, for example vs-bench/hanabi.")],
+    name: Annotated[
+        str,
+        Parameter(
+            help="SUITE/GAME, for example vs-bench/hanabi; spy/clevr, spy/chart or spy/photos; "
+            "or export, import, check, list."
+        ),
+    ],
+    what: Annotated[str | None, Parameter(help="Set to export or check, or folder to import.")] = None,
     /,
     *,
-    out: Annotated[Path, Parameter(help="Output folder; must be empty or not exist.")],
-    n: Annotated[Whole, Parameter(name=["-n", "--samples"], help="Number of samples.")] = 400,
+    out: Annotated[
+        Path | None,
+        Parameter(help="Output folder; must be empty or not exist. Picture sets have a default."),
+    ] = None,
+    n: Annotated[
+        Whole, Parameter(name=["-n", "--samples", "--pairs"], help="Number of samples or pairs.")
+    ] = 400,
     seed: Annotated[Whole, Parameter(help="Random seed; the same seed gives the same bytes.")] = 0,
     from_: Annotated[
         Path | None,
-        Parameter(name="--from", help="Run folder: take the samples from its recorded episodes."),
+        Parameter(
+            name="--from",
+            help="Run folder: take the samples from its episodes. For spy/photos: folder of pictures.",
+        ),
+    ] = None,
+    change: Annotated[
+        str | None,
+        Parameter(help="What differs in pairs of spy/clevr: color, shape, size, material, joined by commas."),
+    ] = None,
+    options: Annotated[Options, Parameter(help="Option KEY=VALUE of a picture set; can be repeated.")] = (),
+    workers: Annotated[
+        Whole | None, Parameter(help="Processes that make a picture set; all cores by default.")
     ] = None,
     theme: Theme = "classic",
     size: Size = 512,
     json: Json = False,
 ) -> None:
-    """Build a dataset of questions: Parquet (readable with Hugging Face datasets), PNG files, manifest."""
+    """Build a dataset of questions (Parquet, PNG files, manifest) or a picture set; export and import sets.
+
+    ludens data vs-bench/hanabi --out DIR    questions
+    ludens data spy/clevr --pairs 2000       picture set; run again to continue after an interruption
+    ludens data export SET --out DIR         picture set as Parquet for Hugging Face datasets
+    ludens data import DIR                   and back
+    ludens data check SET                    read and verify every file
+    ludens data list                         picture sets that are found by name
+    """
+    from ludens.cli import picture_sets
+    from ludens.pictures.generate import GENERATORS
+
+    if name in _ACTIONS:
+        return _act(name, what, out, json)
+    picture_sets.no_second(what, name)
+    if name.partition("/")[0] in {known.partition("/")[0] for known in GENERATORS.names()}:
+        given: dict[str, Any] = {"seed": seed, **pairs(options, "--option", "samples=16")}
+        given |= {} if change is None else {"change": change}
+        given |= {} if from_ is None else {"folder": str(from_)}
+        count = None if workers is None else at_least("--workers", workers, 1)
+        return picture_sets.make(name, given, n, out, count, json)
+    if change is not None or options or workers is not None:
+        raise BadOption("--change, --option and --workers are options of picture sets, such as spy/clevr.")
+    if out is None:
+        raise BadOption("missing option --out.")
+    return _questions(name, n, seed, from_, render_options(theme, size), out, json)
+
+
+_ACTIONS = ("check", "export", "import", "list")
+
+
+def _act(action: str, what: str | None, out: Path | None, json: bool) -> None:
+    from ludens.cli import picture_sets
+
+    if action == "list":
+        picture_sets.no_second(what, action)
+        return picture_sets.list_sets(json)
+    if what is None:
+        example = "FOLDER" if action == "import" else "SET"
+        raise BadOption(f"missing argument, as in: ludens data {action} {example}.")
+    if action == "check":
+        return picture_sets.check(what, json)
+    if action == "import":
+        return picture_sets.import_(what, out, json)
+    if out is None:
+        raise BadOption("missing option --out.")
+    return picture_sets.export(what, out, json)
+
+
+def _questions(
+    name: str, n: int, seed: int, run: Path | None, render: RenderOptions, out: Path, json: bool
+) -> None:
     from ludens.run.dataset import Order, built, check_folder, write
 
     suite, _, what = name.partition("/")
@@ -42,7 +117,7 @@ def data(
         raise BadOption(f"a dataset is named SUITE/GAME, for example vs-bench/hanabi, not {name!r}.")
     check_folder(out)
     aside(f"building {n} samples of {name} ...")
-    dataset = built(suite, Order(what, n, seed, render_options(theme, size), from_))
+    dataset = built(suite, Order(what, n, seed, render, run))
     if not json:
         columns = ("variable", "value", "samples", "share %", "target %")
         table(dataset.name, columns, _rows(dataset.shares, n), columns[2:])

@@ -75,6 +75,10 @@ def eval_(
     templates: Annotated[
         Path | None, Parameter(help="Folder with your own templates: agent.md, GAME.md.")
     ] = None,
+    preset: Annotated[
+        str,
+        Parameter(help="Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning."),
+    ] = "",
     options: RunOptions | None = None,
 ) -> int:
     """Evaluate models and bots on a suite; resumable, with budgets, a table and an HTML report."""
@@ -98,7 +102,9 @@ def eval_(
         raise BadOption(f"--tasks names no task: {tasks!r}.")
     prompt_options = {option: str(value) for option, value in given.items() if value is not None}
     own = str(templates.resolve()) if templates else ""
-    entrants = entrants_of(model, name, prompt_options, templates=own, blind_control=blind_control)
+    entrants = entrants_of(
+        model, name, prompt_options, templates=own, preset=preset, blind_control=blind_control
+    )
     plan = make_plan(
         suite,
         entrants.specs,

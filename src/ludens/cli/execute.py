@@ -254,7 +254,8 @@ def _amounts(spend: Spend, budget: Budget) -> str:
 def show_results(folder: Path) -> None:
     """Write the HTML report and print the table."""
     from ludens.run.report import load_results, render
-    from ludens.run.report.tables import scores, split, task_scores
+    from ludens.run.report.table import split
+    from ludens.run.report.tables import scores, task_scores
     from ludens.run.report.text import plain
 
     results = load_results([folder])

@@ -116,7 +116,8 @@ def _print_step(event: StepEvent, public: View | None) -> None:
     for move in event.moves:
         action = public.public_action(event.state, move.seat, move.action) if public else move.action
         mark = "" if move.verdict == "ok" else f" ({move.verdict})"
-        moves.append(f"{move.seat} {action or '(nothing)'}{mark}")
+        name = public.public_name(event.state, move.seat) if public else move.seat
+        moves.append(f"{name} {action or '(nothing)'}{mark}")
     width = width_of(sys.stdout)
     text = wrapped(", ".join(moves), width and width - _INDENT)
     print(f"{event.step + 1:4}. {indented(text, _INDENT)}", flush=True)

@@ -12,12 +12,11 @@ from cyclopts import Parameter
 
 from ludens.cli.arguments import Json, Size, Whole, render_options
 from ludens.cli.output import counted, json_out, table, writable
-from ludens.core.errors import BadFile, BadOption
+from ludens.core.errors import BadFile, BadOption, MissingPictures
 from ludens.core.plain import harmless, one_line
 
 if TYPE_CHECKING:
     from ludens.core.episode import Episode, Move
-    from ludens.core.verify import Verified
 
 _SUFFIXES = (".gif", ".html", ".png")
 _LISTED = 40
@@ -61,7 +60,12 @@ def replay(
         raise BadOption(f"{name!r} has no moves, it was void from the start: {found.error}")
     from ludens.core.verify import verify
 
-    verified = verify(found)
+    try:
+        verified = verify(found)
+    except MissingPictures:
+        if out is None and not json:
+            print(_summary(found, name))
+        raise
     if out is not None:
         writable(out)
         try:
@@ -70,7 +74,7 @@ def replay(
             raise BadFile(f"cannot write {str(out)!r}: {(error.strerror or str(error)).lower()}.") from None
     if json:
         return json_out({"key": name, "verified": asdict(verified), "episode": found})
-    print(_summary(found, name, verified))
+    print(f"{_summary(found, name)}\n{verified}.")
     if out is not None:
         print(f"Written to {out}.")
     return None
@@ -143,7 +147,7 @@ def _render(
     return episode_page(episode, name, size or 384).encode()
 
 
-def _summary(episode: Episode, name: str, verified: Verified) -> str:
+def _summary(episode: Episode, name: str) -> str:
     who = ", ".join(f"{seat} is {spec}" for seat, spec in episode.seats.items())
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(episode.verdicts().items()))
     steps = len({move.step for move in episode.moves})
@@ -155,7 +159,6 @@ def _summary(episode: Episode, name: str, verified: Verified) -> str:
         f"{episode.status} after {counted(steps, 'step')}; returns: {_returns(episode.returns)}; "
         f"verdicts: {verdicts or 'none'}",
         *why,
-        f"{verified}.",
     ]
     return harmless("\n".join(lines))
 

@@ -52,7 +52,7 @@ class Agent(ABC):
     computes: ClassVar[bool] = False
     """Whether `act` computes for long without waiting: it then runs in a thread, so that other episodes on
     the same event loop go on."""
-    unlimited_retries: ClassVar[bool] = False
+    unlimited_retries: bool = field(default=False, init=False, repr=False)
     """Whether it may try again after every refused reply, whatever `PlayConfig.retries` says."""
     kind: ClassVar[str] = ""
     """The name of this agent in specs: `bot/random`. The class name in lower case by default."""

@@ -11,6 +11,7 @@ from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
 
 Fallback = Literal["random", "first", "forfeit"]
+Reasons = Literal["full", "kind"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,9 @@ class PlayConfig:
     expected, the empty text. A game may decide otherwise (`State.fallback`)."""
     listed: bool = True
     """Whether players are shown the legal actions."""
+    reasons: Reasons = "full"
+    """What a player is told about a refused reply: why, or only what kind of fault it is (unreadable, several
+    actions, not legal), which says nothing about the state. People are always told why."""
     horizon: int = 1000
     """Steps after which the episode ends."""
     reply_limit: int = 100_000
@@ -34,6 +38,8 @@ class PlayConfig:
     def __post_init__(self) -> None:
         if self.fallback not in ("random", "first", "forfeit"):
             raise BadOption(f"fallback must be random, first or forfeit, not {self.fallback!r}.")
+        if self.reasons not in ("full", "kind"):
+            raise BadOption(f"reasons must be full or kind, not {self.reasons!r}.")
         if self.retries < 0:
             raise BadOption(f"retries must be at least 0, not {self.retries}.")
         if self.horizon < 1 or self.reply_limit < 1 or (self.seconds is not None and not self.seconds > 0):

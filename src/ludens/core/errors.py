@@ -6,6 +6,7 @@ LudensError
 │   ├── BadOption         a known option with a wrong value
 │   ├── MissingExtra      an optional dependency is not installed (says how to install it)
 │   ├── BadFile           a file that cannot be read or written, or has wrong contents
+│   │   └── MissingPictures   the picture set of an episode is not here
 │   ├── MissingKey        no environment variable holds the API key of a model
 │   ├── ModelRejected     the provider rejects key, model or request: retrying cannot help
 │   └── ReplayMismatch    a replayed episode differs from the recorded one
@@ -79,6 +80,10 @@ class BadFile(UsageError):
     """A file that cannot be read or written, or has wrong contents."""
 
 
+class MissingPictures(BadFile):
+    """The picture set of an episode is not here: everything but its pictures can be shown."""
+
+
 class MissingKey(UsageError):
     """No environment variable holds the API key of a model."""
 
@@ -98,6 +103,8 @@ class MoveError(LudensError):
     """A reply that is not a legal action. `verdict` is what is recorded."""
 
     verdict: Literal["unreadable", "illegal", "late"] = "unreadable"
+    kind = "the reply is not a legal action."
+    """What the agent is told where reasons are not given (`PlayConfig.reasons`): nothing about the state."""
     reply: Reply | None = None
     """The reply, where the agent itself rejects it."""
 
@@ -105,21 +112,27 @@ class MoveError(LudensError):
 class Unreadable(MoveError):
     """No action was found in the reply."""
 
+    kind = "no action can be read from the reply; reply in the form asked for."
+
 
 class Ambiguous(MoveError):
     """The reply names more than one action."""
+
+    kind = "the reply names more than one action; name exactly one."
 
 
 class Illegal(MoveError):
     """The action is not allowed in this state."""
 
     verdict = "illegal"
+    kind = "the action is not legal now."
 
 
 class Late(MoveError):
     """No reply within the time limit."""
 
     verdict = "late"
+    kind = "the reply came too late."
 
 
 class AgentFailure(LudensError):

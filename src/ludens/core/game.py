@@ -32,6 +32,8 @@ class Game(ABC):
     """The game's own bots: name to "module:Class", used as `bot/NAME`."""
     best: ClassVar[str] = ""
     """The spec of the strongest known bot, used as `bot/best`; empty where there is none."""
+    question: ClassVar[bool] = False
+    """Whether an episode is one answer to one question, and `State.solution` knows the right one."""
 
     def __post_init__(self) -> None:
         """Check the options; subclasses that check more call this first."""

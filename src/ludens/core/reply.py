@@ -48,6 +48,10 @@ class ReplyFormat(ABC):
     def write(self, action: str) -> str:
         """A reply in this format with this action."""
 
+    def typed(self, text: str) -> str:
+        """What a person typed, as a reply: people need not write frames such as \\boxed{}."""
+        return text
+
     def style_instruction(self, style: str) -> str | None:
         """The game's own wording of a prompt style (`direct`, `cot`, `explain`); None for the default."""
         return None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ludens.core.episode import Episode, Move, Try
-from ludens.core.errors import MoveError, ReplayMismatch, UsageError
+from ludens.core.errors import Ambiguous, Illegal, MoveError, ReplayMismatch, Unreadable, UsageError
 from ludens.core.fallback import fallback_action, forfeits
 from ludens.core.game import Game
 from ludens.core.replay import config_of, game_of, render_options_of, replay
@@ -20,6 +20,7 @@ from ludens.core.view import view_of
 
 _UNLIMITED_RETRIES = ("human",)
 """Agents with `unlimited_retries`."""
+_KINDS = frozenset(error.kind for error in (Unreadable, Ambiguous, Illegal))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,8 @@ class _Verifier:
             if self.config.seconds is None or tried.text:
                 raise _mismatch(move, f"has reply {number} recorded as late, but it cannot have been")
             return False
+        if tried.verdict != "ok" and self._tells_too_much(move, tried):
+            raise _mismatch(move, f"has reply {number} refused with more than the kind of its fault")
         if tried.direct:
             if tried.verdict == "ok":
                 return False
@@ -156,6 +159,11 @@ class _Verifier:
         if verdict != tried.verdict and tried.said:
             raise _mismatch(move, f"has reply {number} recorded as {tried.verdict}, but it is {verdict}")
         return True
+
+    def _tells_too_much(self, move: Move, tried: Try) -> bool:
+        """Whether a player was told why a reply was refused although only kinds of faults may be told."""
+        told = self.config.reasons == "full" or self._unlimited(move.seat) or tried.finish == "filtered"
+        return not told and tried.reason not in _KINDS
 
     def _read(self, state: State, seat: str, text: str) -> tuple[str, str]:
         """The action in a reply and its verdict."""

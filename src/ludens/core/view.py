@@ -124,6 +124,11 @@ class View(ABC):
         """How the seat must reply now, and how the reply is read."""
         return ActionFormat()
 
+    def public_name(self, state: Any, seat: str) -> str:
+        """The name by which all seats may know who acted: by default the seat, unless that would tell too
+        much."""
+        return seat
+
     def public_action(self, state: Any, seat: str, action: str) -> str:
         """What all seats may know of the seat's action, which led to this state.
 

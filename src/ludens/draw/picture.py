@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ludens.core.errors import BadFile, BadOption
 from ludens.draw import fonts
@@ -185,7 +185,8 @@ def _open(data: bytes) -> Image.Image:
 
 
 def _unreadable(error: Exception) -> BadFile:
-    return BadFile(f"not a readable PNG, JPEG, WebP or GIF file: {error}.")
+    reason = "" if isinstance(error, UnidentifiedImageError) else f": {str(error).removesuffix('.')}"
+    return BadFile(f"not a readable PNG, JPEG, WebP or GIF file{reason}.")
 
 
 def _is_kept(image: Image.Image) -> bool:

@@ -22,6 +22,7 @@ CATALOGUE = {
     "perceive": "ludens.games.perceive.rules:Perceive",
     "qa": "ludens.games.qa.rules:Qa",
     "rule": "ludens.games.rule.rules:RuleQuestion",
+    "spy": "ludens.games.spy.rules:Spy",
     "comma/wire": "ludens.games.comma.wire.rules:Wire",
     "comma/who": "ludens.games.comma.who.rules:Who",
     "comma/led": "ludens.games.comma.led.rules:Led",

@@ -91,6 +91,10 @@ class BoardView(View):
             cells[cell] = random.choice(pieces)
         return [cells[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
 
+    def weight(self, move: str) -> float:
+        """How likely a move is when a position is made by random moves, relative to others."""
+        return 1.0
+
     def answers(self) -> Sequence[str]:
         """Every move that can be named on this board, valid now or not."""
         return self.cells()

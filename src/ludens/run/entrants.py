@@ -13,6 +13,7 @@ from ludens.core.options import configure
 from ludens.core.spec import Spec, parse_spec
 from ludens.models import provider_spec
 from ludens.models.specs import PromptOptions, is_model
+from ludens.run.presets import with_preset
 
 CONTROL = " (blind)"
 """Suffix of the name of a blind control."""
@@ -89,6 +90,7 @@ def entrants_of(
     prompt_options: Mapping[str, str] | None = None,
     *,
     templates: str = "",
+    preset: str = "",
     blind_control: bool = False,
 ) -> Entrants:
     """The entrants of a run.
@@ -98,9 +100,10 @@ def entrants_of(
         names: Their names in tables, in the same order; by default short names are chosen.
         prompt_options: Options added to every spec, all of which must then be models.
         templates: Folder with the user's templates, for models.
+        preset: Name of sampling settings, for models.
         blind_control: Whether each model also plays with blank pictures.
     """
-    full = [_with_options(spec, prompt_options or {}, templates) for spec in specs]
+    full = [_with_options(_with_preset(spec, preset), prompt_options or {}, templates) for spec in specs]
     if names and len(names) != len(specs):
         raise BadOption(f"there are {len(specs)} entrants but {len(names)} names: name all of them or none.")
     chosen = list(names) if names else short_names(full)
@@ -117,6 +120,10 @@ def entrants_of(
     if len(both) < len(entrants) + len(controls):
         raise BadOption(f"names that end with {CONTROL!r} are reserved for blind controls.")
     return Entrants(both, controls)
+
+
+def _with_preset(text: str, preset: str) -> str:
+    return str(with_preset(parse_spec(text), preset)) if preset and is_model(text) else text
 
 
 def _with_options(text: str, prompt_options: Mapping[str, str], templates: str) -> str:

@@ -152,6 +152,8 @@ class Task:
     """Whether a blind control makes sense: the picture should matter."""
     radar: tuple[str, ...] = ()
     """Metrics that reports draw around one circle: how often players did this and that."""
+    curve: str = ""
+    """Tasks with the same text here differ in one setting: reports draw them as points of one curve."""
 
     def __post_init__(self) -> None:
         if not self.seatings or not self.metrics or self.episodes < 1:
@@ -172,6 +174,10 @@ class Published:
     model: str
     values: Mapping[str, float]
     """Task name to the value of its first metric, in the unit our tables show; `overall` to that number."""
+    deviations: Mapping[str, float] = field(default_factory=dict)
+    """Task name to the standard deviation over episodes, in the same unit."""
+    further: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """Task and name of another metric to its value."""
 
 
 OVERALL = "overall"
@@ -208,6 +214,8 @@ class Suite:
     summaries: tuple[Summary, ...] = ()
     anchors: Mapping[str, tuple[float | Estimate, float | Estimate]] = field(default_factory=dict)
     """Task name to (random, optimal) returns between which results are normalised to 0..100."""
+    references: Path | None = None
+    """The file of blind baselines and upper bounds that `ludens baselines` writes; see `run.references`."""
 
     def __post_init__(self) -> None:
         names = [task.name for task in self.tasks]

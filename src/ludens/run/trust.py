@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from ludens.core.errors import BadOption
 from ludens.core.spec import parse_spec
 from ludens.run.plan import Plan
+from ludens.run.task import MODEL
 
 _OPTIONS = {
     "key_env": "takes an API key from the environment variable",
@@ -31,16 +32,20 @@ class Access:
     """Something outside of the run that a player uses."""
 
     player: str
-    """`entrant NAME` or `player of SEAT`."""
+    """`entrant NAME`, `player of SEAT` or `opponent SPEC`."""
     verb: str
     value: str
 
 
 def accesses(plan: Plan) -> Iterator[Access]:
-    """What the players of a plan use that must be confirmed on resume."""
+    """What the players of a plan use that must be confirmed on resume: entrants, players of given seats, and
+    opponents, which an option of the suite may name."""
     entrants = {f"entrant {name!r}": spec for name, spec in plan.entrants.items()}
     seated = {f"player of {seat!r}": spec for seat, spec in plan.seated.items()}
-    for name, text in (*entrants.items(), *seated.items()):
+    seatings = [seating for task in plan.chosen.values() for seating in task.seatings]
+    specs = sorted({who for seating in seatings for who in seating.values()} - {MODEL, *seated.values()})
+    opponents = {f"opponent {spec!r}": spec for spec in specs}
+    for name, text in (*entrants.items(), *seated.items(), *opponents.items()):
         spec = parse_spec(text)
         if spec.address and not _is_local(spec.address):
             yield Access(name, "sends prompts and API key to", spec.address)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ludens.run.report.tables import CHUNK, MAX_COLUMNS, NOTHING, Column, Table, TableRow, split
+from ludens.run.report.table import CHUNK, MAX_COLUMNS, NOTHING, Column, Table, TableRow, split
 
 
 def wide(*names: str) -> Table:

@@ -68,6 +68,17 @@ def test_rows_hold_what_the_suite_asks_with_the_same_seed(tmp_path: Path) -> Non
             assert Image.open(io.BytesIO(image["bytes"])).size == (256, 256)
 
 
+def test_the_papers_rule_can_be_asked_for(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    rows = pq.read_table(made(tmp_path / "set", "kuhn_poker?rule=paper", n=8) / "samples.parquet").to_pylist()
+    assert [row["answer"] for row in rows] == [sample("kuhn_poker", n, "paper").done for n in range(8)]
+    manifest = json.loads((tmp_path / "set" / "manifest.json").read_text())
+    assert manifest["made_from"]["rule"] == "paper"
+    with pytest.raises(UnknownName, match="known: paper, single"):
+        built("vs-bench", Order("kuhn_poker?rule=x", 1))
+
+
 def test_hugging_face_finds_its_features_in_the_file(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
@@ -97,8 +108,8 @@ def test_a_set_that_misses_its_targets_is_refused() -> None:
     one_sided = [sample("coin_dilemma", number) for number in range(0, 64, 2)]
     with pytest.raises(BadOption, match=r"32 of 32 samples have the target|the dataset misses its target"):
         check("coin_dilemma", one_sided, distribution("coin_dilemma", one_sided))
-    lazy = [replace(s, kind="stay", done="STAY") for s in (sample("overcooked", n) for n in range(16))]
-    with pytest.raises(BadOption, match=r"kind 'stay', and 1\.6 are wanted"):
+    lazy = [replace(s, kind="STAY", done="STAY") for s in (sample("overcooked", n) for n in range(16))]
+    with pytest.raises(BadOption, match=r"kind 'STAY', and 1\.6 are wanted"):
         check("overcooked", lazy, distribution("overcooked", lazy))
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 from math import isnan
 
+import numpy as np
 import pytest
 
 from ludens.agents import agent
+from ludens.games.kuhn_poker.bots import equilibrium
+from ludens.games.kuhn_poker.exploitability import exploitability
 from ludens.games.kuhn_poker.rules import INFOSETS
 from ludens.loop import play
 from ludens.run.task import EpisodeResult
 from ludens.suites.vs_bench.kuhn import EXPLOITABILITY, SEAT, KuhnQuestions, answers_of
+from ludens.suites.vs_bench.kuhn_interval import exploitabilities, interval
 
 
 def asked(spec: str, times: int, first: int = 0) -> list[EpisodeResult]:
@@ -37,6 +41,32 @@ def test_equilibria_are_hardly_exploitable(alpha: str) -> None:
     found = EXPLOITABILITY.estimate(played)
     assert -0.1 < found.mean < 0  # noise of 25 answers: 0.03 to 0.04 on average
     assert found.low <= found.mean <= found.high == pytest.approx(0, abs=0.02)
+
+
+POLICIES = {
+    "coin": np.full(12, 0.5),
+    "equilibrium": np.array([equilibrium(1 / 6)[infoset] for infoset in INFOSETS]),
+    "between": np.array([0.7 * equilibrium(1 / 6)[infoset] + 0.15 for infoset in INFOSETS]),
+    "bold": np.full(12, 0.9),
+}
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_intervals_hold_the_truth_in_95_of_100_cases(name: str) -> None:
+    """25 answers a question, 100 times; with the mirrored bootstrap 87 to 92 of 100 held it."""
+    policy, dice = POLICIES[name], np.random.default_rng(7)
+    truth, held = float(exploitabilities(policy)), 0
+    for seed in range(100):
+        answers = [[True] * bets + [False] * (25 - bets) for bets in dice.binomial(25, policy)]
+        found = interval(answers, seed)
+        held += found.low - 1e-9 <= truth <= found.high + 1e-9
+    assert held >= 93
+
+
+def test_many_policies_are_as_exploitable_as_open_spiel_says() -> None:
+    policies = np.random.default_rng(0).random((40, 12))
+    theirs = [exploitability(dict(zip(INFOSETS, policy, strict=True))) for policy in policies]
+    assert exploitabilities(policies) == pytest.approx(theirs)
 
 
 def test_a_coin_flip_loses_what_theory_says() -> None:

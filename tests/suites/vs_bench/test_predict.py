@@ -33,11 +33,23 @@ def test_predicting_keeps_every_rule_of_the_contract(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_who_knows_is_always_right(name: str) -> None:
-    for seed in range(6):
-        episode = predicted(name, seed)
-        assert episode.returns == {SEAT: 1.0}
-        assert episode.facts["predicted"] in episode.facts["truth"]
+def test_who_knows_the_strategy_is_right_unless_cards_are_hidden(name: str) -> None:
+    right = sum(predicted(name, seed).returns[SEAT] for seed in range(6))
+    assert right == 6 or (name in ("hanabi", "kuhn_poker") and right >= 3)
+
+
+def test_lots_of_the_target_are_not_known_to_who_knows_its_strategy() -> None:
+    game = Predict(game="coin_dilemma", rule="paper")
+    asked = [game.start(seed).sample for seed in range(60)]
+    wrong = [one for one in asked if one.likeliest not in one.truth]
+    assert 5 < len(wrong) < 30
+
+
+@pytest.mark.slow
+def test_a_refusal_does_not_list_the_moves_that_are_not_listed() -> None:
+    state = Predict(game="breakthrough").start(0)
+    assert state.refusal(SEAT, "a1a8") == f"{state.sample.target} cannot do 'a1a8' now."
+    assert state.refusal(SEAT, state.sample.done) is None
 
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if name not in DEAR])

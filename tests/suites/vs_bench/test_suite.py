@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from statistics import mean
 
@@ -41,7 +42,7 @@ def test_the_counts_are_the_papers() -> None:
 
 
 def test_published_averages_are_the_papers_own() -> None:
-    whole = suite("vs-bench")
+    whole = suite("vs-bench?predict=paper")
     found = {row.model: summarise_published(whole, row.values) for row in whole.published}
     models = {model: scores for model, scores in found.items() if model in OVERALL}
     assert models.keys() == OVERALL.keys()
@@ -52,11 +53,12 @@ def test_published_averages_are_the_papers_own() -> None:
 
 def test_every_published_number_is_of_a_task() -> None:
     for name in ("vs-bench", "vs-bench-mini", "vs-bench-ablations"):
-        for anchors in ("paper", "measured", "none"):
-            found = suite(f"{name}?anchors={anchors}")
+        for anchors, rule in product(("paper", "measured", "none"), ("single", "paper")):
+            found = suite(f"{name}?anchors={anchors}&predict={rule}")
             tasks = {task.name for task in found.tasks}
             for row in found.published:
                 assert row.values.keys() <= tasks, row.model
+                assert row.deviations.keys() <= row.values.keys(), row.model
                 assert row.values
 
 
@@ -64,9 +66,13 @@ def test_published_numbers_stand_only_beside_numbers_like_them() -> None:
     def kinds(spec: str) -> set[str]:
         return {task.split("/")[0] for row in suite(spec).published for task in row.values}
 
-    assert kinds("vs-bench") == {"reason", "decide"}
-    assert kinds("vs-bench?anchors=measured") == {"reason"}
-    raw = {row.model: row.values for row in suite("vs-bench?anchors=none").published}
+    assert kinds("vs-bench") == {"decide"}
+    assert kinds("vs-bench?anchors=measured") == set()
+    assert kinds("vs-bench?predict=paper") == {"reason", "decide"}
+    assert kinds("vs-bench?anchors=measured&predict=paper") == {"reason"}
+    assert {row.source for row in suite("vs-bench?predict=paper").published} == {"VS-Bench, tables 1 and 2"}
+    assert {row.source for row in suite("vs-bench").published} == {"VS-Bench, table 2"}
+    raw = {row.model: row.values for row in suite("vs-bench?anchors=none&predict=paper").published}
     assert raw["o4-mini"]["decide/hanabi"] == 10.3
     assert raw["o4-mini"]["decide/monster_hunt"] == 14.3
     assert raw["o4-mini"]["reason/hanabi"] == 58.3
@@ -81,13 +87,13 @@ def test_raw_and_normalised_tables_agree() -> None:
     raw = {row.model: row.values for row in suite("vs-bench?anchors=none").published}
     anchors = {**PAPER, "decide/monster_hunt": (PAPER["decide/monster_hunt"][0], 88.0)}
     for task, (low, high) in anchors.items():
-        for model in OVERALL if task != "decide/pong" else ():
+        for model in OVERALL:
             again = 100 * (raw[model][task] - low) / (high - low)
             assert normal[model][task] == pytest.approx(again, abs=100 * 0.1 / (high - low) + 0.06), model
 
 
 def test_ablations_have_a_row_for_each_way_of_asking() -> None:
-    found = suite("vs-bench-ablations")
+    found = suite("vs-bench-ablations?predict=paper")
     rows = {row.model: row.values for row in found.published}
     assert {"gpt-4.1 (text)", "gpt-4.1 (image)", "gpt-4.1 (cot)", "o4-mini (text)"} <= rows.keys()
     assert "o4-mini (cot)" not in rows  # reasoning models were not asked to reason aloud
@@ -96,6 +102,46 @@ def test_ablations_have_a_row_for_each_way_of_asking() -> None:
         "hanabi", "breakthrough", "monster_hunt",
     }  # fmt: skip
     assert mean(rows["gpt-4.1 (text)"].values()) > 0
+
+
+def test_group_means_are_over_the_papers_groups() -> None:
+    whole = suite("vs-bench?predict=paper")
+    [row] = [row for row in whole.published if row.model == "o4-mini"]
+    found = summarise_published(whole, row.values)
+    assert found[f"{REASONING}, cooperative"].mean == pytest.approx((58.3 + 31.8) / 2)
+    assert found[f"{REASONING}, competitive"].mean == pytest.approx((26.8 + 63.5 + 43.5) / 3)
+    assert found[f"{DECISIONS}, mixed-motive"].mean == pytest.approx((-4.6 + 24.9 + 3.5) / 3)
+    assert len(found) == 8
+
+
+def test_published_deviations_are_those_of_the_tables() -> None:
+    """Table 2 follows from table 4: both printed with one digit, and Hanabi's optimum is 24."""
+    normal = {row.model: row.deviations for row in suite("vs-bench").published}
+    raw = {row.model: row for row in suite("vs-bench?anchors=none").published}
+    assert normal["o4-mini"]["decide/breakthrough"] == 94.0
+    assert raw["o4-mini"].deviations["decide/pong"] == normal["o4-mini"]["decide/pong"] == 16.5
+    for model in OVERALL:
+        for task, optimum in (("decide/hanabi", 24.0), ("decide/overcooked", 39.8)):
+            again = 100 * raw[model].deviations[task] / optimum
+            assert normal[model][task] == pytest.approx(again, abs=0.35), (model, task)
+    assert raw["gpt-4.1"].further["decide/hanabi", "fireworks"] == 3.6
+    assert raw["gpt-4.1"].further["decide/pong", "decisions"] == 151.8
+    [cot] = [r for r in suite("vs-bench-ablations").published if r.model == "gpt-4.1 (cot)"]
+    assert cot.deviations == {"decide/hanabi": 0.0, "decide/breakthrough": 63.0, "decide/monster_hunt": 10.9}
+
+
+def test_the_small_suites_opponent_searches_as_the_papers() -> None:
+    [task] = [task for task in suite("vs-bench-mini").tasks if task.name == "decide/tic_tac_toe"]
+    assert {"bot/mcts?simulations=1000"} == {
+        spec for seating in task.seatings for spec in seating.values() if spec != "MODEL"
+    }
+
+
+def test_moves_of_breakthrough_are_listed_only_by_the_papers_rule() -> None:
+    for rule, listed in (("single", False), ("paper", True)):
+        tasks = {task.name: task for task in suite(f"vs-bench?predict={rule}").tasks}
+        assert tasks["reason/breakthrough"].config.listed is listed
+        assert tasks["reason/hanabi"].config.listed
 
 
 def test_anchors_cover_every_game_that_decides() -> None:

@@ -18,16 +18,19 @@ class BattleState(GridState):
 
     def _meet(self) -> None:
         red, blue, red_block, blue_block = self.cells
+        both = (RED_BLOCK, BLUE_BLOCK)
+        moved: tuple[int, ...] = ()
         if red == blue == red_block:
             self.counts[0] += 1
-            self._respawn(RED_BLOCK)
+            moved = (RED_BLOCK,)
         elif red == blue == blue_block:
             self.counts[1] += 1
-            self._respawn(BLUE_BLOCK)
+            moved = (BLUE_BLOCK,)
         elif (red, blue) in ((red_block, blue_block), (blue_block, red_block)):
             self.counts[2] += 1
-            self._respawn(RED_BLOCK)
-            self._respawn(BLUE_BLOCK)
+            moved = both
+        for block in both if moved and self.game.variant == "released" else moved:
+            self._respawn(block)
 
     def _respawn(self, thing: int) -> None:
         if self.game.variant == "paper":
@@ -49,12 +52,12 @@ class BattleOfColors(GridGame):
     Rewards: both on the red block, +2 for red and +1 for blue; both on the blue block, +1 for red and +2 for
     blue; the block then moves to a random cell where nothing is. On different blocks: nothing for either, and
     both blocks move.
-    Ends after `horizon` steps. In the variant `released` a block may come back on the other block's cell; two
-    players who meet there have met on red.
+    Ends after `horizon` steps. In the variant `released` every event moves both blocks, and a block may come
+    back on the other block's cell; two players who meet there have met on red.
     """
 
     name = "battle_of_colors"
-    version = 2
+    version = 3
     view_class = "ludens.games.battle_of_colors.view:BattleView"
     best = "bot/optimal"
     bots = {
@@ -75,5 +78,5 @@ class BattleOfColors(GridGame):
     variant: str = option(
         "paper",
         choices=("paper", "released"),
-        help="the paper's rules, or those of its released code, where both blocks may lie on one cell",
+        help="the paper's rules, or those of its released code, where every event moves both blocks",
     )

@@ -27,7 +27,9 @@ class BattleView(GridView):
 
     def values(self, seat: str) -> dict[str, object]:
         values = super().values(seat)
-        return {**values, "blocks": self.templates.fill(f"blocks {values['variant']}")}
+        names = {"red_moves": "red moves", "blue_moves": "blue moves", "blocks": "blocks"}
+        told = {key: self.templates.fill(f"{name} {values['variant']}") for key, name in names.items()}
+        return {**values, **told}
 
     def icon(self, thing: str, px: int, ground: str) -> Sprite:
         hue, kind = thing.split()

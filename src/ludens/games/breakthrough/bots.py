@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.options import option
+from ludens.core.state import State
 from ludens.games.breakthrough.rules import Breakthrough
 from ludens.games.open_spiel.adapter import SpielState
 
@@ -181,18 +183,33 @@ class AlphaBeta(Agent):
     sees = "state"
     computes = True
 
-    async def act(self, ask: Ask) -> Reply:
-        state, game = ask.state, self.game
+    def policy(self, state: State) -> dict[str, float]:
+        """The probability of each action: equally good moves are equally likely."""
+        game = self.game
         assert isinstance(state, SpielState)
         assert isinstance(game, Breakthrough)
-        start, end = self.random.choice(position_of(state, game).best(self.seat == "black", self.depth))
-        action = _name(start, game) + _name(end, game)
+        good = _best(str(state.spiel), game, self.seat == "black", self.depth)
+        return dict.fromkeys(good, 1 / len(good))
+
+    async def act(self, ask: Ask) -> Reply:
+        assert ask.state is not None
+        action = self.random.choice(list(self.policy(ask.state)))
         return Reply(action, action)
+
+
+@lru_cache(maxsize=256)
+def _best(board: str, game: Breakthrough, black_moves: bool, depth: int) -> tuple[str, ...]:
+    moves = _position(board, game).best(black_moves, depth)
+    return tuple(_name(start, game) + _name(end, game) for start, end in moves)
 
 
 def position_of(state: SpielState, game: Breakthrough) -> Position:
     """OpenSpiel's board as bitboards."""
-    lines = str(state.spiel).splitlines()[: game.rows]
+    return _position(str(state.spiel), game)
+
+
+def _position(board: str, game: Breakthrough) -> Position:
+    lines = board.splitlines()[: game.rows]
     cells = "".join(line[1:] for line in lines)
     black = sum(1 << cell for cell, mark in enumerate(cells) if mark == "b")
     white = sum(1 << cell for cell, mark in enumerate(cells) if mark == "w")

@@ -1,22 +1,14 @@
-"""Chess players: alpha-beta with piece-square tables, and any engine that speaks UCI."""
+"""A chess player: alpha-beta with piece-square tables."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.errors import BadOption
 from ludens.core.options import option
 from ludens.games.open_spiel.adapter import SpielState
-
-if TYPE_CHECKING:
-    import pyspiel
-
 
 VALUES = {"p": 100, "n": 315, "b": 330, "r": 500, "q": 920, "k": 0}
 MATE = 1_000_000
@@ -133,58 +125,3 @@ class Search(Agent):
         spiel: Any = state.spiel
         action = state.name_of(self.random.choice(best_actions(spiel, self.depth)))
         return Reply(action, action)
-
-
-_PLACES = ("/usr/games", "/usr/local/games", "/opt/homebrew/bin")
-
-
-@dataclass
-class Uci(Agent):
-    """One engine process per seat; one thread and a node limit make it deterministic.
-
-    There is no skill level: engines choose among weaker moves at random, with a seed that cannot be set.
-    """
-
-    engine: str = option("stockfish", help="name or path of the engine")
-    nodes: int = option(
-        1000,
-        low=1,
-        high=100_000_000,
-        help="positions the engine may look at for a move; fewer make it weaker",
-    )
-    kind = "bot/uci"
-    sees = "state"
-    computes = True
-
-    def begin(self) -> None:
-        self._bot: pyspiel.Bot | None = None
-        self._path = find_engine(self.engine)
-        if self.game.name != "chess":
-            raise BadOption(f"bot/uci plays chess, not {self.game.name}.")
-
-    def _started(self) -> pyspiel.Bot:
-        import pyspiel
-
-        nodes = pyspiel.SearchLimitType.NODES
-        return pyspiel.make_uci_bot(self._path, self.nodes, False, {"Threads": "1"}, nodes, True)
-
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert isinstance(state, SpielState)
-        if self._bot is None:
-            self._bot = self._started()
-        action = state.name_of(self._bot.step(state.spiel))
-        return Reply(action, action)
-
-
-def find_engine(name: str) -> str:
-    """The engine's path; raises `BadOption` when it is not found."""
-    path = Path(name)
-    if path.is_absolute() or len(path.parts) > 1:
-        if not (path.is_file() and os.access(path, os.X_OK)):
-            raise BadOption(f"there is no executable chess engine at {name!r}.")
-        return str(path)
-    found = shutil.which(name) or next((str(p) for d in _PLACES if (p := Path(d) / name).is_file()), None)
-    if found is None:
-        raise BadOption(f"no chess engine {name!r} is installed; install it, or give engine=PATH.")
-    return found

@@ -36,7 +36,8 @@ class Chess(SpielGame):
     version = 2
     view_class = "ludens.games.chess.view:ChessView"
     spiel_name = "chess"
-    bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.bots:Uci"}
+    best = "bot/search?depth=3"
+    bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.engine:Uci"}
 
     fen: str = option("", help="the position to begin with, in Forsyth-Edwards notation")
 

@@ -27,6 +27,7 @@ class Gomoku(SpielGame):
     view_class = "ludens.games.gomoku.view:GomokuView"
     spiel_name = "gomoku"
     stable_names = True
+    best = "bot/lines?depth=4"
     bots = {"lines": "ludens.games.gomoku.bots:Lines"}
 
     size: int = option(15, low=5, high=19, help="rows and columns of the board")

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.state import State
 from ludens.games.grid.cells import ACTIONS, DISTANCE, TOWARD
 from ludens.games.grid.rules import SEATS, GridState
 
@@ -30,6 +31,12 @@ class Walker(Agent):
         nearest = min(DISTANCE[here][goal] for goal in goals)
         good = {a for goal in goals if DISTANCE[here][goal] == nearest for a in TOWARD[here][goal]}
         return tuple(action for action in ACTIONS if action in good)
+
+    def policy(self, state: State) -> dict[str, float]:
+        """The probability of each action."""
+        assert isinstance(state, GridState)
+        good = self.choices(state)
+        return dict.fromkeys(good, 1 / len(good))
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, GridState)

@@ -52,7 +52,7 @@ def literal(sight: Sight, legal: Sequence[str], random: Stream) -> str:
         [card for card, count in enumerate(left) if count and fits(sight.shape, held, card)] for held in own
     ]
     for slot, cards in enumerate(may_be):
-        if all(_height(sight, card) == 0 for card in cards):
+        if all(height(sight, card) == 0 for card in cards):
             return f"(Play {slot})"
     useful = [name for name in _helpful(sight) if name in legal]
     if useful:
@@ -60,19 +60,19 @@ def literal(sight: Sight, legal: Sequence[str], random: Stream) -> str:
     if sight.info == sight.shape.most_info:
         return random.choice([name for name in legal if name.startswith("(Reveal")])
     for slot, cards in enumerate(may_be):
-        if all(_height(sight, card) < 0 for card in cards):
+        if all(height(sight, card) < 0 for card in cards):
             return f"(Discard {slot})"
-    untold = [slot for slot, held in enumerate(own) if _untold(held)]
-    return f"(Discard {untold[0] if untold else 0})"
+    untouched = [slot for slot, held in enumerate(own) if untold(held)]
+    return f"(Discard {untouched[0] if untouched else 0})"
 
 
-def _height(sight: Sight, card: int) -> int:
+def height(sight: Sight, card: int) -> int:
     """A card's distance above its firework: 0 is playable, below 0 is useless."""
     color, rank = divmod(card, sight.shape.ranks)
     return rank - sight.stacks[color]
 
 
-def _untold(held: Held) -> bool:
+def untold(held: Held) -> bool:
     """Whether no hint has touched a card, as far as its holder knows."""
     return held.colors.bit_count() > 1 and held.ranks.bit_count() > 1
 
@@ -82,7 +82,7 @@ def _helpful(sight: Sight) -> list[str]:
     found = []
     for offset in range(1, sight.shape.players):
         for held in sight.hands[(sight.me + offset) % sight.shape.players]:
-            if held.card is not None and _height(sight, held.card) == 0:
+            if held.card is not None and height(sight, held.card) == 0:
                 color, rank = divmod(held.card, sight.shape.ranks)
                 if held.colors.bit_count() > 1:
                     found.append(f"(Reveal player +{offset} color {COLORS[color]})")

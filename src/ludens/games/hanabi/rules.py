@@ -94,6 +94,7 @@ class HanabiGame(SpielGame):
     bots = {
         "strong": "ludens.games.hanabi.bots:Strong",
         "literal": "ludens.games.hanabi.bots:Literal",
+        "visible": "ludens.games.hanabi.visible:Visible",
     }
 
     @property

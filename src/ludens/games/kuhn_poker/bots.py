@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.options import option
+from ludens.core.state import State
 from ludens.games.kuhn_poker.rules import KuhnQuestion, KuhnState
 
 
@@ -31,9 +32,14 @@ class Equilibrium(Agent):
     def begin(self) -> None:
         self._policy = equilibrium(self.alpha)
 
-    async def act(self, ask: Ask) -> Reply:
-        hand = ask.state.hand if isinstance(ask.state, KuhnQuestion) else ask.state
+    def policy(self, state: State) -> dict[str, float]:
+        """The probability of each action."""
+        hand = state.hand if isinstance(state, KuhnQuestion) else state
         assert isinstance(hand, KuhnState)
-        bets = self.random.random() < self._policy[hand.infoset(self.seat)]
-        action = "BET" if bets else "PASS"
+        bet = self._policy[hand.infoset(self.seat)]
+        return {"PASS": 1 - bet, "BET": bet}
+
+    async def act(self, ask: Ask) -> Reply:
+        assert ask.state is not None
+        action = "BET" if self.random.random() < self.policy(ask.state)["BET"] else "PASS"
         return Reply(action, action)

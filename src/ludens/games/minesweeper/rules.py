@@ -36,6 +36,7 @@ class Minesweeper(Game):
     version = 2
     view_class = "ludens.games.minesweeper.view:MinesweeperView"
     imperfect_information = True
+    best = "bot/logic"
     bots: ClassVar[Mapping[str, str]] = {"logic": "ludens.games.minesweeper.bots:Logic"}
 
     rows: int = option(8, low=2, high=16, help="rows of the field")

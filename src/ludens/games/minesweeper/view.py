@@ -77,6 +77,12 @@ class MinesweeperView(BoardView):
     def draw(self, matrix: Matrix) -> Picture:
         return self._picture(matrix, None)
 
+    def weight(self, move: str) -> float:
+        """The fewer cells touch a cell, the more seldom it opens together with another: corners would stay
+        hidden most often, and to name one would be a good guess."""
+        cell = names(self.rows, self.columns).index(move)
+        return 1 / len(neighbours(self.rows, self.columns)[cell]) ** 2
+
     def scatter(self, random: Stream) -> Matrix:
         """Any number of open cells, mines among them, on a field with up to half its cells mined."""
         cells = range(self.rows * self.columns)

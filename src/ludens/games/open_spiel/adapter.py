@@ -142,6 +142,12 @@ class SpielState(State):
         self.last = dict(actions)
         self._settle()
 
+    def apply_number(self, action: int) -> None:
+        """Apply a legal OpenSpiel action of the one seat to act, without its name: `last` is empty."""
+        self.spiel.apply_action(action)
+        self.last = {}
+        self._settle()
+
     @property
     def returns(self) -> dict[str, float]:
         return dict(zip(self.game.seats, self.spiel.returns(), strict=True))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
 from ludens.core.options import option
+from ludens.core.state import State
 from ludens.games.overcooked.cooking import ACTIONS, ONION, POT_HOLDS, Snapshot
-from ludens.games.overcooked.kitchens import Kitchen, kitchen
+from ludens.games.overcooked.kitchens import FLOOR, Kitchen, kitchen
 from ludens.games.overcooked.routes import LONGEST, ROLES, Errand, Route, done, errand, route, shared
 from ludens.games.overcooked.rules import SEATS, Overcooked, OvercookedState
 
@@ -64,13 +66,19 @@ class Planner(Agent):
                 f"{self.kind} does not hand things over; in {self.game.layout} no chef can reach everything."
             )
 
-    def action(self, state: OvercookedState) -> str:
-        """The planned action."""
-        return joint_plan(state.kitchen, state.snapshot)[self.me]
+    def choices(self, state: OvercookedState) -> Sequence[str]:
+        """The planned action; several are equally likely."""
+        return (joint_plan(state.kitchen, state.snapshot)[self.me],)
+
+    def policy(self, state: State) -> dict[str, float]:
+        """The probability of each action."""
+        assert isinstance(state, OvercookedState)
+        found = self.choices(state)
+        return dict.fromkeys(found, 1 / len(found))
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, OvercookedState)
-        action = self.action(ask.state)
+        action = self.random.choice(self.choices(ask.state))
         return Reply(action, action)
 
 
@@ -84,25 +92,59 @@ class Optimal(Planner):
     kind = "bot/optimal"
     soups: int = option(2, low=1, high=100, help="soups after which both rest")
 
-    def action(self, state: OvercookedState) -> str:
-        facts, action = state.facts, super().action(state)
+    def choices(self, state: OvercookedState) -> Sequence[str]:
+        facts, [action] = state.facts, super().choices(state)
         potting = action == "INTERACT" and state.snapshot.chefs[self.me].holds == ONION
         enough = potting and facts["onions_potted"] >= POT_HOLDS * self.soups
-        return "STAY" if enough or facts["soups_delivered"] >= self.soups else action
+        return ("STAY" if enough or facts["soups_delivered"] >= self.soups else action,)
 
 
 @dataclass
 class Greedy(Planner):
-    """Does its own errands by the shortest way around the other; with a small probability acts at random."""
+    """Does its own errands by the shortest way around the other, and steps aside after a collision.
+
+    Where it has nothing to do or no way it takes a random step, and so it does with a small probability.
+    """
 
     kind = "bot/greedy"
     role: str = option("any", choices=ROLES, help="cook (onions and pots), waiter (dishes and soups) or any")
     slips: float = option(0.0, low=0.0, high=1.0, help="probability of a random action")
 
-    def action(self, state: OvercookedState) -> str:
-        if self.random.random() < self.slips:
-            return self.random.choice(ACTIONS)
+    def choices(self, state: OvercookedState) -> Sequence[str]:
         place, snapshot = state.kitchen, state.snapshot
         task = errand(place, snapshot, self.me, self.role)
         way = route(place, snapshot.chefs[self.me], task, wall=snapshot.chefs[1 - self.me].cell)
-        return way.actions[0] if way and task.cells else self.random.choice(ACTIONS[:5])
+        if way and task.cells and not self._collided(state, way.actions[0]):
+            return (way.actions[0],)
+        return self._aside(state)
+
+    def policy(self, state: State) -> dict[str, float]:
+        planned = super().policy(state)
+        slip = self.slips / len(ACTIONS)
+        return {
+            action: share
+            for action in ACTIONS
+            if (share := (1 - self.slips) * planned.get(action, 0.0) + slip) > 0
+        }
+
+    async def act(self, ask: Ask) -> Reply:
+        if self.random.random() < self.slips:
+            action = self.random.choice(ACTIONS)
+            return Reply(action, action)
+        return await super().act(ask)
+
+    def _collided(self, state: OvercookedState, action: str) -> bool:
+        """Whether the same step onto free floor was tried just now, and failed."""
+        place = state.kitchen
+        if action not in place.steps or state.frames[-1].actions[self.me : self.me + 1] != (action,):
+            return False
+        before, now = (frame.snapshot.chefs[self.me].cell for frame in state.frames[-2:])
+        return before == now and place.tiles[now + place.steps[action]] == FLOOR
+
+    def _aside(self, state: OvercookedState) -> Sequence[str]:
+        """Every step onto free floor, and STAY."""
+        place, here = state.kitchen, state.snapshot.chefs[self.me].cell
+        other = state.snapshot.chefs[1 - self.me].cell
+        ways = {action: here + step for action, step in place.steps.items()}
+        free = [action for action, cell in ways.items() if place.tiles[cell] == FLOOR and cell != other]
+        return (*free, "STAY")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ludens.core.legal import Legal
+from ludens.core.random import Stream
 from ludens.games.overcooked.kitchens import COUNTER, DISHES, FLOOR, HATCH, ONIONS, POT, Kitchen
 
 ACTIONS = Legal(("UP", "DOWN", "RIGHT", "LEFT", "STAY", "INTERACT"))
@@ -69,6 +70,21 @@ class Snapshot(NamedTuple):
 def opening(place: Kitchen) -> Snapshot:
     """The first snapshot: empty hands, empty pots, both chefs looking up."""
     return Snapshot(tuple(Chef(cell, "UP") for cell in place.starts), (Pot(),) * len(place.pots))
+
+
+def random_opening(place: Kitchen, random: Stream) -> Snapshot:
+    """A first snapshot drawn at random: cells, directions, hands, pots, and up to two things on counters."""
+    floor = place.all(FLOOR)
+    chefs = tuple(
+        Chef(
+            cell, random.choice(tuple(place.steps)), random.choice((NOTHING, NOTHING, ONION, DISH, SOUPS[-1]))
+        )
+        for cell in random.sample(floor, len(place.starts))
+    )
+    begun = (*(Pot(onions) for onions in range(POT_HOLDS + 1)), Pot(POT_HOLDS, random.between(0, COOK_STEPS)))
+    pots = tuple(random.choice(begun) for _ in place.pots)
+    counters = random.sample(place.all(COUNTER), random.between(0, 2))
+    return Snapshot(chefs, pots, tuple(sorted((cell, random.choice((ONION, DISH))) for cell in counters)))
 
 
 def after(

@@ -138,6 +138,8 @@ def route(
             for action in ("STAY", *place.steps) if not task.cells else (facing, *place.steps, "STAY"):
                 there = cell + place.steps.get(action, 0)
                 there = cell if place.tiles[there] != FLOOR or there == wall else there
+                if (there, action) == (cell, facing):
+                    continue  # what changes nothing is a STAY
                 reached: Pose = (there, facing if action == "STAY" else action, time + 1)
                 if reached not in came and _clear(around, time, cell, there):
                     came[reached] = (pose, action)

@@ -8,8 +8,9 @@ from typing import Any, Self
 
 from ludens.core.game import Game
 from ludens.core.options import option
+from ludens.core.random import stream
 from ludens.core.state import Legal, State
-from ludens.games.overcooked.cooking import ACTIONS, EVENTS, Snapshot, after, opening
+from ludens.games.overcooked.cooking import ACTIONS, EVENTS, Snapshot, after, opening, random_opening
 from ludens.games.overcooked.kitchens import LAYOUTS, kitchen
 
 SEATS = ("chef_0", "chef_1")
@@ -35,10 +36,10 @@ class Frame:
 class OvercookedState(State):
     """The most recent frames, the current one last, and the counters of each chef."""
 
-    def __init__(self, game: Overcooked) -> None:
+    def __init__(self, game: Overcooked, first: Snapshot) -> None:
         self.game = game
         self.kitchen = kitchen(game.layout)
-        self.frames: tuple[Frame, ...] = (Frame(0, 0, opening(self.kitchen)),)
+        self.frames: tuple[Frame, ...] = (Frame(0, 0, first),)
         self.counts = [dict.fromkeys(EVENTS, 0) for _ in SEATS]
 
     @property
@@ -97,7 +98,8 @@ class OvercookedState(State):
 class Overcooked(Game):
     """Two chefs in a small kitchen cook onion soup and serve it.
 
-    Seats: `chef_0` (blue) and `chef_1` (green), acting at the same time; nothing is left to chance.
+    Seats: `chef_0` (blue) and `chef_1` (green), acting at the same time; nothing else is left to chance
+    than the opening, where that is random.
     Observation: the four most recent frames of the kitchen, the latest last, each with step and score; in
     words, the joint actions that led to them and what the seat holds. Both chefs see the same kitchen.
     Actions: `UP`, `DOWN`, `RIGHT`, `LEFT` turn and, where the floor is free, move; two chefs who would meet
@@ -108,12 +110,13 @@ class Overcooked(Game):
     onions, +2 for a soup plated, +10 for a soup of three onions delivered; the variant `released` gives 3, 3,
     5 and 10, and its dish counts only while no dish lies on a counter and fewer dishes are held than pots
     are in use.
-    Ends after `horizon` steps.
+    Ends after `horizon` steps. With `opening=random`, cells, directions, hands, pots and counters are drawn
+    at the start.
     """
 
     name = "overcooked"
     seats = SEATS
-    version = 2
+    version = 3
     view_class = "ludens.games.overcooked.view:OvercookedView"
     best = "bot/planner"
     bots = {
@@ -130,5 +133,14 @@ class Overcooked(Game):
         help="the paper's points, or those of its released code",
     )
 
+    opening: str = option(
+        "usual",
+        choices=("usual", "random"),
+        help="start with empty hands and pots, or with a random kitchen",
+    )
+
     def start(self, seed: int) -> OvercookedState:
-        return OvercookedState(self)
+        place = kitchen(self.layout)
+        if self.opening == "random":
+            return OvercookedState(self, random_opening(place, stream(seed, "kitchen")))
+        return OvercookedState(self, opening(place))

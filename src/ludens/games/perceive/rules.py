@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -73,13 +74,15 @@ class Perceive(Game):
     Observation: a random position of the board game named by the option `board`; play need not lead there.
     Actions: the matrix as nested lists, row by row from the top, as in `[[0, 1], [2, 0]]`.
     Rewards: the share of cells that are right; 0 for a reply that holds no matrix of the right shape.
+    Facts: `by_code` has for each code on the board how many of its cells are right and how many there are.
     """
 
     name = "perceive"
     seats = (SEAT,)
-    version = 2
+    version = 3
     view_class = "ludens.games.perceive.view:PerceiveView"
     best = "bot/oracle"
+    question = True
 
     board: str = option("tic_tac_toe", help="the board game whose positions are shown, options included")
     pieces: str = option("", help="how many pieces are shown, as in 46-90; any number when empty")
@@ -138,24 +141,33 @@ class Position(State):
     def solution(self, seat: str) -> str | None:
         return canonical(self.matrix)
 
-    def _right(self) -> int:
-        if not self.answer:
-            return 0
-        read = json.loads(self.answer)
-        return sum(a == b for ours, theirs in zip(self.matrix, read, strict=True)
-                   for a, b in zip(ours, theirs, strict=True))  # fmt: skip
+    def _by_code(self) -> dict[int, tuple[int, int]]:
+        """For each code on the board, how many of its cells are right and how many there are."""
+        truth = [code for row in self.matrix for code in row]
+        said = (
+            [code for row in json.loads(self.answer) for code in row] if self.answer else [None] * len(truth)
+        )
+        right = Counter(code for code, other in zip(truth, said, strict=True) if code == other)
+        return {code: (right[code], count) for code, count in sorted(Counter(truth).items())}
 
     @property
     def returns(self) -> dict[str, float]:
-        return {SEAT: self._right() / (self.board.rows * self.board.columns)}
+        right = sum(right for right, _ in self._by_code().values())
+        return {SEAT: right / (self.board.rows * self.board.columns)}
 
     @property
     def facts(self) -> dict[str, Any]:
-        cells = self.board.rows * self.board.columns
-        filled = sum(code != self.board.empty for row in self.matrix for code in row)
-        right = self._right()
-        return {"right": right, "cells": cells, "pieces": filled, "exact": right == cells,
-                "readable": bool(self.answer)}  # fmt: skip
+        by_code, cells = self._by_code(), self.board.rows * self.board.columns
+        right, (_, empty) = sum(right for right, _ in by_code.values()), by_code.get(self.board.empty, (0, 0))
+        return {
+            "right": right,
+            "cells": cells,
+            "pieces": cells - empty,
+            "exact": right == cells,
+            "readable": bool(self.answer),
+            "empty": str(self.board.empty),
+            "by_code": {str(code): list(counts) for code, counts in by_code.items()},
+        }
 
     def clone(self) -> Self:
         return type(self)(self.board, self.matrix, self.answer)

@@ -1,11 +1,13 @@
-"""A scripted Pong player: predicts where the ball will cross its column and waits there."""
+"""Scripted Pong players: they predict where the ball will cross their column and wait there."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.options import option
+from ludens.core.state import State
 from ludens.games.pong.console import BOTTOM, TOP, Box, Frame
 from ludens.games.pong.rules import FRAMES, PongState
 
@@ -65,6 +67,50 @@ class Tracker(Agent):
         decisions = way / speed
         row = min(_reflected(y + (y - old_y) * decisions), BOTTOM - _HALF)
         return row + (self.aim if y > old_y else -self.aim), FRAMES * decisions
+
+
+@dataclass
+class Follower(Agent):
+    """Goes to where the ball will be, by nothing but the four screens shown: it does not read the knob.
+
+    Weaker than the tracker, and predictable by whoever sees the same screens.
+    """
+
+    kind = "bot/follower"
+    sees = "state"
+
+    def begin(self) -> None:
+        self.side = "left" if self.seat == "left" else "right"
+
+    def policy(self, state: State) -> dict[str, float]:
+        """The probability of each action: always one action."""
+        assert isinstance(state, PongState)
+        frames = state.frames
+        paddle = frames[-1].left if self.side == "left" else frames[-1].right
+        if paddle is None:
+            return {"STAY": 1.0}
+        off = self._row(frames) - _centre(paddle)[1]
+        return {"STAY" if abs(off) <= _HALF else "DOWN" if off > 0 else "UP": 1.0}
+
+    async def act(self, ask: Ask) -> Reply:
+        assert ask.state is not None
+        [action] = self.policy(ask.state)
+        return Reply(action, action)
+
+    def _row(self, frames: Sequence[Frame]) -> float:
+        """Where the ball will cross the paddle's column; the middle if it goes away or cannot be told."""
+        for before, now in zip(frames[-2::-1], frames[:0:-1], strict=True):
+            balls = [ball for ball in (before.ball, now.ball) if ball is not None]
+            if len(balls) < 2:
+                return _MIDDLE
+            if any(ball[2] <= TOP or ball[3] >= BOTTOM for ball in balls):
+                continue  # at a wall the ball is partly hidden and its speed unknown: look at earlier screens
+            (old_x, old_y), (x, y) = map(_centre, balls)
+            way, speed = _COLUMN[self.side] - x, x - old_x
+            if speed * way <= 0:
+                return _MIDDLE
+            return min(_reflected(y + (y - old_y) * way / speed), BOTTOM - _HALF)
+        return _MIDDLE
 
 
 def _centre(box: Box) -> tuple[float, float]:

@@ -24,8 +24,9 @@ N_MIN, N_MAX = 147, 435
 
 
 def combined(points: float, decisions: float, to_win: int = 3) -> float:
-    """The paper's combined score: points scored, and how long the player lasted."""
-    return 90 * points / to_win + 10 * (decisions - N_MIN) / (N_MAX - N_MIN)
+    """The paper's combined score: points scored, up to 90, and how long the player lasted, up to 10."""
+    lasted = min(1.0, (decisions - N_MIN) / (N_MAX - N_MIN))
+    return 90 * points / to_win + 10 * lasted
 
 
 class PongState(State):
@@ -111,10 +112,13 @@ class Pong(Game):
     """
 
     name = "pong"
-    version = 2
+    version = 3
     view_class = "ludens.games.pong.view:PongView"
     best = "bot/tracker"
-    bots = {"tracker": "ludens.games.pong.bots:Tracker"}
+    bots = {
+        "tracker": "ludens.games.pong.bots:Tracker",
+        "follower": "ludens.games.pong.bots:Follower",
+    }
 
     players: int = option(1, low=1, high=2, help="one against the built-in player, or two")
     points: int = option(3, low=1, high=20, help="points that win")

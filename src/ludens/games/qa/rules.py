@@ -47,6 +47,7 @@ class Qa(Game):
     version = 2
     view_class = "ludens.games.qa.view:QaView"
     best = "bot/oracle"
+    question = True
 
     board: str = option("tic_tac_toe", help="the board game whose positions are asked about")
     kind: str = option("", help="the type of question; any when empty")

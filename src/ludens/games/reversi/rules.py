@@ -24,10 +24,11 @@ class Reversi(SpielGame):
 
     name = "reversi"
     seats = ("black", "white")
-    version = 2
+    version = 3
     view_class = "ludens.games.reversi.view:ReversiView"
     spiel_name = "othello"
     stable_names = True
+    best = "bot/alphabeta?depth=4&endgame=8"
     bots: ClassVar[Mapping[str, str]] = {"alphabeta": "ludens.games.reversi.bots:AlphaBeta"}
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:

@@ -12,7 +12,8 @@ from ludens.core.reply import ReplyFormat, labelled, without_reasoning
 from ludens.core.state import Legal
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.boards import BoardView
-from ludens.games.rule.rules import Question, RuleQuestion, board_game
+from ludens.games.rule.positions import board_game
+from ludens.games.rule.rules import Question, RuleQuestion
 
 
 @dataclass(frozen=True)

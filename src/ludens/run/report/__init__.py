@@ -13,8 +13,10 @@ from typing import Literal, get_args
 
 from ludens.core.errors import UnknownName
 from ludens.core.plain import one_line
+from ludens.run.report.deviations import standard_deviations
 from ludens.run.report.judged import judged_table
-from ludens.run.report.tables import Table, all_tables, scores, split
+from ludens.run.report.table import Table, split
+from ludens.run.report.tables import all_tables, scores
 from ludens.run.results import Results, load_results
 from ludens.run.verified import verification_text
 
@@ -83,7 +85,7 @@ def tables_of(results: Results, metrics: Sequence[str] = ()) -> list[Table]:
     return [
         table
         for found in results.suites
-        for table in (*all_tables(found, metrics), judged_table(found))
+        for table in (*all_tables(found, metrics), standard_deviations(found), judged_table(found))
         if table is not None
     ]
 

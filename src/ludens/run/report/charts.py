@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, floor, isfinite, isnan, log10, pi, sin
 from typing import ClassVar
 
-from ludens.run.report.tables import MetricColumn, RowKind, Value, metric_columns, shown_summaries
-from ludens.run.results import SuiteResults
+from ludens.run.references import BLIND, ROWS
+from ludens.run.report.references import ReferenceScores
+from ludens.run.report.table import RowKind, Value
+from ludens.run.report.tables import MetricColumn, metric_columns, shown_summaries
+from ludens.run.results import SuiteResults, summarise_published
 from ludens.run.stats import Classification, normalised
 
 COLORS = 8
 MAX_RINGS = 6
+PUBLISHED_RINGS = 3
+"""Published rows in a radar chart: the best ones."""
 MAX_LABELS = 24
 """A confusion matrix with more labels is in the JSON only."""
 
@@ -46,9 +51,23 @@ class Bar:
         return self.mark is not None and isfinite(self.mark)
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A vertical line through all bars: a reference score."""
+
+    label: str
+    value: float
+    text: str
+
+    @property
+    def style(self) -> str:
+        """The class in the style sheet."""
+        return "baseline" if self.label == BLIND else "bound"
+
+
 @dataclass(frozen=True)
 class BarChart:
-    """Horizontal bars from 0 with intervals."""
+    """Horizontal bars from 0 with intervals, and vertical lines for reference scores."""
 
     template: ClassVar = "bars"
     width: ClassVar = 370
@@ -61,16 +80,25 @@ class BarChart:
     bars: Sequence[Bar]
     low: float
     high: float
+    lines: Sequence[Line] = ()
 
     @property
     def description(self) -> str:
         """The numbers as text."""
-        return "; ".join(f"{bar.label} {bar.text}" for bar in self.bars)
+        numbers = [(bar.label, bar.text) for bar in self.bars] + [
+            (line.label, line.text) for line in self.lines
+        ]
+        return "; ".join(f"{label} {text}" for label, text in numbers)
+
+    @property
+    def bottom(self) -> int:
+        """Where the bars end."""
+        return self.top + self.bar_height * len(self.bars)
 
     @property
     def height(self) -> int:
         """Of the whole chart."""
-        return self.top + self.bar_height * len(self.bars) + 24
+        return self.bottom + 24 + (20 if self.lines else 0)
 
     def x(self, value: float) -> float:
         """The position of a value."""
@@ -102,9 +130,16 @@ class Ring:
 
     label: str
     values: Sequence[float]
-    color: int
+    color: int | None
+    """None for a reference, which is a dashed line."""
     texts: Sequence[str] = ()
     """The numbers as text, if not those of `values`."""
+    kind: RowKind = "ours"
+
+    @property
+    def style(self) -> str:
+        """The class of a reference in the style sheet; empty for entrants, which have a color."""
+        return "" if self.color is not None else "dashed low" if self.label == BLIND else "dashed"
 
     @property
     def numbers(self) -> Sequence[str]:
@@ -206,13 +241,24 @@ def color_of(found: SuiteResults, name: str) -> int:
 
 def bar_charts(found: SuiteResults, metrics: Sequence[str]) -> Iterator[BarChart]:
     """A chart for every metric that tables show."""
+    references = ReferenceScores(found)
     for column in metric_columns(found, metrics):
         bars = [*_our_bars(found, column), *_published_bars(found, column)]
+        lines = list(_lines(references, column))
         if any(isfinite(bar.value) for bar in bars):
             ends = [v for bar in bars for v in (bar.value, bar.low, bar.high, bar.mark or 0.0) if isfinite(v)]
+            ends += [line.value for line in lines]
             ends += [0.0, 100.0] if column.metric.percent or column.normalised else [0.0]
             low, high = min(ends), max(ends)
-            yield BarChart(f"{column.task.name}: {column.unit}", bars, low, high if high > low else low + 1)
+            high = high if high > low else low + 1
+            yield BarChart(f"{column.task.name}: {column.unit}", bars, low, high, lines)
+
+
+def _lines(references: ReferenceScores, column: MetricColumn) -> Iterator[Line]:
+    for name in ROWS:
+        reached = references.shown(name, column.task, column.metric)
+        if reached is not None and isfinite(reached.mean):
+            yield Line(name, reached.mean, f"{reached.mean:.{column.digits}f}")
 
 
 def _our_bars(found: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
@@ -242,6 +288,7 @@ def radar_chart(found: SuiteResults) -> RadarChart | None:
 
     If some entrant has all scores over several tasks, these are the axes.
     """
+    references, dashed = ReferenceScores(found), list[Ring]()
     names = [summary.name for summary in shown_summaries(found)]
     rows = [row for row in found.rows if not row.blind]
     complete = [row for row in rows if len(names) > 2 and row.summaries.keys() >= set(names)]
@@ -250,7 +297,15 @@ def radar_chart(found: SuiteResults) -> RadarChart | None:
             Ring(row.label, [row.summaries[name].mean for name in names], color_of(found, row.name))
             for row in complete
         ]
-        return RadarChart(f"{found.suite.name}: scores, 0 to 100", names, rings[:MAX_RINGS])
+        for name in ROWS:
+            reached = references.summaries(name)
+            if reached.keys() >= set(names):
+                dashed.append(Ring(name, [reached[axis].mean for axis in names], None))
+        theirs = {s.model: summarise_published(found.suite, s.values) for s in found.suite.published}
+        scores = {model: {name: e.mean for name, e in made.items()} for model, made in theirs.items()}
+        published = _published_rings(found, scores, names)
+        title = f"{found.suite.name}: scores, 0 to 100"
+        return RadarChart(title, names, [*rings[:MAX_RINGS], *published, *dashed])
     columns = metric_columns(found)
     axes = [c for c in columns if c.normalised or (c.metric.percent and c.metric.higher_is_better)]
     rings = []
@@ -261,8 +316,32 @@ def radar_chart(found: SuiteResults) -> RadarChart | None:
             rings.append(Ring(row.label, known, color_of(found, row.name)))
     if len(axes) < 3 or not rings:
         return None
-    title = f"{found.suite.name}: tasks on one scale, 0 to 100"
-    return RadarChart(title, [column.task.name for column in axes], rings[:MAX_RINGS])
+    for name in ROWS:
+        reached_by_axis = [references.shown(name, column.task, column.metric) for column in axes]
+        known = [value.mean for value in reached_by_axis if value is not None]
+        if len(known) == len(axes):
+            dashed.append(Ring(name, known, None))
+    title, names = f"{found.suite.name}: tasks on one scale, 0 to 100", [c.task.name for c in axes]
+    values_of = {source.model: source.values for source in found.suite.published}
+    return RadarChart(title, names, [*rings[:MAX_RINGS], *_published_rings(found, values_of, names), *dashed])
+
+
+def published_color(found: SuiteResults, index: int) -> int:
+    """The color of a published row, after those of the entrants."""
+    return (len(found.rows) + index) % COLORS
+
+
+def _published_rings(
+    found: SuiteResults, published: Mapping[str, Mapping[str, float]], axes: Sequence[str]
+) -> list[Ring]:
+    """The best published rows that have a number on every axis."""
+    complete = {model: values for model, values in published.items() if values.keys() >= set(axes)}
+    rows = {model: [values[axis] for axis in axes] for model, values in complete.items()}
+    best = sorted(rows, key=lambda model: -sum(rows[model]))[:PUBLISHED_RINGS]
+    return [
+        Ring(f"{model} (published)", rows[model], published_color(found, index), kind="published")
+        for index, model in enumerate(best)
+    ]
 
 
 def behaviour_charts(found: SuiteResults) -> Iterator[RadarChart]:

@@ -11,14 +11,16 @@ import orjson
 
 from ludens.run.comparisons import BlindControl
 from ludens.run.entrants import all_settings
+from ludens.run.references import BLIND, ROWS
 from ludens.run.report.export import csv_bytes, parquet_bytes, types_of
 from ludens.run.report.judged import judged_data
+from ludens.run.report.references import ReferenceScores, all_warnings
 from ludens.run.results import Cell, Results, Row, SuiteResults
-from ludens.run.stats import Estimate
+from ludens.run.stats import Estimate, normalised
 from ludens.run.task import OVERALL
 from ludens.run.verified import verification_text
 
-SCHEMA = 3
+SCHEMA = 4
 NORMALISED = "normalised"
 
 
@@ -32,7 +34,7 @@ class ResultRow:
 
     suite: str
     origin: str
-    """"ours", or the source of a published number."""
+    """"ours", "reference" for blind baselines and upper bounds, or the source of a published number."""
     entrant: str
     task: str
     metric: str
@@ -74,6 +76,11 @@ class ResultRow:
     """The entrant that is the blind control."""
     sees: bool | None = None
     """Whether the entrant is significantly better than its blind control."""
+    baseline_mean: float | None = None
+    baseline_low: float | None = None
+    baseline_high: float | None = None
+    above_baseline: bool | None = None
+    """Whether the entrant is significantly better than the blind baseline."""
     calls: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -90,7 +97,8 @@ COLUMNS = tuple(column.name for column in fields(ResultRow))
 
 
 def result_rows(found: SuiteResults) -> Iterator[ResultRow]:
-    """All rows of a suite, published numbers last."""
+    """All rows of a suite, then references, then published numbers."""
+    references = ReferenceScores(found)
     for row in found.rows:
         theme, size, _ = row.render
         runs = ";".join(map(str, row.folders))
@@ -99,9 +107,10 @@ def result_rows(found: SuiteResults) -> Iterator[ResultRow]:
         )
         bare = replace(bare, **all_settings(row.spec))
         for cell in row.cells.values():
-            yield from _cell_rows(bare, cell)
+            yield from _cell_rows(bare, cell, references)
         for name, estimate in row.summaries.items():
             yield _with_estimate(replace(bare, metric=name), estimate)
+    yield from _reference_rows(found, references)
     for source in found.suite.published:
         for name, value in source.values.items():
             if name not in found.tasks:
@@ -122,7 +131,26 @@ def result_rows(found: SuiteResults) -> Iterator[ResultRow]:
             )
 
 
-def _cell_rows(bare: ResultRow, cell: Cell) -> Iterator[ResultRow]:
+def _reference_rows(found: SuiteResults, references: ReferenceScores) -> Iterator[ResultRow]:
+    for name in ROWS:
+        bare = ResultRow(found.suite.name, "reference", name, OVERALL, "")
+        for task in found.tasks.values():
+            for metric in task.metrics:
+                score = references.score(name, task, metric)
+                if score is None:
+                    continue
+                row = replace(bare, task=task.name, game=task.game, metric=metric.name, spec=score.player)
+                row = replace(row, percent=metric.percent, higher_is_better=metric.higher_is_better)
+                row = replace(row, episodes=references.tasks[task.name].episodes)
+                yield _with_estimate(row, score.estimate)
+                if metric is task.metrics[0] and (anchors := found.suite.anchors.get(task.name)):
+                    row = replace(row, metric=NORMALISED, percent=False, higher_is_better=True)
+                    yield _with_estimate(row, normalised(score.estimate, *anchors))
+        for summary, estimate in references.summaries(name).items():
+            yield _with_estimate(replace(bare, metric=summary), estimate)
+
+
+def _cell_rows(bare: ResultRow, cell: Cell, references: ReferenceScores) -> Iterator[ResultRow]:
     stats = asdict(cell.reply_stats)
     shared = replace(
         bare,
@@ -146,6 +174,10 @@ def _cell_rows(bare: ResultRow, cell: Cell) -> Iterator[ResultRow]:
         )
         if cell.blind is not None and metric is cell.task.metrics[0]:
             row = _with_control(row, cell.blind)
+        if (score := references.score(BLIND, cell.task, metric)) is not None:
+            mean, low, high = map(_finite, (score.mean, score.low, score.high))
+            row = replace(row, baseline_mean=mean, baseline_low=low, baseline_high=high)
+            row = replace(row, above_baseline=references.above(cell, metric))
         yield _with_estimate(row, cell.metrics[metric.name])
     if cell.normalised is not None:
         row = replace(shared, metric=NORMALISED, percent=False, higher_is_better=True)
@@ -249,7 +281,7 @@ def _suite(found: SuiteResults) -> dict[str, Any]:
             for pair in found.pairs
         ],
         "judged": judged_data(found),
-        "warnings": list(found.warnings),
+        "warnings": list(all_warnings(found)),
         "cautions": found.cautions,
         "episodes": [episode for row, cell in cells for episode in _episodes(row, cell)],
     }

@@ -17,7 +17,7 @@ from unicodedata import category
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-_FOLDER = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 _JOINERS = "\u200c\u200d"  # Persian and emoji need them, and they do not change the order of text.
 
 
@@ -46,11 +46,10 @@ def pieces(text: str, limit: int) -> Iterator[tuple[bool, str]]:
             yield False, "".join(group)
 
 
-@lru_cache(maxsize=1)
-def environment() -> Environment:
-    """The environment with all templates."""
+def make_environment(*folders: Path) -> Environment:
+    """An environment with the templates of these folders."""
     made = Environment(
-        loader=FileSystemLoader(_FOLDER),
+        loader=FileSystemLoader(folders),
         autoescape=True,
         finalize=visible,
         undefined=StrictUndefined,
@@ -58,8 +57,15 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["pieces"] = pieces
+    return made
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """The environment of reports."""
+    made = make_environment(TEMPLATES)
     for kind, file in (("style", "page.css"), ("script", "page.js")):
-        text = (_FOLDER / file).read_text("utf-8")
+        text = (TEMPLATES / file).read_text("utf-8")
         digest = base64.b64encode(sha256(text.encode()).digest()).decode("ascii")
         made.globals[kind] = Markup(text)
         made.globals[f"{kind}_hash"] = f"sha256-{digest}"

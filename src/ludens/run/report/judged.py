@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ludens.run.labels import LabelCounts, count_labels
-from ludens.run.report.tables import NOTHING, Column, Entry, Table, TableRow
+from ludens.run.report.table import NOTHING, Column, Entry, Table, TableRow
 from ludens.run.results import SuiteResults
 
 NORMAL = "normal"

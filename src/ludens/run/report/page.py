@@ -9,9 +9,13 @@ from ludens.core.episode import Episode
 from ludens.core.errors import UsageError
 from ludens.run.replays import last_picture
 from ludens.run.report import charts, tables
+from ludens.run.report.curves import curve_charts
+from ludens.run.report.deviations import standard_deviations
 from ludens.run.report.episodes import Pick, SizeLimit, data_uri, pick_episodes, show_episode, steps_to_show
 from ludens.run.report.html import render_page
 from ludens.run.report.judged import judged_table
+from ludens.run.report.references import ReferenceScores
+from ludens.run.report.table import split
 from ludens.run.results import Results, SuiteResults
 from ludens.run.verified import verification_text
 
@@ -64,13 +68,22 @@ def _suite(found: SuiteResults, metrics: Sequence[str], episodes: int, limit: Si
     cards.sort(key=lambda card: order[card["pick"].row.name, card["pick"].cell.task.name])
     return {
         "results": found,
+        "baseline_warnings": list(ReferenceScores(found).warnings),
         "blind_warnings": list(found.blind_warnings),
         "length_warnings": list(found.length_warnings),
-        "scores": tables.split(tables.scores(found, metrics)),
-        "summaries": list(filter(None, (tables.task_scores(found), tables.metric_summaries(found)))),
+        "scores": split(tables.scores(found, metrics)),
+        "summaries": [
+            table
+            for table in (
+                tables.task_scores(found),
+                tables.metric_summaries(found),
+                standard_deviations(found),
+            )
+            if table is not None
+        ],
         "further": tables.further(found, metrics),
         "bars": list(charts.bar_charts(found, metrics)),
-        "radars": [*([radar] if radar else []), *charts.behaviour_charts(found)],
+        "radars": [*([radar] if radar else []), *charts.behaviour_charts(found), *curve_charts(found)],
         "confusion": list(charts.confusion_charts(found)),
         "pairs": tables.pairs(found),
         "replies": tables.replies(found),

@@ -3,140 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass
 from math import isnan, nan
-from typing import Literal
 
 from ludens.core.errors import UnknownName
 from ludens.models.specs import is_model
 from ludens.run.comparisons import Pair
+from ludens.run.references import BLIND, ROWS, UPPER
+from ludens.run.report.references import ReferenceScores, is_measured
+from ludens.run.report.table import MARK, NOTHING, Column, Entry, RowKind, Table, TableRow, Value, split
 from ludens.run.results import Cell, Row, SuiteResults, summarise_published
 from ludens.run.stats import Estimate, exactly
 from ludens.run.task import OVERALL, Metric, Summary, Task
 
-RowKind = Literal["ours", "blind", "published"]
-
-NOTHING = "–"
 ALL_METRICS = "all"
 """In place of a metric's name."""
-MAX_COLUMNS, CHUNK = 12, 8
-"""A table with more columns is split into parts of at most CHUNK columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A number with its interval, in the unit the table shows."""
-
-    estimate: Estimate
-    digits: int = 1
-    signed: bool = False
-    published: bool = False
-    """Published numbers have no interval."""
-
-    @property
-    def known(self) -> bool:
-        """Whether the number is known."""
-        return not isnan(self.estimate.mean)
-
-    @property
-    def point(self) -> bool:
-        """Whether all observations were equal, so that their spread is unknown."""
-        return not self.published and self.estimate.n > 0 and self.estimate.low == self.estimate.high
-
-    @property
-    def number(self) -> str:
-        """The mean."""
-        return self._text(self.estimate.mean, self.signed)
-
-    @property
-    def interval(self) -> str:
-        """The interval; empty if there is none."""
-        if self.published or not self.known:
-            return ""
-        if isnan(self.estimate.low):
-            return f"[n = {self.estimate.n}]"
-        if self.point:
-            return f"[{self.estimate.n} equal]"
-        low, high = self._text(self.estimate.low, self.signed), self._text(self.estimate.high, self.signed)
-        return f"[{low}, {high}]"
-
-    def __str__(self) -> str:
-        return f"{self.number} {self.interval}".rstrip()
-
-    def _text(self, number: float, signed: bool) -> str:
-        if isnan(number):
-            return NOTHING
-        if number in (float("inf"), float("-inf")):
-            return "∞" if number > 0 else "-∞"
-        text = f"{number:+.{self.digits}f}" if signed else f"{number:.{self.digits}f}"
-        return text.lstrip("+-") if not float(text) else text
-
-
-Entry = str | Value
-"""The contents of one field of a table."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A heading, its unit, and whether the column has numbers."""
-
-    name: str
-    unit: str = ""
-    numbers: bool = True
-
-
-@dataclass(frozen=True)
-class TableRow:
-    """One row of a table."""
-
-    kind: RowKind
-    entries: Sequence[Entry]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table with a title, and notes below it."""
-
-    title: str
-    columns: Sequence[Column]
-    rows: Sequence[TableRow]
-    notes: Sequence[str] = ()
-
-
-def in_parts(parts: Sequence[Table]) -> list[Table]:
-    """The parts of a table, with its notes below the last one."""
-    return [*(replace(part, notes=()) for part in parts[:-1]), parts[-1]]
-
-
-def split(table: Table) -> list[Table]:
-    """A wide table in parts: one for each family of tasks, as in `perceive/chess`, or for some columns.
-
-    Rows that are empty in a part are left out of it.
-    """
-    if len(table.columns) <= MAX_COLUMNS:
-        return [table]
-    parts = []
-    for family, group in groupby(range(1, len(table.columns)), lambda i: _family(table.columns[i])):
-        indices = list(group)
-        starts = range(0, len(indices), CHUNK)
-        parts += [_part(table, family, indices[start : start + CHUNK]) for start in starts]
-    return in_parts(parts)
-
-
-def _family(column: Column) -> str:
-    return column.name.rpartition("/")[0]
-
-
-def _part(table: Table, family: str, indices: Sequence[int]) -> Table:
-    names = [replace(c, name=c.name.removeprefix(f"{family}/")) for c in table.columns]
-    rows = [
-        TableRow(row.kind, [row.entries[i] for i in (0, *indices)])
-        for row in table.rows
-        if any(row.entries[i] != NOTHING for i in indices)
-    ]
-    title = f"{table.title}: {family}" if family else table.title
-    return replace(table, title=title, columns=[names[i] for i in (0, *indices)], rows=rows)
 
 
 @dataclass(frozen=True)
@@ -165,10 +46,13 @@ class MetricColumn:
         direction = "" if self.metric.higher_is_better else ", lower is better"
         return self.metric.name + (" %" if self.metric.percent else "") + direction
 
-    def value(self, row: Row) -> Value | None:
-        """The value of an entrant; None if it did not play the task."""
+    def value(self, row: Row, references: ReferenceScores | None = None) -> Value | None:
+        """The value of an entrant, marked if not above the baseline; None if it did not play the task."""
         cell = row.cells.get(self.task.name)
-        return None if cell is None else Value(cell.shown(self.metric), self.digits)
+        if cell is None:
+            return None
+        marked = references is not None and references.marked(row, cell, self.metric)
+        return Value(cell.shown(self.metric), self.digits, marked=marked)
 
 
 def metric_columns(found: SuiteResults, metrics: Sequence[str] = ()) -> list[MetricColumn]:
@@ -186,8 +70,8 @@ def metric_columns(found: SuiteResults, metrics: Sequence[str] = ()) -> list[Met
 
 
 def scores(found: SuiteResults, metrics: Sequence[str] = ()) -> Table:
-    """Entrants x tasks, then fallbacks, voids and blind controls; published rows below ours."""
-    shown = metric_columns(found, metrics)
+    """Entrants x tasks, then fallbacks, voids and blind controls; reference and published rows below ours."""
+    shown, references = metric_columns(found, metrics), ReferenceScores(found)
     overall = any(summary.name == OVERALL for summary in found.suite.summaries)
     columns = [Column("entrant", numbers=False), *(Column(s.task.name, s.unit) for s in shown)]
     columns += [Column(OVERALL)] if overall else []
@@ -198,21 +82,27 @@ def scores(found: SuiteResults, metrics: Sequence[str] = ()) -> Table:
     ]
     rows = []
     for row in found.rows:
-        entries = [row.label, *(s.value(row) or NOTHING for s in shown)]
+        entries = [row.label, *(s.value(row, references) or NOTHING for s in shown)]
         entries += [_value(row.overall)] if overall else []
         stats = [cell.reply_stats for cell in row.cells.values()]
         moves, void = sum(s.moves for s in stats), sum(cell.void for cell in row.cells.values())
         rate = sum(s.fallbacks for s in stats) / moves if moves else nan
-        rows.append(TableRow(_kind(row), [*entries, percent(rate), str(void), _seen(row)]))
+        rows.append(TableRow(_kind(row), [*entries, percent(rate), str(void), _seen(row, references)]))
+    for name in ROWS:
+        values = [_value(references.shown(name, s.task, s.metric), s.digits) for s in shown]
+        if any(value != NOTHING for value in values):
+            entries = [name, *values]
+            entries += [_value(references.summaries(name).get(OVERALL))] if overall else []
+            rows.append(TableRow("reference", [*entries, *[NOTHING] * 3]))
     for source in found.suite.published:
-        values = [source.values.get(s.task.name) if s.first else None for s in shown]
-        if any(value is not None for value in values):
+        quoted = [source.values.get(s.task.name) if s.first else None for s in shown]
+        if any(value is not None for value in quoted):
             entries = [f"{source.model} (published: {source.source})"]
-            entries += [_published(value, s.digits) for value, s in zip(values, shown, strict=True)]
+            entries += [_published(value, s.digits) for value, s in zip(quoted, shown, strict=True)]
             entries += [_published(source.values.get(OVERALL))] if overall else []
             rows.append(TableRow("published", [*entries, *[NOTHING] * 3]))
     points = any(isinstance(entry, Value) and entry.point for row in rows for entry in row.entries)
-    return Table(found.suite.name, columns, rows, list(_notes(found, points)))
+    return Table(found.suite.name, columns, rows, list(_notes(found, points, references)))
 
 
 def _kind(row: Row) -> RowKind:
@@ -227,18 +117,27 @@ def _published(value: float | None, digits: int = 1) -> Entry:
     return NOTHING if value is None else Value(exactly(value), digits, published=True)
 
 
-def _seen(row: Row) -> str:
-    """In how many tasks with a blind control the model was better with pictures."""
+def _seen(row: Row, references: ReferenceScores) -> str:
+    """In how many tasks it was better than the blind baseline and, where there is one, its blind control."""
     if row.blind:
         return "control"
-    controls = [cell.blind for cell in row.cells.values() if cell.blind is not None]
-    if not controls:
+    checks = []
+    for cell in row.cells.values() if is_measured(row) else ():
+        control = None if cell.blind is None else cell.blind.sees
+        known = [c for c in (control, references.above(cell, cell.task.metrics[0])) if c is not None]
+        checks += [all(known)] if known else []
+    if not checks:
         return "no control" if is_model(row.spec) else NOTHING
-    return f"{sum(control.sees for control in controls)} of {len(controls)}"
+    return f"{sum(checks)} of {len(checks)}"
 
 
-def _notes(found: SuiteResults, points: bool) -> Iterator[str]:
+def _notes(found: SuiteResults, points: bool, references: ReferenceScores) -> Iterator[str]:
     yield "Brackets contain 95% intervals."
+    if references.tasks:
+        yield (
+            f"References, not entrants: the {BLIND} is the best player that never looks, the {UPPER} the "
+            f"best known player; {MARK} marks scores not above the {BLIND}."
+        )
     if points:
         yield "Where all observations were equal there is no interval: their spread is unknown."
     if any(row.settings for row in found.rows):
@@ -261,7 +160,7 @@ def _notes(found: SuiteResults, points: bool) -> Iterator[str]:
         ]
         if unfinished:
             yield f"Unfinished: {row.label} ({', '.join(unfinished)})."
-    yield from (f"Warning: {warning}" for warning in found.warnings)
+    yield from (f"Warning: {warning}" for warning in (*references.warnings, *found.warnings))
 
 
 def shown_summaries(found: SuiteResults) -> list[Summary]:
@@ -277,6 +176,10 @@ def task_scores(found: SuiteResults) -> Table | None:
         for row in found.rows
         if row.summaries.keys() & set(names)
     ]
+    for reference in ROWS if rows else ():
+        reached = ReferenceScores(found).summaries(reference)
+        if reached.keys() & set(names):
+            rows.append(TableRow("reference", [reference, *(_value(reached.get(name)) for name in names)]))
     for source in found.suite.published if rows else ():
         made = summarise_published(found.suite, source.values)
         if made.keys() & set(names):
@@ -309,6 +212,24 @@ def further(found: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
         for metric in cell.task.metrics
         for column in [MetricColumn(cell.task, metric, normalised=False)]
         if (name, metric.name) not in known
+    ]
+    references = ReferenceScores(found)
+    rows += [
+        TableRow("reference", [name, task.name, column.unit, Value(estimate, column.digits)])
+        for name in (ROWS if rows else ())
+        for task in found.tasks.values()
+        for metric in task.metrics
+        for column in [MetricColumn(task, metric, normalised=False)]
+        if (task.name, metric.name) not in known
+        and (estimate := references.shown(name, task, metric, raw=True)) is not None
+    ]
+    rows += [
+        TableRow(
+            "published", [f"{source.model} (published: {source.source})", task, metric, _published(value)]
+        )
+        for source in found.suite.published
+        for (task, metric), value in source.further.items()
+        if task in found.tasks
     ]
     columns = [Column(name, numbers=False) for name in ("entrant", "task", "metric")]
     return Table("Further metrics", [*columns, Column("value")], rows) if rows else None

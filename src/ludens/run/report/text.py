@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ludens.core.plain import one_line
-from ludens.run.report.tables import Entry, Table, TableRow, Value, in_parts
+from ludens.run.report.table import Entry, Table, TableRow, Value, in_parts
 
 WIDTH = 160
 
@@ -16,7 +16,7 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]|~])")
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
     "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "∞": r"$\infty$",
-    "<": r"$<$", ">": r"$>$", "|": r"$|$", "[": "{[}", "]": "{]}",
+    "†": r"\dag{}", "<": r"$<$", ">": r"$>$", "|": r"$|$", "[": "{[}", "]": "{]}",
 }  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def _latex_table(table: Table) -> str:
     units = " & ".join(rf"{{\scriptsize {latex_escape(c.unit)}}}" if c.unit else "" for c in table.columns)
     rows: list[str] = []
     for number, row in enumerate(table.rows):
-        if row.kind == "published" and number and table.rows[number - 1].kind != "published":
+        if number and row.kind in ("reference", "published") and table.rows[number - 1].kind != row.kind:
             rows.append(r"\midrule")
         rows.append(" & ".join(map(_latex_entry, row.entries)) + r" \\")
     first, rest = table.notes[:1], table.notes[1:]

@@ -16,6 +16,7 @@ from ludens.run.stats.compare import (
     seat_swapped_rate,
 )
 from ludens.run.stats.estimate import Estimate, exactly, mean, rate
+from ludens.run.stats.pooled import pooled_share
 
 __all__ = [
     "Classification",
@@ -32,6 +33,7 @@ __all__ = [
     "micro_average",
     "normalised",
     "paired_difference",
+    "pooled_share",
     "rate",
     "seat_swapped",
     "seat_swapped_rate",

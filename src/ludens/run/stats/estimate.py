@@ -70,7 +70,7 @@ def rate(successes: int, n: int, *, effect: float = 1.0) -> Estimate:
         raise ValueError(f"{successes} successes in {n} trials")
     if n == 0:
         return Estimate(nan, nan, nan, 0, nan)
-    return replace(_wilson(successes / n, n / effect), n=int(n))
+    return replace(wilson(successes / n, n / effect), n=int(n))
 
 
 def mean(values: Iterable[float], *, bounds: Bounds | None = None, seed: int = 0) -> Estimate:
@@ -106,7 +106,8 @@ def mean(values: Iterable[float], *, bounds: Bounds | None = None, seed: int = 0
     return Estimate(centre, low, high, n, spread / sqrt(n))
 
 
-def _wilson(share: float, n: float) -> Estimate:
+def wilson(share: float, n: float) -> Estimate:
+    """Wilson's interval of a share of n independent things; n need not be whole."""
     centre = (share * n + Z**2 / 2) / (n + Z**2)
     reach = Z * sqrt(n * share * (1 - share) + Z**2 / 4) / (n + Z**2)
     # Rounding must not leave 0 of n, or n of n, outside its own interval.
@@ -118,7 +119,7 @@ def _constant(value: float, n: int, bounds: Bounds | None) -> Estimate:
     if bounds is None or bounds[0] == bounds[1]:
         return Estimate(value, value, value, n, 0.0)
     least, width = bounds[0], bounds[1] - bounds[0]
-    share = _wilson(min(max((value - least) / width, 0.0), 1.0), n)
+    share = wilson(min(max((value - least) / width, 0.0), 1.0), n)
     low, high = min(least + width * share.low, value), max(least + width * share.high, value)
     return Estimate(value, low, high, n, width * share.standard_error)
 

@@ -86,6 +86,7 @@ class Comma(SuiteBuilder):
             published=published(self.first),
             deviations=DEVIATIONS,
             labels=LABELS,
+            references=Path(__file__).with_name("references.toml"),
             summaries=tuple(summaries(PUZZLES, self.first)),
         )
 

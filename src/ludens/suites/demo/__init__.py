@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ludens.run.task import MODEL, RETURN, WON, EpisodeResult, Suite, Task, mean_of, rate_of
 
 
@@ -44,7 +46,10 @@ SUITE = Suite(
             game="perceive?board=breakthrough",
             seatings=({"viewer": MODEL},),
             episodes=20,
-            metrics=(mean_of("cells", lambda played: played.episode.returns["viewer"], percent=True),),
+            metrics=(
+                mean_of("cells", lambda played: played.episode.returns["viewer"], percent=True),
+                rate_of("whole board right", lambda played: bool(played.episode.facts["exact"])),
+            ),
         ),
         Task(
             name="wire",
@@ -59,5 +64,6 @@ SUITE = Suite(
             ),
         ),
     ),
+    references=Path(__file__).with_name("references.toml"),
     deviations=("Sizes and opponents are chosen for speed; the suites of papers use the papers' own.",),
 )

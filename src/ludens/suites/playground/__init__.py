@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from ludens.agents import CATALOGUE
 from ludens.core.config import PlayConfig
+from ludens.core.errors import UnknownName
 from ludens.core.options import option
+from ludens.core.registry import make
+from ludens.core.spec import parse_spec
 from ludens.run.task import MODEL, Metric, Suite, SuiteBuilder, Task
-from ludens.suites.playground.metrics import CELLS, EXACT, READABLE, STEPS, UNBEATEN, VALID, accuracy, playing
+from ludens.suites.playground.metrics import (
+    ABOVE_CHANCE,
+    BALANCED,
+    CELLS,
+    EXACT,
+    OCCUPIED,
+    READABLE,
+    STEPS,
+    UNBEATEN,
+    VALID,
+    accuracy,
+    playing,
+)
 from ludens.suites.playground.paper import DEVIATIONS, rows
 from ludens.suites.playground.ratings import RATINGS, summaries
 
+REFERENCES = Path(__file__).with_name("references.toml")
 GAMES = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
 DENSITIES = ("0-45", "46-90", "91-135", "136-180", "181-225")
 VARIETIES = ("K", "KQ", "KQR", "KQRB", "KQRBN", "KQRBNP")
@@ -26,14 +44,27 @@ OPPONENTS = {
 """Seats in playing order, and the opponent; the other games have one seat."""
 
 ONE_TRY = PlayConfig(retries=0, fallback="forfeit")
-THREE_TRIES = PlayConfig(retries=2, fallback="forfeit", listed=False)
-"""Three invalid replies in a row lose the game; legal moves are not listed."""
+THREE_TRIES = PlayConfig(retries=2, fallback="forfeit", listed=False, reasons="kind")
+"""Three invalid replies in a row lose the game; legal moves are not listed, and a refused move is not
+explained, which would tell what is on the board."""
 
-LONG = {"reversi": "&moves=60", "gomoku": "&moves=220"}
-"""Boards that need more than the usual 40 moves to fill up: on an empty one, any answer is valid."""
+_DENSE = {
+    "tic_tac_toe": "&filled=4-8",
+    "reversi": "&filled=10-56",
+    "minesweeper": "&filled=26-38",
+    "gomoku": "&filled=67-157",
+    "chess": "&moves=80-160",
+}
+POSITIONS = {
+    "dense": _DENSE,
+    "released": {**_DENSE, "tic_tac_toe": "&filled=1-8", "chess": "&moves=5-55"},
+    "any": {"reversi": "&moves=0-60", "gomoku": "&moves=0-220"},
+}
+"""How full boards are where a valid move is asked for; on an empty one, nearly every answer is valid."""
 
 SIDES = ("first", "second", "both")
-SEEING = (CELLS, EXACT, READABLE)
+SEEING = (CELLS, BALANCED, OCCUPIED, EXACT, READABLE)
+FOLLOWING = (VALID, ABOVE_CHANCE, READABLE)
 
 
 def question(task: str, game: str, metrics: tuple[Metric, ...], options: str = "") -> Task:
@@ -43,14 +74,21 @@ def question(task: str, game: str, metrics: tuple[Metric, ...], options: str = "
     return Task(f"{task}/{game}", spec, ({seat: MODEL},), EPISODES, metrics, ONE_TRY)
 
 
-def match(game: str, sides: str = "first") -> Task:
-    """Whole games, against the opponent where there is one."""
+def match(game: str, sides: str = "first", opponent: str = "") -> Task:
+    """Whole games, against the opponent where there is one: its own unless another is given that plays it."""
     seatings: tuple[dict[str, str], ...] = ({"player": MODEL},)
     if game in OPPONENTS:
-        (first, second), opponent = OPPONENTS[game]
+        (first, second), usual = OPPONENTS[game]
+        opponent = opponent if opponent and plays(opponent, game) else usual
         either = {"first": {first: MODEL, second: opponent}, "second": {first: opponent, second: MODEL}}
         seatings = tuple(either.values()) if sides == "both" else (either[sides],)
     return Task(f"e2e/{game}", game, seatings, EPISODES, playing(game), THREE_TRIES)
+
+
+def plays(bot: str, game: str) -> bool:
+    """Whether a bot is one of the game's own or plays any game."""
+    name = parse_spec(bot).name
+    return name in CATALOGUE or name.removeprefix("bot/") in make(game).bots
 
 
 @dataclass(frozen=True)
@@ -65,6 +103,15 @@ class Playground(_Rated):
     """The paper's four tasks (tables 2 to 4, figure 4)."""
 
     sides: str = option("first", choices=SIDES, help="where the model sits in games with an opponent")
+    opponent: str = option(
+        "", help="a bot that replaces the opponent in the games it plays, such as bot/uci in chess"
+    )
+    positions: str = option(
+        "dense",
+        choices=tuple(POSITIONS),
+        help="where a valid move is asked for: dense boards, boards as full as in the released code, or "
+        "after any number of random moves",
+    )
     examples: int = option(3, low=0, high=6, help="answered questions in the prompt of a question")
     episodes: int = option(
         EPISODES,
@@ -74,12 +121,16 @@ class Playground(_Rated):
     )
 
     def build(self) -> Suite:
+        if self.opponent and not any(plays(self.opponent, game) for game in OPPONENTS):
+            bots = {f"bot/{name}" for game in OPPONENTS for name in make(game).bots}
+            raise UnknownName("opponent", self.opponent, bots | set(CATALOGUE))
         shots = "" if self.examples == 3 else f"&examples={self.examples}"
+        boards = POSITIONS[self.positions]
         tasks = (
             *(question("perceive", game, SEEING) for game in GAMES),
             *(question("qa", game, accuracy(game), shots) for game in GAMES),
-            *(question("rule", game, (VALID, READABLE), LONG.get(game, "")) for game in GAMES),
-            *(match(game, self.sides) for game in GAMES),
+            *(question("rule", game, FOLLOWING, boards.get(game, "")) for game in GAMES),
+            *(match(game, self.sides, self.opponent) for game in GAMES),
         )
         return Suite(
             name="playground",
@@ -95,6 +146,7 @@ class Playground(_Rated):
             ),
             deviations=DEVIATIONS,
             summaries=summaries(self.ratings),
+            references=REFERENCES,
         )
 
 
@@ -118,8 +170,14 @@ class Sweeps(SuiteBuilder):
     """How perception depends on the board (E.1), and how many steps a player makes (E.2)."""
 
     def build(self) -> Suite:
-        by_density = [_sweep(f"density/{pieces}", "gomoku", f"pieces={pieces}") for pieces in DENSITIES]
-        by_variety = [_sweep(f"variety/{kinds}", "chess", f"kinds={kinds}") for kinds in VARIETIES]
+        by_density = [
+            _sweep(f"density/{pieces}", "gomoku", f"pieces={pieces}", "Gomoku boards by number of stones")
+            for pieces in DENSITIES
+        ]
+        by_variety = [
+            _sweep(f"variety/{kinds}", "chess", f"kinds={kinds}", "Chessboards by kinds of pieces")
+            for kinds in VARIETIES
+        ]
         lengths = []
         for game in GAMES:
             whole = match(game)
@@ -132,11 +190,12 @@ class Sweeps(SuiteBuilder):
             tasks=(*by_density, *by_variety, *lengths),
             published=rows("LVLM-Playground, tables 6-8", "density", "variety", "steps"),
             deviations=DEVIATIONS,
+            references=REFERENCES,
         )
 
 
-def _sweep(name: str, game: str, setting: str) -> Task:
-    return replace(question("perceive", game, SEEING, f"&{setting}"), name=name)
+def _sweep(name: str, game: str, setting: str, curve: str) -> Task:
+    return replace(question("perceive", game, SEEING, f"&{setting}"), name=name, curve=curve)
 
 
 __all__ = ["DENSITIES", "GAMES", "OPPONENTS", "UNBEATEN", "VARIETIES", "Mini", "Playground", "Sweeps"]

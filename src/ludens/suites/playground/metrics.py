@@ -2,10 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from ludens.games.qa.rules import QUESTIONS
-from ludens.run.task import EpisodeResult, Metric, mean_of, own_return, rate_of, won
+from ludens.run.stats import Estimate, pooled_share
+from ludens.run.task import EpisodeResult, Metric, Observation, mean_of, own_return, rate_of, won
+
+Counts = dict[str, tuple[int, int]]
+"""For each class, how many are right and how many there are."""
+
+
+def pooled(name: str, counts: Callable[[EpisodeResult], Counts], *, about: str) -> Metric:
+    """A share over the things in all episodes, such as moves or cells; the mean over classes of them."""
+
+    def combine(observations: Sequence[Observation]) -> Estimate:
+        seeds: dict[int, Counts] = {}
+        for seed, found in observations:  # seatings of one seed are alike
+            known = seeds.setdefault(seed, {})
+            for kind, (right, whole) in found.items():
+                before = known.get(kind, (0, 0))
+                known[kind] = before[0] + right, before[1] + whole
+        return pooled_share(seeds.values())
+
+    return Metric(name, counts, combine, percent=True, paired=False, about=about)
+
+
+def _by_code(played: EpisodeResult) -> Counts:
+    return {code: (right, cells) for code, (right, cells) in played.episode.facts["by_code"].items()}
+
+
+def _occupied(played: EpisodeResult) -> Counts:
+    found = [counts for code, counts in _by_code(played).items() if code != played.episode.facts["empty"]]
+    return {"": (sum(right for right, _ in found), sum(cells for _, cells in found))}
+
 
 CELLS = mean_of("cells right", own_return, percent=True, about="share of the cells of a board (formula 5)")
+BALANCED = pooled(
+    "balanced accuracy",
+    _by_code,
+    about="the share of cells right among all cells with the same content, averaged over contents: "
+    "one content everywhere scores 1 in the number of contents",
+)
+OCCUPIED = pooled("occupied cells right", _occupied, about="of the cells of all boards that are not empty")
 EXACT = rate_of(
     "whole board right", lambda played: bool(played.episode.facts["exact"]), about="boards without an error"
 )
@@ -16,6 +54,20 @@ READABLE = rate_of(
 )
 VALID = rate_of(
     "valid move", lambda played: bool(played.episode.facts["valid"]), about="as the game itself says"
+)
+
+
+def _above_chance(played: EpisodeResult) -> float | None:
+    facts = played.episode.facts
+    chance = facts["chance"]
+    return (facts["valid"] - chance) / (1 - chance) if chance < 1 else None
+
+
+ABOVE_CHANCE = mean_of(
+    "above chance",
+    _above_chance,
+    about="valid moves on a scale from 0 for random answers to 1: (valid - chance) / (1 - chance) in each "
+    "position, where chance is the share of valid moves among all that can be named",
 )
 
 
@@ -69,23 +121,29 @@ INVALID = rate_of(
 WINS = rate_of("won", won)
 
 
-def _share(part: str, *of: str) -> Metric:
-    def value(played: EpisodeResult) -> float | None:
+def _share_of_moves(name: str, part: str, *of: str, about: str) -> Metric:
+    """A share of the moves of all games."""
+
+    def counts(played: EpisodeResult) -> Counts:
         facts = played.episode.facts
-        whole = sum(facts[name] for name in of)
-        return facts[part] / whole if whole else None
+        return {"": (facts[part], sum(facts[name] for name in of))}
 
-    return mean_of(_SAID[part], value, percent=True, about=_MEANT[part])
+    return pooled(name, counts, about=about)
 
 
-_SAID = {"safe_moves_taken": "safe moves taken", "solvable_digits": "solvable digits"}
-_MEANT = {
-    "safe_moves_taken": "of the moves made while some cell was certainly safe, those that opened such a cell",
-    "solvable_digits": "of the digits placed, those that are in the one solution",
-}
-
-SAFE = _share("safe_moves_taken", "certain_moves")
-SOLVABLE = _share("solvable_digits", "solvable_digits", "wrong_digits")
+SAFE = _share_of_moves(
+    "safe moves taken",
+    "safe_moves_taken",
+    "certain_moves",
+    about="of the moves of all games made while some cell was certainly safe, those that opened such a cell",
+)
+SOLVABLE = _share_of_moves(
+    "solvable digits",
+    "solvable_digits",
+    "solvable_digits",
+    "wrong_digits",
+    about="of the digits placed in all games, those that are in the one solution",
+)
 EXTRA: dict[str, tuple[Metric, ...]] = {"minesweeper": (SAFE,), "sudoku": (SOLVABLE,)}
 
 

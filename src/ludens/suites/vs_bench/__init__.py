@@ -3,13 +3,15 @@
 `vs-bench` has both with the paper's counts; `vs-bench-mini` is a small version with two more small games;
 `vs-bench-ablations` has the three games of the paper's ablations. Results of decision-making are normalised
 between random and optimal play: `?anchors=paper` uses the published anchors, `?anchors=measured` our own,
-`?anchors=none` shows raw returns.
+`?anchors=none` shows raw returns. Predictions are asked by the rule `single`; `?predict=paper` asks as the
+paper does, and shows its results.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
@@ -30,11 +32,17 @@ from ludens.run.task import (
 )
 from ludens.suites.vs_bench.kuhn import EXPLOITABILITY
 from ludens.suites.vs_bench.published import DEVIATIONS, MEASURED, PAPER, ablations, published
-from ludens.suites.vs_bench.recipes import RECIPES
+from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
 
 NAMES = {"kuhn_poker": "kuhn"}
 """Shorter names of games in task names."""
 REASONING, DECISIONS = "strategic reasoning", "decision-making"
+GROUPS = {
+    "cooperative": ("hanabi", "overcooked"),
+    "competitive": ("breakthrough", "kuhn", "pong"),
+    "mixed-motive": ("coin_dilemma", "monster_hunt", "battle_of_colors"),
+}
+"""The paper's groups of games."""
 ABLATED = ("hanabi", "breakthrough", "monster_hunt")
 Anchors = Mapping[str, tuple[float | Estimate, float | Estimate]]
 
@@ -57,14 +65,14 @@ def _fact(fact: str, name: str = "") -> Metric:
     return mean_of(name or fact.replace("_", " "), lambda played: float(played.episode.facts[fact]))
 
 
-def _reason(game: str) -> Task:
+def _reason(game: str, rule: str) -> Task:
     return Task(
         name=f"reason/{NAMES.get(game, game)}",
-        game=f"vs-bench/predict?game={game}",
+        game=f"vs-bench/predict?game={game}" + f"&rule={rule}" * (rule != RULES[0]),
         seatings=({"observer": MODEL},),
         episodes=400,
         metrics=(ACCURACY,),
-        config=PlayConfig(fallback="forfeit"),
+        config=PlayConfig(fallback="forfeit", listed=recipe_of(game, rule).listed),
     )
 
 
@@ -115,6 +123,15 @@ def _mean(name: str, tasks: Sequence[Task]) -> Summary:
     return Summary(name, macro_average, tuple(task.name for task in tasks))
 
 
+def _means(name: str, tasks: Sequence[Task]) -> tuple[Summary, ...]:
+    """The means over all games and over each group."""
+    groups = (
+        _mean(f"{name}, {group}", [task for task in tasks if task.name.split("/")[1] in games])
+        for group, games in GROUPS.items()
+    )
+    return _mean(name, tasks), *groups
+
+
 CHOICES: Mapping[str, Anchors] = {"paper": PAPER, "measured": MEASURED, "none": {}}
 
 
@@ -128,17 +145,24 @@ class VsBench(SuiteBuilder):
         help="normalise between the published anchors, those measured here, or not at all",
     )
 
+    predict: str = option(
+        RULES[0],
+        choices=RULES,
+        help="ask for predictable actions only, or as the paper does (needed to compare with its table 1)",
+    )
+
     def build(self) -> Suite:
-        reason, decide = tuple(map(_reason, RECIPES)), _decide()
+        reason, decide = tuple(_reason(game, self.predict) for game in RECIPES), _decide()
         raw = self.anchors == "none"
-        summaries = (_mean(REASONING, reason), *(() if raw else (_mean(DECISIONS, decide),)))
+        summaries = (*_means(REASONING, reason), *(() if raw else _means(DECISIONS, decide)))
         return Suite(
             name="vs-bench",
             about="Eight games: predict the other's next move (400 samples each), and play.",
             tasks=(*reason, *decide),
-            published=published(self.anchors),
+            published=published(self.anchors, self.predict),
             deviations=DEVIATIONS,
             anchors=CHOICES[self.anchors],
+            references=Path(__file__).with_name("references.toml"),
             summaries=summaries,
         )
 
@@ -154,7 +178,7 @@ class Ablations(VsBench):
             name="vs-bench-ablations",
             about="A card game, a board game and a video game, to be run with --modality and --style.",
             tasks=tuple(task for task in whole.tasks if task.name.split("/")[1] in ABLATED),
-            published=ablations(self.anchors),
+            published=ablations(self.anchors, self.predict),
             summaries=(),
         )
 
@@ -174,7 +198,8 @@ class Mini(VsBench):
         hanabi = _self_play(
             "tiny_hanabi", "player_0", "player_1", metrics=(_fact("final"), _fact("fireworks"))
         )
-        sides = ({"x": MODEL, "o": "bot/mcts"}, {"x": "bot/mcts", "o": MODEL})
+        opponent = "bot/mcts?simulations=1000"
+        sides = ({"x": MODEL, "o": opponent}, {"x": opponent, "o": MODEL})
         small = (
             replace(hanabi, episodes=4),
             Task("decide/tic_tac_toe", "tic_tac_toe", sides, 10, (LOST_OR_WON,)),

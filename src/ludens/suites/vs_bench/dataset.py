@@ -10,10 +10,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ludens.core.errors import BadOption, UnknownName
+from ludens.core.options import configure
+from ludens.core.spec import parse_spec
 from ludens.core.view import view_of
 from ludens.run.dataset import ColumnType, Dataset, Order, Share, counted
+from ludens.suites.vs_bench.content import content
 from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
-from ludens.suites.vs_bench.recipes import RECIPES
+from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
 from ludens.suites.vs_bench.recorded import recorded
 from ludens.suites.vs_bench.samples import Sample, game_of, sample
 
@@ -42,29 +45,34 @@ COLUMNS: dict[str, ColumnType] = {
 
 def build(order: Order) -> Dataset:
     """The dataset of one game."""
-    name = {"kuhn": "kuhn_poker"}.get(order.what, order.what)
+    what = parse_spec(order.what)
+    name = {"kuhn": "kuhn_poker"}.get(what.name, what.name)
     if name not in RECIPES:
-        raise UnknownName("game of vs-bench", order.what, RECIPES)
+        raise UnknownName("game of vs-bench", what.name, RECIPES)
+    # Recorded players may do anything, as often as in the paper's data.
+    usual = RULES[0] if order.run is None else "paper"
+    rule = configure(Predict, {"rule": usual, **what.options, "game": name}, f"vs-bench/{name}").rule
     if not 0 <= order.seed < 2**40 or order.n > STRIDE:
         raise BadOption(f"a dataset has at most {STRIDE:,} samples and a seed from 0 to 2**40 - 1.")
     if order.run is None:
         start = order.seed * STRIDE
         numbers: Sequence[int] = range(start, start + order.n)
-        samples = [sample(name, number) for number in numbers]
+        samples = [sample(name, number, rule) for number in numbers]
         source: dict[str, Any] = {
-            "recipe": [[m.share, str(m), list(m.targets)] for m in RECIPES[name].matches]
+            "rule": rule,
+            "recipe": [[m.share, str(m), list(m.targets)] for m in recipe_of(name, rule).matches],
         }
     else:
         numbers = range(order.n)
         samples, source = recorded(name, order.run, order.n, order.seed)
-    shares = distribution(name, samples, built=order.run is None)
+    shares = distribution(name, samples, rule, built=order.run is None)
     check(name, samples, shares)
     game = game_of(name)
     return Dataset(
         f"vs-bench/{name}",
         f"Strategic reasoning in {name}: what does the other do next? VS-Bench's task, made by Ludens.",
         COLUMNS,
-        _rows(name, numbers, samples, order),
+        _rows(name, rule, numbers, samples, order),
         shares,
         {
             "game": game.name,
@@ -79,9 +87,9 @@ def build(order: Order) -> Dataset:
 
 
 def _rows(
-    name: str, numbers: Sequence[int], samples: Sequence[Sample], order: Order
+    name: str, rule: str, numbers: Sequence[int], samples: Sequence[Sample], order: Order
 ) -> Iterator[dict[str, Any]]:
-    game = Predict(game=name)
+    game = Predict(game=name, rule=rule)
     for number, asked in zip(numbers, samples, strict=True):
         view, state = view_of(game, order.render, number), Prediction(asked)
         yield {
@@ -102,9 +110,11 @@ def _rows(
         }
 
 
-def distribution(name: str, samples: Sequence[Sample], built: bool = True) -> list[Share]:
+def distribution(
+    name: str, samples: Sequence[Sample], rule: str = RULES[0], built: bool = True
+) -> list[Share]:
     """Shares of targets, matches and kinds of action, with the recipe's shares where it has some."""
-    recipe, n = RECIPES[name], len(samples)
+    recipe, n = recipe_of(name, rule), len(samples)
     targets = sorted({recipe.told.get(seat, seat) for seat in game_of(name).seats})
     wanted = {target: n / len(targets) for target in targets}
     shares = counted("target", (asked.target for asked in samples), wanted)
@@ -136,10 +146,8 @@ def check(name: str, samples: Sequence[Sample], shares: Sequence[Share]) -> None
 
 
 def repeats(name: str, samples: Sequence[Sample]) -> int:
-    """The number of samples that show the same observer the same as an earlier one."""
-    view = Predict(game=name).view(Order("", 1).render)
-    seen = {(view.text(state := Prediction(asked), SEAT), view.notes(state, SEAT)) for asked in samples}
-    return len(samples) - len(seen)
+    """The number of samples that show the same observer the same as an earlier one, step numbers aside."""
+    return len(samples) - len({content(asked.state, asked.observer) for asked in samples})
 
 
 def chance(samples: Sequence[Sample]) -> float:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.game import Game
 from ludens.core.options import option
@@ -16,13 +14,12 @@ from ludens.core.random import Stream
 from ludens.core.state import Legal, State
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.kuhn_poker.bots import equilibrium
-from ludens.games.kuhn_poker.exploitability import exploitability
 from ludens.games.kuhn_poker.rules import INFOSETS, KuhnPoker
 from ludens.run.stats import Estimate
 from ludens.run.task import EpisodeResult, Metric, Observation
+from ludens.suites.vs_bench.kuhn_interval import interval
 
 SEAT = "player"
-RESAMPLES = 400
 
 
 @dataclass(frozen=True)
@@ -132,29 +129,12 @@ def answers_of(observations: Sequence[Observation]) -> dict[str, list[bool]]:
 
 
 def _loss(observations: Sequence[Observation]) -> Estimate:
-    """Minus the exploitability of the policy the answers make; unknown until all twelve were asked.
-
-    A policy known from few answers looks worse than it is: deviations cost whichever way they go. Redrawn
-    answers look worse once more, by about as much, so the interval is mirrored: it reaches towards 0.
-    """
+    """Minus the exploitability of the policy the answers make; unknown until all twelve were asked."""
     answers = answers_of(observations)
     if not all(answers.values()):
         return Estimate(nan, nan, nan, len(observations), nan)
-    policy = {infoset: sum(bets) / len(bets) for infoset, bets in answers.items()}
-    score = -exploitability(policy)
-    dice = np.random.default_rng(0)
-    redrawn = {
-        infoset: dice.binomial(len(bets), policy[infoset], RESAMPLES) / len(bets)
-        for infoset, bets in answers.items()
-    }
-    draws = sorted(
-        -exploitability({infoset: float(shares[n]) for infoset, shares in redrawn.items()})
-        for n in range(RESAMPLES)
-    )
-    middle = sum(draws) / RESAMPLES
-    spread = (sum((draw - middle) ** 2 for draw in draws) / (RESAMPLES - 1)) ** 0.5
-    low, high = (2 * score - draws[int(share * (RESAMPLES - 1))] for share in (0.975, 0.025))
-    return Estimate(score, min(low, score), min(max(high, score), 0.0), len(observations), spread)
+    found = interval(list(answers.values()))
+    return Estimate(-found.mean, -found.high, -found.low, len(observations), found.standard_error)
 
 
 EXPLOITABILITY = Metric(

@@ -13,7 +13,7 @@ from ludens.core.registry import make
 from ludens.core.reply import ActionFormat
 from ludens.core.state import Legal, State
 from ludens.core.view import Picture, RenderOptions, View
-from ludens.suites.vs_bench.recipes import RECIPES
+from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
 from ludens.suites.vs_bench.samples import Sample, game_of, options_of, sample
 
 SEAT = "observer"
@@ -28,22 +28,30 @@ class Predict(Game):
     another seat sees it.
     Actions: one of the actions the other might take.
     Rewards: 1 for what it did, or what has the same outcome on a grid; 0 otherwise.
+    The rule `single` asks only where the other's strategy has one best action, and for all kinds of action
+    equally often; the rule `paper` asks for any action.
     """
 
     name = "vs-bench/predict"
-    version = 2
+    version = 3
     view_class = "ludens.suites.vs_bench.predict:PredictView"
     imperfect_information = True
     best = "bot/oracle"
+    question = True
 
     game: str = option("coin_dilemma", choices=tuple(RECIPES), help="the game that is watched")
+    rule: str = option(
+        "single",
+        choices=RULES,
+        help="ask only for actions that can be predicted, or for any action with the paper's frequencies",
+    )
 
     @property
     def seats(self) -> tuple[str, ...]:
         return (SEAT,)
 
     def start(self, seed: int) -> Prediction:
-        return Prediction(sample(self.game, seed))
+        return Prediction(sample(self.game, seed, self.rule))
 
 
 class Prediction(State):
@@ -60,8 +68,15 @@ class Prediction(State):
     def legal(self, seat: str) -> Legal:
         return self.sample.options if seat in self.to_act else Legal()
 
+    def refusal(self, seat: str, action: str) -> str | None:
+        reason = super().refusal(seat, action)
+        if reason is None or self.sample.listed:
+            return reason
+        return f"{self.sample.target} cannot do {action[:60]!r} now."
+
     def solution(self, seat: str) -> str | None:
-        return self.sample.done
+        """The likeliest action for one who knows the target's strategy: the upper bound of a prediction."""
+        return self.sample.likeliest
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answer = actions[SEAT]
@@ -98,7 +113,15 @@ class Prediction(State):
         options = options_of(game_of(asked.name), other, asked.seat)
         done = random.choice(options)
         return type(self)(
-            replace(asked, state=other, options=options, truth=frozenset({done}), done=done, kind=""),
+            replace(
+                asked,
+                state=other,
+                options=options,
+                truth=frozenset({done}),
+                done=done,
+                likeliest=done,
+                kind="",
+            ),
             self.answer,
         )
 
@@ -108,7 +131,7 @@ class PredictView(View):
 
     def __init__(self, game: Predict, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
-        recipe = RECIPES[game.game]
+        self._recipe = recipe = recipe_of(game.game, game.rule)
         self._watched = make(recipe.shown or recipe.game).view(render, seed)
 
     def image(self, state: Prediction, seat: str) -> Picture:
@@ -124,8 +147,12 @@ class PredictView(View):
         asked = state.sample
         parts = (
             self._watched.rules(asked.observer),
-            self._watched.notes(asked.state, asked.observer),
-            self.templates.fill("question", target=asked.target, observer=asked.observer),
+            self._watched.notes(asked.state, asked.observer) if self._recipe.notes else "",
+            self.templates.fill(
+                "question" if self._recipe.listed else "question unlisted",
+                target=asked.target,
+                observer=asked.observer,
+            ),
         )
         return "\n\n".join(filter(None, parts))
 

@@ -14,7 +14,7 @@ from ludens.core.random import stream
 from ludens.core.replay import replay
 from ludens.core.spec import Spec, parse_spec
 from ludens.run.store import EPISODES, read_plan, read_records
-from ludens.suites.vs_bench.recipes import RECIPES
+from ludens.suites.vs_bench.recipes import recipe_of
 from ludens.suites.vs_bench.samples import Decision, Sample, game_of, sample_of, spread
 
 
@@ -58,7 +58,7 @@ def _episodes(name: str, folder: Path) -> list[Episode]:
 
 
 def _chosen(name: str, episodes: Sequence[Episode], n: int, seed: int) -> list[RecordedMove]:
-    recipe, seats = RECIPES[name], game_of(name).seats
+    recipe, seats = recipe_of(name, "paper"), game_of(name).seats
     pools: dict[tuple[str, str], list[RecordedMove]] = defaultdict(list)
     for index, episode in enumerate(episodes):
         for move in episode.moves:
@@ -89,8 +89,8 @@ def _cut(
     samples = {}
     for step in replay(episode, game_of(name)):
         for place in wanted.get(step.index, ()):
-            decision = Decision(step.index, place.action, step.state)
-            samples[place] = sample_of(name, decision, place.seat, match)
+            decision = Decision(step.index, place.action, step.state, place.action)
+            samples[place] = sample_of(name, decision, place.seat, match, "paper")
     if len(samples) < len(places):
         raise BadFile(f"episode {index} of the run ends before a move that it holds.")
     return samples

@@ -1,19 +1,18 @@
 """Samples of strategic reasoning: a decision in a match between known players, and what was done.
 
 A sample is a function of its number. Numbers cycle through the recipe's matches, targets and kinds of action,
-each spread evenly according to its share; the decision is a random one that fits.
+each spread evenly according to its share; the decision is a random one that fits and can be predicted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd, lcm
 from typing import NamedTuple, TypeVar
 
 from ludens.agents import agent
-from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
 from ludens.core.game import Game
 from ludens.core.observer import OnStep, StepEvent
@@ -25,32 +24,13 @@ from ludens.games.grid.rules import GridGame, GridState
 from ludens.games.hanabi.rules import HanabiGame, HanabiState
 from ludens.games.hanabi.table import COLORS
 from ludens.loop import play
-from ludens.suites.vs_bench.recipes import RECIPES, Match, Recipe
+from ludens.suites.vs_bench.forecast import Scripted, forecast
+from ludens.suites.vs_bench.recipes import RECIPES, Recipe, recipe_of
 
 T = TypeVar("T")
 
-
-@dataclass
-class WarmedUp(Agent):
-    """Plays randomly for its first moves, then as the given player."""
-
-    player: Agent
-    moves: int
-    kind = "bot/warmed-up"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.sees = self.player.sees
-
-    def begin(self) -> None:
-        self._seated = self.player.sit(self.game, self.seat, self.random.fork("player"))
-
-    async def act(self, ask: Ask) -> Reply:
-        if ask.move >= self.moves:
-            return await self._seated.act(ask)
-        action = ask.legal.sample(self.random)
-        return Reply(action, action)
-
+Move = tuple[int, str, State]
+"""A step, the action taken, and the state before it."""
 
 ATTEMPTS = 1000
 
@@ -70,19 +50,24 @@ class Sample:
     """Every answer that counts as correct."""
     done: str
     """The action taken."""
+    likeliest: str
+    """The best answer of one who knows the target's strategy and sees what the observer sees."""
     options: Legal
     """The answers to choose from; they reveal nothing that the observer may not know."""
     match: str
     step: int
     kind: str
+    listed: bool = True
+    """Whether the observer is told the options."""
 
 
 class Decision(NamedTuple):
-    """One decision in a match: the step, the action taken and the state before it."""
+    """One decision in a match: the step, the action taken, the state before it, the likeliest action."""
 
     step: int
     action: str
     state: State
+    likeliest: str
 
 
 class Slot(NamedTuple):
@@ -93,59 +78,99 @@ class Slot(NamedTuple):
     asked: int
 
 
-def sample(name: str, number: int) -> Sample:
+def sample(name: str, number: int, rule: str = "single") -> Sample:
     """The sample of this game with this number."""
-    recipe = RECIPES[name]
-    slot, nth = _slot(name, number)
-    match = recipe.matches[slot.match]
-    wanted = wanted_kind(name, number)
-    group, place = divmod(nth, recipe.per_episode)
+    recipe = recipe_of(name, rule)
+    slot, nth = _slot(name, number, rule)
+    wanted = wanted_kind(name, number, rule)
+    if recipe.per_episode == 1:
+        decision = _decision(name, number, rule, slot, wanted)
+    else:
+        group, place = divmod(nth, recipe.per_episode)
+        decision = _shared(name, rule, slot.match, group, slot.target, wanted)[place]
+    return sample_of(name, decision, slot.target, str(recipe.matches[slot.match]), rule)
+
+
+def _decision(name: str, number: int, rule: str, slot: Slot, wanted: str) -> Decision:
+    """A random decision that fits, of a match played for this sample alone."""
     for attempt in range(ATTEMPTS):
-        if recipe.per_episode == 1:
-            fitting = _fitting(recipe, _played(name, match, f"{number}/{attempt}"), slot.target, wanted)
-            place = stream(number, "moment", name).below(len(fitting)) if fitting else 0
-        else:
-            fitting = _shared(name, slot.match, group, attempt)[slot.target, wanted]
-        if place < len(fitting):
-            return sample_of(name, fitting[place], slot.target, str(match))
+        played = _played(name, rule, slot.match, f"{number}/{attempt}")[slot.target]
+        order = list(played)
+        stream(number, "moment", name).shuffle(order)
+        found = next(_fitting(name, rule, slot.match, slot.target, wanted, order), None)
+        if found is not None:
+            return found
     raise RuntimeError(f"no match of {name} shows {slot.target} doing {wanted or 'anything'}")
 
 
-def sample_of(name: str, decision: Decision, seat: str, match: str) -> Sample:
+@lru_cache(maxsize=24)
+def _shared(name: str, rule: str, match: int, group: int, target: str, wanted: str) -> list[Decision]:
+    """The decisions that some samples share, in random order, of as few matches as there must be."""
+    most, found = recipe_of(name, rule).per_episode, list[Decision]()
+    for attempt in range(ATTEMPTS):
+        played = _played(name, rule, match, f"{match}/{group}/{attempt}")[target]
+        found += _fitting(name, rule, match, target, wanted, played)
+        if len(found) >= most:
+            stream(group, "moments", name, match, target, wanted).shuffle(found)
+            return found[:most]
+    raise RuntimeError(f"no match of {name} shows {target} doing {wanted or 'anything'}")
+
+
+def _fitting(
+    name: str, rule: str, match: int, target: str, wanted: str, decisions: Iterable[Move]
+) -> Iterator[Decision]:
+    """The decisions of a kind that can be predicted as surely as the recipe wants."""
+    recipe, game = recipe_of(name, rule), game_of(name)
+    spec = recipe.matches[match].agents[target]
+    player = agent(spec, game).sit(game, target, stream(0, "forecast"))
+    assert isinstance(player, Scripted)
+    observer = next((seat for seat in game.seats if seat != target), target)
+    for step, action, state in decisions:
+        if wanted and recipe.kind_of(action) != wanted:
+            continue
+        shares = forecast(player, state, observer, stream(step, "forecast", name))
+        likeliest = max(shares, key=lambda option: shares[option])
+        same_outcome = _equivalent(game, state, target, likeliest)
+        if not recipe.certain or (shares[likeliest] >= recipe.certain and len(same_outcome) == 1):
+            yield Decision(step, action, state, likeliest)
+
+
+def sample_of(name: str, decision: Decision, seat: str, match: str, rule: str = "single") -> Sample:
     """The question about a decision."""
-    recipe, game = RECIPES[name], game_of(name)
-    step, done, state = decision
+    recipe, game = recipe_of(name, rule), game_of(name)
     others = [
         other for other in make(recipe.shown or recipe.game).seats if other != _shown_seat(recipe, seat)
     ]
     return Sample(
         name,
-        state,
+        decision.state,
         seat,
         others[0],
         _shown_seat(recipe, seat),
-        _equivalent(game, state, seat, done),
-        done,
-        options_of(game, state, seat),
+        _equivalent(game, decision.state, seat, decision.action),
+        decision.action,
+        decision.likeliest,
+        options_of(game, decision.state, seat),
         match,
-        step,
-        recipe.kind_of(done),
+        decision.step,
+        recipe.kind_of(decision.action),
+        recipe.listed,
     )
 
 
-def wanted_kind(name: str, number: int) -> str:
+def wanted_kind(name: str, number: int, rule: str = "single") -> str:
     """The kind of action that the sample with this number asks for; empty for any."""
-    kinds = spread(RECIPES[name].classes)
+    kinds = spread(recipe_of(name, rule).classes)
     if not kinds:
         return ""
     # The shift pairs every kind with every slot where the cycle lengths have a common divisor.
-    return kinds[(number + number // lcm(len(kinds), len(slots(name)))) % len(kinds)]
+    return kinds[(number + number // lcm(len(kinds), len(slots(name, rule)))) % len(kinds)]
 
 
 @lru_cache(maxsize=16)
-def slots(name: str) -> tuple[Slot, ...]:
+def slots(name: str, rule: str = "single") -> tuple[Slot, ...]:
     """One cycle of matches and targets."""
-    recipe, seats = RECIPES[name], len(game_of(name).seats)
+    recipe, seats = recipe_of(name, rule), len(game_of(name).seats)
     shares = {
         (index, target): match.share * seats // len(match.targets)
         for index, match in enumerate(recipe.matches)
@@ -156,9 +181,9 @@ def slots(name: str) -> tuple[Slot, ...]:
     return tuple(Slot(*key, cycle[:place].count(key)) for place, key in enumerate(cycle))
 
 
-def _slot(name: str, number: int) -> tuple[Slot, int]:
+def _slot(name: str, number: int, rule: str) -> tuple[Slot, int]:
     """The slot of a number, and how often its match and target were asked before."""
-    cycle = slots(name)
+    cycle = slots(name, rule)
     rounds, place = divmod(number, len(cycle))
     slot = cycle[place]
     return slot, rounds * sum(other[:2] == slot[:2] for other in cycle) + slot.asked
@@ -217,47 +242,22 @@ def game_of(name: str) -> Game:
     return make(RECIPES[name].game)
 
 
-def _played(name: str, match: Match, label: str) -> dict[str, list[Decision]]:
-    """Play one match: for each target, every decision it made by its own strategy."""
-    game, recipe = game_of(name), RECIPES[name]
-    random = stream(0, "vs-bench", name, label)
-    warm, seed = random.between(0, recipe.warm_up), random.below(2**31)
-    seated = {seat: agent(spec, game) for seat, spec in match.agents.items()}
-    if warm:
-        seated = {seat: WarmedUp(player, warm) for seat, player in seated.items()}
-    decisions: dict[str, list[Decision]] = {target: [] for target in match.targets}
+@lru_cache(maxsize=24)
+def _played(name: str, rule: str, match: int, label: str) -> dict[str, list[Move]]:
+    """Play one match: every decision of each target."""
+    recipe = recipe_of(name, rule)
+    game, one = make(recipe.played or recipe.game), recipe.matches[match]
+    seed = stream(0, "vs-bench", name, label).below(2**31)
+    moves: dict[str, list[Move]] = {target: [] for target in one.targets}
     before = game.start(seed)
-    made = dict.fromkeys(game.seats, 0)
 
     def watch(played: StepEvent) -> None:
         nonlocal before
         for move in played.moves:
-            if move.seat in decisions and made[move.seat] >= warm:
-                decisions[move.seat].append(Decision(played.step, move.action, before))
-            made[move.seat] += 1
+            if move.seat in moves:
+                moves[move.seat].append((played.step, move.action, before))
         before = played.state.clone()
 
+    seated = {seat: agent(spec, game) for seat, spec in one.agents.items()}
     run_sync(play(game, seated, seed, config=PlayConfig(horizon=recipe.steps), observer=OnStep(watch)))
-    return decisions
-
-
-def _fitting(
-    recipe: Recipe, decisions: Mapping[str, list[Decision]], target: str, wanted: str
-) -> list[Decision]:
-    return [
-        decision for decision in decisions[target] if not wanted or recipe.kind_of(decision.action) == wanted
-    ]
-
-
-@lru_cache(maxsize=12)
-def _shared(name: str, match: int, group: int, attempt: int) -> dict[tuple[str, str], list[Decision]]:
-    """The decisions of a match that many samples share, for each target and kind in random order."""
-    recipe = RECIPES[name]
-    decisions = _played(name, recipe.matches[match], f"{match}/{group}/{attempt}")
-    kept = {}
-    for target in recipe.matches[match].targets:
-        for wanted in recipe.classes or ("",):
-            fitting = _fitting(recipe, decisions, target, wanted)
-            stream(group, "moments", name, match, attempt, target, wanted).shuffle(fitting)
-            kept[target, wanted] = fitting[: recipe.per_episode]
-    return kept
+    return moves

@@ -1,0 +1,108 @@
+"""`ludens baselines SUITE`: measure what players reach that never look, and what the best player reaches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ludens.cli.arguments import Json, Whole, at_least
+from ludens.cli.guard import DONE
+from ludens.cli.output import aside, counted, json_out, table
+from ludens.core.errors import BadOption, UsageError
+
+if TYPE_CHECKING:
+    from ludens.run.references import TaskReferences
+    from ludens.run.task import Metric, Suite
+
+INCOMPLETE = 3
+
+Flag = Parameter(negative="", show_default=False)
+
+
+def baselines(
+    *suite: Annotated[str, Parameter(help="Suites to measure, or module:attribute.")],
+    all: Annotated[bool, Flag, Parameter(help="Measure every registered suite.")] = False,
+    tasks: Annotated[str, Parameter(help="Comma-separated tasks; all by default.")] = "",
+    episodes: Annotated[
+        Whole,
+        Parameter(
+            help="Episodes of each player; by default 400 questions, 100 to 200 games, 50 games with search."
+        ),
+    ] = 0,
+    workers: Annotated[Whole | None, Parameter(help="Processes; by default one per core.")] = None,
+    write: Annotated[bool, Flag, Parameter(help="Save the scores in the file that the suite names.")] = False,
+    out: Annotated[Path | None, Parameter(help="Save the scores in this TOML file instead.")] = None,
+    again: Annotated[bool, Flag, Parameter(help="Measure again what the file has already.")] = False,
+    json: Json = False,
+) -> int:
+    """Measure blind baselines and upper bounds; scores that are stored already are shown, not measured."""
+    from ludens.run.baselines.many import measured, orders, stored
+    from ludens.run.references import write_references
+
+    at_least("--episodes", episodes, 0)
+    at_least("--workers", workers or 1, 1)
+    suites = _suites(suite, all)
+    wanted = orders(suites, [name for name in map(str.strip, tasks.split(",")) if name], episodes, out)
+    if write and (homeless := next((order.suite for order in wanted if order.file is None), None)):
+        raise BadOption(
+            f"the suite {homeless} names no file for its references: set Suite.references or use --out."
+        )
+    known = {} if again else {order: found for order in wanted if (found := stored(order)) is not None}
+    missing = [order for order in wanted if order not in known]
+    if missing:
+        aside(f"measuring {counted(len(missing), 'task')} ...")
+    failed = False
+    for number, (order, result) in enumerate(measured(missing, workers or os.cpu_count() or 1), 1):
+        if isinstance(result, str):
+            failed = True
+            aside(f"{number}/{len(missing)} {order.suite} {order.task}: not measured: {result}")
+            continue
+        known[order] = result
+        if order.file is not None and (write or out):
+            write_references(order.file, {order.key: result})
+        aside(f"{number}/{len(missing)} {order.suite} {order.task}")
+    _show([known[order] for order in wanted if order in known], suites, json)
+    return INCOMPLETE if failed else DONE
+
+
+def _suites(names: Sequence[str], all: bool) -> Mapping[str, Suite]:
+    from ludens.run.task import SUITES, import_suite, suite
+
+    if bool(names) == all:
+        raise BadOption("name the suites to measure, or give --all.")
+    for name in names:
+        import_suite(name)
+    found = {}
+    for name in names or SUITES.names():
+        try:
+            found[name] = suite(name)
+        except UsageError as error:
+            if names:
+                raise
+            aside(f"skipping {name}: {error}")
+    return found
+
+
+def _show(found: Sequence[TaskReferences], suites: Mapping[str, Suite], json: bool) -> None:
+    from dataclasses import asdict
+
+    if json:
+        return json_out([asdict(one) for one in found])
+    rows = []
+    for one in found:
+        metric = next(t.metrics[0] for t in suites[one.suite].tasks if t.name == one.task)
+        scores = [_entry(one, kind, metric) for kind in ("chance", "blind", "upper")]
+        rows.append((one.suite, one.task, metric.name, str(one.episodes), *scores))
+    columns = ("suite", "task", "metric", "episodes", "chance", "blind baseline", "upper bound")
+    return table("Reference scores, with 95% intervals", columns, rows, ("episodes",), spare=("metric",))
+
+
+def _entry(one: TaskReferences, kind: str, metric: Metric) -> str:
+    from ludens.run.report.tables import raw
+
+    score = next((s for s in one.scores if s.kind == kind and s.metric == metric.name), None)
+    return "" if score is None else f"{raw(score.estimate, metric)}\n{score.player}"

@@ -1,0 +1,94 @@
+"""`ludens web`: serve the browser app."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ludens.cli.arguments import SuiteName, Whole
+from ludens.core.errors import BadFile, BadOption
+
+if TYPE_CHECKING:
+    from ludens.web.settings import Settings
+
+PORT = 8765
+
+
+def web(
+    runs: Annotated[Path, Parameter(help="The folder of runs to show, or one run.")] = Path("runs"),
+    /,
+    *,
+    host: Annotated[
+        str, Parameter(help="Address to listen on; any but this machine's own requires a token.")
+    ] = "127.0.0.1",
+    port: Annotated[Whole, Parameter(help="Port to listen on; 0 takes a free one.")] = PORT,
+    name: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            show_default=False,
+            help="A name under which people reach the server, for example through a proxy; can be repeated.",
+        ),
+    ] = (),
+    token: Annotated[
+        str | None, Parameter(help="Token of visitors; by default one is made if it is needed.")
+    ] = None,
+    no_open: Annotated[
+        bool, Parameter(name="--no-open", negative="", show_default=False, help="Do not open a browser.")
+    ] = False,
+    suite: SuiteName = None,
+) -> None:
+    """Serve the browser app: games, runs while they are played, replays of episodes."""
+    from ludens.run.task import import_suite
+    from ludens.web.security import Access
+    from ludens.web.settings import Settings
+
+    if not 0 <= port <= 65_535:
+        raise BadOption(f"--port must be 0 to 65535, not {port}.")
+    import_suite(suite or "")
+    access = Access(host, tuple(each.lower() for each in name), token or "")
+    try:
+        asyncio.run(_serve(Settings(runs, access), port, not no_open))
+    except KeyboardInterrupt:
+        print("Stopped.")
+
+
+async def _serve(settings: Settings, port: int, open_page: bool) -> None:
+    from aiohttp.web import AppRunner, TCPSite
+
+    from ludens.web.app import make_app
+
+    access = settings.access
+    runner = AppRunner(make_app(settings), access_log=None, shutdown_timeout=2)
+    await runner.setup()
+    try:
+        site = TCPSite(runner, access.host, port)
+        try:
+            await site.start()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise BadFile(f"cannot listen on {access.host} port {port}: {reason}.") from None
+        address = _address(access.names[0] if access.names else access.host, runner.addresses[0][1])
+        mine = f"{address}/?token={access.organiser}"
+        print(f"Ludens is at {mine}", flush=True)
+        if access.token:
+            print(f"For visitors: {address}/?token={access.token}", flush=True)
+        print("Press Ctrl-C to stop.", flush=True)
+        if open_page:
+            await asyncio.to_thread(_open, mine)
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _open(address: str) -> None:
+    import webbrowser
+
+    webbrowser.open(address)

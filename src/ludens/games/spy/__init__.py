@@ -1,0 +1,1 @@
+"""Spy: players describe their pictures, one of which differs, and vote for the player who has that one."""

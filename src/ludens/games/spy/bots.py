@@ -1,0 +1,138 @@
+"""Bots that read their own scene and everybody's clues: one class plays every seat.
+
+They know no more than their seat does: the scene of their own picture, the clues and their role.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.errors import BadOption
+from ludens.games.spy.checker import check
+from ludens.games.spy.formats import ABSTAIN
+from ludens.games.spy.information import informativeness
+from ludens.games.spy.pairs import described, kind_of
+from ludens.games.spy.phrases import THERE_IS, named, placed, related
+from ludens.games.spy.rules import CLUE, SPY, Spy, SpyState
+from ludens.games.spy.scene import ATTRIBUTES, Object, Scene
+
+
+@dataclass
+class Blunt(Agent):
+    """Describes an object of its picture that nobody has named yet, whichever role it has.
+
+    Votes for the player with the most clues that are false of its picture; abstains where there is none.
+    """
+
+    kind = "bot/blunt"
+    sees = "state"
+
+    def begin(self) -> None:
+        assert isinstance(self.game, Spy)
+        if kind_of(self.game.source) != "scenes":
+            raise BadOption(f"{self.kind} needs pictures of described scenes, such as source=flat.")
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, SpyState)
+        pair = described(state.pair)
+        assert pair is not None
+        mine = pair.modified if ask.seat == SPY else pair.original
+        action = self.clue(state, mine, ask.seat) if state.stage == CLUE else self.vote(state, mine, ask.seat)
+        return Reply(action, action)
+
+    def clue(self, state: SpyState, mine: Scene, seat: str) -> str:
+        """What to say."""
+        return self._fresh([thing for thing in mine.objects if named(thing) not in state.clues], mine, state)
+
+    def _fresh(self, candidates: list[Object], mine: Scene, state: SpyState) -> str:
+        """A full description of one of the objects, or of two of them where all were described before."""
+        if candidates:
+            return named(self.random.choice(candidates))
+        first, second = self.random.sample(mine.objects, 2)
+        return related(first, second)
+
+    def vote(self, state: SpyState, mine: Scene, seat: str) -> str:
+        """Whom to suspect."""
+        suspicion = self.suspicion(state, mine)
+        others = [place for place, other in enumerate(state.table) if other != seat]
+        suspect = max(others, key=suspicion.__getitem__)
+        return str(suspect + 1) if suspicion[suspect] > 0 else ABSTAIN
+
+    def suspicion(self, state: SpyState, mine: Scene) -> list[float]:
+        """How suspicious each player is: its clues that are false of one's own picture."""
+        return [float(sum(check(clue, mine) is False for clue in clues)) for clues in _by_player(state)]
+
+
+@dataclass
+class Vague(Blunt):
+    """Says sizes and materials only, which are the same in both pictures by the paper's rule."""
+
+    kind = "bot/vague"
+
+    def clue(self, state: SpyState, mine: Scene, seat: str) -> str:
+        said = [f"There is a {thing.size} {thing.material} object" for thing in mine.objects]
+        new = [clue for clue in said if clue not in state.clues]
+        return self.random.choice(new or said)
+
+
+@dataclass
+class Clever(Blunt):
+    """As the spy it works out which of its objects have changed; as a voter it distrusts repetition."""
+
+    kind = "bot/clever"
+
+    def clue(self, state: SpyState, mine: Scene, seat: str) -> str:
+        if seat != SPY:
+            return super().clue(state, mine, seat)
+        confirmed = [thing for thing in mine.objects if named(thing) in state.clues]
+        changed = _changed(state, mine)
+        fresh = [thing for thing in mine.objects if thing not in confirmed and thing not in changed]
+        if fresh:
+            return named(self.random.choice(fresh))
+        if len(confirmed) > 1:
+            return related(*self.random.sample(confirmed, 2))
+        new = [clue for thing in confirmed for clue in placed(thing) if clue not in state.clues]
+        return self.random.choice(new) if new else super().clue(state, mine, seat)
+
+    def suspicion(self, state: SpyState, mine: Scene) -> list[float]:
+        """Clues that are false weigh most, then clues that repeat an object, then vague ones."""
+        false = super().suspicion(state, mine)
+        repeated = _repeats(state, mine)
+        told = [sum(map(informativeness, clues)) / max(1, len(clues)) for clues in _by_player(state)]
+        return [
+            100 * wrong + 10 * again + 1 - much
+            for wrong, again, much in zip(false, repeated, told, strict=True)
+        ]
+
+
+def _changed(state: SpyState, mine: Scene) -> list[Object]:
+    """The objects that may have changed: those that agree, in what a change leaves alone, with an object that
+    others name and one's own picture does not have."""
+    same = [name for name in ATTRIBUTES if name not in state.game.changes]
+    named = {clue.removeprefix(THERE_IS) for clue in state.clues if clue.startswith(THERE_IS)}
+    others = [name.split() for name in named - {thing.name for thing in mine.objects}]
+    seen = [dict(zip(ATTRIBUTES, words, strict=True)) for words in others if len(words) == len(ATTRIBUTES)]
+    return [
+        thing
+        for thing in mine.objects
+        if any(all(getattr(thing, name) == other[name] for name in same) for other in seen)
+    ]
+
+
+def _repeats(state: SpyState, mine: Scene) -> list[int]:
+    """How often each player named an object that had been named, while others had not."""
+    names, known = {thing.name for thing in mine.objects}, set[str]()
+    counts = [0] * len(state.table)
+    for index, clue in enumerate(state.clues):
+        named = {name for name in names if name in clue}
+        counts[index % len(counts)] += bool(named and named <= known and known < names)
+        known |= named
+    return counts
+
+
+def _by_player(state: SpyState) -> list[list[str]]:
+    """The clues of each player at the table."""
+    players = len(state.table)
+    return [state.clues[place::players] for place in range(players)]

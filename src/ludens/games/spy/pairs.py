@@ -1,0 +1,109 @@
+"""Where the two pictures of a game come from: drawn from the seed, or an entry of a picture set.
+
+A set is named `NAME@HASH` in the options of a game, so that an episode names its pictures by content. It is
+opened when they are looked at: an episode can be replayed without the set, except for its pictures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ludens.core.errors import BadFile, MissingPictures, UsageError
+from ludens.games.spy.scene import Pair
+
+if TYPE_CHECKING:
+    from ludens.pictures import Entry, PictureSet
+
+FLAT = "flat"
+_SHIPPED = {"clevr": "clevr-16", "chart": "chart-16"}
+"""Names for whichever set of a kind there is: one of that name, else the small one in the package."""
+_opened: dict[str, PictureSet] = {}
+"""Sets that this process has opened, by hash: a set that was named by its path is found again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A pair of a picture set; `number` decides which entry, whatever their count."""
+
+    source: str
+    number: int
+
+    @property
+    def entry(self) -> Entry:
+        """The entry of the set."""
+        entries = set_of(self.source).entries
+        return entries[self.number * len(entries) >> 64]
+
+
+def with_hash(source: str) -> str:
+    """The name of a source with the hash of its set."""
+    if source == FLAT or _split(source)[1]:
+        return source
+    from ludens.pictures import open_set, set_names
+    from ludens.pictures.manifest import MANIFEST
+    from ludens.pictures.places import PARTS
+
+    if source in _SHIPPED and source not in set_names():
+        source = _SHIPPED[source]
+    folder = Path(source)
+    if folder.is_dir() and not any((folder / name).exists() for name in (MANIFEST, PARTS)):
+        raise BadFile(
+            f"{source!r} is no picture set: make one of its pictures with "
+            f"'ludens data spy/photos --from {source}' and name that."
+        )
+    found = open_set(source)
+    if found.header.kind != "pair":
+        raise BadFile(f"picture set {source!r} is of {found.header.kind}s; the spy game needs pairs.")
+    _opened[found.hash] = found
+    return f"{found.name}@{found.hash}"
+
+
+def set_of(source: str) -> PictureSet:
+    """The set of a source that was named with its hash."""
+    from ludens.pictures import open_set
+
+    name, hash = _split(source)
+    if hash not in _opened:
+        try:
+            _opened[hash] = open_set(name, hash)
+        except BadFile as error:
+            raise MissingPictures(str(error)) from None
+    return _opened[hash]
+
+
+def described(pair: Pair | Stored) -> Pair | None:
+    """The scenes of a pair; None where only pictures are known."""
+    return pair if isinstance(pair, Pair) else _scenes(pair)
+
+
+@lru_cache(maxsize=4096)
+def _scenes(pair: Stored) -> Pair | None:
+    try:
+        return Pair.from_json(pair.entry.scene)
+    except MissingPictures:
+        raise
+    except UsageError:
+        return None
+
+
+def kind_of(source: str) -> str:
+    """What the pictures of a source are: `scenes`, `chart` or `photo`; `photo` where the set is not here."""
+    if source == FLAT:
+        return "scenes"
+    try:
+        found = set_of(source)
+    except MissingPictures:
+        return "photo"
+    if "chart" in found.header.generator:
+        return "chart"
+    return "photo" if _scenes(Stored(source, 0)) is None else "scenes"
+
+
+def _split(source: str) -> tuple[str, str]:
+    """Name and hash; the hash is empty where there is none."""
+    name, at, hash = source.rpartition("@")
+    fits = len(hash) == 16 and all(digit in "0123456789abcdef" for digit in hash)
+    return (name, hash) if at and fits else (source, "")

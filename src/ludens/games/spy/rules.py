@@ -1,0 +1,250 @@
+"""The spy game: clues in turn, then a vote of everyone but the spy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+from ludens.core.episode import Move
+from ludens.core.game import Game
+from ludens.core.options import option
+from ludens.core.random import Stream, stream
+from ludens.core.state import Legal, State
+from ludens.games.spy.formats import ABSTAIN, CLUE_LIMIT, clean_clue
+from ludens.games.spy.pairs import FLAT, Stored, described, with_hash
+from ludens.games.spy.phrases import named, related
+from ludens.games.spy.rewards import clue_rewards, lowest_clue_rewards, vote_reward
+from ludens.games.spy.scene import Pair, make_pair, modify, parse_change
+from ludens.games.spy.stock import STOCK_CLUES
+
+SPY, CIVILIAN, JUDGE = "spy", "civilian", "judge"
+CLUE, DECISION = "clue", "decision"
+JUDGES = 8
+UNREADABLE = "unreadable"
+"""The vote of a seat whose reply could not be read: it counts for nobody."""
+
+
+@dataclass(frozen=True)
+class Spy(Game):
+    """Describe your picture and find the player whose picture differs, or be that player and blend in.
+
+    Seats: `spy` and `civilian_1`, `civilian_2` and so on. The seed decides who sits where at the table:
+    players know each other by their numbers there, 1 and up, never by the names of their seats.
+    Observation: your picture (all civilians have the same, the spy's differs), and all clues so far.
+    Actions: in each round every player in turn gives one sentence about its picture, as text; then all
+    civilians vote at once for a player's number or `n/a`. The spy does not vote.
+    Rewards: 1 for the side that wins, 0 for the other. The civilians win if the spy alone has the most votes;
+    everything else is the spy's win. For training, clues earn by the votes received and votes by being right.
+    """
+
+    name = "spy"
+    view_class = "ludens.games.spy.view:SpyView"
+    imperfect_information = True
+    best = "bot/oracle"
+    bots = {
+        "blunt": "ludens.games.spy.bots:Blunt",
+        "vague": "ludens.games.spy.bots:Vague",
+        "clever": "ludens.games.spy.bots:Clever",
+    }
+
+    civilians: int = option(4, low=2, high=12, help="players who share one picture; the spy is one more")
+    rounds: int = option(2, low=1, high=4, help="clues that every player gives")
+    source: str = option("flat", help="flat, which draws pictures from the seed, or a picture set")
+    change: str = option("color+shape", help="what differs in drawn pictures: color, shape, size, material")
+    votes: str = option(
+        "each",
+        choices=("each", "judge"),
+        help="each civilian votes, or eight times one judge without a role, as in the released code",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "change", "+".join(parse_change(self.change)))
+        object.__setattr__(self, "source", with_hash(self.source))
+
+    @cached_property
+    def players(self) -> tuple[str, ...]:
+        """The seats at the table: those that give clues."""
+        return (SPY, *(f"{CIVILIAN}_{number}" for number in range(1, self.civilians + 1)))
+
+    @cached_property
+    def voters(self) -> tuple[str, ...]:
+        """The seats that vote."""
+        if self.votes == "judge":
+            return tuple(f"{JUDGE}_{number}" for number in range(1, JUDGES + 1))
+        return self.players[1:]
+
+    @cached_property
+    def seats(self) -> tuple[str, ...]:
+        return self.players if self.votes == "each" else (*self.players, *self.voters)
+
+    @cached_property
+    def ballot(self) -> Legal:
+        """What a voter may say."""
+        return Legal((*(str(number) for number in range(1, len(self.players) + 1)), ABSTAIN))
+
+    @cached_property
+    def changes(self) -> tuple[str, ...]:
+        """The attributes in which drawn pictures differ."""
+        return parse_change(self.change)
+
+    def start(self, seed: int) -> SpyState:
+        table = list(self.players)
+        stream(seed, "table").shuffle(table)
+        random = stream(seed, "pair")
+        drawn = self.source == FLAT
+        pair = make_pair(random, self.changes) if drawn else Stored(self.source, random.bits())
+        return SpyState(self, tuple(table), pair)
+
+    def rewards(self, state: State, moves: Sequence[Move]) -> list[float]:
+        assert isinstance(state, SpyState)
+        if not state.over:
+            return [0.0] * len(moves)
+        received = state.received
+        spy, civilians = clue_rewards(
+            received[state.spy], [received[place] for place in range(len(state.table)) if place != state.spy]
+        )
+        by_place = [civilians.pop(0) if place != state.spy else spy for place in range(len(state.table))]
+        lowest = lowest_clue_rewards(self.civilians, len(self.voters))
+        earned = []
+        for number, move in enumerate(moves):
+            if number >= len(state.clues):
+                earned.append(vote_reward(state.votes[move.seat], str(state.spy + 1), ABSTAIN))
+            elif state.clues[number]:
+                earned.append(by_place[state.table.index(move.seat)])
+            else:
+                earned.append(lowest[move.seat != SPY])
+        return earned
+
+
+class SpyState(State):
+    """A table of players, the clues so far, and the votes once they were cast."""
+
+    __slots__ = ("clues", "game", "pair", "table", "votes")
+
+    def __init__(self, game: Spy, table: tuple[str, ...], pair: Pair | Stored) -> None:
+        self.game = game
+        self.table = table
+        """The seats in the order in which they speak; player 1 is the first."""
+        self.pair = pair
+        self.clues: list[str] = []
+        """In the order in which they were given; an empty one stands for no clue."""
+        self.votes: dict[str, str] = {}
+
+    @property
+    def spy(self) -> int:
+        """The place of the spy at the table, from 0."""
+        return self.table.index(SPY)
+
+    @property
+    def stage(self) -> str:
+        return CLUE if len(self.clues) < len(self.table) * self.game.rounds else DECISION
+
+    def role(self, seat: str) -> str:
+        return seat.partition("_")[0]
+
+    @property
+    def to_act(self) -> tuple[str, ...]:
+        if self.stage == CLUE:
+            return (self.table[len(self.clues) % len(self.table)],)
+        return () if self.votes else self.game.voters
+
+    def legal(self, seat: str) -> Legal:
+        if seat not in self.to_act:
+            return Legal()
+        return Legal.text(CLUE_LIMIT) if self.stage == CLUE else self.game.ballot
+
+    def refusal(self, seat: str, action: str) -> str | None:
+        if action == UNREADABLE and self.stage == DECISION and seat in self.to_act:
+            return None
+        return super().refusal(seat, action)
+
+    def fallback(self, seat: str) -> str | None:
+        return "" if self.stage == CLUE else UNREADABLE
+
+    def solution(self, seat: str) -> str | None:
+        """The vote for the spy, and a clue about objects that are the same in both pictures."""
+        if self.stage == DECISION:
+            return str(self.spy + 1)
+        pair = described(self.pair)
+        if pair is None:
+            return STOCK_CLUES[len(self.clues) % len(STOCK_CLUES)]
+        scene = pair.modified if seat == SPY else pair.original
+        same = [thing for index, thing in enumerate(scene.objects) if index not in pair.changed]
+        new = [
+            clue
+            for thing in (same if seat == SPY else scene.objects)
+            if (clue := named(thing)) not in self.clues
+        ]
+        return new[0] if new else related(same[0], same[-1])
+
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        if self.stage == CLUE:
+            self.clues.extend(map(clean_clue, actions.values()))
+        else:
+            self.votes = dict(actions)
+
+    @property
+    def received(self) -> list[int]:
+        """The votes that each player at the table received."""
+        cast = list(self.votes.values())
+        return [cast.count(str(place + 1)) for place in range(len(self.table))]
+
+    @property
+    def winner(self) -> str:
+        """`civilian` or `spy`; empty before the votes were cast."""
+        if not self.votes:
+            return ""
+        received = self.received
+        most = max(votes for place, votes in enumerate(received) if place != self.spy)
+        return CIVILIAN if received[self.spy] > most else SPY
+
+    @property
+    def returns(self) -> dict[str, float]:
+        winner = self.winner
+        return {seat: float(bool(winner) and (seat == SPY) == (winner == SPY)) for seat in self.game.seats}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        spy, cast = str(self.spy + 1), list(self.votes.values())
+        said = list(zip(self.clues, self.table * self.game.rounds, strict=False))
+        return {
+            "winner": self.winner,
+            "spy": self.spy + 1,
+            "table": list(self.table),
+            "votes": dict(self.votes),
+            "received": self.received,
+            "right": cast.count(spy),
+            "wrong": sum(vote not in (spy, ABSTAIN, UNREADABLE) for vote in cast),
+            "abstained": cast.count(ABSTAIN),
+            "unreadable": cast.count(UNREADABLE),
+            "silent": {
+                role: sum(not clue and self.role(seat) == role for clue, seat in said)
+                for role in (SPY, CIVILIAN)
+            },
+        }
+
+    def clone(self) -> Self:
+        twin = object.__new__(type(self))
+        twin.game, twin.table, twin.pair = self.game, self.table, self.pair
+        twin.clues, twin.votes = self.clues.copy(), self.votes
+        return twin
+
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
+        """Another picture of the other side, and, until it is over, the others at other places."""
+        twin, pair, change = self.clone(), self.pair, self.game.changes
+        if isinstance(pair, Stored):
+            pass  # nobody can make another version of a photograph
+        elif seat == SPY:
+            other, changed = modify(pair.modified, random, change)
+            twin.pair = Pair(other, pair.modified, changed, change)
+        else:
+            other, changed = modify(pair.original, random, change)
+            twin.pair = Pair(pair.original, other, changed, change)
+        if not self.over:
+            others = [each for each in self.table if each != seat]
+            random.shuffle(others)
+            twin.table = tuple(each if each == seat else others.pop() for each in self.table)
+        return twin

@@ -1,0 +1,154 @@
+"""`spy/photos`: pairs from a folder of pictures: given pairs, or single pictures edited locally."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from PIL import Image
+
+from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.core.options import option
+from ludens.core.random import stream
+from ludens.draw import Picture
+from ludens.games.spy.sources.edits import EDITS, edited, is_blank, opencv
+from ludens.pictures.generate import Generator, Made, Skip
+from ludens.pictures.writer import decoded
+
+_SUFFIXES = (".gif", ".jpeg", ".jpg", ".png", ".webp")
+_ROLES = ("original", "modified")
+_QUALITY = 92
+_PATCHES = 2
+_MAX_FILE = 1 << 28
+
+
+@dataclass(frozen=True)
+class Photos(Generator):
+    """Pairs `x_original.*`, `x_modified.*` of a folder, or its single pictures, edited."""
+
+    folder: str = option("", help="the folder with the pictures")
+    seed: int = option(0, low=0, help="seed")
+    edits: str = option("+".join(EDITS), help="edits of single pictures, joined by +")
+    size: int = option(768, low=64, high=4096, help="longest side of edited pictures; larger ones are scaled")
+    keep_failed: bool = option(False, help="keep pairs that are identical or blank")
+    licence: str = option("", help="licence of the pictures")
+
+    name = "spy/photos"
+    version = "1"
+
+    def resolved(self) -> Self:
+        if not self.folder:
+            raise BadOption("spy/photos needs a folder of pictures: --from FOLDER.")
+        for edit in self._edits:
+            if edit not in EDITS:
+                raise UnknownName("edit", edit, EDITS)
+        return self
+
+    @property
+    def _edits(self) -> list[str]:
+        return self.edits.replace(",", "+").split("+")
+
+    @cached_property
+    def _files(self) -> Sequence[tuple[Path, ...]]:
+        """Pairs of files, or single ones."""
+        folder = Path(self.folder)
+        if not folder.is_dir():
+            raise BadFile(f"{self.folder!r} is not a folder of pictures.")
+        paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES)
+        if not paths:
+            raise BadFile(f"{self.folder!r} has no pictures ({', '.join(_SUFFIXES)}).")
+        halves = [path for path in paths if path.stem.endswith(tuple(f"_{role}" for role in _ROLES))]
+        if not halves:
+            return [(path,) for path in paths]
+        if len(halves) < len(paths):
+            single = next(path for path in paths if path not in halves)
+            raise BadFile(f"{str(folder)!r} has pairs, but {single.name!r} is not part of one.")
+        named: dict[str, dict[str, Path]] = {}
+        for path in halves:
+            stem, _, role = path.stem.rpartition("_")
+            if role in named.setdefault(stem, {}):
+                raise BadFile(f"{str(folder)!r} has two pictures {path.stem!r}.")
+            named[stem][role] = path
+        for stem, roles in named.items():
+            if len(roles) < 2:
+                [there] = roles
+                [missing] = set(_ROLES) - {there}
+                raise BadFile(f"half a pair in {str(folder)!r}: {stem}_{there} has no {stem}_{missing}.")
+        return [tuple(roles[role] for role in _ROLES) for _, roles in sorted(named.items())]
+
+    @property
+    def entries(self) -> int:  # type: ignore[override]
+        return len(self._files)
+
+    def settings(self) -> dict[str, Any]:
+        """Not the folder, which means nothing on another machine, but what is in it."""
+        listed = "".join(f"{path.name}\t{path.stat().st_size}\n" for files in self._files for path in files)
+        rest = {name: value for name, value in super().settings().items() if name != "folder"}
+        return rest | {"files": sha256(listed.encode()).hexdigest()}
+
+    def prepare(self) -> str:
+        for files in self._files:
+            sizes = {(picture.width, picture.height) for picture in map(_picture, files)}
+            if len(sizes) > 1:
+                shown = " and ".join(f"{width}x{height}" for width, height in sorted(sizes))
+                raise BadFile(f"{str(files[0])!r} and {files[1].name!r} have two sizes, {shown}.")
+        if len(self._files[0]) == 2:
+            return f"{len(self._files)} pairs"
+        return f"{len(self._files)} pictures, edited with OpenCV {opencv().__version__}"
+
+    def make(self, number: int) -> Made:
+        files = self._files[number]
+        return self._pair(files) if len(files) == 2 else self._edited(files[0], number)
+
+    def _pair(self, files: Sequence[Path]) -> Made:
+        pictures = [_picture(path) for path in files]
+        self._check(*(picture.rgb() for picture in pictures))
+        data = [picture.encoded()[0] for picture in pictures]
+        return Made(dict(zip(_ROLES, data, strict=True)), licence=self.licence)
+
+    def _edited(self, path: Path, number: int) -> Made:
+        picture = _picture(path)
+        if max(picture.width, picture.height) > self.size:
+            picture = picture.resized(self.size)
+        original = np.ascontiguousarray(picture.rgb())
+        modified, log = original, list[dict[str, Any]]()
+        if min(original.shape[:2]) >= 64 and not is_blank(original):
+            random = stream(self.seed, "photos", number)
+            for _ in range(_PATCHES):
+                if made := edited(modified, self._edits, random, [each["box"] for each in log]):
+                    modified = made[0]
+                    log.append(made[1])
+        self._check(original, modified)
+        pictures = {"original": _jpeg(original), "modified": _jpeg(modified)}
+        return Made(pictures, changes=log, licence=self.licence)
+
+    def _check(self, original: Any, modified: Any) -> None:
+        if self.keep_failed:
+            return
+        if np.array_equal(original, modified):
+            raise Skip("identical")
+        if is_blank(original) or is_blank(modified):
+            raise Skip("blank")
+
+
+def _picture(path: Path) -> Picture:
+    try:
+        if path.stat().st_size > _MAX_FILE:
+            raise BadFile(f"larger than {_MAX_FILE:,} bytes")
+        return decoded(path.read_bytes())
+    except OSError as error:
+        raise BadFile(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+    except BadFile as error:
+        raise BadFile(f"{str(path)!r}: {str(error).removesuffix('.')}.") from None
+
+
+def _jpeg(pixels: Any) -> bytes:
+    out = io.BytesIO()
+    Image.fromarray(pixels).save(out, "JPEG", quality=_QUALITY)
+    return out.getvalue()

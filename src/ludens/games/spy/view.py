@@ -1,0 +1,116 @@
+"""The view of the spy game: the seat's own picture, and what it is told in each stage."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+
+from ludens.core.random import Stream
+from ludens.core.reply import ReplyFormat
+from ludens.core.view import Picture, RenderOptions, View
+from ludens.games.spy.flat import Floor
+from ludens.games.spy.formats import ClueFormat, VoteFormat, quoted
+from ludens.games.spy.pairs import FLAT, Stored, described, kind_of, set_of
+from ludens.games.spy.rules import CLUE, DECISION, SPY, Spy, SpyState
+from ludens.games.spy.scene import FLOOR, Scene
+from ludens.games.spy.stock import STOCK_CLUES
+
+_STYLES = ("direct", "cot", "explain")
+_SEEN = ("original", "modified")
+_DRAWN, _STORED = 512, 256
+"""Pictures kept, of each kind: the two of a game are shown many times, and one that is not encoded yet holds
+its pixels (0.25 and 0.5 MB)."""
+
+
+class SpyView(View):
+    """Shows the spy the modified picture and everyone else the original."""
+
+    game: Spy
+
+    def __init__(self, game: Spy, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        self._kind = kind_of(game.source)
+        self._drawn = lru_cache(maxsize=_DRAWN)(Floor(render.theme, render.size, seed).draw)
+        self._stored = lru_cache(maxsize=_STORED)(self._resized)
+        clue, vote = (
+            (self.templates.fill(f"reply {stage}"), {s: self.templates.fill(f"{s} {stage}") for s in _STYLES})
+            for stage in (CLUE, DECISION)
+        )
+        self._clue, self._vote = ClueFormat(*clue), VoteFormat(*vote)
+
+    def values(self, seat: str) -> dict[str, object]:
+        look = f" {self.templates.fill('look flat')}" if self.game.source == FLAT else ""
+        return {
+            "players": len(self.game.players),
+            "change": self.templates.fill(f"change {self._kind}"),
+            "look": look,
+        }
+
+    def image(self, state: SpyState, seat: str) -> Picture:
+        pair, role = state.pair, _SEEN[seat == SPY]
+        return self._stored(pair, role) if isinstance(pair, Stored) else self._drawn(getattr(pair, role))
+
+    def _resized(self, pair: Stored, role: str) -> Picture:
+        return set_of(pair.source).picture(pair.entry, role).resized(self.render.size)
+
+    @property
+    def has_text(self) -> bool:
+        return self._kind == "scenes"
+
+    def text(self, state: SpyState, seat: str) -> str:
+        pair = described(state.pair)
+        if pair is None:
+            return super().text(state, seat)
+        scene: Scene = getattr(pair, _SEEN[seat == SPY])
+        lines = [self.templates.fill("scene", count=len(scene.objects))]
+        for thing in sorted(scene.objects, key=lambda each: each.x):
+            right, behind = (round((value + FLOOR) * 50 / FLOOR) for value in (thing.x, thing.y))
+            lines.append(self.templates.fill("object", name=thing.name, right=right, behind=behind))
+        return "\n".join(lines)
+
+    def notes(self, state: SpyState, seat: str) -> str:
+        fill, clues = self.templates.fill, self._clues(state)
+        if state.over:
+            tally = Counter(state.votes.values())
+            votes = ", ".join(f"{count} for {vote}" for vote, count in sorted(tally.items()))
+            winner = fill(f"won {state.winner}")
+            return fill("over", spy=state.spy + 1, votes=votes, winner=winner, clues=clues)
+        if state.stage == DECISION or seat not in state.table:
+            return fill("decision" if seat in self.game.voters else "waiting", clues=clues)
+        role = state.role(seat)
+        return fill(
+            "clue",
+            number=state.table.index(seat) + 1,
+            players=len(state.table),
+            round=len(state.clues) // len(state.table) + 1,
+            rounds=self.game.rounds,
+            role=fill(f"role {role}"),
+            strategy=fill(f"strategy {role}"),
+            clues=clues,
+        )
+
+    def _clues(self, state: SpyState) -> str:
+        fill, players = self.templates.fill, len(state.table)
+        if not state.clues:
+            return fill("no clues")
+        lines = [fill("clues")]
+        for index, clue in enumerate(state.clues):
+            shown = quoted(clue) if clue else fill("silent")
+            lines.append(fill("line", round=index // players + 1, number=index % players + 1, clue=shown))
+        return "\n".join(lines)
+
+    def format(self, state: SpyState, seat: str) -> ReplyFormat:
+        return self._clue if state.stage == CLUE else self._vote
+
+    def public_name(self, state: SpyState, seat: str) -> str:
+        return f"player {state.table.index(seat) + 1}" if seat in state.table else seat
+
+    def public_action(self, state: SpyState, seat: str, action: str) -> str:
+        """The clue with the number of its player, which does not tell the seat; votes stay secret."""
+        if seat in state.votes:
+            return "(voted)"
+        clue = state.clues[-1]
+        return quoted(clue) if clue else self.templates.fill("silent")
+
+    def guess(self, state: SpyState, seat: str, random: Stream) -> str:
+        return random.choice(STOCK_CLUES) if state.stage == CLUE else state.legal(seat).sample(random)

@@ -1,0 +1,187 @@
+"""Reading picture sets: found by name or path, checked when read, decoded when looked at."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+
+from ludens.core.errors import BadFile, UnknownName
+from ludens.draw import Picture
+from ludens.pictures.manifest import MANIFEST, MAX_LINE, NAME, Entry, File, Header, read_header, read_manifest
+from ludens.pictures.places import PARTS, places
+
+CACHE_BYTES = 64 << 20
+"""Encoded pictures that one open set keeps in memory."""
+MAX_FILE = 64 << 20
+MAX_MANIFEST = 1 << 30
+
+
+class PictureSet:
+    """A folder of pictures with a manifest. Get one with `open_set`."""
+
+    def __init__(self, folder: Path, header: Header, entries: Sequence[Entry]) -> None:
+        self.folder = folder
+        self.header = header
+        self.entries = entries
+        self._cache: OrderedDict[str, Picture] = OrderedDict()
+        self._cached = 0
+        self._lock = Lock()
+
+    @property
+    def name(self) -> str:
+        return self.header.name
+
+    @property
+    def hash(self) -> str:
+        """16 hex digits of the SHA-256 over the manifest, and so over the hashes of all files."""
+        return self.header.sha256[:16]
+
+    def picture(self, entry: Entry, role: str) -> Picture:
+        """A picture of an entry. Its file is checked when it is read; recently used ones are kept."""
+        file = entry.files.get(role)
+        if file is None:
+            raise UnknownName("picture", role, entry.files)
+        with self._lock:
+            if (picture := self._cache.get(file.sha256)) is not None:
+                self._cache.move_to_end(file.sha256)
+                return picture
+        picture = self._load(file)
+        with self._lock:
+            if file.sha256 not in self._cache:
+                self._cache[file.sha256] = picture
+                self._cached += len(picture.encoded()[0])
+            while self._cached > CACHE_BYTES and len(self._cache) > 1:
+                _, oldest = self._cache.popitem(last=False)
+                self._cached -= len(oldest.encoded()[0])
+        return picture
+
+    def _load(self, file: File) -> Picture:
+        """The picture in a file, after path, hash, type and size are checked."""
+        path = self.folder / file.name
+        data = _read(path, self.folder, MAX_FILE)
+        if sha256(data).hexdigest() != file.sha256:
+            raise BadFile(f"{str(path)!r} was changed: its hash is not the one in {MANIFEST}.")
+        try:
+            picture = Picture.from_bytes(data)
+        except BadFile as error:
+            raise BadFile(f"{str(path)!r}: {error}") from None
+        if (picture.width, picture.height) != (file.width, file.height):
+            size = f"{picture.width}x{picture.height}, not {file.width}x{file.height}"
+            raise BadFile(f"{str(path)!r} is {size} as {MANIFEST} says.")
+        if picture.encoded()[0] is not data:
+            raise BadFile(
+                f"{str(path)!r} is not an upright PNG or JPEG with grey, palette or RGB colours: import the "
+                "pictures again, which converts them."
+            )
+        return picture
+
+    def check(self) -> int:
+        """Read and decode every file; returns their number. Anything wrong is a BadFile."""
+        files = [file for entry in self.entries for file in entry.files.values()]
+        for file in files:
+            try:
+                _ = self._load(file).pixels
+            except BadFile as error:
+                message = str(error)
+                raise BadFile(message if file.name in message else f"{file.name!r}: {message}") from None
+        return len(files)
+
+
+def open_set(where: str | Path, hash: str = "") -> PictureSet:
+    """A picture set by path or by name.
+
+    Names are looked up in `LUDENS_DATA`, the user's cache folder and the sets in the package, in this order.
+
+    Args:
+        where: A folder, or the name of a set.
+        hash: The set must have this hash; sets of other names are searched for it too.
+    """
+    found = [folder for folder in _candidates(where) if (folder / MANIFEST).is_file()]
+    if hash:
+        fitting = [folder for folder in (*found, *_installed()) if _hash(folder) == hash]
+        if not fitting and found:
+            raise BadFile(
+                f"picture set {str(where)!r} has the hash {_hash(found[0])}, but {hash} is needed: put that "
+                "version into the folder LUDENS_DATA."
+            )
+        found = fitting
+    if not found:
+        raise _missing(where, hash)
+    return _opened(found[0])
+
+
+def set_names() -> list[str]:
+    """The names of the sets that `open_set` finds."""
+    return sorted({folder.name for folder in _installed()})
+
+
+def _candidates(where: str | Path) -> Iterator[Path]:
+    if not NAME.fullmatch(str(where)) or Path(where, MANIFEST).is_file():
+        yield Path(where)
+    if NAME.fullmatch(str(where)):
+        yield from (place / str(where) for place in places())
+
+
+def _installed() -> Iterator[Path]:
+    for place in places():
+        if place.is_dir():
+            yield from (path.parent for path in sorted(place.glob(f"*/{MANIFEST}")))
+
+
+def _missing(where: str | Path, hash: str) -> BadFile | UnknownName:
+    folder = Path(where)
+    if folder.is_dir():
+        unfinished = (folder / PARTS).is_dir()
+        reason = (
+            "is not finished: run the command that makes it again" if unfinished else f"has no {MANIFEST}"
+        )
+        return BadFile(f"picture set {str(where)!r} {reason}.")
+    if hash:
+        return BadFile(
+            f"picture set {str(where)!r} with the hash {hash} is not here: put its folder into {places()[0]} "
+            "or set LUDENS_DATA to the folder that holds it."
+        )
+    return UnknownName("picture set", str(where), set_names())
+
+
+def _hash(folder: Path) -> str:
+    try:
+        with open(folder / MANIFEST, "rb") as file:
+            return read_header(file.readline(MAX_LINE)).sha256[:16]
+    except (OSError, BadFile):
+        return ""
+
+
+def _opened(folder: Path) -> PictureSet:
+    try:
+        stat = (folder / MANIFEST).stat()
+    except OSError as error:
+        raise BadFile(f"cannot read {str(folder / MANIFEST)!r}: {error.strerror}.") from None
+    return _read_set(folder.resolve(), stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=16)
+def _read_set(folder: Path, mtime: int, size: int) -> PictureSet:
+    try:
+        return PictureSet(folder, *read_manifest(_read(folder / MANIFEST, folder, MAX_MANIFEST)))
+    except BadFile as error:
+        message = str(error).removesuffix(".")
+        where = "" if str(folder) in message else f"picture set {str(folder)!r}: "
+        raise BadFile(f"{where}{message}.") from None
+
+
+def _read(path: Path, folder: Path, limit: int) -> bytes:
+    try:
+        real = path.resolve(strict=True)
+        if not real.is_relative_to(folder.resolve()):
+            raise BadFile(f"{str(path)!r} is a link to a file outside the folder of the set.")
+        if not real.is_file() or real.stat().st_size > limit:
+            raise BadFile(f"{str(path)!r} is not a file of at most {limit:,} bytes.")
+        return real.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise BadFile(f"cannot read {str(path)!r}: {reason}.") from None

@@ -1,0 +1,162 @@
+"""Writing picture sets entry by entry; what was written survives a killed process.
+
+    writer = PictureSetWriter(folder, Header("my-pairs", "pair", "camera"))
+    writer.add("00001", {"original": png, "modified": other_png})
+    writer.finish()
+
+Until `finish`, a folder has `parts/` and no manifest, and cannot be opened as a set. An entry counts as
+written once its line is in `parts/`, after its pictures. Several processes may add entries to one folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ludens.core.errors import BadFile, BadOption
+from ludens.core.files import write_atomically
+from ludens.draw import Picture
+from ludens.pictures.manifest import (
+    MANIFEST,
+    NAME,
+    Entry,
+    File,
+    Header,
+    check_entry,
+    check_size,
+    entry_line,
+    read_entry,
+    write_manifest,
+)
+from ludens.pictures.places import PARTS
+
+_HEADER = "header.json"
+_IMAGES = "images"
+
+
+class PictureSetWriter:
+    """Writes one set. A folder that was begun earlier with the same header is continued."""
+
+    def __init__(self, folder: Path, header: Header) -> None:
+        if not NAME.fullmatch(header.name):
+            raise BadOption(f"{header.name!r} is not a name of a set: use small letters, digits, - and _.")
+        self.folder = folder
+        self.header = header
+        self._parts = folder / PARTS
+        begun = orjson.dumps(header, option=orjson.OPT_INDENT_2)
+        earlier = _contents(self._parts / _HEADER)
+        if earlier is not None and earlier != begun:
+            raise BadOption(
+                f"{str(folder)!r} was begun with other settings: continue with the same ones, "
+                "or choose another folder."
+            )
+        if earlier is None:
+            if folder.exists() and (not folder.is_dir() or any(p != self._parts for p in folder.iterdir())):
+                raise BadOption(f"{str(folder)!r} is not an empty folder; choose another one.")
+            self._save(f"{PARTS}/{_HEADER}", begun)
+
+    def written(self) -> set[str]:
+        """The ids of the entries that are complete."""
+        return {path.stem for path in self._parts.glob("*.json") if path.name != _HEADER}
+
+    def add(
+        self,
+        id: str,
+        pictures: Mapping[str, bytes],
+        *,
+        scene: Any = None,
+        changes: Sequence[Any] = (),
+        licence: str = "",
+    ) -> Entry:
+        """Write one entry. Pictures are files: PNG or JPEG files are kept, others are converted to PNG."""
+        files, contents = {}, []
+        for role in sorted(pictures):
+            picture = decoded(pictures[role])
+            data, mime = picture.encoded()
+            suffix = "jpg" if mime == "image/jpeg" else "png"
+            name = f"{_IMAGES}/{id}-{role}.{suffix}"
+            files[role] = File(name, sha256(data).hexdigest(), picture.width, picture.height)
+            contents.append((name, data))
+        by = self.header
+        entry = Entry(id, by.kind, files, scene, tuple(changes), licence, by.generator, by.version)
+        check_entry(entry, by.kind)
+        for name, data in contents:
+            self._save(name, data)
+        self._save(f"{PARTS}/{id}.json", entry_line(entry))
+        return entry
+
+    def skip(self, id: str, reason: str) -> None:
+        """Record that an entry cannot be made."""
+        self._save(f"{PARTS}/{id}.skipped", reason.encode())
+
+    def skipped(self) -> dict[str, str]:
+        """The ids of entries that cannot be made, with the reasons."""
+        return {path.stem: path.read_text("utf-8") for path in sorted(self._parts.glob("*.skipped"))}
+
+    def finish(self, ids: Iterable[str] | None = None) -> Path:
+        """Write the manifest, in the order of the ids; returns the folder.
+
+        Args:
+            ids: The entries that the set must have; by default all that were written.
+        """
+        written = self.written()
+        wanted = sorted(written if ids is None else set(ids))
+        if missing := [id for id in wanted if id not in written]:
+            count = f"{len(missing)} entries, the first {missing[0]!r}"
+            raise BadOption(f"{str(self.folder)!r} is not finished: it lacks {count}.")
+        if not wanted:
+            raise BadOption(f"{str(self.folder)!r} would be an empty set; nothing was written.")
+        entries = [read_entry(_contents(self._parts / f"{id}.json") or b"", f"part {id!r}") for id in wanted]
+        keep = {file.name for entry in entries for file in entry.files.values()}
+        for path in sorted((self.folder / _IMAGES).iterdir()):
+            if f"{_IMAGES}/{path.name}" not in keep:  # of an entry that was never finished
+                path.unlink()
+        self._save(MANIFEST, write_manifest(self.header, entries))
+        shutil.rmtree(self._parts)
+        return self.folder
+
+    def _save(self, name: str, data: bytes) -> None:
+        path = self.folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, data)
+        except OSError as error:
+            raise BadFile(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+
+
+@contextmanager
+def removed_if_bad(folder: Path) -> Iterator[None]:
+    """Remove a folder that was begun here if the files that it is made from turn out to be bad."""
+    begun = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    try:
+        yield
+    except BadFile:
+        if begun:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def decoded(data: bytes) -> Picture:
+    """The picture in a file that may be damaged, huge, rotated or in other colours than RGB; decoded once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Pillow warns of sizes that are refused here
+        picture = Picture.from_bytes(data)
+    check_size(picture.width, picture.height)
+    _ = picture.hash
+    return picture
+
+
+def _contents(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadFile(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None

@@ -1,0 +1,112 @@
+"""Measures the reference scores of a task: random answers, the best of several players that never look, and
+the best player (`bot/best`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isnan
+
+from ludens.agents import BEST, agent
+from ludens.agents.simple import Constant
+from ludens.core.agent import Agent
+from ludens.core.game import Game
+from ludens.core.registry import make
+from ludens.core.state import State
+from ludens.core.sync import run_sync
+from ludens.core.view import RenderOptions, View, view_of
+from ludens.loop import play
+from ludens.run.baselines.questions import fitted
+from ludens.run.references import Kind, Score, TaskReferences
+from ludens.run.stats import Estimate
+from ludens.run.task import MODEL, EpisodeResult, Metric, Task
+
+LEAST, QUESTIONS, GAMES, SEARCHED = 100, 400, 200, 50
+"""Episodes: the least of games; of questions; the most of games, and of games in which a player searches."""
+FEW_ACTIONS = 8
+"""In games with more actions at the start, always playing one of them is not tried."""
+
+
+def default_episodes(task: Task) -> int:
+    """400 questions, or the task's own number of games within limits; all seatings of a seed."""
+    game = make(task.game)
+    if game.question:
+        return QUESTIONS
+    players = {BEST, *(who for seating in task.seatings for who in seating.values() if who != MODEL)}
+    most = SEARCHED if any(agent(player, game).computes for player in players) else GAMES
+    wanted, swaps = min(max(task.episodes, LEAST), most), len(task.seatings)
+    return -(-wanted // swaps) * swaps
+
+
+def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
+    """The reference scores of a task over its first seeds.
+
+    Args:
+        suite: The name of its suite, for the record.
+        task: The task.
+        episodes: How many each player plays. As many questions of other seeds are used for fitting.
+    """
+    game = make(task.game)
+    starts: dict[int, State] = {}  # of questions, which may take long to make
+    blind = {
+        name: _played(game, task, player, episodes, starts)
+        for name, player in blind_players(task, episodes).items()
+    }
+    best = agent(BEST, game)
+    upper = _played(game, task, best, episodes, starts)
+    scores: list[Score] = []
+    for metric in task.metrics:
+        found = {name: metric.estimate(results) for name, results in blind.items()}
+        found = {
+            name: estimate for name, estimate in found.items() if estimate.n and not isnan(estimate.mean)
+        }
+        if not found:
+            continue
+        chance = next(name for name in ("bot/random", "bot/guess") if name in found)
+        scores.append(_score("chance", metric, chance, found[chance]))
+        sign = 1 if metric.higher_is_better else -1
+        highest = max(found, key=lambda name: sign * found[name].mean)
+        scores.append(_score("blind", metric, highest, found[highest]))
+        scores.append(_score("upper", metric, best.spec, metric.estimate(upper)))
+    return TaskReferences(suite, task.name, task.game, game.version, episodes, tuple(scores))
+
+
+def _score(kind: Kind, metric: Metric, player: str, e: Estimate) -> Score:
+    return Score(kind, metric.name, player, e.mean, e.low, e.high, e.n, e.standard_error)
+
+
+def blind_players(task: Task, training: int) -> Mapping[str, Agent]:
+    """Players that never look, by name: general ones, and the game's own `bot/blind` if it has one.
+
+    Where legal actions are not listed, only those play who need not know them.
+    """
+    game = make(task.game)
+    start = game.start(task.first_seed)
+    legal = start.legal(start.to_act[0])
+    guesses = type(view_of(game, RenderOptions(), 0)).guess is not View.guess
+    names = ["bot/guess"] if legal.is_text or guesses or not task.config.listed else []
+    if task.config.listed:
+        names += ["bot/first"] if legal.is_text else ["bot/random", "bot/first"]
+    names += ["bot/blind"] if "blind" in game.bots else []
+    players: dict[str, Agent] = {name: agent(name, game) for name in names}
+    if game.question:
+        players |= fitted(game, task, training)
+    elif task.config.listed and 1 < len(legal) <= FEW_ACTIONS:
+        players |= {f"always {action}": Constant(action) for action in legal}
+    return players
+
+
+def _played(
+    game: Game, task: Task, player: Agent, episodes: int, starts: dict[int, State]
+) -> list[EpisodeResult]:
+    results = []
+    for index in range(episodes):
+        seed, seating = task.placed(index)
+        seats = task.seatings[seating]
+        agents = {seat: player if who == MODEL else agent(who, game) for seat, who in seats.items()}
+        state = None
+        if game.question:
+            state = starts.setdefault(seed, starts.get(seed) or game.start(seed))
+        episode = run_sync(play(game, agents, seed, state=state, config=task.config))
+        own = tuple(seat for seat, who in seats.items() if who == MODEL)
+        results.append(EpisodeResult("", episode, own))
+    return results

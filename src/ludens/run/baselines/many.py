@@ -1,0 +1,87 @@
+"""Measures the reference scores of many tasks, each definition once, in several processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from ludens.core.errors import UnknownName, UsageError
+from ludens.core.registry import make
+from ludens.run.baselines import default_episodes, measure
+from ludens.run.references import TaskReferences, definition, read_references
+from ludens.run.task import Suite, Task, import_suite, suite
+
+
+@dataclass(frozen=True)
+class Order:
+    """A task to measure."""
+
+    key: str
+    """Its definition."""
+    suite: str
+    task: str
+    episodes: int
+    file: Path | None
+    """Where its references are kept."""
+
+
+def orders(
+    suites: Mapping[str, Suite], tasks: Sequence[str] = (), episodes: int = 0, out: Path | None = None
+) -> list[Order]:
+    """What to measure: every definition once per file, with the most episodes that a suite wants of it.
+
+    Whole games come first, since they take longest.
+    """
+    named = {task.name for whole in suites.values() for task in whole.tasks}
+    for name in tasks:
+        if name not in named:
+            raise UnknownName(f"task of {', '.join(suites)}", name, named)
+    found: dict[tuple[str, Path | None], Order] = {}
+    for name, whole in suites.items():
+        for task in whole.tasks:
+            if tasks and task.name not in tasks:
+                continue
+            file, count = out or whole.references, episodes or default_episodes(task)
+            made = Order(definition(task), name, task.name, count, file)
+            known = found.get((made.key, file))
+            if known is None or known.episodes < count:
+                found[made.key, file] = made
+    return sorted(found.values(), key=lambda order: make(_task(order).game).question)
+
+
+def stored(order: Order) -> TaskReferences | None:
+    """The references of an order in its file, if they have as many episodes."""
+    if order.file is None or not order.file.is_file():
+        return None
+    known = read_references(order.file).get(order.key)
+    return known if known is not None and known.episodes >= order.episodes else None
+
+
+def measured(wanted: Sequence[Order], workers: int) -> Iterator[tuple[Order, TaskReferences | str]]:
+    """The references of each order as they are known, or why there are none."""
+    if workers < 2 or len(wanted) < 2:
+        yield from ((order, _measured(order)) for order in wanted)
+        return
+    with ProcessPoolExecutor(min(workers, len(wanted)), get_context("spawn")) as pool:
+        running = {pool.submit(_measured, order): order for order in wanted}
+        try:
+            while running:
+                for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield running.pop(done), done.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _measured(order: Order) -> TaskReferences | str:
+    try:
+        import_suite(order.suite)
+        return measure(order.suite, _task(order), order.episodes)
+    except UsageError as error:
+        return str(error)
+
+
+def _task(order: Order) -> Task:
+    return next(task for task in suite(order.suite).tasks if task.name == order.task)

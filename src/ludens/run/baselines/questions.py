@@ -1,0 +1,181 @@
+"""Question tasks: questions of other seeds, the reward of every answer, and players fitted on the words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.config import PlayConfig
+from ludens.core.episode import Episode, Move
+from ludens.core.game import Game
+from ludens.core.random import stream
+from ludens.core.state import State
+from ludens.core.view import RenderOptions, View, view_of
+from ludens.run.baselines.places import table_of_places
+from ludens.run.baselines.tables import Example, Table, simple_tables, table_of_pieces
+from ludens.run.baselines.words import Words, blind_words
+from ludens.run.task import EpisodeResult, Metric, Task
+
+OTHER_SEEDS = 2**40
+"""Where the seeds of training questions begin: no task reaches them."""
+VOCABULARY = 96
+"""The most frequent right answers, and as many guesses, are candidates where the answer is a text."""
+
+_TOKEN = re.compile(r"-?\d+|[^\d-]+|-")
+_STEP = re.compile(
+    r"\b(?:step|turn|move|round|decision)s?\W{0,3}\d+(?:\W{0,3}(?:of|/)\W{0,3}\d+)?", re.IGNORECASE
+)
+
+
+def content(view: View, state: State, seat: str) -> str:
+    """What is seen and asked, without the number of the step: equal for questions that are the same."""
+    seen = view.text(state, seat) if view.has_text else " ".join(p.hash for p in view.images(state, seat))
+    return "\n".join((_STEP.sub("", f"{seen}\n{view.notes(state, seat)}"), *state.legal(seat)))
+
+
+def shared_share(game: Game, first: Iterable[int], second: Iterable[int]) -> float:
+    """The share of the questions of the second seeds that the first have too."""
+    view, [seat] = view_of(game, RenderOptions(), 0), game.seats
+    known = {content(view, game.start(seed), seat) for seed in first}
+    others = [content(view, game.start(seed), seat) in known for seed in second]
+    return sum(others) / len(others)
+
+
+@dataclass
+class Fitted(Agent):
+    """Answers by a table over the words of a question; it reads nothing else of the state."""
+
+    table: Table
+    vocabulary: Sequence[str]
+    config: PlayConfig
+    kind = "table"
+    sees = "state"
+
+    async def act(self, ask: Ask) -> Reply:
+        assert ask.state is not None
+        words = words_of(self.game, ask.state, ask.seat, self.config, self.vocabulary)
+        action = self.table.answer(words)
+        return Reply(action, action)
+
+
+def words_of(game: Game, state: State, seat: str, config: PlayConfig, vocabulary: Sequence[str]) -> Words:
+    """The words of a question. The answers are those listed, or the vocabulary where none are."""
+    legal = state.legal(seat)
+    listed = config.listed and not legal.is_text
+    text = blind_words(view_of(game, RenderOptions(), 0), state, seat, config)
+    return Words(text, tuple(legal) if listed else tuple(vocabulary), listed)
+
+
+def fitted(game: Game, task: Task, count: int) -> dict[str, Fitted]:
+    """Players by name, fitted on questions of other seeds: one for each metric that single answers decide."""
+    [seat] = game.seats
+    states = [game.start(OTHER_SEEDS + number) for number in range(count)]
+    listed = task.config.listed and not states[0].legal(seat).is_text
+    vocabulary = () if listed else candidates(game, states, seat)
+    asked = [words_of(game, state, seat, task.config, vocabulary) for state in states]
+    players: dict[str, Fitted] = {}
+    tried: list[list[dict[str, float]]] = []
+    for metric, rewards in _rewards(game, task, states, asked).items():
+        if rewards in tried:  # two names of one number
+            continue
+        tried.append(rewards)
+        table = best_table([Example(w, r) for w, r in zip(asked, rewards, strict=True)])
+        aim = "" if metric == task.metrics[0].name else f" for {metric}"
+        players[f"table: {table.name}{aim}"] = Fitted(table, vocabulary, task.config)
+    return players
+
+
+def best_table(examples: Sequence[Example]) -> Table:
+    """The table that is best on questions it was not fitted to; the simplest of those that are equal."""
+    made = [Table(name, keys, examples) for name, keys in simple_tables(examples).items()]
+    made += [table for make in (table_of_places, table_of_pieces) if (table := make(examples)) is not None]
+    scores = [table.validated(examples) for table in made]
+    return next(table for table, score in zip(made, scores, strict=True) if score >= max(scores) - 1e-9)
+
+
+def _rewards(
+    game: Game, task: Task, states: Sequence[State], asked: Sequence[Words]
+) -> dict[str, list[dict[str, float]]]:
+    """For each metric, the reward of every answer to every question, 0 for the worst and 1 for the best."""
+    [seat] = game.seats
+    metrics = {metric.name: metric for metric in task.metrics if metric.paired}
+    values: dict[str, list[dict[str, float]]] = {name: [] for name in metrics}
+    for state, words in zip(states, asked, strict=True):
+        for one in values.values():
+            one.append({})
+        for answer in words.answers:
+            result = _answered(game, state, seat, answer)
+            for name, metric in list(metrics.items()):
+                value = _value(metric, result)
+                if value is None:  # counts some episodes only
+                    del metrics[name], values[name]
+                else:
+                    values[name][-1][answer] = value
+    return {name: scaled for name, one in values.items() if (scaled := _scaled(one)) is not None}
+
+
+def _answered(game: Game, state: State, seat: str, answer: str) -> EpisodeResult | None:
+    """The episode in which this was answered; None if it may not be."""
+    after = state.clone()
+    if after.refusal(seat, answer) is not None:
+        return None
+    after.apply({seat: answer})
+    moves = [Move(0, seat, answer)]
+    episode = Episode(
+        game.name, game.version, game.options, 0, {seat: ""}, moves=moves, returns=after.returns
+    )
+    episode.facts = after.facts
+    return EpisodeResult("", episode, (seat,))
+
+
+def _value(metric: Metric, result: EpisodeResult | None) -> float | None:
+    if result is None:
+        return 0.0
+    value = metric.value(result)
+    if not isinstance(value, int | float):
+        return None
+    return float(value) if metric.higher_is_better else -float(value)
+
+
+def _scaled(values: Sequence[Mapping[str, float]]) -> list[dict[str, float]] | None:
+    known = [value for one in values for value in one.values()]
+    low, high = min(known), max(known)
+    if low == high:
+        return None
+    return [{answer: (value - low) / (high - low) for answer, value in one.items()} for one in values]
+
+
+def candidates(game: Game, states: Sequence[State], seat: str) -> tuple[str, ...]:
+    """Answers to choose from where none are listed: frequent right ones, guesses, and what is usual at each
+    place of the right ones."""
+    view = view_of(game, RenderOptions(), 0)
+    right = [answer for state in states if (answer := state.solution(seat)) is not None]
+    guesses = [view.guess(state, seat, stream(n, "guess")) for n, state in enumerate(states)]
+    counted = [Counter(some).most_common(VOCABULARY) for some in (right, guesses)]
+    # Where nothing recurs, as with boards, one of each is enough.
+    found = [some[0][0] for some in counted] + [answer for some in counted for answer, n in some if n > 1]
+    return tuple(dict.fromkeys([*found, *_usual(right)]))
+
+
+def _usual(right: Sequence[str]) -> Iterator[str]:
+    """From answers of one form, such as matrices: the usual number at each place, the usual one but the most
+    frequent of all, and each frequent number everywhere."""
+    split = [_TOKEN.findall(answer) for answer in right]
+    split = [tokens for tokens in split if len(tokens) == len(split[0])]
+    places = [Counter(column) for column in zip(*split, strict=True)]
+    numbers = Counter(token for tokens in split for token in tokens if _is_number(token))
+    if len(split) < 2 or not numbers:
+        return
+    most = numbers.most_common(1)[0][0]
+    yield "".join(place.most_common(1)[0][0] for place in places)
+    rest = ([token for token, _ in place.most_common(2) if token != most] for place in places)
+    yield "".join((others or [most])[0] for others in rest)
+    for number, _ in numbers.most_common(16):
+        yield "".join(number if _is_number(next(iter(place))) else next(iter(place)) for place in places)
+
+
+def _is_number(token: str) -> bool:
+    return token.lstrip("-").isdigit()

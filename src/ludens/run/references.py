@@ -1,0 +1,149 @@
+"""Reference scores of tasks: what a player reaches that never looks, and one that knows everything.
+
+`ludens baselines` measures them and writes a TOML file; `Suite.references` names the file, and reports show
+its scores next to results. An entry belongs to the definition of a task, not to its name: several suites may
+share it, and a task whose game, version, seats or rules have changed has none until it is measured again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import orjson
+
+from ludens.core.errors import BadFile
+from ludens.core.files import write_atomically
+from ludens.core.registry import make
+from ludens.run.stats import Estimate
+from ludens.run.task import Metric, Suite, Task
+
+Kind = Literal["chance", "blind", "upper"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+BLIND, UPPER = "blind baseline", "upper bound"
+ROWS: Mapping[str, Kind] = {BLIND: "blind", UPPER: "upper"}
+"""The rows of tables, and the scores they show."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one player reached in one metric of a task; proportions are 0 to 1."""
+
+    kind: Kind
+    """Random answers, the best player that never looks, or the best player of all."""
+    metric: str
+    player: str
+    mean: float
+    low: float
+    high: float
+    n: int
+    standard_error: float
+
+    @property
+    def estimate(self) -> Estimate:
+        """The number with its interval."""
+        return Estimate(self.mean, self.low, self.high, self.n, self.standard_error)
+
+
+@dataclass(frozen=True)
+class TaskReferences:
+    """All reference scores of one task."""
+
+    suite: str
+    task: str
+    game: str
+    version: int
+    episodes: int
+    """Played by each player."""
+    scores: tuple[Score, ...]
+
+    def get(self, kind: Kind, metric: Metric) -> Score | None:
+        """The score of this kind, if it was measured."""
+        found = (s for s in self.scores if s.kind == kind and s.metric == metric.name)
+        return next(found, None)
+
+
+References = Mapping[str, TaskReferences]
+"""By the definition of a task."""
+
+
+def definition(task: Task) -> str:
+    """A hash of what a player faces and what is measured; the number of episodes and seeds do not matter."""
+    game = make(task.game)
+    seatings = [sorted(seating.items()) for seating in task.seatings]
+    metrics, config = sorted(metric.name for metric in task.metrics), asdict(task.config)
+    if config["reasons"] == "full":  # the only way when most scores were measured
+        del config["reasons"]
+    whole = [task.game, game.version, game.options, seatings, config, metrics]
+    return blake2b(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
+
+
+def references_of(whole: Suite, tasks: Iterable[Task]) -> dict[str, TaskReferences]:
+    """The references of some tasks of a suite, by the name of the task; those that were measured."""
+    if whole.references is None or not whole.references.is_file():
+        return {}
+    known = read_references(whole.references)
+    found = {task.name: known.get(definition(task)) for task in tasks}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def read_references(file: Path) -> References:
+    """The contents of a file of references."""
+    try:
+        return _parsed(file.read_text("utf-8"), str(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(f"cannot read the reference scores in {str(file)!r}: {error}.") from None
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str, name: str) -> References:
+    import tomllib
+
+    from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+
+    try:
+        for part in (Score, TaskReferences):
+            with_config(ConfigDict(extra="forbid"))(part)
+        return TypeAdapter(dict[str, TaskReferences]).validate_python(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise BadFile(f"the reference scores in {name!r} are not TOML: {error}.") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise BadFile(f"the reference scores in {name!r} are not valid at {place}: {first['msg']}.") from None
+
+
+def write_references(file: Path, measured: References) -> None:
+    """Add references to a file; they replace those of the same suite and task."""
+    known = dict(read_references(file)) if file.is_file() else {}
+    named = {(one.suite, one.task) for one in measured.values()}
+    kept = {key: one for key, one in known.items() if (one.suite, one.task) not in named}
+    whole = {**kept, **measured}
+    ordered = sorted(whole.items(), key=lambda item: (item[1].suite, item[1].task))
+    write_atomically(file, (HEADER + "\n".join(_entry(key, one) for key, one in ordered)).encode())
+
+
+HEADER = """\
+# Reference scores: what players reach that never look (blind) or know everything (upper).
+# Written by `ludens baselines`; not edited by hand. Proportions are 0 to 1.
+
+"""
+
+
+def _entry(key: str, one: TaskReferences) -> str:
+    lines = [f"[{_toml(key)}]"]
+    lines += [
+        f"{name} = {_toml(getattr(one, name))}" for name in ("suite", "task", "game", "version", "episodes")
+    ]
+    scores = [", ".join(f"{name} = {_toml(value)}" for name, value in asdict(s).items()) for s in one.scores]
+    return "\n".join([*lines, "scores = [", *(f"  {{ {score} }}," for score in scores), "]", ""])
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, str):
+        return orjson.dumps(value).decode()
+    return f"{value:.7g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,179 @@
+"""Metrics of the spy game: wins by role, votes, truth and informativeness of clues, lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ludens.core.episode import Move
+from ludens.core.errors import UsageError
+from ludens.core.replay import game_of
+from ludens.games.spy.checker import check
+from ludens.games.spy.formats import clean_clue
+from ludens.games.spy.information import informativeness
+from ludens.games.spy.meaning import Truth
+from ludens.games.spy.pairs import described
+from ludens.games.spy.rules import SPY, Spy
+from ludens.games.spy.scene import Pair
+from ludens.run.task import EpisodeResult, Metric, mean_of, rate_of, won
+
+
+def _as_spy(played: EpisodeResult) -> bool:
+    return SPY in played.seats
+
+
+def _won_as(role_is_spy: bool) -> Callable[[EpisodeResult], bool | None]:
+    """Whether a game was won; None for games in the other role."""
+    return lambda played: won(played) if _as_spy(played) == role_is_spy else None
+
+
+def _voters(played: EpisodeResult) -> list[str]:
+    """The votes of the agent under measurement."""
+    return [vote for seat, vote in played.episode.facts["votes"].items() if seat in played.seats]
+
+
+def _share(holds: Callable[[EpisodeResult, str], bool]) -> Callable[[EpisodeResult], float | None]:
+    """The share of the agent's votes of which something holds; None where it does not vote."""
+
+    def value(played: EpisodeResult) -> float | None:
+        votes = _voters(played)
+        return sum(holds(played, vote) for vote in votes) / len(votes) if votes else None
+
+    return value
+
+
+def _right(played: EpisodeResult, vote: str) -> bool:
+    return vote == str(played.episode.facts["spy"])
+
+
+def _received(role_is_spy: bool) -> Callable[[EpisodeResult], float | None]:
+    """The votes that the agent received in one role, as a share of all voters."""
+
+    def value(played: EpisodeResult) -> float | None:
+        facts = played.episode.facts
+        if _as_spy(played) != role_is_spy or not facts["votes"]:
+            return None
+        mine = [
+            votes
+            for seat, votes in zip(facts["table"], facts["received"], strict=True)
+            if seat in played.seats
+        ]
+        return float(sum(mine) / len(mine) / len(facts["votes"]))
+
+    return value
+
+
+def _clues(played: EpisodeResult) -> list[str]:
+    """The clues of the agent under measurement, without those that could not be read."""
+    moves = _moves(played, clues=True)
+    return [clue for move in moves if (clue := clean_clue(move.action))]
+
+
+def _moves(played: EpisodeResult, clues: bool) -> list[Move]:
+    """The clue or vote moves of the agent under measurement."""
+    game, facts = played.episode.options, played.episode.facts
+    spoken = len(facts["table"]) * int(game["rounds"])
+    moves = played.episode.moves[:spoken] if clues else played.episode.moves[spoken:]
+    return [move for move in moves if move.seat in played.seats]
+
+
+def _pair(played: EpisodeResult) -> Pair | None:
+    """The scenes of an episode; None where they are not described, or the picture set is not here."""
+    try:
+        game = game_of(played.episode)
+        assert isinstance(game, Spy)
+        return described(game.start(played.episode.seed).pair)
+    except UsageError:
+        return None
+
+
+def _truth(of: Callable[[Truth, Truth], bool | None]) -> Callable[[EpisodeResult], float | None]:
+    """The share of clues for which `of(own picture, other picture)` holds; None does not count."""
+
+    def value(played: EpisodeResult) -> float | None:
+        pair = _pair(played)
+        if pair is None:
+            return None
+        mine, other = pair.original, pair.modified
+        if _as_spy(played):
+            mine, other = other, mine
+        values = [of(check(clue, mine), check(clue, other)) for clue in _clues(played)]
+        counted = [value for value in values if value is not None]
+        return sum(counted) / len(counted) if counted else None
+
+    return value
+
+
+def _informative(played: EpisodeResult) -> float | None:
+    clues = _clues(played)
+    if not clues or _pair(played) is None:
+        return None
+    return sum(map(informativeness, clues)) / len(clues)
+
+
+def _tokens(clues: bool) -> Callable[[EpisodeResult], float | None]:
+    """Mean output tokens of a reply in a stage, reasoning included; None where they were not counted."""
+
+    def value(played: EpisodeResult) -> float | None:
+        used = [each.usage.output_tokens for m in _moves(played, clues) for each in m.tries if each.usage]
+        return sum(used) / len(used) if used else None
+
+    return value
+
+
+def _words(played: EpisodeResult) -> float | None:
+    clues = _clues(played)
+    return sum(len(clue.split()) for clue in clues) / len(clues) if clues else None
+
+
+WON = rate_of("won", won, about="share of games won, as civilians and as the spy alike")
+METRICS: tuple[Metric, ...] = (
+    WON,
+    rate_of("won as civilians", _won_as(False), about="games won by the civilians"),
+    rate_of("won as spy", _won_as(True), about="games won as the spy"),
+    mean_of("votes right", _share(_right), percent=True, about="share of votes for the spy"),
+    mean_of("votes n/a", _share(lambda p, vote: vote == "n/a"), percent=True, about="share of abstentions"),
+    mean_of(
+        "votes unreadable",
+        _share(lambda p, vote: vote == "unreadable"),
+        percent=True,
+        higher_is_better=False,
+        about="share of votes that could not be read",
+    ),
+    mean_of(
+        "votes on spy",
+        _received(True),
+        percent=True,
+        higher_is_better=False,
+        about="votes received as the spy",
+    ),
+    mean_of(
+        "votes on civilian",
+        _received(False),
+        percent=True,
+        higher_is_better=False,
+        about="share of votes that a civilian receives",
+    ),
+    mean_of(
+        "clues true",
+        _truth(lambda own, other: own),
+        percent=True,
+        about="share of the clues that can be checked that are true of the speaker's own picture",
+    ),
+    mean_of(
+        "clues true of other",
+        _truth(lambda own, other: other),
+        percent=True,
+        about="share of the clues that can be checked that are true of the other side's picture",
+    ),
+    mean_of(
+        "clues undecidable",
+        _truth(lambda own, other: own is None),
+        percent=True,
+        higher_is_better=False,
+        about="share of clues that the checker cannot decide",
+    ),
+    mean_of("informativeness", _informative, percent=True, about="share of scenes that a clue excludes"),
+    mean_of("clue words", _words, about="words of a clue"),
+    mean_of("clue tokens", _tokens(True), about="tokens of a reply with a clue, reasoning included"),
+    mean_of("decision tokens", _tokens(False), about="tokens of a reply with a vote, reasoning included"),
+)

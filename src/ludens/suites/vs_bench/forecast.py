@@ -1,0 +1,78 @@
+"""What a player will do, for one who knows its strategy and sees what the observer sees.
+
+The upper bound of every prediction: lots that the player draws and cards that the observer may not see stay
+unknown.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
+
+from ludens.core.random import Stream
+from ludens.core.state import State
+from ludens.games.hanabi.rules import HanabiState
+from ludens.games.hanabi.table import Sight, guess_hand
+from ludens.games.hanabi.visible import visible
+from ludens.games.kuhn_poker.bots import Equilibrium, equilibrium
+from ludens.games.kuhn_poker.rules import CARDS, PLAYERS, KuhnState
+
+HANDS = 24
+"""Hands that the observer might hold in Hanabi, drawn to see what the other would do."""
+
+
+@runtime_checkable
+class Scripted(Protocol):
+    """A player whose strategy is known."""
+
+    def policy(self, state: State) -> Mapping[str, float]:
+        """The probability of each action."""
+
+
+def forecast(player: Scripted, state: State, observer: str, random: Stream) -> Mapping[str, float]:
+    """The probability of each next action of the player, as far as the observer may know it.
+
+    Args:
+        player: The player, seated; Hanabi's must be `bot/visible`.
+        state: The state before the action.
+        observer: The seat whose view is shown.
+        random: Draws possible hands.
+    """
+    if isinstance(state, HanabiState):
+        return _over_hands(state, observer, random)
+    if isinstance(state, KuhnState) and isinstance(player, Equilibrium):
+        return _over_cards(player.alpha, state, observer)
+    return player.policy(state)
+
+
+def _over_hands(state: HanabiState, observer: str, random: Stream) -> dict[str, float]:
+    """Hanabi: the other sees the observer's cards, which the observer does not know."""
+    sight = state.sight(observer)
+    target = state.sight(state.to_act[0])
+    shares: defaultdict[str, float] = defaultdict(float)
+    for _ in range(HANDS):
+        shares[visible(_with_hand(target, sight.me, guess_hand(sight, random)))] += 1 / HANDS
+    return shares
+
+
+def _with_hand(sight: Sight, holder: int, faces: Mapping[int, int]) -> Sight:
+    hand = tuple(held._replace(card=faces[held.serial]) for held in sight.hands[holder])
+    return replace(sight, hands=tuple(hand if n == holder else old for n, old in enumerate(sight.hands)))
+
+
+def _over_cards(alpha: float, state: KuhnState, observer: str) -> dict[str, float]:
+    """Kuhn poker: the other holds one of two cards, and what it did tells them apart."""
+    me = PLAYERS.index(observer)
+    policy, history = equilibrium(alpha), state.history
+    bet = total = 0.0
+    for card in CARDS.replace(state.cards[me], ""):
+        likely = 1.0
+        for turn, letter in enumerate(history):
+            if turn % 2 != me:
+                share = policy[card + history[:turn]]
+                likely *= share if letter == "b" else 1 - share
+        bet += likely * policy[card + history]
+        total += likely
+    return {"PASS": 1 - bet / total, "BET": bet / total}

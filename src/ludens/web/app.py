@@ -1,0 +1,60 @@
+"""The web application: its routes, and what they share."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from aiohttp import web
+
+from ludens.core.errors import UsageError
+from ludens.web import home, play
+from ludens.web.pages import page, static
+from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
+from ludens.web.settings import Settings
+
+LOG = logging.getLogger(__name__)
+_KEPT = ("Allow", "Retry-After")
+"""Headers of an error that its page has too."""
+
+PARTS: tuple[Callable[[web.Application, Settings], None], ...] = (home.add_routes, play.add_routes)
+"""Each part of the app adds its routes, and what it needs at startup and shutdown."""
+
+
+def make_app(settings: Settings, limit: RateLimit | None = None) -> web.Application:
+    """The application."""
+    app = web.Application(middlewares=[_errors, guard(settings.access, limit)], client_max_size=MAX_BODY)
+    app.on_response_prepare.append(add_headers)
+    app[ACCESS] = settings.access
+    app.router.add_get("/static/{name}", static)
+    for add_routes in PARTS:
+        add_routes(app, settings)
+    return app
+
+
+@web.middleware
+async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Errors as pages, or as JSON for requests of scripts."""
+    try:
+        return await handler(request)
+    except web.HTTPException as error:
+        if error.status < 400:
+            raise
+        return _error(request, error.status, error.text or error.reason, error)
+    except UsageError as error:
+        return _error(request, 400, str(error))
+    except Exception:
+        LOG.exception("a request to %s failed", request.path)
+        return _error(request, 500, "An error in Ludens; the terminal shows it.")
+
+
+def _error(
+    request: web.Request, status: int, message: str, error: web.HTTPException | None = None
+) -> web.Response:
+    if "application/json" in request.headers.get("Accept", ""):
+        reply = web.json_response({"error": message}, status=status)
+    else:
+        reply = page("error.html", status, title="Not possible", message=message)
+    if error is not None:
+        reply.headers.update({name: error.headers[name] for name in _KEPT if name in error.headers})
+    return reply

@@ -1,0 +1,245 @@
+"""The Play pages: choose a game and its players, share links with friends, play.
+
+    /play                            choose a game, its options and players
+    /play/SESSION/SEAT               the game, for the person who has this seat
+    /play/SESSION/SEAT/join/TOKEN    the link for a friend
+
+A seat's token is kept in a cookie for the path of that seat, so one browser can hold several.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from aiohttp import web
+
+from ludens.agents import BEST, agent
+from ludens.core.agent import Agent
+from ludens.core.episode import Episode
+from ludens.core.errors import BadOption, UnknownName
+from ludens.core.game import Game
+from ludens.core.options import options_of
+from ludens.core.random import stream
+from ludens.core.registry import GAMES, make
+from ludens.web.pages import page
+from ludens.web.saved import plan_of, save_game, spec_of
+from ludens.web.security import ACCESS, checks_own_token
+from ludens.web.sessions import HUMAN, PersonSeat, Session, Setup
+from ludens.web.settings import Settings
+from ludens.web.socket import serve
+from ludens.web.tables import Tables
+
+if TYPE_CHECKING:
+    from ludens.models.chat import Model
+
+ME, FRIEND, OTHER = "me", "friend", "other"
+"""Whom one can choose for a seat, besides bots."""
+_RANDOM = "bot/random"
+COOKIE = "seat"
+
+TABLES = web.AppKey("tables", Tables)
+_MODELS = web.AppKey("models", dict)
+_RUNS = web.AppKey("runs", Path)
+
+
+def add_routes(app: web.Application, settings: Settings) -> None:
+    """Add the pages, and close all games when the server stops."""
+    app[TABLES], app[_MODELS], app[_RUNS] = Tables(), {}, settings.runs
+    app.router.add_get("/play", choose)
+    app.router.add_post("/play", start)
+    app.router.add_get("/play/{session}/{seat}", show)
+    app.router.add_get("/play/{session}/{seat}/join/{token}", join)
+    app.router.add_get("/play/{session}/{seat}/socket", connect)
+    app.router.add_post("/play/{session}/{seat}/again", again)
+    app.cleanup_ctx.append(_run_tables)
+
+
+async def _run_tables(app: web.Application) -> AsyncIterator[None]:
+    sweeping = asyncio.create_task(app[TABLES].sweep())
+    yield
+    sweeping.cancel()
+    await app[TABLES].close()
+    for model in app[_MODELS].values():
+        await model.close()
+
+
+async def choose(request: web.Request) -> web.Response:
+    """The form: the game, then its options and players."""
+    name = request.query.get("game", "")
+    if not name:
+        return page("choose.html", title="Play", games=_games(), game=None)
+    game = make(name)
+    return page(
+        "choose.html",
+        title=f"Play {game.name}",
+        games=_games(),
+        game=game,
+        options=_form_options(game),
+        players=_bots(game),
+        any_player=request.app[ACCESS].is_organiser(request),
+        seed=request.query.get("seed", "0"),
+    )
+
+
+def _games() -> list[tuple[str, str]]:
+    """Names and summaries."""
+    return [(name, (GAMES.get(name).__doc__ or "").strip().splitlines()[0]) for name in GAMES.names()]
+
+
+def _form_options(game: Game) -> list[dict[str, object]]:
+    values = game.options
+    return [
+        {"name": name, "value": values[name], **declared.metadata}
+        for name, declared in options_of(type(game)).items()
+    ]
+
+
+def _bots(game: Game) -> list[str]:
+    """The bots that can be chosen without typing a spec."""
+    own = [f"bot/{name}" for name in game.bots]
+    best = [BEST] if game.best and BEST not in own else []
+    return [*best, *own, *([] if _RANDOM in own else [_RANDOM])]
+
+
+async def start(request: web.Request) -> web.Response:
+    """Begin a session and send its creator to the seat."""
+    form = {name: str(value) for name, value in (await request.post()).items()}
+    chosen = make(form.get("game", ""))
+    options = {n: form[f"option.{n}"] for n in chosen.options if form.get(f"option.{n}", "") != ""}
+    game = make(form.get("game", ""), **options)
+    people, specs = _players(game, form, request.app[ACCESS].is_organiser(request))
+    setup = Setup(game, specs, _seed(form.get("seed", "0")))
+    models = request.app[_MODELS]
+    # What cannot be played or saved is refused now. Agents come first: making a plan imports module:Class.
+    for seat, made in _agents(setup, models).items():
+        made.sit(game, seat, stream(0, "check"))
+    plan_of(setup)
+    session = Session(setup, lambda setup: _agents(setup, models), _saver(request.app[_RUNS]))
+    mine = session.seats[people[0]]
+    session.owner = mine.seat
+    request.app[TABLES].add(session)
+    reply = web.HTTPSeeOther(_path(session, mine))
+    _give(request, reply, session, mine)
+    raise reply
+
+
+def _players(game: Game, form: Mapping[str, str], may_name: bool) -> tuple[list[str], dict[str, str]]:
+    """The seats of the creator and of friends, and the spec of every seat."""
+    specs, mine, friends = dict[str, str](), list[str](), list[str]()
+    for seat in game.seats:
+        who = form.get(f"seat.{seat}", ME if not mine else _RANDOM)
+        if who == OTHER:
+            who = form.get(f"other.{seat}", "").strip()
+            if not may_name:
+                raise BadOption("only the organiser can name other players: open the organiser's link.")
+        elif who == ME:
+            mine.append(seat)
+        elif who == FRIEND:
+            friends.append(seat)
+        elif who not in _bots(game):
+            raise UnknownName("player", who, [ME, FRIEND, *_bots(game)])
+        if who.partition("?")[0] == HUMAN:
+            raise BadOption("choose “a friend” for a seat that another person plays.")
+        specs[seat] = HUMAN if who in (ME, FRIEND) else who
+    if len(mine) != 1:
+        raise BadOption("choose “me” for exactly one seat; “a friend” gives a link for another one.")
+    return [*mine, *friends], specs
+
+
+def _seed(text: str) -> int:
+    try:
+        seed = int(text)
+    except ValueError:
+        seed = -1
+    if not 0 <= seed < 2**63:
+        raise BadOption("a seed is a whole number from 0 to 2**63 - 1.")
+    return seed
+
+
+def _agents(setup: Setup, models: dict[str, Model]) -> dict[str, Agent]:
+    return {seat: agent(spec, setup.game, models) for seat, spec in setup.specs.items() if spec != HUMAN}
+
+
+def _saver(runs: Path) -> Callable[[Setup, Episode], str]:
+    def save(setup: Setup, episode: Episode) -> str:
+        return f"The game is saved in {save_game(runs, setup, episode).name}."
+
+    return save
+
+
+def _path(session: Session, seat: PersonSeat) -> str:
+    return f"/play/{session.id}/{session.setup.game.seats.index(seat.seat)}"
+
+
+def _give(request: web.Request, reply: web.StreamResponse, session: Session, seat: PersonSeat) -> None:
+    """Keep the seat's token in the browser."""
+    path = _path(session, seat)
+    reply.set_cookie(
+        COOKIE, seat.token, path=path, httponly=True, samesite="Lax", secure=request.secure, max_age=7 * 86400
+    )
+
+
+def _seat(request: web.Request, token: str | None = None) -> tuple[Session, PersonSeat]:
+    """The session and seat of a request, which must have the seat's token."""
+    session = request.app[TABLES].get(request.match_info["session"])
+    number = request.match_info["seat"]
+    if session is None:
+        raise web.HTTPNotFound(text="This game does not exist any more; begin a new one.")
+    seats = dict(enumerate(session.setup.game.seats))
+    here = session.seats.get(seats.get(int(number) if number.isascii() and number.isdigit() else -1, ""))
+    if here is None or not here.admits(request.cookies.get(COOKIE, "") if token is None else token):
+        raise web.HTTPForbidden(text="This seat belongs to somebody else: open the link that you were sent.")
+    return session, here
+
+
+@checks_own_token
+async def join(request: web.Request) -> web.Response:
+    """The link for a friend: keep the token and show the game."""
+    session, seat = _seat(request, request.match_info["token"])
+    reply = web.HTTPSeeOther(_path(session, seat))
+    _give(request, reply, session, seat)
+    raise reply
+
+
+@checks_own_token
+async def show(request: web.Request) -> web.Response:
+    """The game."""
+    session, seat = _seat(request)
+    setup = session.setup
+    links = {
+        each.seat: f"{request.url.origin()}{_path(session, each)}/join/{each.token}"
+        for each in session.seats.values()
+        if seat.seat == session.owner and each is not seat
+    }
+    return page(
+        "table.html",
+        title=f"{setup.game.name}: {seat.seat}",
+        heading=setup.game.name,
+        base=_path(session, seat),
+        links=links,
+        new=f"/play?game={quote(spec_of(setup.game))}",
+    )
+
+
+@checks_own_token
+async def connect(request: web.Request) -> web.WebSocketResponse:
+    """The seat's WebSocket."""
+    session, seat = _seat(request)
+    return await serve(request, session, seat.seat)
+
+
+@checks_own_token
+async def again(request: web.Request) -> web.Response:
+    """Play once more: the same seed after a void game, else the next one."""
+    session, _ = _seat(request)
+    setup = session.setup
+    if session.playing:
+        raise web.HTTPConflict(text="The game is not over.")
+    done = session.episode is not None and session.episode.status != "void"
+    session.again(replace(setup, seed=setup.seed + 1) if done else setup)
+    return web.json_response({})

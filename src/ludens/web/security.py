@@ -1,0 +1,223 @@
+"""What a request must satisfy before a page sees it: host, origin, token, size and rate.
+
+The server listens on this machine only, unless the user says otherwise; then every page needs a token. There
+are two: visitors may look at games and runs, and the organiser may also look into games that are still being
+played. A token arrives once, as `?token=`, and is kept in a cookie. Handlers marked with `checks_own_token`
+are for people who hold a link to one seat only.
+"""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from hmac import compare_digest
+from ipaddress import ip_address
+from time import monotonic
+from typing import Literal, TypeVar
+from urllib.parse import urlsplit
+
+from aiohttp import hdrs, web
+
+from ludens.core.errors import BadOption
+
+MAX_BODY = 64 * 1024
+"""Bytes of a request's body, and of one WebSocket message."""
+REQUESTS_PER_SECOND, BURST = 100.0, 1_000.0
+"""Of one address."""
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",  # with no-referrer, browsers send forms with the origin "null"
+    "X-Content-Type-Options": "nosniff",
+}
+"""Of every response that does not set them itself."""
+
+_SAFE_METHODS = ("GET", "HEAD")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_MIN_TOKEN = 16
+
+Role = Literal["organiser", "visitor"]
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+H = TypeVar("H", bound=Handler)
+
+
+def checks_own_token(handler: H) -> H:
+    """Mark a handler that needs no visitor's token, because it asks for the token of a seat itself."""
+    handler.__dict__["checks_own_token"] = True
+    return handler
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who may use the server."""
+
+    host: str = "127.0.0.1"
+    """The address it listens on."""
+    names: tuple[str, ...] = ()
+    """Further names under which people reach it, for example through a proxy."""
+    token: str = ""
+    """Of visitors; made when it is needed and not given."""
+    organiser: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    """The organiser's token."""
+
+    def __post_init__(self) -> None:
+        if self.token and not (len(self.token) >= _MIN_TOKEN and self.token.isascii()):
+            raise BadOption(f"a token has at least {_MIN_TOKEN} ASCII characters.")
+        if not self.local and not self.token:
+            object.__setattr__(self, "token", secrets.token_urlsafe(24))
+
+    @property
+    def local(self) -> bool:
+        """Whether only people on this machine can reach the server."""
+        return is_loopback(self.host) and not self.names
+
+    def knows(self, host: str) -> bool:
+        """Whether the `Host` of a request names this server.
+
+        A web page of somebody else can only reach it under a name of theirs: addresses are safe.
+        """
+        name = _hostname(host)
+        if name is None:
+            return False
+        if name in _LOOPBACK or name == self.host.lower() or name in self.names:
+            return True
+        return not is_loopback(self.host) and (_is_address(name) or name == socket.gethostname().lower())
+
+    def role_of_token(self, token: str) -> Role | None:
+        """What the bearer of a token may do."""
+        given = token.encode()
+        if compare_digest(given, self.organiser.encode()):
+            return "organiser"
+        if self.token and compare_digest(given, self.token.encode()):
+            return "visitor"
+        return None
+
+    def role(self, request: web.Request) -> Role | None:
+        """What a request may do; None for nothing but handlers that check their own token."""
+        role = self.role_of_token(request.cookies.get(_cookie(request), ""))
+        return role or (None if self.token else "visitor")
+
+    def is_organiser(self, request: web.Request) -> bool:
+        """Whether the request is the organiser's, who may look into games that are being played."""
+        return self.role(request) == "organiser"
+
+
+ACCESS = web.AppKey("access", Access)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address or name is that of this machine only."""
+    return host.lower() == "localhost" or (_is_address(host) and ip_address(host).is_loopback)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _hostname(host: str) -> str | None:
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
+
+
+def _cookie(request: web.Request) -> str:
+    """The name of the cookie: browsers share cookies between the ports of a host."""
+    return f"ludens-{request.host.rpartition(':')[2] if ':' in request.host else '80'}"
+
+
+class RateLimit:
+    """Allows each address so many requests a second, with bursts."""
+
+    def __init__(self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST) -> None:
+        self._per_second, self._burst = per_second, burst
+        self._used: dict[str, tuple[float, float]] = {}
+
+    def allows(self, address: str, now: float | None = None) -> bool:
+        """Count a request; False if there were too many."""
+        now = monotonic() if now is None else now
+        if len(self._used) > 10_000:
+            self._forget(now)
+        used, then = self._used.get(address, (0.0, now))
+        used = max(0.0, used - (now - then) * self._per_second)
+        if used + 1 > self._burst:
+            self._used[address] = used, now
+            return False
+        self._used[address] = used + 1, now
+        return True
+
+    def _forget(self, now: float) -> None:
+        """Forget the addresses whose requests no longer count."""
+        still = {a: (u, t) for a, (u, t) in self._used.items() if u > (now - t) * self._per_second}
+        self._used = still if len(still) <= 10_000 else {}
+
+
+def guard(access: Access, limit: RateLimit | None = None) -> Callable[..., Awaitable[web.StreamResponse]]:
+    """The middleware that checks every request."""
+    limit = limit or RateLimit()
+
+    @web.middleware
+    async def checked(request: web.Request, handler: Handler) -> web.StreamResponse:
+        _check(request, access, limit)
+        if request.method == hdrs.METH_GET and "token" in request.query:
+            _sign_in(request, access)
+        if access.role(request) is None and not _checks_own_token(request):
+            raise web.HTTPForbidden(text="This server needs a token: open the link that contains it.")
+        return await handler(request)
+
+    return checked
+
+
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Add the headers of every response, before it is sent."""
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+
+
+def _check(request: web.Request, access: Access, limit: RateLimit) -> None:
+    if not access.knows(request.host):
+        raise web.HTTPMisdirectedRequest(text="This server has another name; --name adds one.")
+    upgrade = request.headers.get(hdrs.UPGRADE, "").lower() == "websocket"
+    if request.method not in _SAFE_METHODS or upgrade:
+        origin = urlsplit(request.headers.get(hdrs.ORIGIN, ""))
+        if origin.scheme not in ("http", "https") or origin.netloc != request.host:
+            raise web.HTTPForbidden(text="This request does not come from a page of this server.")
+    if (request.content_length or 0) > MAX_BODY:
+        raise web.HTTPRequestEntityTooLarge(max_size=MAX_BODY, actual_size=request.content_length or 0)
+    if not limit.allows(request.remote or ""):
+        raise web.HTTPTooManyRequests(
+            text="Too many requests; wait a few seconds.", headers={"Retry-After": "5"}
+        )
+
+
+def _sign_in(request: web.Request, access: Access) -> None:
+    """Keep the token of the link in a cookie, and continue without it in the address."""
+    if request.match_info.http_exception is not None:  # no such page
+        return
+    token = request.query["token"]
+    role = access.role_of_token(token)
+    if role is None:
+        if _checks_own_token(request):
+            return
+        raise web.HTTPForbidden(text="This token is not valid; open the link again, or ask for a new one.")
+    rest = [(name, value) for name, value in request.query.items() if name != "token"]
+    reply = web.HTTPSeeOther(request.rel_url.with_query(rest))
+    name, month = _cookie(request), 30 * 86400
+    reply.set_cookie(name, token, httponly=True, samesite="Lax", secure=request.secure, max_age=month)
+    raise reply
+
+
+def _checks_own_token(request: web.Request) -> bool:
+    return getattr(request.match_info.handler, "checks_own_token", False)

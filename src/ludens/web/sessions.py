@@ -1,0 +1,294 @@
+"""A game that people play in their browsers, alone or with bots, models and friends.
+
+A session has a token for every person's seat, and plays one game after the other: `again` begins the next.
+The browser of a seat is sent the whole of what its person may know whenever that changes, so that reloading
+the page, losing the connection and skipping messages make no difference.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hmac import compare_digest
+from time import monotonic
+from typing import Any, Protocol
+
+from ludens.agents.human import left_message
+from ludens.core.agent import Agent, Ask
+from ludens.core.config import PlayConfig
+from ludens.core.episode import Episode
+from ludens.core.errors import LudensError, UsageError
+from ludens.core.game import Game
+from ludens.core.observer import Observer, StepEvent
+from ludens.core.state import State
+from ludens.core.view import RenderOptions, view_of
+from ludens.loop import play
+from ludens.web.person import Person, left
+from ludens.web.shown import MoveLog, shown_to
+
+LOG = logging.getLogger(__name__)
+HUMAN = "human"
+"""The spec of a person."""
+
+
+class Listener(Protocol):
+    """The connection of a browser."""
+
+    def notify(self) -> None:
+        """What the seat is shown has changed."""
+
+    def replace(self) -> None:
+        """Another browser has taken the seat."""
+
+
+@dataclass(eq=False)
+class PersonSeat:
+    """The seat of one person."""
+
+    seat: str
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    listener: Listener | None = None
+    """The browser that shows the seat: the last one that connected."""
+    seen: float = field(default_factory=monotonic)
+    """When the person was last connected."""
+    joined: bool = False
+    """Whether a browser has ever shown the seat."""
+    number: int = 0
+    """The number of the question; a move names the question it answers, so that none counts twice."""
+    ask: Ask | None = None
+    reply: asyncio.Future[str] | None = None
+
+    def admits(self, token: str) -> bool:
+        """Whether this is the token of the seat."""
+        return compare_digest(token.encode(), self.token.encode())
+
+    def connect(self, listener: Listener) -> None:
+        """Show the seat in this browser, and no longer in another one."""
+        if self.listener is not None:
+            self.listener.replace()
+        self.listener, self.joined, self.seen = listener, True, monotonic()
+        listener.notify()
+
+    def disconnect(self, listener: Listener) -> None:
+        """The browser has gone."""
+        if self.listener is listener:
+            self.listener, self.seen = None, monotonic()
+
+    def away(self) -> float:
+        """For how many seconds no browser has shown the seat."""
+        return 0.0 if self.listener is not None else monotonic() - self.seen
+
+    def move(self, number: int, typed: str) -> str:
+        """Answer the question with this number; returns a remark where that is not possible."""
+        if self.reply is None or self.reply.done() or number != self.number:
+            return "This move was already made." if number <= self.number else "It is not your turn."
+        self.reply.set_result(typed)
+        return ""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is played, and by whom."""
+
+    game: Game
+    specs: Mapping[str, str]
+    """Seat to spec; `human` for people."""
+    seed: int = 0
+    sample: int = 0
+    config: PlayConfig = field(default_factory=PlayConfig)
+    render: RenderOptions = field(default_factory=RenderOptions)
+    seconds: float | None = None
+    """Time limit for the whole game."""
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """The seats of people."""
+        return tuple(seat for seat, spec in self.specs.items() if spec == HUMAN)
+
+
+class Session(Observer):
+    """The games of some people at one table.
+
+    Args:
+        setup: The first game.
+        agents: Makes the agents of the other seats of a game, anew for every one.
+        save: Stores an episode; returns what people are told about it.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        agents: Callable[[Setup], Mapping[str, Agent]],
+        save: Callable[[Setup, Episode], str] | None = None,
+    ) -> None:
+        self.id = secrets.token_urlsafe(9)
+        self.owner = ""
+        """The seat of the person who began the session."""
+        self.setup, self._make_agents, self._save = setup, agents, save
+        self.seats = {seat: PersonSeat(seat) for seat in setup.people}
+        self.state: State | None = None
+        self.deadline: float | None = None
+        self.episode: Episode | None = None
+        self.ended = ""
+        """Why the game is over, told to everybody; empty while it is played."""
+        self.saved = ""
+        self.game_number = 0
+        self.log = MoveLog(())
+        self._task: asyncio.Task[None] | None = None
+        self._told = False
+        self._left = ""
+
+    @property
+    def playing(self) -> bool:
+        """Whether a game is being played."""
+        return self._task is not None and not self.ended
+
+    def begin(self) -> None:
+        """Begin the game, once all people are there."""
+        if self._task is None and all(seat.joined for seat in self.seats.values()):
+            loop = asyncio.get_running_loop()
+            limit = self.setup.seconds
+            self.game_number += 1
+            self.deadline = None if limit is None else loop.time() + limit
+            self.log = MoveLog(tuple(self.seats))
+            self.state = self.setup.game.start(self.setup.seed)
+            self._task = loop.create_task(self._play(self.setup))
+            self.changed()
+
+    def again(self, setup: Setup) -> None:
+        """Play another game with the same people."""
+        if self._task is None or not self._task.done():
+            return
+        self.setup, self._task, self.episode, self.ended, self.saved = setup, None, None, "", ""
+        self.begin()
+
+    async def _play(self, setup: Setup) -> None:
+        try:
+            agents = {**self._make_agents(setup), **dict.fromkeys(setup.people, Person(desk=self))}
+            self.episode = episode = await play(
+                setup.game,
+                agents,
+                setup.seed,
+                sample=setup.sample,
+                render=setup.render,
+                config=setup.config,
+                observer=self,
+                void_on_error=True,
+            )
+            self.ended = self.ended or _ending(episode)
+            if self._save is not None:
+                self.saved = self._save(setup, episode)
+        except UsageError as error:
+            self.ended = f"The game cannot go on: {error}"
+        except LudensError as error:
+            self.ended = f"The game is void: {error}"
+        except Exception:
+            LOG.exception("a game of %s failed", setup.game.name)
+            self.ended = "The game is void because of an error in Ludens; the terminal shows it."
+        finally:
+            self.changed()
+
+    async def finished(self) -> None:
+        """Return when the game is over."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    def leave(self, seat: str) -> None:
+        """A person leaves: the game is void, and everybody is told at once."""
+        if self.playing:
+            name = view_of(self.setup.game, self.setup.render, self.setup.seed).public_name(self.state, seat)
+            self.ended = f"The game is void: {left_message(name)}"
+            for each in self.seats.values():
+                if each.reply is not None and not each.reply.done():
+                    each.reply.set_exception(left(seat))
+            self._left = seat
+            self.changed()
+
+    async def close(self) -> None:
+        """Stop without an episode."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    # What the loop calls
+
+    def seat_asked(self, seat: str, ask: Ask) -> asyncio.Future[str]:
+        """Ask a person."""
+        here = self.seats[seat]
+        here.reply = asyncio.get_running_loop().create_future()
+        if self.ended:
+            here.reply.set_exception(left(self._left))
+            return here.reply
+        here.number += 1
+        here.ask = ask
+        here.reply.add_done_callback(lambda _: self._answered(here))
+        self.changed()
+        return here.reply
+
+    def _answered(self, here: PersonSeat) -> None:
+        here.ask = None
+        self.changed()
+
+    def stepped(self, event: StepEvent) -> None:
+        """Show what happened."""
+        self.state = event.state
+        setup = self.setup
+        self.log.add(view_of(setup.game, setup.render, setup.seed), event.state, event.moves)
+        self.changed()
+
+    # What browsers are sent
+
+    def changed(self) -> None:
+        """Tell every browser; several changes in one turn of the event loop are one."""
+        if not self._told:
+            self._told = True
+            asyncio.get_running_loop().call_soon(self._tell)
+
+    def _tell(self) -> None:
+        self._told = False
+        for seat in self.seats.values():
+            if seat.listener is not None:
+                seat.listener.notify()
+
+    def snapshot(self, seat: str) -> dict[str, Any]:
+        """Everything that the browser of a seat shows."""
+        here, setup = self.seats[seat], self.setup
+        view = view_of(setup.game, setup.render, setup.seed)
+        shown: dict[str, Any] = {
+            "type": "view",
+            "game": self.game_number,
+            "seat": seat,
+            "rules": view.rules(seat),
+            "missing": sum(not each.joined for each in self.seats.values()),
+            "turn": here.number if here.ask else None,
+            "log": self.log.of(seat) if self.game_number else [],
+            "ended": self.ended,
+            "saved": self.saved,
+        }
+        if self.state is not None:
+            shown |= shown_to(view, self.state, seat, here.ask if not self.ended else None)
+        if self.deadline is not None:
+            shown["seconds"] = round(max(0.0, self.deadline - asyncio.get_running_loop().time()), 1)
+        if self.episode is not None and self.episode.status != "void":
+            shown |= {"returns": self.episode.returns, "answer": _answer(setup, self.episode)}
+        return shown
+
+
+def _ending(episode: Episode) -> str:
+    """Why an episode is over, for people."""
+    return {
+        "done": "The game is over.",
+        "horizon": "The game has reached its last step.",
+        "forfeit": f"{episode.culprit} has lost: out of time, or without a legal move.",
+        "void": f"The game is void: {episode.error}",
+    }[episode.status]
+
+
+def _answer(setup: Setup, episode: Episode) -> str:
+    """The right answer of a question: a game of one seat and one move that knows it."""
+    if len(setup.game.seats) > 1 or len(episode.moves) != 1:
+        return ""
+    return setup.game.start(setup.seed).solution(setup.game.seats[0]) or ""

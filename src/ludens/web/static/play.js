@@ -1,0 +1,139 @@
+// The game, for one seat. The server sends whole snapshots; everything here only shows the latest one.
+import { connect } from "./socket.js";
+import { show_pictures } from "./picture.js";
+import { element, fill, show } from "./dom.js";
+
+const table = element("table");
+let snapshot = null;
+let answered = null;
+
+const socket = connect(`${table.dataset.base}/socket`, {
+  message: (data) => { snapshot = data; render(); },
+  state: (text) => { element("status").textContent = text; },
+});
+
+function act(text) {
+  if (!snapshot || snapshot.turn === null || answered === snapshot.turn) return;
+  if (!socket.send({ move: text, turn: snapshot.turn })) return;
+  answered = snapshot.turn;
+  element("choice").setAttribute("aria-busy", "true");
+  for (const button of element("actions").querySelectorAll("button")) button.disabled = true;
+}
+
+function render() {
+  const data = snapshot;
+  if (data.refused || data.notice) answered = null;
+  const my_turn = data.turn !== null && !data.ended;
+  element("status").textContent = status(data, my_turn);
+  element("status").classList.toggle("mine", my_turn);
+  element("notice").textContent = data.notice || data.refused || "";
+  show("links", data.missing > 0);
+  element("rules").textContent = data.rules;
+  element("text").textContent = data.text || "";
+  show("twin", Boolean(data.text));
+  const writing = my_turn && data.text_limit !== null && data.text_limit !== undefined;
+  show_pictures(element("pictures"), data, my_turn, writing ? insert : act);
+  render_choice(data, my_turn, writing);
+  render_notes(data);
+  fill(element("log"), data.log, (line) => {
+    const item = document.createElement("li");
+    item.textContent = `${line.name}: ${line.action || "(nothing)"}`;
+    return item;
+  });
+  show("moves", data.log.length > 0);
+  show("leave", !data.ended && data.game > 0);
+  render_end(data);
+}
+
+function status(data, my_turn) {
+  if (data.missing) return `Waiting for ${data.missing === 1 ? "one other person" : `${data.missing} other people`} …`;
+  if (data.ended) return data.ended;
+  const time = data.seconds === undefined ? "" : ` ${Math.ceil(data.seconds / 60)} min left.`;
+  if (my_turn) return `Your turn, ${data.name}.${time}`;
+  return data.waiting ? `Waiting for ${data.waiting} …${time}` : `One moment …${time}`;
+}
+
+function render_choice(data, my_turn, writing) {
+  show("choice", my_turn);
+  element("choice").removeAttribute("aria-busy");
+  show("say", writing);
+  element("instruction").textContent = data.instruction || "";
+  if (writing) element("words").maxLength = data.text_limit;
+  const named = my_turn ? (writing ? Object.keys(data.actions || {}) : data.legal) : [];
+  const key = JSON.stringify([data.turn, named, data.refused]);
+  if (element("actions").dataset.key === key) return;
+  element("actions").dataset.key = key;
+  fill(element("actions"), named, (name) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = name;
+    button.addEventListener("click", () => (writing ? insert(name) : act(name)));
+    return button;
+  });
+  if (writing && !element("words").value) element("words").focus({ preventScroll: true });
+}
+
+function insert(line) {
+  // Each action stands on a line of its own.
+  const words = element("words");
+  words.value = words.value && !words.value.endsWith("\n") ? `${words.value}\n${line}\n` : `${words.value}${line}\n`;
+  words.focus();
+}
+
+function render_notes(data) {
+  // Messages are indented below the name of their speaker.
+  const notes = element("notes");
+  show("notes", Boolean(data.notes));
+  if (notes.dataset.shown === data.notes) return;
+  notes.dataset.shown = data.notes || "";
+  const blocks = [];
+  for (const line of (data.notes || "").split("\n")) {
+    const said = line.startsWith("    ");
+    const last = blocks[blocks.length - 1];
+    if (last && last.said === said) last.lines.push(line.slice(said ? 4 : 0));
+    else blocks.push({ said, lines: [line.slice(said ? 4 : 0)] });
+  }
+  fill(notes, blocks, (block) => {
+    const box = document.createElement("div");
+    box.className = block.said ? "message" : "told";
+    box.textContent = block.lines.join("\n");
+    return box;
+  });
+  notes.scrollTop = notes.scrollHeight;
+}
+
+function render_end(data) {
+  show("end", Boolean(data.ended));
+  fill(element("returns"), Object.entries(data.returns || {}).flat(), (value, index) => {
+    const cell = document.createElement(index % 2 ? "dd" : "dt");
+    cell.textContent = String(value);
+    return cell;
+  });
+  element("answer").textContent = data.answer ? `The right answer: ${data.answer}` : "";
+  element("saved").textContent = data.saved || "";
+}
+
+function send_words() {
+  const words = element("words");
+  const text = words.value.trim();
+  if (!text) return;
+  act(text);
+  words.value = "";
+}
+
+element("say").addEventListener("submit", (event) => { event.preventDefault(); send_words(); });
+element("words").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); send_words(); }
+});
+element("leave").addEventListener("click", () => {
+  if (window.confirm("Leave the game? It cannot be continued then.")) socket.send({ leave: true });
+});
+const again = document.getElementById("again");
+if (again) again.addEventListener("click", async () => {
+  answered = null;
+  const reply = await fetch(`${table.dataset.base}/again`, { method: "POST", headers: { Accept: "application/json" } });
+  if (!reply.ok) element("notice").textContent = (await reply.json()).error;
+});
+for (const link of document.querySelectorAll(".links input")) {
+  link.addEventListener("focus", () => link.select());
+}

@@ -1,0 +1,98 @@
+"""The clue checker: accuracy on written clues, and agreement with scenes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ludens.core.random import stream
+from ludens.games.spy.checker import check
+from ludens.games.spy.information import informativeness
+from ludens.games.spy.scene import MATERIALS, SHAPES, Scene, make_scene
+
+LABELS = {"t": True, "f": False, "u": None}
+
+
+def _written(file: str) -> list[tuple[Scene, str, bool | None]]:
+    found, scene = list[tuple[Scene, str, bool | None]](), Scene(())
+    for line in (Path(__file__).parent / file).read_text().splitlines():
+        if line.isdigit():
+            scene = make_scene(stream(int(line), "written"))
+        elif not line.startswith("#"):
+            found.append((scene, line[2:], LABELS[line[0]]))
+    return found
+
+
+@pytest.mark.parametrize(("file", "right", "undecided"), [("clues.txt", 199, 1), ("more_clues.txt", 51, 9)])
+def test_written_clues(file: str, right: int, undecided: int) -> None:
+    results = Counter[str]()
+    for scene, clue, label in _written(file):
+        said = check(clue, scene)
+        results["right" if said is label else "undecided" if said is None else f"wrong: {clue}"] += 1
+    assert results == {"right": right, "undecided": undecided}
+
+
+def test_counts_and_existence_agree_with_the_scene() -> None:
+    for seed in range(60):
+        scene = make_scene(stream(seed, "checked"))
+        for value in (*SHAPES, *MATERIALS):
+            name = "shape" if value in SHAPES else "material"
+            count = sum(getattr(thing, name) == value for thing in scene.objects)
+            noun = f"{value}s" if value in SHAPES else f"{value} objects"
+            single = value if value in SHAPES else f"{value} object"
+            assert check(f"There is a {single}", scene) is (count > 0)
+            assert check(f"There are no {noun}", scene) is (count == 0)
+            for number in range(2, 7):
+                assert check(f"There are {number} {noun}", scene) is (count == number)
+                assert check(f"I see at least {number} {noun}.", scene) is (count >= number)
+
+
+def test_relations_agree_with_the_scene() -> None:
+    for seed in range(40):
+        scene = make_scene(stream(seed, "checked"))
+        for a in scene.objects:
+            for b in scene.objects:
+                if [a.name, b.name] != sorted({a.name, b.name}, key=[a.name, b.name].index):
+                    continue
+                names = [thing.name for thing in scene.objects]
+                if names.count(a.name) > 1 or names.count(b.name) > 1:
+                    continue
+                assert check(f"The {a.name} is to the left of the {b.name}", scene) is (a.x < b.x)
+                assert check(f"The {a.name} is behind the {b.name}", scene) is (a.y > b.y)
+
+
+def test_unknown_words_are_never_guessed() -> None:
+    scene = make_scene(stream(0, "checked"))
+    for clue in ("", "There is a cube wearing a hat", "a b c", "cube", "x" * 1000, "🙂", "The the the"):
+        assert check(clue, scene) is None
+
+
+_VOCABULARY = (
+    "the", "a", "two", "1", "red", "cube", "cubes", "objects", "is", "are", "left of", "and", "not", "all",
+    "both", "between", "there is", "or", "leftmost", "one", "other", "more", "than", ",", "no", "only",
+    "behind", "on the left", "half", "at least", "number of", "i see",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_VOCABULARY), max_size=40))
+def test_any_words_are_handled(words: list[str]) -> None:
+    assert check(" ".join(words), make_scene(stream(1, "checked"))) in (True, False, None)
+
+
+def test_informativeness_orders_clues() -> None:
+    vague, fair, exact = (
+        informativeness(clue)
+        for clue in (
+            "There are several objects",
+            "There is a red object",
+            "There is a large red metal cube and a small cyan rubber sphere",
+        )
+    )
+    assert vague == 0.0
+    assert 0.3 < fair < 0.7  # none of about five objects is red: (7/8)^5
+    assert exact > 0.95
+    assert informativeness("What a nice picture") == 0.0

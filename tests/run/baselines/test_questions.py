@@ -1,0 +1,79 @@
+"""What a fitted player is told, what answers it may give, and when two questions are the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import ludens
+from ludens.agents.prompt import prompt
+from ludens.core.ask import build_ask
+from ludens.core.config import PlayConfig
+from ludens.core.view import RenderOptions, view_of
+from ludens.models.specs import PromptOptions
+from ludens.run.baselines.questions import OTHER_SEEDS, candidates, content, shared_share
+from ludens.run.baselines.words import Words, blind_words
+from ludens.run.task import suite
+from ludens.suites import CATALOGUE
+
+
+@pytest.mark.parametrize("spec", ["qa?board=chess", "perceive", "rule?board=reversi", "vs-bench/predict"])
+def test_it_reads_exactly_the_words_of_a_blind_model(spec: str) -> None:
+    game, config = ludens.make(spec), PlayConfig()
+    view, state, [seat] = view_of(game, RenderOptions(), 0), game.start(3), game.seats
+    sent = prompt(build_ask(view, state, seat, "offered", config), PromptOptions(blind=True))
+    words = [part for message in sent[1:] for part in message.parts if isinstance(part, str)]
+    assert blind_words(view, state, seat, config) == "\n".join(words)
+
+
+def test_options_are_read_from_the_last_lines_that_name_them() -> None:
+    text = "Example:\nA. 7\nAnswer: A\nHow many knights?\nA. 12\nB. 3\nEnd with a letter."
+    words = Words(text, ("A", "B"), True)
+    assert words.texts == {"A": "12", "B": "3"}
+    assert words.ranks == {"B": 0, "A": 1}
+    assert words.question == "How many knights?"
+
+
+def test_the_constant_answers_of_a_matrix_are_tried() -> None:
+    game = ludens.make("perceive?board=tic_tac_toe")
+    states: list[Any] = [game.start(OTHER_SEEDS + n) for n in range(40)]
+    found = candidates(game, states, "viewer")
+    empty = json.dumps([[0] * 3] * 3)
+    cells = [[[state.matrix[r][c] for state in states] for c in range(3)] for r in range(3)]
+    usual = json.dumps([[max((0, 1, 2), key=of.count) for of in row] for row in cells])
+    assert {empty, usual} <= set(found)
+
+
+def test_training_seeds_are_no_seeds_of_a_task() -> None:
+    for name in CATALOGUE:
+        for task in suite(name).tasks:
+            assert task.first_seed + task.episodes < OTHER_SEEDS
+
+
+def test_the_number_of_the_step_does_not_make_a_question_new() -> None:
+    class Told:
+        has_text = True
+
+        def __init__(self, step: int, pot: int) -> None:
+            self.step, self.pot = step, pot
+
+        def text(self, state: Any, seat: str) -> str:
+            return f"The pot holds {self.pot} onions. Step {self.step} of 50."
+
+        def notes(self, state: Any, seat: str) -> str:
+            return f"step {self.step - 1}: chef_0 LEFT"
+
+        def legal(self, seat: str) -> tuple[str, ...]:
+            return ("LEFT", "RIGHT")
+
+    def of(told: Any) -> str:
+        return content(told, told, "")
+
+    assert of(Told(7, 1)) == of(Told(30, 1)) != of(Told(7, 2))
+
+
+def test_shared_questions_are_counted() -> None:
+    game = ludens.make("perceive?board=gomoku&pieces=40-80")
+    assert shared_share(game, range(10), range(5, 15)) == 0.5

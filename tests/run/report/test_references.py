@@ -1,0 +1,146 @@
+"""Reference scores in reports: rows, lines, marks, data and warnings."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ludens.run.references import BLIND, UPPER, Kind, Score, TaskReferences, definition, write_references
+from ludens.run.report import render
+from ludens.run.report.charts import bar_charts, radar_chart
+from ludens.run.report.references import ReferenceScores, all_warnings
+from ludens.run.report.table import Value
+from ludens.run.report.tables import further, scores
+from ludens.run.results import Results, SuiteResults
+from ludens.run.stats import rate
+from tests.support.reported import SUITE
+
+
+def _score(kind: Kind, metric: str, mean: float) -> Score:
+    return Score(kind, metric, f"bot/{kind}", mean, mean - 0.01, mean + 0.01, 400, 0.005)
+
+
+@pytest.fixture(scope="session")
+def referenced(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """The results of the session, with references for all tasks: the guesser sees nothing, the seer all."""
+    file = tmp_path_factory.mktemp("references") / "references.toml"
+    levels = {"turns": (0.99, 1.0), "see": (0.2, 1.0), "duel": (0.5, 0.75)}
+    measured = {}
+    for task in SUITE.tasks:
+        blind, upper = levels[task.name]
+        made = [
+            one
+            for metric in task.metrics
+            for one in (_score("blind", metric.name, blind), _score("upper", metric.name, upper))
+        ]
+        measured[definition(task)] = TaskReferences("reported", task.name, task.game, 2, 400, tuple(made))
+    write_references(file, measured)
+    [found] = results.suites
+    return replace(results, suites=(replace(found, suite=replace(found.suite, references=file)),))
+
+
+@pytest.fixture(scope="session")
+def found(referenced: Results) -> SuiteResults:
+    [only] = referenced.suites
+    return only
+
+
+def test_rows_stand_between_ours_and_published(found: SuiteResults) -> None:
+    rows = scores(found).rows
+    kinds = [row.kind for row in rows]
+    assert kinds[-3:] == ["reference", "reference", "published"]
+    assert [row.entries[0] for row in rows[-3:-1]] == [BLIND, UPPER]
+    # Percent; percent; normalised between -1 and 1; the mean of the three.
+    assert [str(entry).split()[0] for entry in rows[-3].entries[1:5]] == ["99.0", "20.0", "75.0", "64.7"]
+
+
+def test_scores_not_above_the_baseline_are_marked(found: SuiteResults) -> None:
+    rows = {str(row.entries[0]): row.entries for row in scores(found).rows}
+    marked = {
+        name: [isinstance(entry, Value) and entry.marked for entry in entries[1:4]]
+        for name, entries in rows.items()
+    }
+    assert marked["seer"] == [True, False, True]
+    assert marked["guesser (memory all)"] == [True, True, True]
+    # Bots, blind controls and the references themselves are what others are compared with.
+    assert not any(marked["random"] + marked["seer, blind (blind)"] + marked[BLIND])
+    assert rows["seer"][-1] == "1 of 3"
+
+
+def test_one_warning_an_entrant_names_the_tasks(found: SuiteResults, referenced: Results) -> None:
+    warnings = list(ReferenceScores(found).warnings)
+    assert [warning.split(" is ")[0] for warning in warnings] == [
+        "seer", "guesser (memory all)", "rude (memory last)",
+    ]  # fmt: skip
+    assert "on 2 of 3 tasks: turns" in warnings[0]
+    assert "(bot/blind 99)" in warnings[0]
+    assert "see " not in warnings[0]
+    assert set(warnings) < set(all_warnings(found))
+    assert "not above the blind baseline.</b>" in render(referenced, "html").decode()
+
+
+def test_another_seating_is_not_compared(found: SuiteResults) -> None:
+    row = next(row for row in found.rows if row.name == "seer")
+    cell = row.cells["turns"]
+    other = replace(cell, task=replace(cell.task, seatings=({"x": "MODEL", "o": "bot/minimax"},)))
+    metric = cell.task.metrics[0]
+    assert ReferenceScores(found).above(cell, metric) is False
+    assert ReferenceScores(found).above(other, metric) is None
+
+
+def test_lower_can_be_better(found: SuiteResults) -> None:
+    cell = next(row for row in found.rows if row.name == "seer").cells["turns"]
+    metric = replace(cell.task.metrics[0], higher_is_better=False)
+    few = replace(cell, metrics={**cell.metrics, metric.name: rate(1, 8)})
+    assert ReferenceScores(found).above(few, metric) is True
+    assert ReferenceScores(found).above(few, cell.task.metrics[0]) is False
+
+
+def test_charts_have_lines(found: SuiteResults) -> None:
+    chart = next(chart for chart in bar_charts(found, ()) if chart.title.startswith("duel"))
+    assert [(line.label, line.value, line.style) for line in chart.lines] == [
+        (BLIND, 75.0, "baseline"),
+        (UPPER, 87.5, "bound"),
+    ]
+    assert "blind baseline 75.0" in chart.description
+    radar = radar_chart(found)
+    assert radar is not None
+    assert [ring.label for ring in radar.rings if ring.color is None] == [BLIND, UPPER]
+
+
+def test_further_metrics_have_references(found: SuiteResults) -> None:
+    table = further(found)
+    assert table is not None
+    rows = [row.entries for row in table.rows if row.kind == "reference"]
+    assert [BLIND, "turns", "return", "0.99 [0.98, 1.00]"] in [[str(e) for e in entries] for entries in rows]
+
+
+def test_data_says_what_is_a_reference(referenced: Results) -> None:
+    rows = list(csv.DictReader(io.StringIO(render(referenced, "csv").decode())))
+    [blind] = [r for r in rows if (r["origin"], r["entrant"], r["task"]) == ("reference", BLIND, "see")]
+    assert (blind["spec"], blind["mean"], blind["episodes"]) == ("bot/blind", "0.2", "400")
+    [seer] = [r for r in rows if (r["entrant"], r["task"]) == ("seer", "see")]
+    assert (seer["baseline_mean"], seer["above_baseline"]) == ("0.2", "True")
+    data = json.loads(render(referenced, "json"))["suites"][0]
+    assert {row["metric"] for row in data["rows"] if row["entrant"] == UPPER and row["task"] == "duel"} == {
+        "return",
+        "normalised",
+    }
+
+
+@pytest.mark.parametrize("format", ["table", "md", "latex"])
+def test_texts_have_both_rows(referenced: Results, format: str) -> None:
+    text = render(referenced, format).decode()
+    assert BLIND in text
+    assert UPPER in text
+
+
+def test_a_suite_without_a_file_has_no_rows(suite: SuiteResults, tmp_path: Path) -> None:
+    assert "reference" not in {row.kind for row in scores(suite).rows}
+    absent = replace(suite, suite=replace(suite.suite, references=tmp_path / "absent.toml"))
+    assert ReferenceScores(absent).tasks == {}

@@ -1,0 +1,110 @@
+"""The suite vision-zero: sides, reference, sources, and metrics by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ludens import make, play_sync
+from ludens.agents import agent
+from ludens.core.agent import Reply
+from ludens.core.episode import Usage
+from ludens.core.errors import BadOption
+from ludens.games.spy.rules import Spy
+from ludens.run.task import MODEL, EpisodeResult, suite
+from ludens.suites.vision_zero.metrics import METRICS
+from tests.support.picture_pairs import made_set
+from tests.support.players import Scripted
+
+BY_NAME = {metric.name: metric for metric in METRICS}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LUDENS_DATA", str(tmp_path))
+    return tmp_path
+
+
+def test_half_of_the_games_are_played_on_each_side() -> None:
+    for task in suite("vision-zero?reference=bot/blunt").tasks:
+        assert task.episodes == 100
+        civilians, spy = task.seatings
+        assert {seat for seat, who in civilians.items() if who == MODEL} == {
+            f"civilian_{n}" for n in range(1, 5)
+        }
+        assert {seat for seat, who in spy.items() if who == MODEL} == {"spy"}
+        assert {who for seating in task.seatings for who in seating.values()} == {MODEL, "bot/blunt"}
+        assert [task.placed(index) for index in range(3)] == [(0, 0), (0, 1), (1, 0)]
+
+
+def test_pictures_that_bots_cannot_read_need_a_reference(place: Path) -> None:
+    made_set(place, "photos", described=False, generator="spy/photos")
+    with pytest.raises(BadOption, match="reference=SPEC"):
+        suite("vision-zero?source=photos")
+    [task] = suite("vision-zero?source=photos&reference=bot/random").tasks
+    assert "bot/random" in task.seatings[0].values()
+    made_set(place, "rendered")
+    [task] = suite("vision-zero?source=rendered").tasks
+    assert "bot/clever" in task.seatings[0].values()
+    assert "chart" not in [task.name for task in suite("vision-zero").tasks]
+    assert "chart" in [task.name for task in suite("vision-zero?reference=bot/random").tasks]
+
+
+def test_ablations_and_published_rows() -> None:
+    tasks = suite("vision-zero-ablations").tasks
+    assert [make(task.game).options["civilians"] for task in tasks] == [2, 3, 4, 4, 4, 4]
+    assert [make(task.game).options["rounds"] for task in tasks] == [2, 2, 2, 1, 2, 3]
+    assert [row.values for row in suite("vision-zero").published] == [{"clevr": 50.0}, {"clevr": 71.0}]
+    assert all(task.episodes == 10 for task in suite("vision-zero-mini").tasks)
+
+
+def _said(text: str, tokens: int) -> Reply:
+    return Reply(text, usage=Usage(5, tokens))
+
+
+def test_metrics_of_one_game() -> None:
+    game = Spy(civilians=2, rounds=1)
+    state = game.start(0)
+    spy, mine = state.spy + 1, state.pair.original  # type: ignore[union-attr]
+    true = f"There is a {mine.objects[0].name}"
+    players = {
+        "spy": Scripted(["\\boxed{There are 9 objects}"]),
+        "civilian_1": Scripted([_said(f"\\boxed{{{true}}}", 30), _said(f"\\boxed{{{spy}}}", 100)]),
+        "civilian_2": Scripted([_said("\\boxed{It is a lovely picture}", 10), _said("\\boxed{N/A}", 50)]),
+    }
+    episode = play_sync(game, players, 0)
+    civilians = EpisodeResult("a", episode, ("civilian_1", "civilian_2"))
+    as_spy = EpisodeResult("b", episode, ("spy",))
+    expected = {
+        "won": (1.0, 0.0),
+        "won as civilians": (1.0, None),
+        "won as spy": (None, 0.0),
+        "votes right": (0.5, None),
+        "votes n/a": (0.5, None),
+        "votes unreadable": (0.0, None),
+        "votes on spy": (None, 0.5),
+        "votes on civilian": (0.0, None),
+        "clues true": (1.0, 0.0),
+        "clues true of other": (None, 0.0),
+        "clues undecidable": (0.5, 0.0),
+        "informativeness": (None, 1.0),
+        "clue words": ((len(true.split()) + 5) / 2, 4.0),
+        "clue tokens": (20.0, None),
+        "decision tokens": (75.0, None),
+    }
+    assert set(expected) == set(BY_NAME)
+    for name, (ours, theirs) in expected.items():
+        if ours is not None or name.startswith("won"):
+            assert BY_NAME[name].value(civilians) == ours, name
+        if theirs is not None or name.startswith(("won", "votes")):
+            assert BY_NAME[name].value(as_spy) == theirs, name
+
+
+def test_better_players_win_more() -> None:
+    game = make("spy")
+    won = {}
+    for bot in ("random", "clever", "oracle"):
+        players = dict.fromkeys(game.seats, agent(f"bot/{bot}", game)) | {"spy": agent("bot/clever", game)}
+        won[bot] = sum(play_sync(game, players, seed).facts["winner"] == "civilian" for seed in range(30))
+    assert won["random"] < won["clever"] < won["oracle"] == 30
