@@ -1,0 +1,58 @@
+"""A real browser for tests: Debian's Chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Page, async_playwright
+
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+def chromium() -> str:
+    """The program; skips the test where there is none."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    pytest.skip("Chromium is not installed: apt-get install chromium")
+
+
+@asynccontextmanager
+async def launched() -> AsyncIterator[Browser]:
+    """A browser."""
+    program = chromium()
+    async with async_playwright() as driver:
+        browser = await driver.chromium.launch(executable_path=program, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+@dataclass
+class Watched:
+    """A page, and everything that went wrong on it."""
+
+    page: Page
+    problems: list[str] = field(default_factory=list)
+
+
+async def open_page(browser: Browser, **options: Any) -> Watched:
+    """A new page in a profile of its own: errors, refused resources and dialogs are collected."""
+    context = await browser.new_context(**options)
+    page = await context.new_page()
+    watched = Watched(page)
+
+    async def dialog(opened: Any) -> None:
+        watched.problems.append(f"dialog {opened.message}")
+        await opened.dismiss()
+
+    page.on("dialog", dialog)
+    page.on("pageerror", lambda error: watched.problems.append(str(error)))
+    page.on("console", lambda said: watched.problems.append(said.text) if said.type == "error" else None)
+    return watched
