@@ -181,6 +181,24 @@ def test_a_folder_of_single_pictures_is_a_source(place: Path) -> None:
     assert play_sync(game, _players(game), 0).status == "done"  # type: ignore[arg-type]
 
 
+def test_another_process_may_make_the_set_first(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = place / "in" / "cats"
+    folder.mkdir(parents=True)
+    for name, seed in (("a_original", 0), ("a_modified", 1)):
+        _photo(seed).save(folder / f"{name}.png")
+    finish = PictureSetWriter.finish
+
+    def late(writer: PictureSetWriter) -> Path:
+        shutil.copytree(finish(writer), place / writer.folder.name)
+        return writer.folder
+
+    monkeypatch.setattr(PictureSetWriter, "finish", late)
+    game = make("spy", source=str(folder))
+    assert isinstance(game, Spy)
+    assert len(pairs.set_of(game.source).entries) == 1
+    assert sorted(path.name for path in place.iterdir()) == ["in", game.source.partition("@")[0]]
+
+
 def test_half_a_pair_leaves_nothing(place: Path) -> None:
     folder = place / "in" / "cats"
     folder.mkdir(parents=True)
@@ -190,5 +208,10 @@ def test_half_a_pair_leaves_nothing(place: Path) -> None:
     (folder / "a_original.png").rename(folder / "a.png")
     (folder / "a.png").write_text("text")
     with pytest.raises(BadFile, match="not a readable"):
+        make("spy", source=str(folder))
+    (folder / "a.png").unlink()
+    for role in ("original", "modified"):
+        _photo(0).save(folder / f"a_{role}.png")
+    with pytest.raises(BadFile, match=r"no pair could be made of .*: 1 identical skipped"):
         make("spy", source=str(folder))
     assert [path.name for path in place.iterdir()] == ["in"]
