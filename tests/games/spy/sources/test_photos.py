@@ -29,7 +29,7 @@ def test_pairs_are_kept_as_they_are(tmp_path: Path) -> None:
     for seed, role in enumerate(("original", "modified")):
         photo(seed).save(tmp_path / f"cat_{role}.png")
     generator = Photos(folder=str(tmp_path), licence="CC-BY-4.0").resolved()
-    assert generator.prepare() == "1 pairs"
+    assert generator.prepare() == "1 pair"
     made = generator.make(0)
     assert made.pictures["modified"] == (tmp_path / "cat_modified.png").read_bytes()
     assert made.licence == "CC-BY-4.0"

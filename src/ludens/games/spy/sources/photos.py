@@ -108,9 +108,11 @@ class Photos(Generator):
             if len(sizes) > 1:
                 shown = " and ".join(f"{width}x{height}" for width, height in sorted(sizes))
                 raise BadFile(f"{str(files[0])!r} and {files[1].name!r} have two sizes, {shown}.")
+        count = len(self._files)
+        some = "" if count == 1 else "s"
         if len(self._files[0]) == 2:
-            return f"{len(self._files)} pairs"
-        return f"{len(self._files)} pictures, edited with OpenCV {opencv().__version__}"
+            return f"{count} pair{some}"
+        return f"{count} picture{some}, edited with OpenCV {opencv().__version__}"
 
     def make(self, number: int) -> Made:
         files = self._files[number]
