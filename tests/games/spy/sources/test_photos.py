@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.games.spy.sources import photos
 from ludens.games.spy.sources.photos import Photos
 from ludens.pictures.generate import Skip
 
@@ -49,6 +50,17 @@ def test_edits_are_local_and_visible(edit: str, tmp_path: Path) -> None:
     assert apart[y : y + h, x : x + w].mean() > 3 * np.median(apart) + 5
     x, y, w, h = decoy["box"]
     assert np.median(apart[y : y + h, x : x + w]) < 10
+
+
+def test_a_decoy_does_not_take_the_only_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def one(pixels: np.ndarray, kinds: object, random: object, taken: list[object]) -> object:
+        return None if taken else (255 - pixels, {"edit": "recolor", "box": [0, 0, 9, 9]})
+
+    monkeypatch.setattr(photos, "edited", one)
+    monkeypatch.setattr(photos, "_PATCHES", 1)
+    photo(size=(96, 72)).save(tmp_path / "cat.png")
+    [change] = Photos(folder=str(tmp_path)).make(0).changes
+    assert change["in"] in ("original", "modified")
 
 
 def test_chance_decides_which_picture_is_edited(tmp_path: Path) -> None:

@@ -128,8 +128,12 @@ class Photos(Generator):
         picture = _picture(path)
         if max(picture.width, picture.height) > self.size:
             picture = picture.resized(self.size)
-        original, common = self._changed(np.ascontiguousarray(picture.rgb()), self.decoys, number, [])
-        modified, log = self._changed(original, _PATCHES, number, common)
+        pixels = np.ascontiguousarray(picture.rgb())
+        for decoys in dict.fromkeys((self.decoys, 0)):  # a decoy must not take the only object
+            original, common = self._changed(pixels, decoys, number, [])
+            modified, log = self._changed(original, _PATCHES, number, common)
+            if log:
+                break
         self._check(original, modified)
         pictures = {"original": _jpeg(original), "modified": _jpeg(modified)}
         swapped = stream(self.seed, "photos", "swap", number).below(2) == 1
