@@ -123,3 +123,15 @@ def test_a_bad_picture_leaves_nothing(ludens: Run, tmp_path: Path, data_folder: 
     assert ran.code == 2
     assert "b_modified.png" in ran.err
     assert not data_folder.exists() or not list(data_folder.iterdir())
+
+
+def test_a_broken_set_is_listed_as_broken(ludens: Run, data_folder: Path) -> None:
+    (data_folder / "torn").mkdir(parents=True)
+    (data_folder / "torn" / "manifest.jsonl").write_text("hello\n")
+    ran = ludens("data", "list")
+    assert ran.code == 0
+    assert "broken" in ran.out
+    assert "clevr-16" in ran.out
+    assert "torn: " in ran.err
+    listed = {each["name"]: each for each in json.loads(ludens("data", "list", "--json").out)}
+    assert "not valid" in listed["torn"]["error"]

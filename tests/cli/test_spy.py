@@ -56,3 +56,11 @@ def test_a_replay_without_the_set_shows_the_moves_and_says_what_is_missing(
     assert "verified" not in ran.out
     assert len(ran.err.splitlines()) == 1
     assert "picture set 'rendered' with the hash" in ran.err
+    page = tmp_path / "page.html"
+    ran = process("replay", str(episode), "--out", str(page))
+    assert ran.code == 2
+    assert f"Written to {page}." in ran.out
+    assert "There is a cube" in page.read_text()
+    assert "picture set &#39;rendered&#39; with the hash" in page.read_text()
+    assert process("replay", str(episode), "--out", str(tmp_path / "film.gif")).code == 2
+    assert not (tmp_path / "film.gif").exists()

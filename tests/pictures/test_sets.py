@@ -299,8 +299,9 @@ def test_the_writer_refuses(pictures: dict[str, bytes], message: str, tmp_path: 
         writer.add("x", pictures)
     assert writer.written() == set()
     assert not (tmp_path / "a" / "images").exists()
-    with pytest.raises(BadOption, match="empty set"):
+    with pytest.raises(BadFile, match="empty set; nothing was written"):
         writer.finish()
+    assert not (tmp_path / "a").exists()
 
 
 def test_a_set_continues_after_a_crash(tmp_path: Path) -> None:

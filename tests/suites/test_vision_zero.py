@@ -12,6 +12,7 @@ from ludens.core.agent import Reply
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
 from ludens.games.spy.rules import Spy
+from ludens.run.references import references_of
 from ludens.run.task import MODEL, EpisodeResult, suite
 from ludens.suites.vision_zero.metrics import METRICS
 from tests.support.picture_pairs import made_set
@@ -36,6 +37,17 @@ def test_half_of_the_games_are_played_on_each_side() -> None:
         assert {seat for seat, who in spy.items() if who == MODEL} == {"spy"}
         assert {who for seating in task.seatings for who in seating.values()} == {MODEL, "bot/blunt"}
         assert [task.placed(index) for index in range(3)] == [(0, 0), (0, 1), (1, 0)]
+
+
+@pytest.mark.parametrize("name", ["vision-zero", "vision-zero-mini", "vision-zero-ablations"])
+def test_every_task_has_a_blind_baseline_and_an_upper_bound(name: str) -> None:
+    built = suite(name)
+    found = references_of(built, built.tasks)
+    for task in built.tasks:
+        blind, upper = (found[task.name].get(kind, METRICS[0]) for kind in ("blind", "upper"))
+        assert blind is not None
+        assert upper is not None
+        assert blind.high < 0.3 < 0.65 < upper.low
 
 
 def test_pictures_that_bots_cannot_read_need_a_reference(place: Path) -> None:

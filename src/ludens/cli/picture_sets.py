@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 from ludens.cli.output import aside, counted, json_out, table
-from ludens.core.errors import BadOption
+from ludens.core.errors import BadFile, BadOption
 from ludens.core.options import configure
 from ludens.pictures import PictureSet, PictureSetWriter, open_set, set_names, user_folder
 from ludens.pictures.generate import GENERATORS, Generator, checked_count, fill
@@ -80,13 +80,26 @@ def check(name: str, json: bool) -> None:
 
 def list_sets(json: bool) -> None:
     """List the sets that are found by name."""
-    found = [_described(open_set(name)) for name in set_names()]
+    found = [_listed(name) for name in set_names()]
     if json:
         return json_out(found)
     columns = ("name", "kind", "entries", "generator", "hash", "folder")
-    rows = [[str(each[column]) for column in columns] for each in found]
+    rows = [
+        [str(each.get(column, "broken" if column == "hash" else "")) for column in columns] for each in found
+    ]
     table("Picture sets", columns, rows, ("entries",), ("folder",))
+    for each in found:
+        if "error" in each:
+            aside(f"{each['name']}: {each['error']}")
     return None
+
+
+def _listed(name: str) -> dict[str, Any]:
+    """A set, or what is wrong with it."""
+    try:
+        return _described(open_set(name))
+    except BadFile as error:
+        return {"name": name, "error": str(error)}
 
 
 def _described(pictures: PictureSet) -> dict[str, Any]:

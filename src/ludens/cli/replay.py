@@ -60,24 +60,26 @@ def replay(
         raise BadOption(f"{name!r} has no moves, it was void from the start: {found.error}")
     from ludens.core.verify import verify
 
+    verified, missing = None, None
     try:
         verified = verify(found)
-    except MissingPictures:
-        if out is None and not json:
-            print(_summary(found, name))
-        raise
-    if out is not None:
+    except MissingPictures as error:
+        missing = error
+    written = out is not None and (missing is None or out.suffix.lower() == ".html")
+    if out is not None and written:
         writable(out)
         try:
             out.write_bytes(_render(found, name, out, seat, size, ms))
         except OSError as error:
             raise BadFile(f"cannot write {str(out)!r}: {(error.strerror or str(error)).lower()}.") from None
     if json:
-        return json_out({"key": name, "verified": asdict(verified), "episode": found})
-    print(f"{_summary(found, name)}\n{verified}.")
-    if out is not None:
-        print(f"Written to {out}.")
-    return None
+        json_out({"key": name, "verified": verified and asdict(verified), "episode": found})
+    else:
+        print(_summary(found, name) + (f"\n{verified}." if verified else ""))
+        if written:
+            print(f"Written to {out}.")
+    if missing is not None:
+        raise missing
 
 
 def _read(run: Path, key: str | None) -> tuple[Episode, str]:

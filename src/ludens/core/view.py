@@ -55,7 +55,7 @@ class RenderOptions:
 
     theme: str = "classic"
     size: int = 512
-    """Length of the longer side of a picture, in pixels."""
+    """Length of the longer side of a picture, in pixels; pictures from files are not enlarged."""
     templates: TemplateOverrides | None = None
 
 
@@ -101,6 +101,11 @@ class View(ABC):
     def has_text(self) -> bool:
         """Whether the game has a text twin."""
         return type(self).text is not View.text
+
+    @property
+    def enlarges(self) -> bool:
+        """Whether every picture has the requested size; those from files are kept where they are smaller."""
+        return True
 
     def images(self, state: Any, seat: str) -> tuple[Picture, ...]:
         """All pictures shown to the seat; one unless a game shows several (recent frames, pages)."""

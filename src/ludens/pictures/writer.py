@@ -112,7 +112,10 @@ class PictureSetWriter:
             count = f"{len(missing)} entries, the first {missing[0]!r}"
             raise BadOption(f"{str(self.folder)!r} is not finished: it lacks {count}.")
         if not wanted:
-            raise BadOption(f"{str(self.folder)!r} would be an empty set; nothing was written.")
+            reasons = ", ".join(sorted(set(self.skipped().values())))
+            shutil.rmtree(self.folder)
+            skipped = f": every entry was skipped ({reasons})" if reasons else ""
+            raise BadFile(f"{str(self.folder)!r} would be an empty set{skipped}; nothing was written.")
         entries = [read_entry(_contents(self._parts / f"{id}.json") or b"", f"part {id!r}") for id in wanted]
         keep = {file.name for entry in entries for file in entry.files.values()}
         for path in sorted((self.folder / _IMAGES).iterdir()):

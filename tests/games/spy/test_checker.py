@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ludens.core.random import stream
 from ludens.games.spy.checker import check
 from ludens.games.spy.information import informativeness
-from ludens.games.spy.scene import MATERIALS, SHAPES, Scene, make_scene
+from ludens.games.spy.scene import MATERIALS, SHAPES, Object, Scene, make_scene
 
 LABELS = {"t": True, "f": False, "u": None}
 
@@ -27,13 +27,62 @@ def _written(file: str) -> list[tuple[Scene, str, bool | None]]:
     return found
 
 
-@pytest.mark.parametrize(("file", "right", "undecided"), [("clues.txt", 199, 1), ("more_clues.txt", 51, 9)])
+@pytest.mark.parametrize(
+    ("file", "right", "undecided"),
+    [("clues.txt", 199, 1), ("more_clues.txt", 52, 8), ("other_clues.txt", 89, 11)],
+)
 def test_written_clues(file: str, right: int, undecided: int) -> None:
     results = Counter[str]()
     for scene, clue, label in _written(file):
         said = check(clue, scene)
         results["right" if said is label else "undecided" if said is None else f"wrong: {clue}"] += 1
     assert results == {"right": right, "undecided": undecided}
+
+
+def _scene(*objects: str) -> Scene:
+    """Objects such as `small red metal cube`, from left to right and from front to back."""
+    things = []
+    for place, words in enumerate(objects):
+        size, color, material, shape = words.split()
+        things.append(Object(shape, size, material, color, place - 2.0, place - 2.0))
+    return Scene(tuple(things))
+
+
+@pytest.mark.parametrize(
+    ("clue", "truth"),
+    [
+        ("Exactly half of the objects are red", True),
+        ("At least half of the objects are large", False),
+        ("More than half of the objects are small", True),
+        ("The cubes are red and blue", True),
+        ("The cubes are red and green", False),
+        ("The cubes are red, blue and green", False),
+        ("There are not more than four objects", True),
+        ("There are not more than three objects", False),
+        ("There are not two cubes", False),
+        ("The two cubes have the same material", True),
+        ("The two cubes have the same color", False),
+        ("The three cubes have the same material", False),
+        ("The cube has the same color as the sphere", None),
+        ("The sphere is made of the same material as the cylinder", False),
+        ("The sphere has the same color as the red cube", True),
+        ("A cube has the same color as the sphere", None),
+        ("There is one sphere, and it is red", True),
+        ("There is one sphere, and it is made of metal", False),
+        ("There are two cubes, all of them small", True),
+        ("To the left of the sphere there is a blue cube", True),
+        ("In the back I see a red cube", False),
+        ("The red cube is metal, the other two are rubber", None),
+    ],
+)
+def test_readings(clue: str, truth: bool | None) -> None:
+    scene = _scene(
+        "small red metal cube",
+        "small blue metal cube",
+        "small red rubber sphere",
+        "large gray metal cylinder",
+    )
+    assert check(clue, scene) is truth
 
 
 def test_counts_and_existence_agree_with_the_scene() -> None:

@@ -23,6 +23,7 @@ CLUES = {
     "boxed{The cube is red}": "The cube is red",
     "**\\boxed{The cube is red}** because it fits.": "The cube is red",
     "\\boxed{\\boxed{The cube is red}}": "The cube is red",
+    "\\boxed{The \\boxed{cube} is red}": "The cube is red",
     "\\boxed{The set {red, blue} is complete}": "The set {red, blue} is complete",
     "\\boxed{The cube\nis   red}": "The cube is red",
     "\\boxed{A}... and again \\boxed{A}": "A",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from ludens import make, play_sync, verify
 from ludens.agents import agent
@@ -79,6 +81,19 @@ def test_charts_are_told_their_own_change(place: Path) -> None:
     assert "two values have been swapped" in view.rules("spy")
 
 
+def test_files_are_shown_as_they_are_and_only_made_smaller(place: Path) -> None:
+    folder = made_set(place)
+    game = make("spy?source=rendered&civilians=2&rounds=1")
+    check_game(game, seeds=(0,), views=(RenderOptions("classic", 512),))
+    state = game.start(0)
+    shown = view_of(game, RenderOptions(size=512), 0).image(state, "spy")
+    entry = state.pair.entry  # type: ignore[attr-defined]
+    assert shown.encoded()[0] == (folder / entry.files["modified"].name).read_bytes()
+    shipped = make("spy?source=clevr&civilians=2&rounds=1")
+    small = view_of(shipped, RenderOptions(size=256), 0).image(shipped.start(0), "spy")
+    assert (small.width, small.height) == (256, 171)
+
+
 def test_every_entry_is_used_and_the_seed_decides(place: Path) -> None:
     made_set(place)
     game = make("spy?source=rendered")
@@ -121,10 +136,82 @@ def test_unknown_and_wrong_sets_are_one_sentence(place: Path) -> None:
     with pytest.raises(UsageError, match="picture set"):
         make("spy?source=nowhere")
     (place / "holiday").mkdir()
-    with pytest.raises(BadFile, match="ludens data spy/photos --from"):
+    with pytest.raises(BadFile, match="has no pictures"):
         make("spy", source=str(place / "holiday"))
     writer = PictureSetWriter(place / "robots", Header("robots", "scene", "robots"))
     writer.add("a", {"view": Floor("classic", 256).draw(make_pair(stream(0, "a")).original).png()})
     writer.finish()
     with pytest.raises(BadFile, match="needs pairs"):
         make("spy?source=robots")
+
+
+def _photo(seed: int) -> Image.Image:
+    small = np.random.default_rng(seed).integers(0, 256, (8, 10, 3), np.uint8)
+    return Image.fromarray(small).resize((96, 72), Image.Resampling.BICUBIC)
+
+
+def test_a_folder_of_pairs_is_a_source(place: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = place / "in" / "cats"
+    folder.mkdir(parents=True)
+    for name, seed in (("a_original", 0), ("a_modified", 1), ("b_original", 2), ("b_modified", 2)):
+        _photo(seed).save(folder / f"{name}.png")
+    game = make("spy", source=str(folder), civilians=2, rounds=1)
+    assert isinstance(game, Spy)
+    assert "1 of 2 made, 1 identical skipped" in caplog.text
+    pair = game.start(0).pair
+    assert isinstance(pair, pairs.Stored)
+    picture = view_of(game, RenderOptions(size=256), 0).image(game.start(0), "spy")
+    assert picture.encoded()[0] == (folder / "a_modified.png").read_bytes()
+    caplog.clear()
+    assert make("spy", source=str(folder), civilians=2, rounds=1) == game
+    assert not caplog.text  # made once
+    _photo(3).save(folder / "b_modified.png")
+    assert make("spy", source=str(folder), civilians=2, rounds=1) != game
+
+
+def test_a_folder_of_single_pictures_is_a_source(place: Path) -> None:
+    pytest.importorskip("cv2")
+    folder = place / "in" / "dogs"
+    folder.mkdir(parents=True)
+    _photo(0).save(folder / "dog.png")
+    game = make("spy", source=str(folder), civilians=2, rounds=1)
+    for made in place.glob("photos-*"):
+        shutil.rmtree(made)
+    assert make("spy", source=str(folder), civilians=2, rounds=1) == game
+    assert play_sync(game, _players(game), 0).status == "done"  # type: ignore[arg-type]
+
+
+def test_another_process_may_make_the_set_first(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = place / "in" / "cats"
+    folder.mkdir(parents=True)
+    for name, seed in (("a_original", 0), ("a_modified", 1)):
+        _photo(seed).save(folder / f"{name}.png")
+    finish = PictureSetWriter.finish
+
+    def late(writer: PictureSetWriter) -> Path:
+        shutil.copytree(finish(writer), place / writer.folder.name)
+        return writer.folder
+
+    monkeypatch.setattr(PictureSetWriter, "finish", late)
+    game = make("spy", source=str(folder))
+    assert isinstance(game, Spy)
+    assert len(pairs.set_of(game.source).entries) == 1
+    assert sorted(path.name for path in place.iterdir()) == ["in", game.source.partition("@")[0]]
+
+
+def test_half_a_pair_leaves_nothing(place: Path) -> None:
+    folder = place / "in" / "cats"
+    folder.mkdir(parents=True)
+    _photo(0).save(folder / "a_original.png")
+    with pytest.raises(BadFile, match="half a pair"):
+        make("spy", source=str(folder))
+    (folder / "a_original.png").rename(folder / "a.png")
+    (folder / "a.png").write_text("text")
+    with pytest.raises(BadFile, match="not a readable"):
+        make("spy", source=str(folder))
+    (folder / "a.png").unlink()
+    for role in ("original", "modified"):
+        _photo(0).save(folder / f"a_{role}.png")
+    with pytest.raises(BadFile, match=r"no pair could be made of .*: 1 identical skipped"):
+        make("spy", source=str(folder))
+    assert [path.name for path in place.iterdir()] == ["in"]

@@ -25,6 +25,12 @@ TABLE = [
     (1, (1, 0), -0.05, (-0.025, 0.075)),
     # Three civilians, one vote each and none for the spy: mean 1, lead -1; r_s = 0.1; r_c = -0.1 / 3.
     (0, (1, 1, 1), 0.1, (-0.1 / 3, -0.1 / 3, -0.1 / 3)),
+    # Eight votes of a judge. 3 and 4, 1, 0, 0: mean 1.25, lead 1.75; r_c = 0.04375 - 0.1 * (v - 1.25).
+    (3, (4, 1, 0, 0), -0.175, (-0.23125, 0.06875, 0.16875, 0.16875)),
+    # 5 and 2, 0, 1 among three civilians: mean 1, lead 4; r_c = 0.4 / 3 - 0.1 * (v - 1).
+    (5, (2, 0, 1), -0.4, (0.1 / 3, 0.7 / 3, 0.4 / 3)),
+    # Seven for the spy, one n/a: mean 0; r_s = -0.7, r_c = 0.7 / 2.
+    (7, (0, 0), -0.7, (0.35, 0.35)),
 ]
 
 

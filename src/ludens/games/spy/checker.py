@@ -18,13 +18,16 @@ from ludens.games.spy.meaning import (
     Phrase,
     Predicate,
     Truth,
+    alike,
     all_of,
     at,
     between,
     has,
     membership,
+    negated,
     negation,
     said_of,
+    shared_out,
     surely,
 )
 from ludens.games.spy.scene import Object, Scene
@@ -80,7 +83,10 @@ class _Reader:
             self._need("is")
             number = int(self._need("count").value)
             return [lambda scene: len(counted.matches(scene)) == number]
+        before = self._fronted()
         seen = bool(self._take("see"))
+        if before and not seen:
+            raise _Unclear
         missing = bool(seen and self._take("not"))
         if compared := self._comparison():
             return [compared]
@@ -89,13 +95,43 @@ class _Reader:
             while self._take("and"):
                 pass
             phrases.append(self.phrase())
+        if before:
+            phrases = [replace(each, filters=(*each.filters, *before)) for each in phrases]
+        if missing and phrases[0].quantity == "count":
+            return [negated(each.exists) for each in phrases]
         if missing:
             phrases = [replace(each, quantity="no") for each in phrases]
         if self._take("is"):
             return self._predicates(phrases)
+        if seen and self._verb_follows():
+            last = replace(phrases[-1], quantity="the", bound="")
+            return [*(each.exists for each in phrases), *self._predicates([last])]
         if not seen and any(not each.quantity for each in phrases):
             raise _Unclear
         return [each.exists for each in phrases]
+
+    def _fronted(self) -> list[Filter]:
+        """Places before the verb: `to the left of the cube there is`, `in the back I see`."""
+        found: list[Filter] = []
+        while self._next() in ("relation", "between", "at"):
+            place = self._take("at")
+            if place is not None:
+                found.append(at(place.value))
+            elif relation := self._relation():
+                found.append(surely(relation))
+        if found:
+            self._take("and")
+        return found
+
+    def _verb_follows(self) -> bool:
+        """Whether more is said of what was seen: `there is a cube, and it is red`. Takes the verb."""
+        here = self.place
+        while self._take("and"):
+            pass
+        if self.place > here and self._take("is"):
+            return True
+        self.place = here
+        return False
 
     def _comparison(self) -> Claim | None:
         """`more cubes than spheres`, `as many cubes as spheres`, `equally many small and large objects`."""
@@ -118,6 +154,11 @@ class _Reader:
         """What follows a verb: one or several predicates of all subjects; nothing means that they exist."""
         if self._next() in ("", "and"):
             return [each.exists for each in phrases]
+        if same := self._take("alike"):
+            others = [self.phrase()] if self._take("than") else []
+            return [alike([*phrases, *others], same.value)]
+        if (len(phrases) > 1 or phrases[0].plural) and (values := self._different_values()):
+            return [shared_out(phrases, values)]
         claims: list[Claim] = []
         while True:
             says = self.predicate()
@@ -126,8 +167,26 @@ class _Reader:
                 return claims
             self._take("and")
 
+    def _different_values(self) -> list[str]:
+        """Values of one attribute joined by `and`, which no object has at once."""
+        values, ahead = list[str](), self.place
+        while ahead < len(self.words) and self.words[ahead].kind == "attribute":
+            values.append(self.words[ahead].value)
+            joined = ahead + 1
+            while joined < len(self.words) and self.words[joined].kind == "and":
+                joined += 1
+            if joined == ahead + 1:
+                ahead += 1
+                break
+            ahead = joined
+        whole = ahead >= len(self.words) and len(values) > 1
+        if not whole or len({value.split()[0] for value in values}) > 1:
+            return []
+        self.place = ahead
+        return values
+
     def predicate(self) -> Predicate:
-        negated = bool(self._take("not"))
+        negative = bool(self._take("not"))
         if self._take("both") or self._take("all"):
             pass  # `The two cylinders are both red`
         start, says = self.place, self._relation()
@@ -141,7 +200,7 @@ class _Reader:
             sole = any(word.kind == "only" for word in self.words[start : self.place])
             says = membership(phrase, sole)
         found = says
-        return (lambda thing, scene: negation(found(thing, scene))) if negated else found
+        return (lambda thing, scene: negation(found(thing, scene))) if negative else found
 
     def phrase(self) -> Phrase:
         """A noun phrase with what is said about its number."""
@@ -153,9 +212,13 @@ class _Reader:
                 phrase = replace(phrase, quantity="count", bound=word.value)
             elif kind == "count":
                 phrase = _counted(phrase, int(word.value))
+            elif kind == "half" and phrase.quantity == "count" and not phrase.count:
+                phrase = replace(phrase, quantity="half")
             elif phrase.quantity not in ("count", "only", "all", "no", "both", "half") or kind == "only":
                 phrase = replace(phrase, quantity=kind, plural=word.plural)
         other, before = self._take("other"), self.place
+        if other and self._next() == "count" and self.words[self.place].value != "1":
+            raise _Unclear  # `the other two`: others than which?
         phrase = self._described(phrase)
         if self.place == before:
             if not other and phrase.quantity not in ("count", "all", "no", "both"):

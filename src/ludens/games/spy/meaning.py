@@ -67,7 +67,7 @@ class Phrase:
         if self.quantity == "both":
             return number == 2
         if self.quantity == "half":
-            return 2 * number == of
+            return _BOUNDS[self.bound or "exactly"](2 * number, of)
         return number >= (2 if self.plural or self.quantity == "several" else 1)
 
     def holds(self, scene: Scene, true_of: Callable[[Object], Truth]) -> Truth:
@@ -110,6 +110,43 @@ def said_of(phrase: Phrase, says: Predicate) -> Claim:
     return lambda scene: phrase.holds(scene, lambda thing: says(thing, scene))
 
 
+def alike(phrases: Sequence[Phrase], attribute: str) -> Claim:
+    """Whether all objects that the phrases pick out share an attribute."""
+
+    def says(scene: Scene) -> Truth:
+        found = [each.matches(scene) for each in phrases]
+        if any(each.quantity not in ("the", "all", "both", "count") for each in phrases):
+            return None
+        if not all(found) or any(map(_miscounted, phrases, found)):
+            return False
+        things = [thing for some in found for thing in some]
+        if len({getattr(thing, attribute) for thing in things}) == 1:
+            return True if len(things) > 1 else None
+        unclear = any(
+            each.quantity == "the" and not each.plural and len(some) > 1
+            for each, some in zip(phrases, found, strict=True)
+        )
+        return None if unclear else False
+
+    return says
+
+
+def shared_out(phrases: Sequence[Phrase], values: Sequence[str]) -> Claim:
+    """Whether the objects have these values among them: `the cubes are red and blue`."""
+    attribute = values[0].split()[0]
+
+    def says(scene: Scene) -> Truth:
+        found = [thing for each in phrases for thing in each.matches(scene)]
+        return sorted({f"{attribute} {getattr(thing, attribute)}" for thing in found}) == sorted(values)
+
+    return says
+
+
+def _miscounted(phrase: Phrase, found: Sequence[Object]) -> bool:
+    count = 2 if phrase.quantity == "both" else phrase.count if phrase.quantity == "count" else len(found)
+    return len(found) != count
+
+
 def has(values: Sequence[str]) -> Filter:
     """Whether an object has one of the values, each given as `color red`."""
     wanted = [value.split() for value in values]
@@ -147,3 +184,7 @@ def between(thing: Object, first: Sequence[Object], second: Sequence[Object]) ->
 
 def negation(value: Truth) -> Truth:
     return None if value is None else not value
+
+
+def negated(claim: Claim) -> Claim:
+    return lambda scene: negation(claim(scene))

@@ -42,6 +42,7 @@ def with_hash(source: str) -> str:
     """The name of a source with the hash of its set."""
     if source == FLAT or _split(source)[1]:
         return source
+    from ludens.games.spy.folders import set_of_folder
     from ludens.pictures import open_set, set_names
     from ludens.pictures.manifest import MANIFEST
     from ludens.pictures.places import PARTS
@@ -49,12 +50,8 @@ def with_hash(source: str) -> str:
     if source in _SHIPPED and source not in set_names():
         source = _SHIPPED[source]
     folder = Path(source)
-    if folder.is_dir() and not any((folder / name).exists() for name in (MANIFEST, PARTS)):
-        raise BadFile(
-            f"{source!r} is no picture set: make one of its pictures with "
-            f"'ludens data spy/photos --from {source}' and name that."
-        )
-    found = open_set(source)
+    plain = folder.is_dir() and not any((folder / name).exists() for name in (MANIFEST, PARTS))
+    found = set_of_folder(folder) if plain and source not in set_names() else open_set(source)
     if found.header.kind != "pair":
         raise BadFile(f"picture set {source!r} is of {found.header.kind}s; the spy game needs pairs.")
     _opened[found.hash] = found

@@ -51,11 +51,18 @@ class SpyView(View):
         return self._stored(pair, role) if isinstance(pair, Stored) else self._drawn(getattr(pair, role))
 
     def _resized(self, pair: Stored, role: str) -> Picture:
-        return set_of(pair.source).picture(pair.entry, role).resized(self.render.size)
+        """The picture of a file, which is kept as it is unless it is larger than asked for."""
+        picture = set_of(pair.source).picture(pair.entry, role)
+        small = max(picture.width, picture.height) <= self.render.size
+        return picture if small else picture.resized(self.render.size)
 
     @property
     def has_text(self) -> bool:
         return self._kind == "scenes"
+
+    @property
+    def enlarges(self) -> bool:
+        return self.game.source == FLAT
 
     def text(self, state: SpyState, seat: str) -> str:
         pair = described(state.pair)

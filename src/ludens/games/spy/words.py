@@ -25,7 +25,7 @@ _VIEWER = r"(?:me|us|the (?:viewer|camera|front))"
 _FAR = r"(?:far|fur)"
 _SIDES = r"front|foreground|bottom|back|rear|background|top|left|right"
 _PARTS = r"(?:side|half|part|corner|edge|area|end)"
-_VERBS = r"(?:is|are|was|were|looks?|sits?|stands?|lies?|rests?|stays?)"
+_VERBS = r"(?:is|are|was|were|looks?|sits?|stands?|lies?|rests?|stays?|appears?)"
 
 
 def _superlative(hit: re.Match[str]) -> str:
@@ -43,6 +43,11 @@ _PHRASES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\b(?:there|here) (?:is|are|exists?|can be seen)\b", " _see "),
     (r"\b(?:can be|is|are) (?:seen|visible|present|found|shown)\b", " _is "),
     (rf"\b{_VERBS}\b(?: (?:located|placed|positioned))?", " _is "),
+    (
+        r"(?:_is|\bha(?:s|ve)|\bshares?)\s+(?:made |out |of )*the same (color|colour|material|shape|size)\b",
+        r" _is _alike_\1 ",
+    ),
+    (r"\ball of (?:them|which)\b(?: +_is\b)?", " and _is "),
     (r"\bthe (?:total )?number of\b", " _number "),
     (r"\b(?:as|equally) many\b", " _same "),
     (r"\bmore than\b", " _over "),
@@ -76,6 +81,8 @@ _PHRASES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     ),
     (r"\b(?:largest|biggest)\b", " _end_large "),
     (r"\b(?:smallest|tiniest)\b", " _end_small "),
+    (r"\b(?:larger|bigger)\b", " _end_large "),
+    (r"\bsmaller\b", " _end_small "),
     (r"\bmade (?:out )?of\b", " "),
 ]
 _RULES = [(re.compile(pattern), by) for pattern, by in _PHRASES]
@@ -114,6 +121,8 @@ _WORDS = {
     "_see": Token("see"), "_is": Token("is"), "_number": Token("number"), "_same": Token("same"),
     "_between": Token("between"),
 }  # fmt: skip
+for _name in ("color", "colour", "material", "shape", "size"):
+    _WORDS[f"_alike_{_name}"] = Token("alike", _name.replace("colour", "color"))
 for _name in ("over", "under", "least", "most", "exactly"):
     _WORDS[f"_{_name}"] = Token("bound", _name)
 for _name in ("left", "right", "front", "behind", "large", "small"):
@@ -123,6 +132,7 @@ _FILLERS = frozenset(
     (
         "of", "in", "to", "at", "color", "colour", "colors", "colored", "coloured", "material", "total", "it",
         "its", "that", "which", "also", "just", "my", "this", "picture", "image", "altogether", "_at_",
+        "somewhere",
     )
 )  # fmt: skip
 

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.games.spy.sources import photos
 from ludens.games.spy.sources.photos import Photos
 from ludens.pictures.generate import Skip
 
@@ -29,7 +30,7 @@ def test_pairs_are_kept_as_they_are(tmp_path: Path) -> None:
     for seed, role in enumerate(("original", "modified")):
         photo(seed).save(tmp_path / f"cat_{role}.png")
     generator = Photos(folder=str(tmp_path), licence="CC-BY-4.0").resolved()
-    assert generator.prepare() == "1 pairs"
+    assert generator.prepare() == "1 pair"
     made = generator.make(0)
     assert made.pictures["modified"] == (tmp_path / "cat_modified.png").read_bytes()
     assert made.licence == "CC-BY-4.0"
@@ -43,15 +44,44 @@ def test_edits_are_local_and_visible(edit: str, tmp_path: Path) -> None:
     assert {change["edit"] for change in made.changes} == {edit}
     apart = np.abs(pixels(made.pictures["original"]) - pixels(made.pictures["modified"])).max(-1)
     assert 0.005 < (apart > 25).mean() < 0.3
-    x, y, w, h = made.changes[0]["box"]
+    [decoy, change, *_] = made.changes
+    assert (decoy["in"], change["in"]) in (("both", "original"), ("both", "modified"))
+    x, y, w, h = change["box"]
     assert apart[y : y + h, x : x + w].mean() > 3 * np.median(apart) + 5
+    x, y, w, h = decoy["box"]
+    assert np.median(apart[y : y + h, x : x + w]) < 10
+
+
+def test_a_decoy_does_not_take_the_only_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def one(pixels: np.ndarray, kinds: object, random: object, taken: list[object]) -> object:
+        return None if taken else (255 - pixels, {"edit": "recolor", "box": [0, 0, 9, 9]})
+
+    monkeypatch.setattr(photos, "edited", one)
+    monkeypatch.setattr(photos, "_PATCHES", 1)
+    photo(size=(96, 72)).save(tmp_path / "cat.png")
+    [change] = Photos(folder=str(tmp_path)).make(0).changes
+    assert change["in"] in ("original", "modified")
+
+
+def test_chance_decides_which_picture_is_edited(tmp_path: Path) -> None:
+    pytest.importorskip("cv2")
+    photo(size=(96, 72)).save(tmp_path / "cat.png")
+    edited = set()
+    for seed in (0, 1):
+        made = Photos(folder=str(tmp_path), seed=seed, decoys=0, edits="recolor").make(0)
+        [role, *_] = {change["in"] for change in made.changes}
+        edited.add(role)
+        other = {"original": "modified", "modified": "original"}[role]
+        assert np.abs(pixels(made.pictures[other]) - np.array(photo(size=(96, 72)), int)).mean() < 6
+        assert np.abs(pixels(made.pictures[role]) - np.array(photo(size=(96, 72)), int)).max() > 60
+    assert edited == {"original", "modified"}
 
 
 def test_large_photographs_are_scaled(tmp_path: Path) -> None:
     pytest.importorskip("cv2")
-    photo(size=(900, 300)).save(tmp_path / "cat.png")
-    made = Photos(folder=str(tmp_path), size=300).make(0)
-    assert pixels(made.pictures["modified"]).shape == (100, 300, 3)
+    photo(size=(300, 200)).save(tmp_path / "cat.png")
+    made = Photos(folder=str(tmp_path), size=120).make(0)
+    assert pixels(made.pictures["modified"]).shape == (80, 120, 3)
 
 
 def test_failed_edits_are_skipped_unless_requested(tmp_path: Path) -> None:
@@ -113,14 +143,14 @@ def test_bad_folders_are_refused_before_anything_is_made(
 
 def test_rotated_and_cmyk_photographs_are_converted(tmp_path: Path) -> None:
     pytest.importorskip("cv2")
-    picture = photo()
+    picture = photo(size=(96, 72))
     exif = picture.getexif()
     exif[0x0112] = 6
     picture.save(tmp_path / "a.jpg", exif=exif)
     picture.convert("CMYK").save(tmp_path / "b.jpg")
     generator = Photos(folder=str(tmp_path))
     shapes = [pixels(generator.make(number).pictures["original"]).shape for number in (0, 1)]
-    assert shapes == [(160, 120, 3), (120, 160, 3)]
+    assert shapes == [(96, 72, 3), (72, 96, 3)]
 
 
 def test_wrong_options() -> None:

@@ -34,7 +34,7 @@ class Clevr(Generator):
     denoiser: str = option("", choices=("", "oidn", "filter"), help="oidn, or the built-in filter")
 
     name = "spy/clevr"
-    version = "1"
+    version = "2"
 
     def resolved(self) -> Self:
         return replace(

@@ -1,4 +1,8 @@
-"""`spy/photos`: pairs from a folder of pictures: given pairs, or single pictures edited locally."""
+"""`spy/photos`: pairs from a folder of pictures: given pairs, or single pictures edited locally.
+
+Traces of an edit must not tell a player what differs. So both pictures get a decoy, an edit that they share,
+chance decides which of the two becomes the original, and both are encoded in the same way.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +40,12 @@ class Photos(Generator):
     seed: int = option(0, low=0, help="seed")
     edits: str = option("+".join(EDITS), help="edits of single pictures, joined by +")
     size: int = option(768, low=64, high=4096, help="longest side of edited pictures; larger ones are scaled")
+    decoys: int = option(1, low=0, high=4, help="edits of single pictures that both pictures get")
     keep_failed: bool = option(False, help="keep pairs that are identical or blank")
     licence: str = option("", help="licence of the pictures")
 
     name = "spy/photos"
-    version = "1"
+    version = "2"
 
     def resolved(self) -> Self:
         if not self.folder:
@@ -88,9 +93,14 @@ class Photos(Generator):
 
     def settings(self) -> dict[str, Any]:
         """Not the folder, which means nothing on another machine, but what is in it."""
-        listed = "".join(f"{path.name}\t{path.stat().st_size}\n" for files in self._files for path in files)
+        digest = sha256()
+        for path in (path for files in self._files for path in files):
+            digest.update(f"{path.name}\t{sha256(_contents(path)).hexdigest()}\n".encode())
         rest = {name: value for name, value in super().settings().items() if name != "folder"}
-        return rest | {"files": sha256(listed.encode()).hexdigest()}
+        return rest | {"files": digest.hexdigest()} | self._editor()
+
+    def _editor(self) -> dict[str, str]:
+        return {} if len(self._files[0]) == 2 else {"opencv": opencv().__version__}
 
     def prepare(self) -> str:
         for files in self._files:
@@ -98,9 +108,11 @@ class Photos(Generator):
             if len(sizes) > 1:
                 shown = " and ".join(f"{width}x{height}" for width, height in sorted(sizes))
                 raise BadFile(f"{str(files[0])!r} and {files[1].name!r} have two sizes, {shown}.")
+        count = len(self._files)
+        some = "" if count == 1 else "s"
         if len(self._files[0]) == 2:
-            return f"{len(self._files)} pairs"
-        return f"{len(self._files)} pictures, edited with OpenCV {opencv().__version__}"
+            return f"{count} pair{some}"
+        return f"{count} picture{some}, edited with OpenCV {opencv().__version__}"
 
     def make(self, number: int) -> Made:
         files = self._files[number]
@@ -116,17 +128,36 @@ class Photos(Generator):
         picture = _picture(path)
         if max(picture.width, picture.height) > self.size:
             picture = picture.resized(self.size)
-        original = np.ascontiguousarray(picture.rgb())
-        modified, log = original, list[dict[str, Any]]()
-        if min(original.shape[:2]) >= 64 and not is_blank(original):
-            random = stream(self.seed, "photos", number)
-            for _ in range(_PATCHES):
-                if made := edited(modified, self._edits, random, [each["box"] for each in log]):
-                    modified = made[0]
-                    log.append(made[1])
+        pixels = np.ascontiguousarray(picture.rgb())
+        for decoys in dict.fromkeys((self.decoys, 0)):  # a decoy must not take the only object
+            original, common = self._changed(pixels, decoys, number, [])
+            modified, log = self._changed(original, _PATCHES, number, common)
+            if log:
+                break
         self._check(original, modified)
         pictures = {"original": _jpeg(original), "modified": _jpeg(modified)}
-        return Made(pictures, changes=log, licence=self.licence)
+        swapped = stream(self.seed, "photos", "swap", number).below(2) == 1
+        if swapped:
+            pictures = {"original": pictures["modified"], "modified": pictures["original"]}
+        where = [({"in": "both"}, common), ({"in": "original" if swapped else "modified"}, log)]
+        return Made(
+            pictures, changes=[each | role for role, some in where for each in some], licence=self.licence
+        )
+
+    def _changed(
+        self, pixels: Any, patches: int, number: int, before: Sequence[dict[str, Any]]
+    ) -> tuple[Any, list[dict[str, Any]]]:
+        """The picture with up to so many edits away from those made before, and the new ones."""
+        log = list[dict[str, Any]]()
+        if min(pixels.shape[:2]) < 64 or is_blank(pixels):
+            return pixels, log
+        random = stream(self.seed, "photos", number, len(before))
+        for _ in range(patches):
+            taken = [each["box"] for each in (*before, *log)]
+            if made := edited(pixels, self._edits, random, taken):
+                pixels = made[0]
+                log.append(made[1])
+        return pixels, log
 
     def _check(self, original: Any, modified: Any) -> None:
         if self.keep_failed:
@@ -138,14 +169,20 @@ class Photos(Generator):
 
 
 def _picture(path: Path) -> Picture:
+    data = _contents(path)
     try:
-        if path.stat().st_size > _MAX_FILE:
-            raise BadFile(f"larger than {_MAX_FILE:,} bytes")
-        return decoded(path.read_bytes())
-    except OSError as error:
-        raise BadFile(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+        return decoded(data)
     except BadFile as error:
         raise BadFile(f"{str(path)!r}: {str(error).removesuffix('.')}.") from None
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _MAX_FILE:
+            raise BadFile(f"{str(path)!r}: larger than {_MAX_FILE:,} bytes.")
+        return path.read_bytes()
+    except OSError as error:
+        raise BadFile(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
 
 
 def _jpeg(pixels: Any) -> bytes:

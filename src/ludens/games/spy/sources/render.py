@@ -20,18 +20,18 @@ VARIANTS: Mapping[str, str] = {"cuda": "cuda_ad_rgb", "llvm": "llvm_ad_rgb", "sc
 """Ways to run Mitsuba, fastest first: on an NVIDIA card, compiled by LLVM, plain C++."""
 
 _RGB = {
-    "gray": (87, 87, 87),
-    "red": (173, 35, 35),
+    "gray": (112, 112, 112),
+    "red": (190, 36, 36),
     "blue": (42, 75, 215),
-    "green": (29, 105, 20),
-    "brown": (129, 74, 25),
+    "green": (38, 138, 32),
+    "brown": (140, 80, 28),
     "purple": (129, 38, 192),
     "cyan": (41, 208, 208),
     "yellow": (255, 238, 51),
 }
 _LIGHTS = ((9.6, 20.0), (10.7, 4.0), (14.8, 2.5))
 """Angular radius in degrees and radiance of the key, fill and back light."""
-_FLOOR = 0.45
+_FLOOR = 0.6
 _DEPTH = 4
 _GUIDE_SAMPLES = 4
 _SLACK = 0.02
