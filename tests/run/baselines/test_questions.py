@@ -9,13 +9,22 @@ import pytest
 
 import ludens
 from ludens.agents.prompt import prompt
+from ludens.agents.simple import Constant
 from ludens.core.ask import build_ask
 from ludens.core.config import PlayConfig
+from ludens.core.episode import Episode
 from ludens.core.view import RenderOptions, view_of
 from ludens.models.specs import PromptOptions
-from ludens.run.baselines.questions import OTHER_SEEDS, candidates, content, shared_share
+from ludens.run.baselines.questions import (
+    OTHER_SEEDS,
+    _rewards,
+    candidates,
+    content,
+    fitted,
+    shared_share,
+)
 from ludens.run.baselines.words import Words, blind_words
-from ludens.run.task import suite
+from ludens.run.task import EpisodeResult, mean_of, suite
 from ludens.suites import CATALOGUE
 
 
@@ -44,6 +53,29 @@ def test_the_constant_answers_of_a_matrix_are_tried() -> None:
     cells = [[[state.matrix[r][c] for state in states] for c in range(3)] for r in range(3)]
     usual = json.dumps([[max((0, 1, 2), key=of.count) for of in row] for row in cells])
     assert {empty, usual} <= set(found)
+
+
+def test_one_answer_is_fitted_to_metrics_of_all_boards_together() -> None:
+    """On boards with kings only, a white king everywhere is right in half of the occupied cells."""
+    [task] = [task for task in suite("playground-sweeps").tasks if task.name == "variety/K"]
+    players = fitted(ludens.make(task.game), task, 30)
+    player = players["table: one answer for occupied cells right"]
+    assert isinstance(player, Constant)
+    assert len({code for row in json.loads(player.action) for code in row} - {0}) == 1
+
+
+def test_answers_that_may_not_be_given_are_the_worst() -> None:
+    """Also where less is better: distances of points are at least 0."""
+    distance = mean_of("distance", lambda played: played.episode.facts["far"], higher_is_better=False)
+
+    def far(by: float) -> EpisodeResult:
+        episode = Episode("", 1, {}, 0, {})
+        episode.facts = {"far": by}
+        return EpisodeResult("", episode, ())
+
+    assert _rewards(distance, [{"near": far(0.0), "away": far(50.0), "nonsense": None}]) == [
+        {"near": 1.0, "away": 0.0, "nonsense": 0.0}
+    ]
 
 
 def test_training_seeds_are_no_seeds_of_a_task() -> None:

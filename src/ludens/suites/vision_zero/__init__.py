@@ -12,6 +12,7 @@ paper's reference is the model before training.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ludens.core.errors import BadOption
 from ludens.core.options import option
@@ -63,7 +64,8 @@ class VisionZero(SuiteBuilder):
 
     def _suite(self, name: str, tasks: tuple[Task, ...], published: tuple[Published, ...] = ()) -> Suite:
         about = "Vision-Zero: the spy game against a reference, as all civilians and as the spy."
-        return Suite(name, about, tasks, published, DEVIATIONS)
+        references = Path(__file__).with_name("references.toml")
+        return Suite(name, about, tasks, published, DEVIATIONS, references=references)
 
     def _task(self, name: str, options: str, source: str = FLAT) -> Task:
         if not self.reference and not _described(source):
