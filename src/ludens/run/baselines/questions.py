@@ -123,9 +123,9 @@ def _best_answer(metric: Metric, vocabulary: Sequence[str], results: Results) ->
 
 
 def _rewards(metric: Metric, results: Results) -> list[dict[str, float]] | None:
-    """The reward of every answer to every question, 0 for the worst and those that may not be given, 1 for the
-    best; empty where the metric does not count the question. None if the answer decides whether it counts, or
-    all are worth the same."""
+    """The reward of every answer to every question: 1 for the best, 0 for the worst and those that may not be
+    given; empty where the metric does not count the question. None if the answer decides whether it counts,
+    or all are worth the same."""
     values: list[dict[str, float | None]] = []
     for one in results:
         given = {answer: _value(metric, result) for answer, result in one.items() if result is not None}
