@@ -79,7 +79,7 @@ class ReferenceScores:
             if below:
                 named = "; ".join(map(self._compared, below))
                 count = f"{len(below)} of {len(checked)} tasks"
-                yield f"{row.label} is not above the blind baseline on {count}: {named}."
+                yield f"{row.label} is not significantly above the {BLIND} on {count}: {named}."
 
     def _compared(self, cell: Cell) -> str:
         metric = cell.task.metrics[0]

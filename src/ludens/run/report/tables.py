@@ -136,7 +136,7 @@ def _notes(found: SuiteResults, points: bool, references: ReferenceScores) -> It
     if references.tasks:
         yield (
             f"References, not entrants: the {BLIND} is the best player that never looks, the {UPPER} the "
-            f"best known player; {MARK} marks scores not above the {BLIND}."
+            f"best known player; {MARK} marks scores not significantly above the {BLIND}."
         )
     if points:
         yield "Where all observations were equal there is no interval: their spread is unknown."
