@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from dataclasses import replace
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from ludens.run.report.references import ReferenceScores, all_warnings
 from ludens.run.report.table import Value
 from ludens.run.report.tables import further, scores
 from ludens.run.results import Results, SuiteResults
-from ludens.run.stats import rate
+from ludens.run.stats import Estimate, rate
 from tests.support.reported import SUITE
 
 
@@ -91,6 +92,14 @@ def test_another_seating_is_not_compared(found: SuiteResults) -> None:
     metric = cell.task.metrics[0]
     assert ReferenceScores(found).above(cell, metric) is False
     assert ReferenceScores(found).above(other, metric) is None
+
+
+def test_a_score_that_is_not_known_is_not_compared(found: SuiteResults) -> None:
+    """Some metrics need all questions, such as the exploitability of a policy."""
+    cell = next(row for row in found.rows if row.name == "seer").cells["turns"]
+    metric = cell.task.metrics[0]
+    unknown = replace(cell, metrics={**cell.metrics, metric.name: Estimate(nan, nan, nan, 4, nan)})
+    assert ReferenceScores(found).above(unknown, metric) is None
 
 
 def test_lower_can_be_better(found: SuiteResults) -> None:

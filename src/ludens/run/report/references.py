@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 
 from ludens.run.comparisons import MIN_NONZERO
 from ludens.run.references import BLIND, ROWS, Score, TaskReferences, references_of
@@ -59,6 +60,8 @@ class ReferenceScores:
         if score is None or not cell.episodes or not same:
             return None
         ours = cell.metrics[metric.name]
+        if isnan(ours.mean):
+            return None
         if ours.low == ours.high and ours.n < MIN_NONZERO:  # equal by chance: their spread is unknown
             return False
         gain = ours.mean - score.mean if metric.higher_is_better else score.mean - ours.mean
