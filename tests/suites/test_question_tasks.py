@@ -50,7 +50,7 @@ WIDER = {
     "playground-sweeps: variety/K": (0.30, "boards of kings have three contents, answers thirteen"),
     "playground-sweeps: variety/KQ": (
         0.15,
-        "boards of kings and queens have five contents, answers thirteen",
+        "boards of kings and queens have five contents",
     ),
     "viki: activate": (0.25, "one team is right in a fifth of the scenes, and a guess is one of 41 teams"),
     "viki: plan/out-of-domain": (0.20, "tasks are few, and the usual plan for one is often right"),
