@@ -54,7 +54,7 @@ WIDER = {
     ),
     "viki: activate": (0.25, "one team is right in a fifth of the scenes, and a guess is one of 41 teams"),
     "viki: plan/out-of-domain": (0.20, "tasks are few, and the usual plan for one is often right"),
-    "viki: trace": (0.15, "a path through the middle of the floor is nearer to any other than a random one"),
+    "viki: trace": (0.20, "a path through the middle of the floor is nearer to any other than a random one"),
 }
 """Tasks whose blind baseline may be better than chance by more, and why."""
 

@@ -54,6 +54,14 @@ def test_the_constant_answers_of_a_matrix_are_tried() -> None:
     assert {empty, usual} <= set(found)
 
 
+def test_the_path_in_the_middle_is_tried() -> None:
+    game = ludens.make("viki/trace")
+    states: list[Any] = [game.start(OTHER_SEEDS + n) for n in range(9)]
+    found = [json.loads(answer) for answer in candidates(game, states, "planner")]
+    first = sorted(int(state.truth[0][0][0]) for state in states)
+    assert any(int(answer[0][0][0]) == first[4] for answer in found)
+
+
 def test_one_answer_is_fitted_to_metrics_of_all_boards_together() -> None:
     """On boards with kings only, a king everywhere is right in half of the occupied cells."""
     [task] = [task for task in suite("playground-sweeps").tasks if task.name == "variety/K"]

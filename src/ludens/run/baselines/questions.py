@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isnan
+from statistics import median_low
 
 from ludens.agents.simple import Constant
 from ludens.core.agent import Agent, Ask, Reply
@@ -177,8 +178,8 @@ def candidates(game: Game, states: Sequence[State], seat: str) -> tuple[str, ...
 
 
 def _usual(right: Sequence[str]) -> Iterator[str]:
-    """From answers of one form, such as matrices: the usual number at each place, the usual one but the most
-    frequent of all, and each frequent number everywhere."""
+    """From answers of one form, such as matrices: the usual number at each place, the one in the middle (of
+    coordinates), the usual one but the most frequent of all, and each frequent number everywhere."""
     split = [_TOKEN.findall(answer) for answer in right]
     split = [tokens for tokens in split if len(tokens) == len(split[0])]
     places = [Counter(column) for column in zip(*split, strict=True)]
@@ -187,10 +188,17 @@ def _usual(right: Sequence[str]) -> Iterator[str]:
         return
     most = numbers.most_common(1)[0][0]
     yield "".join(place.most_common(1)[0][0] for place in places)
+    yield "".join(_middle(place) for place in places)
     rest = ([token for token, _ in place.most_common(2) if token != most] for place in places)
     yield "".join((others or [most])[0] for others in rest)
     for number, _ in numbers.most_common(16):
         yield "".join(number if _is_number(next(iter(place))) else next(iter(place)) for place in places)
+
+
+def _middle(place: Counter[str]) -> str:
+    if all(map(_is_number, place)):
+        return str(median_low(int(token) for token in place.elements()))
+    return place.most_common(1)[0][0]
 
 
 def _is_number(token: str) -> bool:
