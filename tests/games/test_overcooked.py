@@ -12,9 +12,11 @@ import ludens
 from ludens.agents import agent
 from ludens.core.errors import BadOption
 from ludens.core.observer import OnStep
+from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES
-from ludens.games.overcooked.cooking import COOK_STEPS, SOUPS, Chef, Pot, Snapshot, opening
+from ludens.games.overcooked.bots import Greedy
+from ludens.games.overcooked.cooking import COOK_STEPS, DISH, ONION, SOUPS, Chef, Pot, Snapshot, opening
 from ludens.games.overcooked.kitchens import kitchen
 from ludens.games.overcooked.rules import SEATS, Frame, Overcooked, OvercookedState
 from ludens.games.overcooked.view import OvercookedView
@@ -340,6 +342,26 @@ def test_a_greedy_chef_and_a_planner_do_not_block_each_other(others: tuple[str, 
         watch = OnStep(lambda event, seen=seen: seen.append(event.state.snapshot))  # type: ignore[misc]
         asyncio.run(play(game, players, seed, observer=watch))
         assert len(set(seen[-10:])) > 1, f"nothing moves at the end with seed {seed}"
+
+
+def _choices(spec: str, made: OvercookedState) -> set[str]:
+    player = agent(spec, made.game).sit(made.game, "chef_0", stream(0, "test"))
+    assert isinstance(player, Greedy)
+    return set(player.choices(made))
+
+
+def test_a_greedy_chef_without_an_errand_steps_anywhere_free_or_waits() -> None:
+    """With a dish at C2 while nothing cooks: a counter, the dish rack and the other chef are around it."""
+    made = state((Chef(RACK_FLOOR, "UP", DISH), AWAY))
+    assert _choices("bot/greedy", made) == {"UP", "STAY"}
+
+
+def test_a_greedy_chef_steps_aside_after_a_collision() -> None:
+    """With an onion at B2 it goes right, below the pot; from B4 the other wants the same cell."""
+    made = state((Chef(6, "RIGHT", ONION), Chef(8, "LEFT")))
+    assert _choices("bot/greedy", made) == {"RIGHT"}
+    assert [chef.cell for chef in after(made, "RIGHT", "LEFT").chefs] == [6, 8]
+    assert _choices("bot/greedy", made) == {"RIGHT", "DOWN", "STAY"}
 
 
 def test_random_openings_are_possible_and_hardly_ever_the_same() -> None:

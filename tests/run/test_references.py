@@ -15,6 +15,7 @@ from ludens.run.references import (
     Score,
     TaskReferences,
     definition,
+    keep_references,
     read_references,
     references_of,
     write_references,
@@ -41,6 +42,13 @@ def test_a_new_measurement_replaces_that_of_the_same_task_only(tmp_path: Path) -
     write_references(file, {"a": reached(TASK, 0.1), "b": reached(TASK, 0.2, "other")})
     write_references(file, {"c": reached(TASK, 0.3)})
     assert {key: one.scores[0].mean for key, one in read_references(file).items()} == {"b": 0.2, "c": 0.3}
+
+
+def test_references_of_tasks_that_are_no_more_are_removed(tmp_path: Path) -> None:
+    file = tmp_path / "references.toml"
+    write_references(file, {"a": reached(TASK, 0.1), "b": reached(TASK, 0.2, "other")})
+    keep_references(file, ["b", "c"])
+    assert list(read_references(file)) == ["b"]
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def baselines(
 ) -> int:
     """Measure blind baselines and upper bounds; scores that are stored already are shown, not measured."""
     from ludens.run.baselines.many import measured, orders, stored
-    from ludens.run.references import write_references
+    from ludens.run.references import keep_references, write_references
 
     at_least("--episodes", episodes, 0)
     at_least("--workers", workers or 1, 1)
@@ -65,6 +65,9 @@ def baselines(
         if order.file is not None and (write or out):
             write_references(order.file, {order.key: result})
         aside(f"{number}/{len(missing)} {order.suite} {order.task}")
+    if all and write and not (tasks or out):
+        for file in {order.file for order in wanted if order.file is not None and order.file.is_file()}:
+            keep_references(file, [order.key for order in wanted if order.file == file])
     _show([known[order] for order in wanted if order in known], suites, json)
     return INCOMPLETE if failed else DONE
 

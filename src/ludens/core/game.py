@@ -32,8 +32,6 @@ class Game(ABC):
     """The game's own bots: name to "module:Class", used as `bot/NAME`."""
     best: ClassVar[str] = ""
     """The spec of the strongest known bot, used as `bot/best`; empty where there is none."""
-    question: ClassVar[bool] = False
-    """Whether an episode is one answer to one question, and `State.solution` knows the right one."""
 
     def __post_init__(self) -> None:
         """Check the options; subclasses that check more call this first."""
@@ -47,6 +45,11 @@ class Game(ABC):
     @abstractmethod
     def start(self, seed: int) -> State:
         """The start state for this seed."""
+
+    @property
+    def question(self) -> bool:
+        """Whether an episode is one answer to one question, and `State.solution` knows the right one."""
+        return False
 
     def view(self, render: RenderOptions, seed: int = 0) -> View:
         """The view of the game; the seed matters only to the theme `random`."""

@@ -7,7 +7,7 @@ share it, and a task whose game, version, seats or rules have changed has none u
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -76,8 +76,6 @@ def definition(task: Task) -> str:
     game = make(task.game)
     seatings = [sorted(seating.items()) for seating in task.seatings]
     metrics, config = sorted(metric.name for metric in task.metrics), asdict(task.config)
-    if config["reasons"] == "full":  # the only way when most scores were measured
-        del config["reasons"]
     whole = [task.game, game.version, game.options, seatings, config, metrics]
     return blake2b(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
 
@@ -122,7 +120,18 @@ def write_references(file: Path, measured: References) -> None:
     known = dict(read_references(file)) if file.is_file() else {}
     named = {(one.suite, one.task) for one in measured.values()}
     kept = {key: one for key, one in known.items() if (one.suite, one.task) not in named}
-    whole = {**kept, **measured}
+    _write(file, {**kept, **measured})
+
+
+def keep_references(file: Path, definitions: Collection[str]) -> None:
+    """Remove the references of all other definitions: of tasks that have changed or are no more."""
+    known = read_references(file)
+    kept = {key: one for key, one in known.items() if key in definitions}
+    if len(kept) < len(known):
+        _write(file, kept)
+
+
+def _write(file: Path, whole: References) -> None:
     ordered = sorted(whole.items(), key=lambda item: (item[1].suite, item[1].task))
     write_atomically(file, (HEADER + "\n".join(_entry(key, one) for key, one in ordered)).encode())
 

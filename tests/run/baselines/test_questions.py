@@ -11,11 +11,19 @@ import ludens
 from ludens.agents.prompt import prompt
 from ludens.core.ask import build_ask
 from ludens.core.config import PlayConfig
+from ludens.core.episode import Episode
 from ludens.core.view import RenderOptions, view_of
 from ludens.models.specs import PromptOptions
-from ludens.run.baselines.questions import OTHER_SEEDS, candidates, content, shared_share
+from ludens.run.baselines import measure
+from ludens.run.baselines.questions import (
+    OTHER_SEEDS,
+    _rewards,
+    candidates,
+    content,
+    shared_share,
+)
 from ludens.run.baselines.words import Words, blind_words
-from ludens.run.task import suite
+from ludens.run.task import EpisodeResult, mean_of, suite
 from ludens.suites import CATALOGUE
 
 
@@ -44,6 +52,38 @@ def test_the_constant_answers_of_a_matrix_are_tried() -> None:
     cells = [[[state.matrix[r][c] for state in states] for c in range(3)] for r in range(3)]
     usual = json.dumps([[max((0, 1, 2), key=of.count) for of in row] for row in cells])
     assert {empty, usual} <= set(found)
+
+
+def test_the_path_in_the_middle_is_tried() -> None:
+    game = ludens.make("viki/trace")
+    states: list[Any] = [game.start(OTHER_SEEDS + n) for n in range(9)]
+    found = [json.loads(answer) for answer in candidates(game, states, "planner")]
+    first = sorted(int(state.truth[0][0][0]) for state in states)
+    assert any(int(answer[0][0][0]) == first[4] for answer in found)
+
+
+def test_one_answer_is_fitted_to_metrics_of_all_boards_together() -> None:
+    """On boards with kings only, a king everywhere is right in half of the occupied cells."""
+    [task] = [task for task in suite("playground-sweeps").tasks if task.name == "variety/K"]
+    [metric] = [metric for metric in task.metrics if metric.name == "occupied cells right"]
+    blind = measure("", task, 30).get("blind", metric)
+    assert blind is not None
+    assert blind.player.startswith("table: one answer")
+    assert blind.low < 0.5 < blind.high + 0.05
+
+
+def test_answers_that_may_not_be_given_are_the_worst() -> None:
+    """Also where less is better: distances of points are at least 0."""
+    distance = mean_of("distance", lambda played: played.episode.facts["far"], higher_is_better=False)
+
+    def far(by: float) -> EpisodeResult:
+        episode = Episode("", 1, {}, 0, {})
+        episode.facts = {"far": by}
+        return EpisodeResult("", episode, ())
+
+    assert _rewards(distance, [{"near": far(0.0), "away": far(50.0), "nonsense": None}]) == [
+        {"near": 1.0, "away": 0.0, "nonsense": 0.0}
+    ]
 
 
 def test_training_seeds_are_no_seeds_of_a_task() -> None:

@@ -6,18 +6,28 @@ import csv
 import io
 import json
 from dataclasses import replace
+from math import nan
 from pathlib import Path
 
 import pytest
 
-from ludens.run.references import BLIND, UPPER, Kind, Score, TaskReferences, definition, write_references
+from ludens.run.references import (
+    BLIND,
+    UPPER,
+    Kind,
+    Score,
+    TaskReferences,
+    definition,
+    read_references,
+    write_references,
+)
 from ludens.run.report import render
 from ludens.run.report.charts import bar_charts, radar_chart
 from ludens.run.report.references import ReferenceScores, all_warnings
 from ludens.run.report.table import Value
 from ludens.run.report.tables import further, scores
 from ludens.run.results import Results, SuiteResults
-from ludens.run.stats import rate
+from ludens.run.stats import Estimate, rate
 from tests.support.reported import SUITE
 
 
@@ -91,6 +101,28 @@ def test_another_seating_is_not_compared(found: SuiteResults) -> None:
     metric = cell.task.metrics[0]
     assert ReferenceScores(found).above(cell, metric) is False
     assert ReferenceScores(found).above(other, metric) is None
+
+
+def test_references_are_explained_where_there_are_some(found: SuiteResults) -> None:
+    """Of the tasks that were played: another task of the suite may be measured."""
+    assert any(note.startswith("References") for note in scores(found).notes)
+    measured = dict(read_references(file) if (file := found.suite.references) else {})
+    del measured[definition(found.tasks["see"])]
+    played = {"see": found.tasks["see"]}
+    rows = tuple(replace(row, cells={k: v for k, v in row.cells.items() if k == "see"}) for row in found.rows)
+    assert file is not None
+    other = file.with_name("others.toml")
+    write_references(other, measured)
+    few = replace(found, suite=replace(found.suite, references=other), tasks=played, rows=rows)
+    assert not any(note.startswith("References") for note in scores(few).notes)
+
+
+def test_a_score_that_is_not_known_is_not_compared(found: SuiteResults) -> None:
+    """Some metrics need all questions, such as the exploitability of a policy."""
+    cell = next(row for row in found.rows if row.name == "seer").cells["turns"]
+    metric = cell.task.metrics[0]
+    unknown = replace(cell, metrics={**cell.metrics, metric.name: Estimate(nan, nan, nan, 4, nan)})
+    assert ReferenceScores(found).above(unknown, metric) is None
 
 
 def test_lower_can_be_better(found: SuiteResults) -> None:

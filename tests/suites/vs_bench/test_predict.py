@@ -9,10 +9,12 @@ import pytest
 from ludens.agents import agent
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
+from ludens.core.random import stream
 from ludens.core.view import RenderOptions
 from ludens.loop import play
-from ludens.suites.vs_bench.predict import SEAT, Predict
+from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
 from ludens.suites.vs_bench.recipes import RECIPES
+from ludens.suites.vs_bench.samples import Decision, game_of, sample_of
 from ludens.testing import check_game
 from tests.support.players import Scripted
 
@@ -45,11 +47,28 @@ def test_lots_of_the_target_are_not_known_to_who_knows_its_strategy() -> None:
     assert 5 < len(wrong) < 30
 
 
-@pytest.mark.slow
+def _opening() -> Prediction:
+    """The first move of a game of Breakthrough, made by hand: samples of searching players take long."""
+    start = game_of("breakthrough").start(0)
+    [target] = start.to_act
+    move = start.legal(target).first
+    return Prediction(sample_of("breakthrough", Decision(0, move, start, move), target, ""))
+
+
 def test_a_refusal_does_not_list_the_moves_that_are_not_listed() -> None:
-    state = Predict(game="breakthrough").start(0)
+    state = _opening()
     assert state.refusal(SEAT, "a1a8") == f"{state.sample.target} cannot do 'a1a8' now."
     assert state.refusal(SEAT, state.sample.done) is None
+
+
+def test_who_guesses_does_not_know_the_moves_that_are_not_listed() -> None:
+    state, view = _opening(), Predict(game="breakthrough").view(RenderOptions())
+    guesses = {view.guess(state, SEAT, stream(number, "test")) for number in range(40)}
+    assert not guesses <= set(state.sample.options)
+    paper = Predict(game="breakthrough", rule="paper").view(RenderOptions())
+    assert {paper.guess(state, SEAT, stream(number, "test")) for number in range(40)} <= set(
+        state.sample.options
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if name not in DEAR])

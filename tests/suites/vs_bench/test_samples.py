@@ -238,7 +238,7 @@ def test_hanabis_options_tell_the_observer_nothing_about_its_own_cards() -> None
     assert seen > 10, "other hands would have told the observer something by their legal hints"
 
 
-@pytest.mark.parametrize("name", ["kuhn_poker", *GRIDS])
+@pytest.mark.parametrize("name", ["kuhn_poker", "coin_dilemma", "monster_hunt"])
 def test_guessing_and_knowing_are_as_good_as_the_docs_say(name: str) -> None:
     """Who does not look is no better than chance, who knows the target's strategy is right."""
     samples = [sample(name, number) for number in range(400)]
@@ -256,7 +256,7 @@ def test_guessing_and_knowing_are_as_good_as_the_docs_say(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["hanabi", "overcooked", "pong"])
+@pytest.mark.parametrize("name", ["hanabi", "overcooked", "pong", "battle_of_colors"])
 def test_guessing_and_knowing_are_as_good_as_the_docs_say_in_slow_games(name: str) -> None:
     test_guessing_and_knowing_are_as_good_as_the_docs_say(name)
 

@@ -47,6 +47,7 @@ class Spy(Game):
         "blunt": "ludens.games.spy.bots:Blunt",
         "vague": "ludens.games.spy.bots:Vague",
         "clever": "ludens.games.spy.bots:Clever",
+        "blind": "ludens.games.spy.blind:Blind",
     }
 
     civilians: int = option(4, low=2, high=12, help="players who share one picture; the spy is one more")

@@ -27,6 +27,7 @@ class Level(Game):
 
     seats = (SEAT,)
     best = "bot/oracle"
+    question = True
 
     look: str = option("map", choices=LOOKS, help="the kitchen from above, or rendered camera pictures")
     split: str = option("id", choices=SPLITS, help=SPLIT_HELP)

@@ -42,6 +42,11 @@ class Plan(Level):
         """The rule set: that of the released checker for released data."""
         return "released" if self.data else "default"
 
+    @property
+    def question(self) -> bool:  # type: ignore[override]
+        """With feedback there are several answers."""
+        return not self.feedback
+
     def start(self, seed: int) -> Planning:
         return Planning(self, self.shown(seed))
 

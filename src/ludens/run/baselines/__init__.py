@@ -83,9 +83,10 @@ def blind_players(task: Task, training: int) -> Mapping[str, Agent]:
     start = game.start(task.first_seed)
     legal = start.legal(start.to_act[0])
     guesses = type(view_of(game, RenderOptions(), 0)).guess is not View.guess
-    names = ["bot/guess"] if legal.is_text or guesses or not task.config.listed else []
+    names = []
     if task.config.listed:
         names += ["bot/first"] if legal.is_text else ["bot/random", "bot/first"]
+    names += ["bot/guess"] if legal.is_text or guesses or not task.config.listed else []
     names += ["bot/blind"] if "blind" in game.bots else []
     players: dict[str, Agent] = {name: agent(name, game) for name in names}
     if game.question:

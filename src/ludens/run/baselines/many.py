@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -70,7 +70,7 @@ def measured(wanted: Sequence[Order], workers: int) -> Iterator[tuple[Order, Tas
         try:
             while running:
                 for done in wait(running, return_when=FIRST_COMPLETED).done:
-                    yield running.pop(done), done.result()
+                    yield running.pop(done), _result(done)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -81,6 +81,15 @@ def _measured(order: Order) -> TaskReferences | str:
         return measure(order.suite, _task(order), order.episodes)
     except UsageError as error:
         return str(error)
+    except Exception as error:  # a bug in one game must not lose the scores of the others
+        return f"{type(error).__name__}: {error}"
+
+
+def _result(done: Future[TaskReferences | str]) -> TaskReferences | str:
+    try:
+        return done.result()
+    except BrokenExecutor:
+        return "a process ended unexpectedly; run the command again for what is missing."
 
 
 def _task(order: Order) -> Task:

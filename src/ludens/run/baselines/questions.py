@@ -6,7 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, isnan
+from statistics import median_low
 
+from ludens.agents.simple import Constant
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move
@@ -69,21 +72,30 @@ def words_of(game: Game, state: State, seat: str, config: PlayConfig, vocabulary
     return Words(text, tuple(legal) if listed else tuple(vocabulary), listed)
 
 
-def fitted(game: Game, task: Task, count: int) -> dict[str, Fitted]:
-    """Players by name, fitted on questions of other seeds: one for each metric that single answers decide."""
+def fitted(game: Game, task: Task, count: int) -> dict[str, Agent]:
+    """Players by name, fitted on questions of other seeds: one for each metric."""
     [seat] = game.seats
     states = [game.start(OTHER_SEEDS + number) for number in range(count)]
     listed = task.config.listed and not states[0].legal(seat).is_text
     vocabulary = () if listed else candidates(game, states, seat)
     asked = [words_of(game, state, seat, task.config, vocabulary) for state in states]
-    players: dict[str, Fitted] = {}
+    results = [
+        {answer: _answered(game, state, seat, answer) for answer in words.answers}
+        for state, words in zip(states, asked, strict=True)
+    ]
+    players: dict[str, Agent] = {}
     tried: list[list[dict[str, float]]] = []
-    for metric, rewards in _rewards(game, task, states, asked).items():
-        if rewards in tried:  # two names of one number
+    for metric in task.metrics:
+        aim = "" if metric == task.metrics[0] else f" for {metric.name}"
+        if not metric.paired:
+            if vocabulary:
+                players[f"table: one answer{aim}"] = Constant(_best_answer(metric, vocabulary, results))
+            continue
+        rewards = _rewards(metric, results)
+        if rewards is None or rewards in tried:  # two names of one number
             continue
         tried.append(rewards)
-        table = best_table([Example(w, r) for w, r in zip(asked, rewards, strict=True)])
-        aim = "" if metric == task.metrics[0].name else f" for {metric}"
+        table = best_table([Example(w, r) for w, r in zip(asked, rewards, strict=True) if r])
         players[f"table: {table.name}{aim}"] = Fitted(table, vocabulary, task.config)
     return players
 
@@ -96,25 +108,40 @@ def best_table(examples: Sequence[Example]) -> Table:
     return next(table for table, score in zip(made, scores, strict=True) if score >= max(scores) - 1e-9)
 
 
-def _rewards(
-    game: Game, task: Task, states: Sequence[State], asked: Sequence[Words]
-) -> dict[str, list[dict[str, float]]]:
-    """For each metric, the reward of every answer to every question, 0 for the worst and 1 for the best."""
-    [seat] = game.seats
-    metrics = {metric.name: metric for metric in task.metrics if metric.paired}
-    values: dict[str, list[dict[str, float]]] = {name: [] for name in metrics}
-    for state, words in zip(states, asked, strict=True):
-        for one in values.values():
-            one.append({})
-        for answer in words.answers:
-            result = _answered(game, state, seat, answer)
-            for name, metric in list(metrics.items()):
-                value = _value(metric, result)
-                if value is None:  # counts some episodes only
-                    del metrics[name], values[name]
-                else:
-                    values[name][-1][answer] = value
-    return {name: scaled for name, one in values.items() if (scaled := _scaled(one)) is not None}
+Results = Sequence[Mapping[str, EpisodeResult | None]]
+"""For every question, the episode of each answer; None if it may not be given."""
+
+
+def _best_answer(metric: Metric, vocabulary: Sequence[str], results: Results) -> str:
+    """The answer that is best if it is always given, by a metric of all episodes together."""
+    sign = 1 if metric.higher_is_better else -1
+
+    def score(answer: str) -> float:
+        mean = metric.estimate([found for one in results if (found := one[answer]) is not None]).mean
+        return -inf if isnan(mean) else sign * mean
+
+    return max(vocabulary, key=score)
+
+
+def _rewards(metric: Metric, results: Results) -> list[dict[str, float]] | None:
+    """The reward of every answer to every question: 1 for the best, 0 for the worst and those that may not be
+    given; empty where the metric does not count the question. None if the answer decides whether it counts,
+    or all are worth the same."""
+    values: list[dict[str, float | None]] = []
+    for one in results:
+        given = {answer: _value(metric, result) for answer, result in one.items() if result is not None}
+        counts = {value is not None for value in given.values()}
+        if len(counts) > 1:
+            return None
+        values.append({} if counts == {False} else {answer: given.get(answer) for answer in one})
+    known = {value for one in values for value in one.values() if value is not None}
+    if len(known) < 2:
+        return None
+    low, high = min(known), max(known)
+    return [
+        {answer: 0.0 if value is None else (value - low) / (high - low) for answer, value in one.items()}
+        for one in values
+    ]
 
 
 def _answered(game: Game, state: State, seat: str, answer: str) -> EpisodeResult | None:
@@ -131,21 +158,11 @@ def _answered(game: Game, state: State, seat: str, answer: str) -> EpisodeResult
     return EpisodeResult("", episode, (seat,))
 
 
-def _value(metric: Metric, result: EpisodeResult | None) -> float | None:
-    if result is None:
-        return 0.0
+def _value(metric: Metric, result: EpisodeResult) -> float | None:
     value = metric.value(result)
     if not isinstance(value, int | float):
         return None
     return float(value) if metric.higher_is_better else -float(value)
-
-
-def _scaled(values: Sequence[Mapping[str, float]]) -> list[dict[str, float]] | None:
-    known = [value for one in values for value in one.values()]
-    low, high = min(known), max(known)
-    if low == high:
-        return None
-    return [{answer: (value - low) / (high - low) for answer, value in one.items()} for one in values]
 
 
 def candidates(game: Game, states: Sequence[State], seat: str) -> tuple[str, ...]:
@@ -161,8 +178,8 @@ def candidates(game: Game, states: Sequence[State], seat: str) -> tuple[str, ...
 
 
 def _usual(right: Sequence[str]) -> Iterator[str]:
-    """From answers of one form, such as matrices: the usual number at each place, the usual one but the most
-    frequent of all, and each frequent number everywhere."""
+    """From answers of one form, such as matrices: the usual number at each place, the one in the middle (of
+    coordinates), the usual one but the most frequent of all, and each frequent number everywhere."""
     split = [_TOKEN.findall(answer) for answer in right]
     split = [tokens for tokens in split if len(tokens) == len(split[0])]
     places = [Counter(column) for column in zip(*split, strict=True)]
@@ -171,10 +188,17 @@ def _usual(right: Sequence[str]) -> Iterator[str]:
         return
     most = numbers.most_common(1)[0][0]
     yield "".join(place.most_common(1)[0][0] for place in places)
+    yield "".join(_middle(place) for place in places)
     rest = ([token for token, _ in place.most_common(2) if token != most] for place in places)
     yield "".join((others or [most])[0] for others in rest)
     for number, _ in numbers.most_common(16):
         yield "".join(number if _is_number(next(iter(place))) else next(iter(place)) for place in places)
+
+
+def _middle(place: Counter[str]) -> str:
+    if all(map(_is_number, place)):
+        return str(median_low(int(token) for token in place.elements()))
+    return place.most_common(1)[0][0]
 
 
 def _is_number(token: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 
 from ludens.run.cells import Cell
 from ludens.run.comparisons import MIN_NONZERO
@@ -60,6 +61,8 @@ class ReferenceScores:
         if score is None or not cell.episodes or not same:
             return None
         ours = cell.metrics[metric.name]
+        if isnan(ours.mean):
+            return None
         if ours.low == ours.high and ours.n < MIN_NONZERO:  # equal by chance: their spread is unknown
             return False
         gain = ours.mean - score.mean if metric.higher_is_better else score.mean - ours.mean
@@ -80,7 +83,7 @@ class ReferenceScores:
             if below:
                 named = "; ".join(map(self._compared, below))
                 count = f"{len(below)} of {len(checked)} tasks"
-                yield f"{row.label} is not above the blind baseline on {count}: {named}."
+                yield f"{row.label} is not significantly above the {BLIND} on {count}: {named}."
 
     def _compared(self, cell: Cell) -> str:
         metric = cell.task.metrics[0]

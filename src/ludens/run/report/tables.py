@@ -151,10 +151,10 @@ def _seen(row: Row, references: ReferenceScores) -> str:
 
 def _notes(found: SuiteResults, points: bool, references: ReferenceScores) -> Iterator[str]:
     yield "Brackets contain 95% intervals."
-    if references.tasks:
+    if references.tasks.keys() & found.tasks.keys():
         yield (
             f"References, not entrants: the {BLIND} is the best player that never looks, the {UPPER} the "
-            f"best known player; {MARK} marks scores not above the {BLIND}."
+            f"best known player; {MARK} marks scores not significantly above the {BLIND}."
         )
     if points:
         yield "Where all observations were equal there is no interval: their spread is unknown."

@@ -17,7 +17,8 @@ ONE_TRY = PlayConfig(retries=0)
 EPISODES = 500
 WEIGHTS = {"plan/in-domain": 0.596, "plan/out-of-domain": 0.404}
 """Shares of the paper's 3,018 test samples of level 2."""
-_FILE = Path(__file__).parent / "published.toml"
+_FILE = Path(__file__).with_name("published.toml")
+_REFERENCES = Path(__file__).with_name("references.toml")
 
 
 def _task(name: str, game: str, metrics: tuple[Metric, ...], seats: tuple[str, ...] = ("planner",)) -> Task:
@@ -75,6 +76,7 @@ class Viki(SuiteBuilder):
             published=read_published(_FILE, "VIKI, table 2"),
             deviations=DEVIATIONS,
             summaries=(average,) if self.look == "map" else (),
+            references=_REFERENCES,
         )
 
     def _released(self) -> tuple[Task, ...]:

@@ -156,6 +156,12 @@ class PredictView(View):
         )
         return "\n\n".join(filter(None, parts))
 
+    def guess(self, state: Prediction, seat: str, random: Stream) -> str:
+        """Where the actions are not listed, one that can be named."""
+        if self._recipe.listed:
+            return super().guess(state, seat, random)
+        return self._watched.guess(state.sample.state, state.sample.observer, random)
+
     def format(self, state: Prediction, seat: str) -> ActionFormat:
         return ActionFormat("Prediction")
 

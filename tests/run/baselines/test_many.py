@@ -1,0 +1,41 @@
+"""Measuring many tasks: one that fails does not lose the others."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+
+import pytest
+
+from ludens.run.baselines import many
+from ludens.run.references import TaskReferences
+from ludens.run.task import Task, suite
+
+DEMO = {"demo": suite("demo")}
+
+
+def test_a_bug_in_one_game_does_not_lose_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def measure(name: str, task: Task, episodes: int) -> TaskReferences:
+        if task.name == "perceive":
+            raise ZeroDivisionError("division by zero")
+        return TaskReferences(name, task.name, task.game, 1, episodes, ())
+
+    monkeypatch.setattr(many, "measure", measure)
+    wanted = many.orders(DEMO, ["perceive", "wire"], 4)
+    found = {order.task: result for order, result in many.measured(wanted, 1)}
+    assert found["perceive"] == "ZeroDivisionError: division by zero"
+    assert isinstance(found["wire"], TaskReferences)
+
+
+def test_a_process_that_ended_is_said() -> None:
+    ended: Future[TaskReferences | str] = Future()
+    ended.set_exception(BrokenProcessPool("a child process terminated abruptly"))
+    said = many._result(ended)
+    assert isinstance(said, str)
+    assert "run the command again" in said
+
+
+def test_a_definition_of_several_suites_is_measured_once() -> None:
+    both = {name: suite(name) for name in ("playground-mini", "playground")}
+    [order] = many.orders(both, ["qa/chess"])
+    assert (order.task, order.episodes) == ("qa/chess", 400)
