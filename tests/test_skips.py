@@ -45,7 +45,14 @@ def test_missing_package_fails_the_session(test: str, args: str, tmp_path: Path)
     assert run_pytest(tmp_path, test, args=args).returncode in (0, 5)
 
 
-@pytest.mark.parametrize("reason", ["slow: runs with --slow", "LUDENS_OVERCOOKED_PYTHON is not set"])
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "slow: runs with --slow",
+        "LUDENS_OVERCOOKED_PYTHON is not set",
+        "Chromium is not installed: apt-get install chromium",
+    ],
+)
 def test_allowed_skips(reason: str, tmp_path: Path) -> None:
     assert run_pytest(tmp_path, TEST.format(reason=reason), LUDENS_NO_SKIPS="1").returncode == 0
 

@@ -20,10 +20,10 @@ CATALOGUES.update(
     {
         "ludens.games": ("ludens.games:CATALOGUE", "ludens.suites:GAMES"),
         "ludens.agents": ("ludens.agents:CATALOGUE",),
-        "ludens.models": ("ludens.models:CATALOGUE",),
+        "ludens.models": ("ludens.models:CATALOGUE", "ludens.train:MODELS"),
         "ludens.suites": ("ludens.suites:CATALOGUE",),
         "ludens.datasets": ("ludens.suites:DATASETS",),
-        "ludens.pictures": ("ludens.games.spy.sources:CATALOGUE",),
+        "ludens.pictures": ("ludens.games.spy.sources:CATALOGUE", "ludens.games.viki.camera:CATALOGUE"),
     }
 )
 

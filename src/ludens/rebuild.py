@@ -35,6 +35,7 @@ class Sample:
     options: PromptOptions
     reward: float | None
     """What the move earned; None in a step that was cut short."""
+    game: str
     model: bool
     """Whether a model replied. The completion of a bot or a person is its action in the asked format."""
 
@@ -109,7 +110,17 @@ class _Rebuilt:
         for attempt in move.tries or [Try(move.action)]:
             own = model or not (attempt.verdict == "ok" and attempt.text == move.action)
             completion = attempt.text if own else ask.format.write(move.action)
-            yield Sample(prompt(ask, options), completion, move, attempt, ask, options, reward, model)
+            yield Sample(
+                prompt(ask, options),
+                completion,
+                move,
+                attempt,
+                ask,
+                options,
+                reward,
+                self._episode.game,
+                model,
+            )
             ask = ask.again(attempt.text, attempt.reason)
         history.add(Exchange(move.step, ask.observation, move.said, bool(ask.observation.images)))
 

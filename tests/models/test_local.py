@@ -188,7 +188,7 @@ def test_spec_has_only_options_that_affect_answers() -> None:
 def gaps(network: Any, processor: Any, request: Request, tokens: Tokens, **wrong: Any) -> float:
     """The largest difference between recorded log-probabilities and those of a forward pass."""
     temperature = wrong.get("temperature", tokens.temperature)
-    conversation = local_module._conversation(request)
+    conversation = local_module.conversation(request)
     inputs = processor.apply_chat_template(
         [conversation], add_generation_prompt=True, tokenize=True, return_dict=True, return_tensors="pt"
     )

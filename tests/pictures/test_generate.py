@@ -113,7 +113,7 @@ def test_a_killed_command_continues(tmp_path: Path) -> None:
 def test_counts_are_checked() -> None:
     assert checked_count(5) == 5
     for wrong in (0, -1, 10_000_000):
-        with pytest.raises(BadOption, match="--pairs must be 1 to 1000000"):
+        with pytest.raises(BadOption, match="1 to 1000000"):
             checked_count(wrong)
 
 

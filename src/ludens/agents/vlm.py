@@ -49,9 +49,11 @@ class Vlm(Agent):
         return self.options.history()
 
     async def act(self, ask: Ask) -> Reply:
-        answer = await self.model.answer(Request(prompt(ask, self.options), sample=ask.sample))
+        messages = prompt(ask, self.options)
+        request = Request(messages, sample=ask.sample, ask=ask, game=self.game.name)
+        answer = await self.model.answer(request)
         finish = "" if answer.finish == "stop" else answer.finish
-        reply = Reply(answer.text, None, answer.usage, finish, answer.reasoning)
+        reply = Reply(answer.text, None, answer.usage, finish, answer.reasoning, answer.tokens)
         if answer.finish == "filtered":
             # The text, if any, is the filter's: where messages are free it must not become one.
             filtered = Unreadable("a content filter blocked the reply.")

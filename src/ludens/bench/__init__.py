@@ -23,7 +23,9 @@ BENCHES: dict[str, str] = {
     "runs": "ludens.bench.runs:rows",
     "scenes": "ludens.bench.scenes:rows",
     "spy": "ludens.bench.spy:rows",
+    "viki": "ludens.bench.viki:rows",
     "vs-bench": "ludens.bench.vs_bench:rows",
+    "web": "ludens.bench.web:rows",
 }
 """Name to "module:function"; the first line of the function's docstring says what is measured."""
 

@@ -113,7 +113,7 @@ def measure(suite: str, spec: str, concurrency: int, workers: int = 0) -> dict[s
         "fallbacks": ending.progress.fallbacks,
         "wall": wall,
         "cpu": _cpu() - before - start_up,
-        "megabytes": _megabytes(resource.RUSAGE_SELF) + workers * _megabytes(resource.RUSAGE_CHILDREN),
+        "megabytes": memory_used() + workers * memory_used(resource.RUSAGE_CHILDREN),
     }
 
 
@@ -152,8 +152,8 @@ def _cpu() -> float:
     return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, both))
 
 
-def _megabytes(who: int) -> float:
-    """Peak memory of this process, or of its largest child."""
+def memory_used(who: int = resource.RUSAGE_SELF) -> float:
+    """Peak memory in MB of this process, or of its largest child."""
     status = Path("/proc/self/status")
     if who == resource.RUSAGE_SELF and status.exists():  # ru_maxrss includes the parent's memory before exec
         [line] = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]

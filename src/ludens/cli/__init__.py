@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ludens.cli.data:data",
         "Build a dataset or a picture set; export and import picture sets.",
     ),
+    "train": ("ludens.cli.train:train", "Train a model by playing, as a recipe says."),
     "models": (
         "ludens.cli.models:models",
         "List model providers; `models test SPEC` tests one.",

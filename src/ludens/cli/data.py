@@ -24,7 +24,7 @@ def data(
     name: Annotated[
         str,
         Parameter(
-            help="SUITE/GAME, for example vs-bench/hanabi; spy/clevr, spy/chart or spy/photos; "
+            help="SUITE/GAME, for example vs-bench/hanabi; spy/clevr, spy/chart, spy/photos or viki; "
             "or export, import, check, list."
         ),
     ],
@@ -36,7 +36,10 @@ def data(
         Parameter(help="Output folder; must be empty or not exist. Picture sets have a default."),
     ] = None,
     n: Annotated[
-        Whole, Parameter(name=["-n", "--samples", "--pairs"], help="Number of samples or pairs.")
+        Whole,
+        Parameter(
+            name=["-n", "--samples", "--pairs", "--scenes"], help="Number of samples, pairs or scenes."
+        ),
     ] = 400,
     seed: Annotated[Whole, Parameter(help="Random seed; the same seed gives the same bytes.")] = 0,
     from_: Annotated[
@@ -62,18 +65,18 @@ def data(
 
     ludens data vs-bench/hanabi --out DIR    questions
     ludens data spy/clevr --pairs 2000       picture set; run again to continue after an interruption
+    ludens data viki --scenes 100            kitchens through cameras; viki/plan are questions
     ludens data export SET --out DIR         picture set as Parquet for Hugging Face datasets
     ludens data import DIR                   and back
     ludens data check SET                    read and verify every file
     ludens data list                         picture sets that are found by name
     """
     from ludens.cli import picture_sets
-    from ludens.pictures.generate import GENERATORS
 
     if name in _ACTIONS:
         return _act(name, what, out, json)
     picture_sets.no_second(what, name)
-    if name.partition("/")[0] in {known.partition("/")[0] for known in GENERATORS.names()}:
+    if _makes_pictures(name):
         given: dict[str, Any] = {"seed": seed, **pairs(options, "--option", "samples=16")}
         given |= {} if change is None else {"change": change}
         given |= {} if from_ is None else {"folder": str(from_)}
@@ -84,6 +87,16 @@ def data(
     if out is None:
         raise BadOption("missing option --out.")
     return _questions(name, n, seed, from_, render_options(theme, size), out, json)
+
+
+def _makes_pictures(name: str) -> bool:
+    """Whether a name is that of a picture set, or looks like one."""
+    from ludens.pictures.generate import GENERATORS
+    from ludens.run.dataset import DATASETS
+
+    first, known = name.partition("/")[0], GENERATORS.names()
+    alike = first in {one.partition("/")[0] for one in known} and first not in DATASETS.names()
+    return name in known or alike
 
 
 _ACTIONS = ("check", "export", "import", "list")

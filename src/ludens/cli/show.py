@@ -26,8 +26,6 @@ from ludens.core.plain import harmless
 
 if TYPE_CHECKING:
     from ludens.core.ask import Ask
-    from ludens.core.game import Game
-    from ludens.core.state import State
     from ludens.core.view import Picture
 
 _JPEG = (".jpg", ".jpeg")
@@ -58,6 +56,7 @@ def show(
     from ludens.core.ask import build_ask
     from ludens.core.config import PlayConfig
     from ludens.core.view import view_of
+    from ludens.core.wander import wander
 
     state, walked = wander(made, seed, moves)
     looker = seat or (state.to_act or made.seats)[0]
@@ -90,19 +89,6 @@ def show(
         json_out(told)
     else:
         _print(told, moves)
-
-
-def wander(game: Game, seed: int, moves: int) -> tuple[State, list[dict[str, str]]]:
-    """Make random legal moves from the start, fewer when the game ends before; free texts stay empty."""
-    from ludens.core.random import stream
-
-    state, random = game.start(seed), stream(seed, "show")
-    made: list[dict[str, str]] = []
-    while state.to_act and len(made) < moves:
-        actions = {seat: state.legal(seat).sample(random) for seat in state.to_act}
-        state.apply(actions)
-        made.append(actions)
-    return state, made
 
 
 def _reply(ask: Ask, acts: bool) -> dict[str, Any]:

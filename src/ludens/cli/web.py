@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -74,9 +75,9 @@ async def _serve(settings: Settings, port: int, open_page: bool) -> None:
         try:
             await site.start()
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise BadFile(f"cannot listen on {access.host} port {port}: {reason}.") from None
-        address = _address(access.names[0] if access.names else access.host, runner.addresses[0][1])
+            reason = os.strerror(error.errno).lower() if error.errno else str(error)
+            raise BadFile(f"cannot listen on {access.host}, port {port}: {reason}.") from None
+        address = _address(access.public_name, runner.addresses[0][1])
         mine = f"{address}/?token={access.organiser}"
         print(f"Ludens is at {mine}", flush=True)
         if access.token:

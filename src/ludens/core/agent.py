@@ -6,7 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ludens.core.ask import Ask, History
 from ludens.core.game import Game
@@ -34,6 +34,8 @@ class Reply:
     """Why the text ended, where it matters: `length`, `filtered`, `refused`."""
     reasoning: str = ""
     """What the model thought before answering, where the provider shows it."""
+    tokens: Any = field(default=None, repr=False, compare=False)
+    """The tokens fed and sampled (`ludens.models.Tokens`), where the model runs in this process."""
 
     def __post_init__(self) -> None:
         self.text = self.text or self.action or ""

@@ -68,6 +68,8 @@ class Observation:
     """The text twin: what the pictures show, in words. Empty when only pictures are shown."""
     notes: str = ""
     """Text for every modality: conversation, feedback, private facts."""
+    brief: str = ""
+    """The notes in short, without instructions, for small models that learn a game by playing it."""
 
 
 class View(ABC):
@@ -116,6 +118,10 @@ class View(ABC):
         """Text shown to the seat in every modality."""
         return ""
 
+    def brief(self, state: Any, seat: str) -> str | None:
+        """The notes without instructions, for small models; None where they are the notes themselves."""
+        return None
+
     def offers(self, seat: str) -> Literal["image", "text", "both"]:
         """What an agent with `sees = "offered"` is shown."""
         return "image"
@@ -158,10 +164,12 @@ class View(ABC):
             return Observation()
         shown = self.offers(seat) if sees == "offered" else sees
         twin = shown == "text" or (shown == "both" and self.has_text)
+        notes, brief = self.notes(state, seat), self.brief(state, seat)
         return Observation(
             images=self.images(state, seat) if shown in ("image", "both") else (),
             text=self.text(state, seat) if twin else "",
-            notes=self.notes(state, seat),
+            notes=notes,
+            brief=notes if brief is None else brief,
         )
 
 

@@ -33,4 +33,9 @@ CATALOGUE = {
     "comma/password": "ludens.games.comma.password.rules:Password",
     "comma/atm": "ludens.games.comma.atm.rules:Atm",
     "comma/telehealth": "ludens.games.comma.telehealth.rules:Telehealth",
+    "viki/activate": "ludens.games.viki.activate:Activate",
+    "viki/plan": "ludens.games.viki.plan:Plan",
+    "viki/trace": "ludens.games.viki.trace:Trace",
+    "viki/act": "ludens.games.viki.act:Act",
+    "viki/team": "ludens.games.viki.team:Team",
 }

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import orjson
 
+from ludens.core.ask import Ask
 from ludens.core.episode import Usage
 from ludens.core.options import option
 from ludens.core.view import Picture
@@ -65,6 +66,10 @@ class Request:
     sampling: Sampling = Sampling()
     sample: int = 0
     """Distinguishes several answers to the same conversation: equal requests may share a cached answer."""
+    ask: Ask | None = field(default=None, repr=False, compare=False)
+    """The question that the messages put into words, for models that are not prompted in words."""
+    game: str = ""
+    """The name of the game it is asked in."""
     want_tokens: bool = False
     """Whether `Answer.tokens` is needed; only models in this process can provide it."""
 
@@ -98,6 +103,8 @@ class Tokens:
     """By which the logits were divided."""
     suppressed: tuple[int, ...]
     """Ids whose probability was set to zero: placeholders of pictures."""
+    pictures: Sequence[Picture] = ()
+    """The pictures fed, in the order of their placeholders."""
 
 
 @dataclass(slots=True)

@@ -171,7 +171,7 @@ class LocalModel(Model):
         model, processor = self._load()
         started = perf_counter()
         inputs = processor.apply_chat_template(
-            [_conversation(item.request) for item in items],
+            [conversation(item.request) for item in items],
             add_generation_prompt=True,
             tokenize=True,
             return_dict=True,
@@ -206,7 +206,8 @@ class LocalModel(Model):
             answer = Answer(text, "stop" if complete else "length", usage, self.path, ms)
             if exact and logprobs is not None:
                 drawn, values = row[:length], logprobs[place][:length]
-                answer.tokens = Tokens(prompt, drawn, values, exact.temperature, exact.suppressed)
+                pictures = items[place].request.pictures
+                answer.tokens = Tokens(prompt, drawn, values, exact.temperature, exact.suppressed, pictures)
             answers.append(answer)
         return answers
 
@@ -238,7 +239,7 @@ class LocalModel(Model):
         return cached
 
 
-def _conversation(request: Request) -> list[dict[str, Any]]:
+def conversation(request: Request) -> list[dict[str, Any]]:
     from PIL import Image
 
     def part(given: Any) -> dict[str, Any]:

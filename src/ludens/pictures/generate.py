@@ -162,5 +162,5 @@ def _raise_failure(processes: Sequence[SpawnProcess], receivers: Sequence[Connec
 def checked_count(count: int) -> int:
     """Raise an error for a number of entries that cannot be made."""
     if not 1 <= count <= 1_000_000:
-        raise BadOption(f"--pairs must be 1 to 1000000, not {count}.")
+        raise BadOption(f"a picture set has 1 to 1000000 entries, not {count}.")
     return count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from shlex import quote
@@ -69,7 +69,10 @@ def _head_adapter() -> TypeAdapter[Head]:
 def read_record(folder: Path, head: Head, data: bytes) -> Record:
     """The record of a line of the run in this folder."""
     try:
-        return Record(**asdict(head), episode=Episode.from_json(data))
+        return Record(
+            head.key, head.entrant, head.task, head.seating, head.sample, head.void, head.job,
+            Episode.from_json(data),
+        )  # fmt: skip
     except BadFile as error:
         reason = str(error).rstrip(".")
         raise BadFile(f"{head.key!r} in {str(folder)!r}: {reason}; {repair_hint(folder)}") from None

@@ -52,15 +52,22 @@ def find(lines: Sequence[EpisodeLine], key: str) -> EpisodeLine:
     raise UnknownName("episode", key, latest)
 
 
-def read_episode(folder: Path, key: str, offset: int) -> Episode:
-    """The episode on the line at this offset."""
+def raw_line(folder: Path, offset: int) -> bytes:
+    """The line at this offset of a run's episodes."""
     path = folder / EPISODES
     try:
         with path.open("rb") as file:
             file.seek(offset)
-            return Episode.from_json(split_line(file.readline())[1])
+            return file.readline()
     except OSError as error:
         raise BadFile(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+
+
+def read_episode(folder: Path, key: str, offset: int) -> Episode:
+    """The episode on the line at this offset."""
+    line = raw_line(folder, offset)
+    try:
+        return Episode.from_json(split_line(line)[1])
     except BadFile as error:
         raise BadFile(f"{key!r} in {str(folder)!r}: {error}") from None
 

@@ -5,100 +5,27 @@ Only a short record of each episode is kept; whole episodes are read again where
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from pathlib import Path
-from typing import Any
+from time import monotonic
 
-from ludens.core.episode import Episode, Status, Usage
 from ludens.core.errors import BadOption
 from ludens.core.spec import parse_spec
 from ludens.run.binding import PlanCheck
-from ludens.run.comparisons import BlindControl, Pair, Place, blind_control, compare, pairs_to_compare
+from ludens.run.cells import Cell, CellReader
+from ludens.run.comparisons import Pair, blind_control, compare, pairs_to_compare
 from ludens.run.entrants import control_key, is_blind, settings_text
-from ludens.run.lines import Head, read_record
+from ludens.run.lines import read_record
 from ludens.run.plan import Plan
-from ludens.run.replays import read_episode
-from ludens.run.reply_stats import TRUNCATED_LIMIT, ReplyStats, count_replies
+from ludens.run.reply_stats import TRUNCATED_LIMIT
 from ludens.run.seats import seated_name
-from ludens.run.stats import Classification, Estimate, classification, exactly, normalised
-from ludens.run.store import read_lines, read_plan
-from ludens.run.task import MODEL, OVERALL, EpisodeResult, LabelPair, Metric, Suite, Summary, Task, suite
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeRecord:
-    """What is kept of one finished episode."""
-
-    key: str
-    status: Status
-    fallbacks: int
-    offset: int
-    """Offset of its line in the file of episodes."""
-    values: tuple[Any, ...]
-    """Its value of each metric of the cell; None where it does not count."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One entrant on one task."""
-
-    task: Task
-    folder: Path
-    measured: tuple[Metric, ...]
-    """The task's metrics, then those that only summaries of the suite use."""
-    episodes: Mapping[Place, EpisodeRecord]
-    """Finished episodes that are not void, in order of place."""
-    planned: int
-    voids: Mapping[str, int]
-    """How often episodes were void, by reason, including those that were played again."""
-    reply_stats: ReplyStats
-    usage: Usage
-    """Of the entrant's seats, including void episodes."""
-    other_usage: Usage
-    """Of all other seats, including void episodes."""
-    remarks: frozenset[str]
-    labels: Mapping[str, Mapping[LabelPair, int]]
-    """Counts of (truth, answer) by metric."""
-    metrics: Mapping[str, Estimate]
-    normalised: Estimate | None = None
-    """The first metric between the suite's anchors, 0 to 100."""
-    blind: BlindControl | None = None
-
-    @property
-    def void(self) -> int:
-        """How many episodes were void."""
-        return sum(self.voids.values())
-
-    def values(self, metric: Metric) -> dict[Place, Any]:
-        """The value of each episode that counts."""
-        index = [known.name for known in self.measured].index(metric.name)
-        found = ((place, record.values[index]) for place, record in self.episodes.items())
-        return {place: value for place, value in found if value is not None}
-
-    def paired_values(self, metric: Metric) -> dict[Place, float]:
-        """The metric of each episode; empty if single episodes have none."""
-        return self.values(metric) if metric.paired else {}
-
-    def shown(self, metric: Metric | None = None) -> Estimate:
-        """A metric as tables show it; the first one (the default) normalised if anchored."""
-        metric = metric or self.task.metrics[0]
-        if metric.name == self.task.metrics[0].name and self.normalised is not None:
-            return self.normalised
-        return metric.in_table_units(self.metrics[metric.name])
-
-    def classification(self, metric: Metric) -> Classification | None:
-        """Scores of the labels of a metric that has labels."""
-        counts = self.labels.get(metric.name)
-        return classification(Counter(counts).elements()) if counts else None
-
-    def read(self, place: Place) -> EpisodeResult:
-        """The whole episode, from its file."""
-        record = self.episodes[place]
-        episode = read_episode(self.folder, record.key, record.offset)
-        return EpisodeResult(record.key, episode, entrant_seats(self.task, place[1]))
+from ludens.run.stats import Estimate, exactly
+from ludens.run.store import LineReader, read_plan
+from ludens.run.task import OVERALL, Suite, Summary, Task, suite
 
 
 @dataclass(frozen=True)
@@ -204,28 +131,35 @@ def load_results(folders: Sequence[Path], options: Mapping[str, str] | None = No
         folders: The folders.
         options: Suite options that replace those of the runs, such as how tasks are weighted.
     """
-    plans: dict[Path, Plan] = {}
+    readers: dict[Path, RunReader] = {}
     for folder in folders:
-        if folder in plans:
+        if folder in readers:
             raise BadOption(f"the run {str(folder)!r} is given more than once.")
-        plans[folder] = read_plan(folder)
-    suites: dict[str, dict[Path, Plan]] = {}
-    for folder, plan in plans.items():
-        spec = parse_spec(plan.suite)
-        name = str(replace(spec, options={**spec.options, **options})) if options else plan.suite
-        suites.setdefault(name, {})[folder] = plan
-    return Results(plans, tuple(_suite_results(suite(name), some) for name, some in suites.items()))
+        readers[folder] = RunReader(folder, options)
+    for reader in readers.values():
+        reader.read()
+    return results_of(tuple(readers.values()))
 
 
-def _suite_results(whole: Suite, plans: Mapping[Path, Plan]) -> SuiteResults:
-    rows: list[Row] = []
-    for folder, plan in plans.items():
-        for row in _read_rows(folder, plan, whole):
+def results_of(readers: Sequence[RunReader]) -> Results:
+    """The results of runs, as far as they were read."""
+    suites: dict[str, list[RunReader]] = {}
+    for reader in readers:
+        suites.setdefault(reader.suite_name, []).append(reader)
+    plans = {reader.folder: reader.plan for reader in readers}
+    return Results(plans, tuple(_suite_results(some) for some in suites.values()))
+
+
+def _suite_results(readers: Sequence[RunReader]) -> SuiteResults:
+    whole, rows = readers[0].whole, list[Row]()
+    for reader in readers:
+        for row in reader.rows():
             _merge(row, rows)
     rows = _with_unique_names(rows)
     rows = [_with_controls(row, rows) for row in rows]
     rows = [replace(row, summaries=summarise(whole, row.cells)) for row in rows]
     tasks = {task.name: task for task in whole.tasks if any(task.name in row.cells for row in rows)}
+    plans = {reader.folder: reader.plan for reader in readers}
     return SuiteResults(whole, tasks, tuple(rows), tuple(_cautions(plans)))
 
 
@@ -237,95 +171,48 @@ def _cautions(plans: Mapping[Path, Plan]) -> Iterator[str]:
             yield f"Caution, {folder}: {error}"
 
 
-class CellReader:
-    """Collects the episodes of one entrant on one task."""
+class RunReader:
+    """Reads one run, also while it is played: each `read` continues where the last one ended."""
 
-    def __init__(self, task: Task, folder: Path, extra: Sequence[Metric] = ()) -> None:
-        self.task, self.folder = task, folder
-        # The task's metrics first, and in place of others of the same name.
-        named = {metric.name: metric for metric in (*task.metrics, *extra, *task.metrics)}
-        self.measured = tuple(named.values())
-        self.episodes: dict[Place, EpisodeRecord] = {}
-        self.voids: Counter[str] = Counter()
-        self.stats: Counter[str] = Counter()
-        self.usage = self.other_usage = Usage(calls=0)
-        self.remarks: set[str] = set()
-        self.labels: defaultdict[str, Counter[LabelPair]] = defaultdict(Counter)
-
-    def add(self, head: Head, offset: int, episode: Episode) -> None:
-        """Keep what the report needs of an episode."""
-        seats = entrant_seats(self.task, head.seating)
-        for seat in episode.seats:
-            if seat in seats:
-                self.usage += episode.usage(seat)
-            else:
-                self.other_usage += episode.usage(seat)
-        if episode.status == "void":
-            self.voids[episode.error or "unknown reason"] += 1
-            return
-        counts = count_replies(move for move in episode.moves if move.seat in seats)
-        self.stats.update(counts)
-        self.remarks.update(episode.remarks)
-        played = EpisodeResult(head.key, episode, seats)
-        for metric in self.measured:
-            if metric.labels is not None:
-                self.labels[metric.name].update(metric.labels(played))
-        values = tuple(metric.value(played) for metric in self.measured)
-        record = EpisodeRecord(head.key, episode.status, counts["fallbacks"], offset, values)
-        self.episodes[episode.seed, head.seating, episode.sample] = record
-
-    def cell(self, planned: int, anchors: tuple[float | Estimate, float | Estimate] | None = None) -> Cell:
-        """The episodes so far as a cell."""
-        episodes = dict(sorted(self.episodes.items()))
-        metrics = {}
-        for index, metric in enumerate(self.measured):
-            values = ((place[0], record.values[index]) for place, record in episodes.items())
-            metrics[metric.name] = metric.combine([one for one in values if one[1] is not None])
-        return Cell(
-            self.task,
-            self.folder,
-            self.measured,
-            episodes,
-            planned,
-            dict(self.voids.most_common()),
-            ReplyStats(**self.stats),
-            self.usage,
-            self.other_usage,
-            frozenset(self.remarks),
-            self.labels,
-            metrics,
-            normalised(metrics[self.task.metrics[0].name], *anchors) if anchors else None,
-        )
-
-
-def entrant_seats(task: Task, seating: int) -> tuple[str, ...]:
-    """The seats that the entrant plays."""
-    return tuple(seat for seat, who in task.seatings[seating].items() if who == MODEL)
-
-
-def _read_rows(folder: Path, plan: Plan, whole: Suite) -> Iterator[Row]:
-    """The entrants of one run."""
-    # Suite options given to the report may have changed the order of the metrics.
-    metrics = {task.name: task.metrics for task in whole.tasks}
-    extra = [summary.metric for summary in whole.summaries if summary.metric is not None]
-    readers = {
-        (entrant, name): CellReader(replace(task, metrics=metrics.get(name, task.metrics)), folder, extra)
-        for name, task in plan.chosen.items()
-        for entrant in plan.playing(task)
-    }
-    check = PlanCheck(folder, plan)
-    for head, offset, data in read_lines(folder):
-        episode = read_record(folder, head, data).episode
-        check.check(head, episode)
-        readers[head.entrant, head.task].add(head, offset, episode)
-    for entrant, spec in plan.entrants.items():
-        cells = {
-            name: readers[entrant, name].cell(plan.count(task), whole.anchors.get(name))
-            for name, task in plan.chosen.items()
-            if (entrant, name) in readers
+    def __init__(self, folder: Path, options: Mapping[str, str] | None = None) -> None:
+        self.folder, self.plan = folder, read_plan(folder)
+        spec = parse_spec(self.plan.suite)
+        given = str(replace(spec, options={**spec.options, **options})) if options else self.plan.suite
+        self.suite_name, self.whole = given, suite(given)
+        # Suite options given to the report may have changed the order of the metrics.
+        metrics = {task.name: task.metrics for task in self.whole.tasks}
+        extra = [summary.metric for summary in self.whole.summaries if summary.metric is not None]
+        self._cells = {
+            (entrant, name): CellReader(replace(task, metrics=metrics.get(name, task.metrics)), folder, extra)
+            for name, task in self.plan.chosen.items()
+            for entrant in self.plan.playing(task)
         }
-        name, render = seated_name(entrant, plan.seated), (plan.theme, plan.size, plan.templates)
-        yield Row(name, spec, (folder,), render, plan.seated, cells)
+        self._check = PlanCheck(folder, self.plan)
+        self.lines = LineReader(folder)
+
+    def read(self, seconds: float = inf) -> bool:
+        """Read for so long, but at least one line; returns whether everything written so far was read."""
+        until = inf
+        for head, offset, data in self.lines.read():
+            episode = read_record(self.folder, head, data).episode
+            self._check.check(head, episode)
+            self._cells[head.entrant, head.task].add(head, offset, episode)
+            until = min(until, monotonic() + seconds)  # the first line takes longer: the jobs are listed
+            if monotonic() >= until:
+                return False
+        return True
+
+    def rows(self) -> Iterator[Row]:
+        """The entrants of the run."""
+        plan = self.plan
+        for entrant, spec in plan.entrants.items():
+            cells = {
+                name: self._cells[entrant, name].cell(plan.count(task), self.whole.anchors.get(name))
+                for name, task in plan.chosen.items()
+                if (entrant, name) in self._cells
+            }
+            name, render = seated_name(entrant, plan.seated), (plan.theme, plan.size, plan.templates)
+            yield Row(name, spec, (self.folder,), render, plan.seated, cells)
 
 
 def _merge(row: Row, rows: list[Row]) -> None:

@@ -140,33 +140,52 @@ def read_progress(folder: Path, plan: Plan | None = None) -> tuple[set[str], Cou
     return done, voids
 
 
-def read_lines(folder: Path) -> Iterator[tuple[Head, int, bytes]]:
-    """For every complete line of a run's episodes: its head, its offset in the file, the episode as JSON.
+class LineReader:
+    """Reads the episodes of a run, also while they are written: each `read` continues after the last line.
 
-    The last line may be incomplete while another process writes it, and is skipped; so are further lines of
-    a key that is finished.
+    The last line may be incomplete while another process writes it, and is left for the next `read`. Further
+    lines of a key that is finished are skipped.
     """
-    path, end, done = folder / EPISODES, 0, set[str]()
-    if not path.exists():
-        return
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if not line.endswith(b"\n"):
-                    return
-                offset, end = end, end + len(line)
-                try:
-                    head, data = split_line(line)
-                except BadFile as error:
-                    raise BadFile(
-                        f"line {number} of {str(path)!r} is {error}; {repair_hint(folder)}"
-                    ) from None
-                if head.key not in done:
-                    yield head, offset, data
-                if not head.void:
-                    done.add(head.key)
-    except OSError as error:
-        raise _cannot("read", path, error) from None
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.path = folder, folder / EPISODES
+        self.end = 0
+        """Where in the file the next line begins."""
+        self._number = 0
+        self._done: set[str] = set()
+
+    def read(self) -> Iterator[tuple[Head, int, bytes]]:
+        """For every further line: its head, its offset in the file, the episode as JSON."""
+        if not self.path.exists():
+            return
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self.end)
+                for line in file:
+                    if not line.endswith(b"\n"):
+                        return
+                    offset, self.end = self.end, self.end + len(line)
+                    self._number += 1
+                    head, data = self._split(line)
+                    known = head.key in self._done
+                    if not head.void:
+                        self._done.add(head.key)
+                    if not known:
+                        yield head, offset, data
+        except OSError as error:
+            raise _cannot("read", self.path, error) from None
+
+    def _split(self, line: bytes) -> tuple[Head, bytes]:
+        try:
+            return split_line(line)
+        except BadFile as error:
+            where = f"line {self._number} of {str(self.path)!r}"
+            raise BadFile(f"{where} is {error}; {repair_hint(self.folder)}") from None
+
+
+def read_lines(folder: Path) -> Iterator[tuple[Head, int, bytes]]:
+    """Every complete line of a run's episodes: its head, its offset in the file, the episode as JSON."""
+    return LineReader(folder).read()
 
 
 def iter_records(folder: Path) -> Iterator[Record]:

@@ -19,6 +19,8 @@ CATALOGUE = {
     "vision-zero": "ludens.suites.vision_zero:VisionZero",
     "vision-zero-ablations": "ludens.suites.vision_zero:Ablations",
     "vision-zero-mini": "ludens.suites.vision_zero:Mini",
+    "viki": "ludens.suites.viki:Viki",
+    "viki-mini": "ludens.suites.viki:Mini",
     "vs-bench": "ludens.suites.vs_bench:VsBench",
     "vs-bench-ablations": "ludens.suites.vs_bench:Ablations",
     "vs-bench-mini": "ludens.suites.vs_bench:Mini",
@@ -31,6 +33,7 @@ GAMES = {
 """Games that only suites use."""
 
 DATASETS = {
+    "viki": "ludens.suites.viki.dataset:build",
     "vs-bench": "ludens.suites.vs_bench.dataset:build",
 }
 """Builders of datasets, for `ludens data NAME/GAME`."""

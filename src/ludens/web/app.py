@@ -8,8 +8,9 @@ from collections.abc import Callable
 from aiohttp import web
 
 from ludens.core.errors import UsageError
-from ludens.web import home, play
+from ludens.web import episodes, home, play, runs
 from ludens.web.pages import page, static
+from ludens.web.rendering import RENDERER, Renderer
 from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
 from ludens.web.settings import Settings
 from ludens.web.study import pages as study
@@ -20,6 +21,8 @@ _KEPT = ("Allow", "Retry-After")
 
 PARTS: tuple[Callable[[web.Application, Settings], None], ...] = (
     home.add_routes,
+    runs.add_routes,
+    episodes.add_routes,
     play.add_routes,
     study.add_routes,
 )
@@ -31,10 +34,16 @@ def make_app(settings: Settings, limit: RateLimit | None = None) -> web.Applicat
     app = web.Application(middlewares=[_errors, guard(settings.access, limit)], client_max_size=MAX_BODY)
     app.on_response_prepare.append(add_headers)
     app[ACCESS] = settings.access
+    app[RENDERER] = Renderer()
+    app.on_cleanup.append(_close)
     app.router.add_get("/static/{name}", static)
     for add_routes in PARTS:
         add_routes(app, settings)
     return app
+
+
+async def _close(app: web.Application) -> None:
+    app[RENDERER].close()
 
 
 @web.middleware
@@ -59,7 +68,7 @@ def _error(
     if "application/json" in request.headers.get("Accept", ""):
         reply = web.json_response({"error": message}, status=status)
     else:
-        reply = page("error.html", status, title="Not possible", message=message)
+        reply = page("error.html", status=status, title="Not possible", message=message)
     if error is not None:
         reply.headers.update({name: error.headers[name] for name in _KEPT if name in error.headers})
     return reply

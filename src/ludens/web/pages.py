@@ -25,7 +25,7 @@ def environment() -> Environment:
     return make_environment(_FOLDER / "templates", REPORT_TEMPLATES)
 
 
-def page(template: str, status: int = 200, **context: Any) -> web.Response:
+def page(template: str, *, status: int = 200, **context: Any) -> web.Response:
     """A whole page, or a part of one."""
     text = environment().get_template(template).render(**context)
     return web.Response(text=text, status=status, content_type="text/html")

@@ -79,6 +79,14 @@ class Access:
         """Whether only people on this machine can reach the server."""
         return is_loopback(self.host) and not self.names
 
+    @property
+    def public_name(self) -> str:
+        """What the links that are handed out contain."""
+        if self.names:
+            return self.names[0]
+        everywhere = _is_address(self.host) and ip_address(self.host).is_unspecified
+        return socket.gethostname() if everywhere else self.host
+
     def knows(self, host: str) -> bool:
         """Whether the `Host` of a request names this server.
 

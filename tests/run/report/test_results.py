@@ -12,14 +12,16 @@ import pytest
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move
 from ludens.core.errors import BadFile, BadOption
+from ludens.run.cells import Cell
 from ludens.run.comparisons import compare
 from ludens.run.reply_stats import ReplyStats
 from ludens.run.report.tables import scores
 from ludens.run.results import (
-    Cell,
     Row,
+    RunReader,
     SuiteResults,
     load_results,
+    results_of,
     summarise,
     summarise_published,
 )
@@ -253,3 +255,31 @@ def test_several_samples_of_a_seed_are_averaged() -> None:
     theirs = {(0, 0, 0): 0.0, (0, 1, 0): 0.0}
     pair = compare(WON, ours, theirs, 2)
     assert (pair.difference.n, pair.difference.mean) == (1, 0.75)
+
+
+def test_a_reader_continues_while_the_run_is_played(tmp_path: Path) -> None:
+    make_run(tmp_path / "whole")
+    whole = (tmp_path / "whole" / EPISODES).read_bytes()
+    lines = whole.splitlines(keepends=True)
+    part = tmp_path / "part"
+    part.mkdir()
+    (part / "run.json").write_bytes((tmp_path / "whole" / "run.json").read_bytes())
+    reader = RunReader(part)
+    assert reader.read()
+    assert sum(len(cell.episodes) for row in reader.rows() for cell in row.cells.values()) == 0
+    # The third line is only half written.
+    (part / EPISODES).write_bytes(b"".join(lines[:2]) + lines[2][:100])
+    assert reader.read()
+    assert reader.lines.end == len(lines[0]) + len(lines[1])
+    (part / EPISODES).write_bytes(whole)
+    while not reader.read(seconds=0):
+        pass
+    [ours], [theirs] = results_of([reader]).suites, load_results([tmp_path / "whole"]).suites
+    assert [row.summaries for row in ours.rows] == [row.summaries for row in theirs.rows]
+    for mine, other in zip(ours.rows, theirs.rows, strict=True):
+        assert {name: cell.metrics for name, cell in mine.cells.items()} == {
+            name: cell.metrics for name, cell in other.cells.items()
+        }
+        assert {name: cell.usage for name, cell in mine.cells.items()} == {
+            name: cell.usage for name, cell in other.cells.items()
+        }

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
+from ludens.core.options import option
 from ludens.games.spy.checker import check
 from ludens.games.spy.formats import ABSTAIN
 from ludens.games.spy.information import informativeness
 from ludens.games.spy.pairs import described, kind_of
 from ludens.games.spy.phrases import THERE_IS, named, placed, related
 from ludens.games.spy.rules import CLUE, SPY, Spy, SpyState
-from ludens.games.spy.scene import ATTRIBUTES, Object, Scene
+from ludens.games.spy.scene import ATTRIBUTES, FLOOR, Object, Scene
 
 
 @dataclass
@@ -25,6 +26,7 @@ class Blunt(Agent):
     Votes for the player with the most clues that are false of its picture; abstains where there is none.
     """
 
+    reason: bool = option(False, help="say first what it sees and which clues are false, for imitation")
     kind = "bot/blunt"
     sees = "state"
 
@@ -40,7 +42,10 @@ class Blunt(Agent):
         assert pair is not None
         mine = pair.modified if ask.seat == SPY else pair.original
         action = self.clue(state, mine, ask.seat) if state.stage == CLUE else self.vote(state, mine, ask.seat)
-        return Reply(action, action)
+        if not self.reason:
+            return Reply(action, action)
+        thoughts = seen(mine) if state.stage == CLUE else checked(state, mine)
+        return Reply(f"{thoughts} {ask.format.write(action)}", action)
 
     def clue(self, state: SpyState, mine: Scene, seat: str) -> str:
         """What to say."""
@@ -105,6 +110,27 @@ class Clever(Blunt):
             100 * wrong + 10 * again + 1 - much
             for wrong, again, much in zip(false, repeated, told, strict=True)
         ]
+
+
+def seen(mine: Scene) -> str:
+    """The objects of a picture from left to right with their places (right and behind, 0 to 9), as reasoning
+    before a clue."""
+
+    def tenth(value: float) -> int:
+        return min(9, int((value + FLOOR) * 5 / FLOOR))
+
+    things = sorted(mine.objects, key=lambda thing: thing.x)
+    return ", ".join(f"{tenth(thing.x)} {tenth(thing.y)} {thing.name}" for thing in things)
+
+
+def checked(state: SpyState, mine: Scene) -> str:
+    """The number of each player in the order of the clues, and whether its clue is true, as reasoning before
+    a vote."""
+    words = {True: "true", False: "false", None: "unclear"}
+    players = len(state.table)
+    return ", ".join(
+        f"{index % players + 1} {words[check(clue, mine)]}" for index, clue in enumerate(state.clues)
+    )
 
 
 def _changed(state: SpyState, mine: Scene) -> list[Object]:

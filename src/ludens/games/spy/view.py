@@ -89,6 +89,12 @@ class SpyView(View):
             clues=clues,
         )
 
+    def brief(self, state: SpyState, seat: str) -> str:
+        """The number of the player and the clues, each with the number of its player."""
+        own = f"{state.table.index(seat) + 1}\n" if state.stage == CLUE and seat in state.table else ""
+        players = len(state.table)
+        return own + "".join(f"{index % players + 1} {clue}\n" for index, clue in enumerate(state.clues))
+
     def _clues(self, state: SpyState) -> str:
         fill, players = self.templates.fill, len(state.table)
         if not state.clues:

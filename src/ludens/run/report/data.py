@@ -9,13 +9,14 @@ from typing import Any
 
 import orjson
 
+from ludens.run.cells import Cell
 from ludens.run.comparisons import BlindControl
 from ludens.run.entrants import all_settings
 from ludens.run.references import BLIND, ROWS
 from ludens.run.report.export import csv_bytes, parquet_bytes, types_of
 from ludens.run.report.judged import judged_data
 from ludens.run.report.references import ReferenceScores, all_warnings
-from ludens.run.results import Cell, Results, Row, SuiteResults
+from ludens.run.results import Results, Row, SuiteResults
 from ludens.run.stats import Estimate, normalised
 from ludens.run.task import OVERALL
 from ludens.run.verified import verification_text

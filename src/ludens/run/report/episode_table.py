@@ -10,11 +10,12 @@ from typing import Any
 import orjson
 
 from ludens.core.episode import Episode, Usage
+from ludens.run.cells import entrant_seats
 from ludens.run.entrants import all_settings
 from ludens.run.plan import Plan
 from ludens.run.reply_stats import count_replies
 from ludens.run.report.export import Types, types_of
-from ludens.run.results import Results, entrant_seats
+from ludens.run.results import Results
 from ludens.run.seats import seated_name
 from ludens.run.store import Head, read_lines
 from ludens.run.task import EpisodeResult

@@ -13,10 +13,11 @@ from ludens.core.errors import UsageError
 from ludens.core.verify import verify
 from ludens.core.view import Picture
 from ludens.models.chat import Message
+from ludens.run.cells import Cell
 from ludens.run.comparisons import Place
 from ludens.run.replays import evenly, last_picture
 from ludens.run.report.transcript import Turn, transcript
-from ludens.run.results import Cell, Row, SuiteResults
+from ludens.run.results import Row, SuiteResults
 
 MAX_STEPS = 8
 """Steps of one episode that are shown with picture and prompt."""

@@ -60,12 +60,17 @@ def _opening_picture(results: Results) -> dict[str, str] | None:
 
 
 def _suite(found: SuiteResults, metrics: Sequence[str], episodes: int, limit: SizeLimit) -> dict[str, Any]:
-    radar = charts.radar_chart(found)
     order = {
         (row.name, name): (i, n) for n, row in enumerate(found.rows) for i, name in enumerate(found.tasks)
     }
     cards = [_card(pick, limit) for pick in pick_episodes(found, episodes)]
     cards.sort(key=lambda card: order[card["pick"].row.name, card["pick"].cell.task.name])
+    return {**sections(found, metrics), "cards": cards}
+
+
+def sections(found: SuiteResults, metrics: Sequence[str] = ()) -> dict[str, Any]:
+    """The tables and charts of one suite."""
+    radar = charts.radar_chart(found)
     return {
         "results": found,
         "baseline_warnings": list(ReferenceScores(found).warnings),
@@ -88,7 +93,6 @@ def _suite(found: SuiteResults, metrics: Sequence[str], episodes: int, limit: Si
         "pairs": tables.pairs(found),
         "replies": tables.replies(found),
         "judged": judged_table(found),
-        "cards": cards,
     }
 
 

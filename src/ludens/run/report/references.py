@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from ludens.run.cells import Cell
 from ludens.run.comparisons import MIN_NONZERO
 from ludens.run.references import BLIND, ROWS, Score, TaskReferences, references_of
-from ludens.run.results import Cell, Row, SuiteResults
+from ludens.run.results import Row, SuiteResults
 from ludens.run.stats import Estimate, games_needed, normalised
 from ludens.run.task import Metric, Task
 

@@ -20,6 +20,14 @@ MAX_COLUMNS, CHUNK = 12, 8
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """The episodes behind a number: of one entrant, on one task; of all where empty."""
+
+    entrant: str = ""
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Value:
     """A number with its interval, in the unit the table shows."""
 
@@ -30,6 +38,8 @@ class Value:
     """Published numbers have no interval."""
     marked: bool = False
     """Whether it is not above the blind baseline."""
+    source: Source | None = None
+    """Whose episodes it was computed from."""
 
     @property
     def known(self) -> bool:
@@ -89,6 +99,8 @@ class TableRow:
 
     kind: RowKind
     entries: Sequence[Entry]
+    source: Source | None = None
+    """Of its numbers that have none themselves."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +140,7 @@ def _family(column: Column) -> str:
 def _part(table: Table, family: str, indices: Sequence[int]) -> Table:
     names = [replace(c, name=c.name.removeprefix(f"{family}/")) for c in table.columns]
     rows = [
-        TableRow(row.kind, [row.entries[i] for i in (0, *indices)])
+        replace(row, entries=[row.entries[i] for i in (0, *indices)])
         for row in table.rows
         if any(row.entries[i] != NOTHING for i in indices)
     ]

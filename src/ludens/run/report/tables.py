@@ -8,11 +8,23 @@ from math import isnan, nan
 
 from ludens.core.errors import UnknownName
 from ludens.models.specs import is_model
+from ludens.run.cells import Cell
 from ludens.run.comparisons import Pair
 from ludens.run.references import BLIND, ROWS, UPPER
 from ludens.run.report.references import ReferenceScores, is_measured
-from ludens.run.report.table import MARK, NOTHING, Column, Entry, RowKind, Table, TableRow, Value, split
-from ludens.run.results import Cell, Row, SuiteResults, summarise_published
+from ludens.run.report.table import (
+    MARK,
+    NOTHING,
+    Column,
+    Entry,
+    RowKind,
+    Source,
+    Table,
+    TableRow,
+    Value,
+    split,
+)
+from ludens.run.results import Row, SuiteResults, summarise_published
 from ludens.run.stats import Estimate, exactly
 from ludens.run.task import OVERALL, Metric, Summary, Task
 
@@ -52,7 +64,9 @@ class MetricColumn:
         if cell is None:
             return None
         marked = references is not None and references.marked(row, cell, self.metric)
-        return Value(cell.shown(self.metric), self.digits, marked=marked)
+        return Value(
+            cell.shown(self.metric), self.digits, marked=marked, source=Source(row.name, self.task.name)
+        )
 
 
 def metric_columns(found: SuiteResults, metrics: Sequence[str] = ()) -> list[MetricColumn]:
@@ -87,7 +101,11 @@ def scores(found: SuiteResults, metrics: Sequence[str] = ()) -> Table:
         stats = [cell.reply_stats for cell in row.cells.values()]
         moves, void = sum(s.moves for s in stats), sum(cell.void for cell in row.cells.values())
         rate = sum(s.fallbacks for s in stats) / moves if moves else nan
-        rows.append(TableRow(_kind(row), [*entries, percent(rate), str(void), _seen(row, references)]))
+        rows.append(
+            TableRow(
+                _kind(row), [*entries, percent(rate), str(void), _seen(row, references)], Source(row.name)
+            )
+        )
     for name in ROWS:
         values = [_value(references.shown(name, s.task, s.metric), s.digits) for s in shown]
         if any(value != NOTHING for value in values):
@@ -172,7 +190,9 @@ def task_scores(found: SuiteResults) -> Table | None:
     """Summaries of what tables show; published rows too, if all their tasks were published."""
     names = [summary.name for summary in shown_summaries(found)]
     rows = [
-        TableRow(_kind(row), [row.label, *(_value(row.summaries.get(name)) for name in names)])
+        TableRow(
+            _kind(row), [row.label, *(_value(row.summaries.get(name)) for name in names)], Source(row.name)
+        )
         for row in found.rows
         if row.summaries.keys() & set(names)
     ]
@@ -206,7 +226,11 @@ def further(found: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
     """Every metric that `scores` does not show."""
     known = {(s.task.name, s.metric.name) for s in metric_columns(found, metrics) if not s.normalised}
     rows = [
-        TableRow(_kind(row), [row.label, name, column.unit, raw(cell.metrics[metric.name], metric)])
+        TableRow(
+            _kind(row),
+            [row.label, name, column.unit, raw(cell.metrics[metric.name], metric)],
+            Source(row.name, name),
+        )
         for row in found.rows
         for name, cell in row.cells.items()
         for metric in cell.task.metrics
@@ -245,7 +269,7 @@ def replies(found: SuiteResults) -> Table:
         Column("blind", "first metric"), Column("tokens", "all seats"), Column("cost", "all seats"),
     )  # fmt: skip
     rows = [
-        TableRow(_kind(row), [row.label, name, *_reply_entries(cell)])
+        TableRow(_kind(row), [row.label, name, *_reply_entries(cell)], Source(row.name, name))
         for row in found.rows
         for name, cell in row.cells.items()
     ]
@@ -274,7 +298,7 @@ def pairs(found: SuiteResults) -> Table | None:
         Column("still needed", "episodes each"),
     )  # fmt: skip
     labels = {row.name: row.label for row in found.rows}
-    rows = [TableRow("ours", _pair(pair, labels)) for pair in found.pairs]
+    rows = [TableRow("ours", _pair(pair, labels), Source(task=pair.task)) for pair in found.pairs]
     notes = [
         "An entrant is better if the 95% interval excludes 0, which is the case exactly if p is below 0.05. "
         "Fewer than 6 seeds cannot show a difference.",

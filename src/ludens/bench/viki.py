@@ -1,0 +1,67 @@
+"""`ludens bench viki`: the planner on 1,000 generated tasks, the generator, and pictures, on one core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from time import process_time
+
+from ludens.bench import Row
+from ludens.bench import rate as rate_of
+from ludens.core.view import RenderOptions
+from ludens.games.viki.floor import Floor, Snapshot
+from ludens.games.viki.generate import generate
+from ludens.games.viki.map import Map
+from ludens.games.viki.planner import shortest_plan
+from ludens.games.viki.scene import Scene
+
+TASKS = 1_000
+PICTURES = 300.0
+"""Target: maps per second."""
+TYPICAL, LONGEST = 1.0, 10.0
+"""Targets: seconds that the planner may need for a task, typically and at worst."""
+
+
+def rows(seconds: float) -> Iterator[Row]:
+    """Time and states of the planner over 1,000 tasks (fewer below one second), and samples per minute."""
+    count = TASKS if seconds >= 1 else max(3, int(TASKS * seconds))
+    started = process_time()
+    scenes = [generate(seed) for seed in range(count)]
+    rate = 60 * count / (process_time() - started)
+    times, states = [], []
+    for scene in scenes:
+        started = process_time()
+        result = shortest_plan(scene)
+        times.append(process_time() - started)
+        states.append(float(result.states))
+        assert result.plan is not None
+        assert len(result.plan) == scene.limit
+    times.sort()
+    states.sort()
+    yield Row(
+        "planner: median time", _quantile(times, 0.5), "s", note=f"{count} tasks; at most {TYPICAL:.0f} s"
+    )
+    yield Row("planner: 95% of tasks", _quantile(times, 0.95), "s")
+    yield Row("planner: longest time", times[-1], "s", note=f"at most {LONGEST:.0f} s")
+    yield Row("planner: median states", _quantile(states, 0.5), "states")
+    yield Row("planner: 95% of tasks", _quantile(states, 0.95), "states")
+    yield Row("planner: most states", states[-1], "states")
+    yield Row("generator: labelled samples", rate, "samples/min", note="plan and best team proven")
+    yield Row("map: pictures", _pictures(scenes, seconds), "images/s", PICTURES)
+
+
+def _pictures(scenes: Sequence[Scene], seconds: float) -> float:
+    """Maps of different scenes at 512x512: drawn, encoded, base64."""
+    drawn = Map(RenderOptions())
+
+    def work(seed: int) -> int:
+        scene = scenes[seed % len(scenes)]
+        drawn.picture(Floor(scene, Snapshot.at_start(scene))).data_uri()
+        return 1
+
+    for seed in range(min(100, len(scenes))):  # sprites are painted once
+        work(seed)
+    return rate_of(work, seconds)
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

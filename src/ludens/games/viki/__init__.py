@@ -1,0 +1,1 @@
+"""VIKI: heterogeneous robots do household tasks together."""

@@ -1,0 +1,236 @@
+"""A lower bound on the steps that are still needed: it never overestimates, so that the planner may trust it.
+
+It is the greatest of these, each of which every plan must pay:
+
+- the steps to bring one thing to its place: open what covers it, come to it, reach, grasp, carry, place;
+- the steps to interact with one thing;
+- the stages of an order constraint, one after the other, and what must follow the last stage;
+- the work of all arms together, shared by all robots with arms.
+"""
+
+from __future__ import annotations
+
+from ludens.games.viki.rules import State, World
+from ludens.games.viki.scene import Condition, Stage
+
+NEVER = 1_000
+
+
+class Bound:
+    """Lower bounds for the states of one world."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.armed = [robot for robot, kind in enumerate(world.types) if kind.arms]
+        self.most_arms = max((kind.arms for kind in world.types), default=0)
+        self.legged = any(not kind.arms for kind in world.types)
+        task = world.scene.task
+        self.goals = task.goals
+        self.orders = task.orders
+        vehicles = any(kind.pushable for kind in world.kinds) and any(kind.pushes for kind in world.types)
+        self.vehicles = vehicles
+        conditions = [*self.goals, *(c for order in self.orders for stage in order for c in stage)]
+        active = {world.code[c.thing] - world.first_asset for c in conditions if c.active and c.holds}
+        self.uses = sum(1 << asset for asset in active)
+        """Bit set of the things to interact with."""
+        self.known: dict[State, int] = {}
+
+    def __call__(self, state: State) -> int:
+        """Steps that any plan needs from this state."""
+        known = self.known.get(state)
+        if known is None:
+            known = self.known[state] = self._bound(state)
+        return known
+
+    def _bound(self, state: State) -> int:
+        best = 0
+        staged: dict[str, tuple[int, str]] = {}
+        for number, order in enumerate(self.orders):
+            if state.done >> number & 1:
+                continue
+            time = self._order(state, order)
+            best = max(best, time)
+            for stage in order:
+                for condition in stage:
+                    if condition.place is not None:
+                        staged[condition.thing] = (time, condition.place)
+        for goal in self.goals:
+            need = self._condition(state, goal)
+            if goal.place is not None and goal.thing in staged:
+                time, stop = staged[goal.thing]
+                if stop != goal.place and not self._pushed(goal.thing):
+                    need = max(need, time + 2 + self._apart(state, stop, goal.place))
+            best = max(best, need)
+        return max(best, self._work(state))
+
+    def _pushed(self, name: str) -> bool:
+        """Whether a quadruped can bring a thing to an area."""
+        return self.vehicles and self.world.kinds[self.world.code[name] - self.world.first_asset].pushable
+
+    def _order(self, state: State, order: tuple[Stage, ...]) -> int:
+        time = 0
+        for number, stage in enumerate(order):
+            need = max((self._condition(state, condition) for condition in stage), default=0)
+            if number == 0 or (need == 0 and time == 0):
+                time = max(time, need)
+            else:
+                time = max(need, time + 1)
+        return time
+
+    def _condition(self, state: State, condition: Condition) -> int:
+        world = self.world
+        if world.holds(state, condition):
+            return 0
+        if not condition.holds:
+            return 1
+        need = 0
+        asset = world.code[condition.thing] - world.first_asset
+        if condition.along:
+            pick, loose = (0, True) if state.place[asset] >= world.first_robot else self._pick(state, asset)
+            return 1 if loose or self._pushed(condition.thing) else pick + 1
+        if condition.place is not None:
+            need = self._bring(state, asset, world.code[condition.place])
+        if condition.active:
+            need = max(need, self._interact(state, asset))
+        return need
+
+    def _interact(self, state: State, asset: int) -> int:
+        world = self.world
+        if state.active >> asset & 1:
+            return 0
+        area = world.area(state, world.first_asset + asset)
+        for robot, kind in enumerate(world.types):
+            if state.at[robot] == area and (
+                not kind.arms
+                or world.free_hands(state, robot) > 0
+                or state.place[asset] == world.first_robot + robot
+            ):
+                return 1
+        return 2
+
+    def _opening(self, state: State, asset: int) -> int:
+        """Steps until a closed thing is open."""
+        if not state.closed >> asset & 1:
+            return 0
+        if any(asset in queue for queue in state.reached):
+            return 1
+        area = self.world.area(state, self.world.first_asset + asset)
+        return 2 if any(state.at[robot] == area for robot in self.armed) else 3
+
+    def _bring(self, state: State, asset: int, target: int) -> int:
+        world = self.world
+        current = state.place[asset]
+        if current == target:
+            return 0
+        if target < world.first_asset and self._pushed(world.assets[asset]):
+            return 1
+        moving, opening = False, 0
+        if target >= world.first_asset:
+            number = target - world.first_asset
+            moving = not world.kinds[number].fixture
+            opening = self._opening(state, number)
+        there = world.area(state, target)
+        if current >= world.first_robot:
+            near = state.at[current - world.first_robot] == there and world.holder(state, target) is None
+            return max(1 if near else 2, opening + 1)
+        pick, loose = self._pick(state, asset)
+        far = not moving and not loose and world.area(state, world.first_asset + asset) != there
+        return max(pick + 1 + far, opening + 1)
+
+    def _pick(self, state: State, asset: int) -> tuple[int, bool]:
+        """Steps until a thing is in a hand, and whether it lies in something that can itself be moved."""
+        world = self.world
+        cover, loose = 0, False
+        code = state.place[asset]
+        while world.first_asset <= code < world.first_robot:
+            number = code - world.first_asset
+            cover = max(cover, self._opening(state, number))
+            loose = loose or not world.kinds[number].fixture
+            code = state.place[number]
+        loose = loose or code >= world.first_robot
+        if cover:
+            return cover + 2, loose
+        if any(asset in queue for queue in state.reached):
+            return 1, loose
+        area = world.area(state, world.first_asset + asset)
+        height = None if loose else world.height(state, world.first_asset + asset)
+        for robot in self.armed:
+            kind = world.types[robot]
+            if state.at[robot] == area and (height is None or kind.low <= height <= kind.high):
+                return 2, loose
+        return 3, loose
+
+    def _apart(self, state: State, one: str, two: str) -> int:
+        """1 if two fixed places are in different areas, so that a thing must be carried between them."""
+        codes = self.world.code[one], self.world.code[two]
+        for code in codes:
+            if code >= self.world.first_asset and not self.world.kinds[code - self.world.first_asset].fixture:
+                return 0
+        return int(self.world.area(state, codes[0]) != self.world.area(state, codes[1]))
+
+    def _hops(self, state: State) -> list[tuple[int, int, int]]:
+        """Asset, place before and place after, for every Place that must still happen."""
+        world = self.world
+        stops: dict[int, int] = {}
+        for number, order in enumerate(self.orders):
+            if not state.done >> number & 1:
+                for stage in order:
+                    for condition in stage:
+                        if condition.place is not None and condition.holds and not condition.along:
+                            asset = world.code[condition.thing] - world.first_asset
+                            stops[asset] = world.code[condition.place]
+        found = []
+        for goal in self.goals:
+            if goal.place is None or not goal.holds or goal.along or self._pushed(goal.thing):
+                continue
+            asset, target = world.code[goal.thing] - world.first_asset, world.code[goal.place]
+            place = state.place[asset]
+            stop = stops.pop(asset, place)
+            if place != stop:
+                found.append((asset, place, stop))
+            if stop != target:
+                found.append((asset, stop, target))
+        for asset, stop in stops.items():
+            if state.place[asset] != stop and not self._pushed(world.assets[asset]):
+                found.append((asset, state.place[asset], stop))
+        return found
+
+    def _work(self, state: State) -> int:
+        """All that arms must still do, divided by the robots that have arms."""
+        world = self.world
+        if not self.armed:
+            return 0
+        hops = self._hops(state)
+        hands = far = doors = 0
+        opened, sources, targets = set[int](), set[int](), set[int]()
+        for asset, place, target in hops:
+            fixed = target < world.first_asset
+            if not fixed:
+                number = target - world.first_asset
+                fixed = world.kinds[number].fixture
+                if state.closed >> number & 1:
+                    opened.add(number)
+            if place >= world.first_robot:
+                continue
+            now = place == state.place[asset]
+            hands += 1 if now and any(asset in queue for queue in state.reached) else 2
+            loose, code = False, place
+            while world.first_asset <= code < world.first_robot:
+                number = code - world.first_asset
+                loose = loose or not world.kinds[number].fixture
+                if now and state.closed >> number & 1:
+                    opened.add(number)
+                code = state.place[number]
+            there = world.area(state, target)
+            if fixed and not loose and code != there:
+                far += 1
+                sources.add(code)
+                targets.add(there)
+        for number in opened:
+            doors += 1 if any(number in queue for queue in state.reached) else 2
+        uses = 0 if self.legged else (self.uses & ~state.active).bit_count()
+        trips = 0 if self.vehicles else -(-far // self.most_arms)
+        # Between two trips a robot goes back to a source, unless a source is itself a target.
+        moves = trips if sources & targets else max(trips, 2 * trips - len(self.armed))
+        puts = -(-len(hops) // self.most_arms)
+        return -(-(hands + doors + puts + moves + uses) // len(self.armed))

@@ -1,0 +1,255 @@
+"""The default rules: what a step does, which actions clash, orders and goals.
+
+Which preconditions a primitive has, and in which order they are tested, is declared in `world.toml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Literal
+
+from ludens.games.viki.data import PRECONDITIONS, PRIMITIVES
+from ludens.games.viki.preconditions import TESTS
+from ludens.games.viki.scene import Action, Condition, Scene, Stage
+from ludens.games.viki.state import Numbered
+from ludens.games.viki.state import State as State
+
+Code = Literal["format", "entity", "infeasible", "incompatible", "order", "goal", "long"]
+"""Why a plan is wrong, in the order in which the reasons are tested."""
+
+
+class Refused(Exception):
+    """A step that the rules refuse; the message names robot, primitive and broken precondition."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(message)
+        self.code: Code = code
+        self.message = message
+
+
+class World(Numbered):
+    """A scene with its rules."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._known: dict[int, tuple[Condition, tuple[int, int | None]]] = {}
+
+    def applicable(self, state: State, robot: int, primitive: str, args: Sequence[int | None]) -> bool:
+        """Whether every precondition holds."""
+        return all(test(self, state, robot, primitive, args) for _, test in TESTS[primitive])
+
+    def broken(self, state: State, robot: int, primitive: str, args: Sequence[int | None]) -> str | None:
+        """The name of the first precondition that is broken."""
+        for name, test in TESTS[primitive]:
+            if not test(self, state, robot, primitive, args):
+                return name
+        return None
+
+    def well_formed(self, robot_id: str, action: Action) -> tuple[str, str]:
+        """The action in words, and its primitive; `Refused` when there is no such primitive or call of it."""
+        said = f"{robot_id} {' '.join(action)}"
+        said = said if len(said) <= 120 else said[:117] + "..."
+        primitive = action[0].strip().capitalize() if action else ""
+        if primitive not in PRIMITIVES:
+            raise Refused("format", f"{said}: there is no primitive {_short(primitive)}")
+        expected = PRIMITIVES[primitive].arguments
+        if len(action) - 1 != len(expected):
+            raise Refused("format", f"{said}: {primitive} takes {len(expected)} argument(s)")
+        return said, primitive
+
+    def parse(self, state: State, robot_id: str, action: Action) -> tuple[int, str, list[int]]:
+        """An action as numbers; `Refused` when it cannot be done in this state."""
+        said, primitive = self.well_formed(robot_id, action)
+        robot = self.number(robot_id)
+        if robot is None or robot < self.first_robot:
+            raise Refused("entity", f"{said}: there is no robot {_short(robot_id)}")
+        robot -= self.first_robot
+        args = [self.number(name) for name in action[1:]]
+        name = self.broken(state, robot, primitive, args)
+        if name is not None:
+            code: Code = "entity" if name in ("exists", "second_exists") else "infeasible"
+            x, y = (*map(_short, action[1:]), "")[:2]
+            reason = PRECONDITIONS[name].broken.format(
+                r=self.robots[robot], x=x, y=y, primitive=primitive, type=self.type_names[robot]
+            )
+            raise Refused(code, f"{said}: {reason}")
+        return robot, primitive, [code for code in args if code is not None]
+
+    def step(self, state: State, actions: Mapping[str, Action]) -> State:
+        """All actions of one step, checked against the same state and applied together."""
+        parsed = [self.parse(state, robot, action) for robot, action in actions.items()]
+        if len({robot for robot, _, _ in parsed}) < len(parsed):
+            raise Refused("format", "one robot has two actions")
+        self.check_together(state, parsed)
+        new = self.apply(state, parsed)
+        failed = self.order_failure(state, new)
+        if failed is not None:
+            raise Refused("order", failed)
+        return self.progress(new)
+
+    def check_together(self, state: State, parsed: Sequence[tuple[int, str, Sequence[int]]]) -> None:
+        """Refuse actions that cannot happen in the same step."""
+        clash = self.clash(state, parsed)
+        if clash is not None:
+            raise Refused("incompatible", clash)
+
+    def clash(self, state: State, parsed: Sequence[tuple[int, str, Sequence[int]]]) -> str | None:
+        """Why actions cannot happen in the same step, or None."""
+        for (one, first, args), (two, second, others) in combinations(parsed, 2):
+            if first == "Move" or second == "Move" or (first in _SHARE and second in _SHARE):
+                continue
+            for code in args:
+                if self.first_asset <= code < self.first_robot and code in others:
+                    return (
+                        f"{self.robots[one]} {first} and {self.robots[two]} {second}: "
+                        f"both act on {self.names[code]} in one step"
+                    )
+        given = [args[1] for _, primitive, args in parsed if primitive == "Handover"]
+        grasping = [robot for robot, primitive, _ in parsed if primitive == "Grasp"]
+        for code in set(given):
+            robot = code - self.first_robot
+            if given.count(code) + grasping.count(robot) > self.free_hands(state, robot):
+                return f"{self.robots[robot]} takes more things in one step than it has free hands"
+        return None
+
+    def apply(self, state: State, parsed: Iterable[tuple[int, str, Sequence[int]]]) -> State:
+        """The state after actions whose preconditions hold; orders are not updated."""
+        at, reached, place = list(state.at), list(state.reached), list(state.place)
+        active, closed, taking, closing = state.active, state.closed, set[int](), False
+        first = self.first_asset
+        for robot, primitive, args in parsed:
+            hand = self.first_robot + robot
+            if primitive == "Move":
+                at[robot], reached[robot] = self.area(state, args[0]), ()
+            elif primitive == "Reach":
+                asset = args[0] - first
+                queue = (*(one for one in state.reached[robot] if one != asset), asset)
+                reached[robot] = queue[-self.free_hands(state, robot) :]
+            elif primitive == "Grasp":
+                asset = args[0] - first
+                place[asset] = hand
+                reached[robot] = tuple(one for one in state.reached[robot] if one != asset)
+                taking.add(robot)
+            elif primitive == "Place":
+                for asset, code in enumerate(state.place):
+                    if code == hand:
+                        place[asset] = args[0]
+            elif primitive == "Open":
+                closed &= ~(1 << args[0] - first)
+            elif primitive == "Close":
+                closed |= 1 << args[0] - first
+                closing = True
+            elif primitive == "Interact":
+                active |= 1 << args[0] - first
+            elif primitive == "Push":
+                at[robot] = place[args[0] - first] = self.area(state, args[1])
+            else:
+                place[args[0] - first] = args[1]
+                taking.add(args[1] - self.first_robot)
+        new = State(tuple(at), tuple(reached), tuple(place), active, closed, state.done)
+        return self._trimmed(new, taking, closing) if taking or closing else new
+
+    def _trimmed(self, state: State, taking: set[int], closing: bool) -> State:
+        """Forget reached things for which there is no free hand, or that are now inside something closed."""
+        reached = list(state.reached)
+        for robot in taking:
+            free = self.free_hands(state, robot)
+            reached[robot] = reached[robot][-free:] if free > 0 else ()
+        if closing:
+            reached = [
+                tuple(one for one in queue if not self.covered(state, self.first_asset + one))
+                for queue in reached
+            ]
+        return state._replace(reached=tuple(reached))
+
+    def holds(self, state: State, condition: Condition) -> bool:
+        """Whether a condition is true of a state."""
+        code, wanted = self._codes(condition)
+        true = True
+        if condition.place is not None:
+            if condition.along:
+                true = wanted in self._chain(state, code)
+            elif code >= self.first_robot:
+                true = state.at[code - self.first_robot] == wanted
+            else:
+                true = state.place[code - self.first_asset] == wanted
+            true = true is condition.holds
+        if condition.active is not None and self.first_asset <= code < self.first_robot:
+            is_active = bool(state.active >> (code - self.first_asset) & 1)
+            true = true and (is_active == condition.active) is condition.holds
+        return true
+
+    def _codes(self, condition: Condition) -> tuple[int, int | None]:
+        """The codes of the thing and of its place; looked up once for each condition object."""
+        found = self._known.get(id(condition))
+        if found is None or found[0] is not condition:
+            place = None if condition.place is None else self.code.get(condition.place)
+            found = self._known[id(condition)] = (condition, (self.code[condition.thing], place))
+        return found[1]
+
+    def _chain(self, state: State, code: int) -> list[int]:
+        chain = []
+        while code >= self.first_asset:
+            code = (
+                state.place[code - self.first_asset]
+                if code < self.first_robot
+                else state.at[code - self.first_robot]
+            )
+            chain.append(code)
+        return chain
+
+    def stage_holds(self, state: State, stage: Stage) -> bool:
+        """Whether all conditions of a stage hold."""
+        return all(self.holds(state, condition) for condition in stage)
+
+    def order_failure(self, before: State, after: State) -> str | None:
+        """Why a step breaks an order constraint: a stage came true before those that must come first."""
+        for number, order in enumerate(self.scene.task.orders):
+            if before.done >> number & 1:
+                continue
+            earlier = True
+            for stage in order:
+                now = self.stage_holds(after, stage)
+                if now and not earlier:
+                    return f"{tell(stage)} comes too early: {tell(order[0])} must hold a step before"
+                earlier = earlier and now and self.stage_holds(before, stage)
+        return None
+
+    def progress(self, state: State) -> State:
+        """The state with the order constraints marked that are satisfied now."""
+        done = state.done
+        for number, order in enumerate(self.scene.task.orders):
+            if not done >> number & 1 and all(self.stage_holds(state, stage) for stage in order):
+                done |= 1 << number
+        return state if done == state.done else state._replace(done=done)
+
+    def missing(self, state: State) -> str | None:
+        """What is not reached yet, or None."""
+        for number, order in enumerate(self.scene.task.orders):
+            if not state.done >> number & 1:
+                return "the required order was never completed: " + ", then ".join(map(tell, order))
+        for goal in self.scene.task.goals:
+            if not self.holds(state, goal):
+                return f"the goal is not reached: {tell((goal,))} does not hold at the end"
+        return None
+
+
+def tell(stage: Stage) -> str:
+    """The conditions of a stage in words."""
+    words = []
+    for condition in stage:
+        no = "" if condition.holds else "not "
+        if condition.place is not None:
+            words.append(f"{condition.thing} {no}at {condition.place}")
+        if condition.active is not None:
+            words.append(f"{condition.thing} {no}{'' if condition.active else 'not '}activated")
+    return " and ".join(words)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else name[:37] + "..."
+
+
+_SHARE = ("Reach", "Place")
+"""Actions of these primitives may name the same asset in one step."""

@@ -1,0 +1,157 @@
+"""Shortest plans with a cache, and the best team: the fewest robots that need no more steps than all
+together.
+
+Tasks that differ only in names have the same plans, so plans are searched in a renamed scene: areas and
+things are numbered as goals, things and robots mention them, robots are sorted by type and area, things
+are replaced by the first kind that behaves in the same way, and heights by one that the same arms reach.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from itertools import combinations
+
+from ludens.games.viki.data import KINDS, ROBOTS
+from ludens.games.viki.planner import Result, relevant, shortest_plan
+from ludens.games.viki.scene import Area, Asset, Condition, Plan, Robot, Scene, Task
+
+MOST_STATES = 5_000
+"""Searches that need more states are given up with `SearchLimit`; the generator draws another scene then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best team of a scene."""
+
+    plan: Plan
+    robots: tuple[str, ...]
+    """Ids of one best team, in the order of the scene."""
+    types: frozenset[tuple[str, ...]]
+    """The sets of types of all best teams, each sorted: one if level 1 has a unique answer."""
+
+
+def best_team(scene: Scene, most_steps: int = 11, alone: str | None = None) -> Best | None:
+    """The best team; None if no plan of at most `most_steps` steps exists.
+
+    Args:
+        scene: The scene.
+        most_steps: Longer plans are not looked for.
+        alone: Give up (None) as soon as it is clear that the best team is not one robot of this type.
+    """
+    robots = scene.robots
+    found: list[tuple[tuple[Robot, ...], Plan | None]] = [
+        ((robot,), solve(replace(scene, robots=(robot,)), most_steps).plan) for robot in robots
+    ]
+    steps = min((len(plan) for _, plan in found if plan is not None), default=most_steps + 1)
+    if alone is not None:
+        best = {team[0].type for team, plan in found if plan is not None and len(plan) == steps}
+        if best != {alone}:
+            return None
+    faster = solve(scene, steps - 1).plan if len(robots) > 1 else None
+    if faster is not None:
+        if alone is not None:
+            return None
+        steps = len(faster)
+        for size in range(2, len(robots) + 1):
+            teams = list(combinations(robots, size))
+            found = [(team, solve(replace(scene, robots=team), steps).plan) for team in teams]
+            if any(plan is not None for _, plan in found):
+                break
+    best_teams = [(team, plan) for team, plan in found if plan is not None and len(plan) == steps]
+    if not best_teams:
+        return None
+    types = frozenset(tuple(sorted({robot.type for robot in team})) for team, _ in best_teams)
+    team, plan = best_teams[0]
+    return Best(plan, tuple(robot.id for robot in team), types)
+
+
+def solve(scene: Scene, limit: int | None = None) -> Result:
+    """The shortest plan, from the cache where a scene like it was solved before."""
+    abstract, names = renamed(scene)
+    result = _solve(abstract, limit)
+    if result.plan is None:
+        return result
+    plan = [
+        {names[robot]: (action[0], *(names[name] for name in action[1:])) for robot, action in step.items()}
+        for step in result.plan
+    ]
+    return Result(plan, result.states)
+
+
+@lru_cache(maxsize=100_000)
+def _solve(scene: Scene, limit: int | None) -> Result:
+    return shortest_plan(scene, limit=limit, max_states=MOST_STATES)
+
+
+def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
+    """An equal scene with neutral names, and the name that each stands for."""
+    small = relevant(scene)
+    areas = {area.name: area for area in small.areas}
+    assets = {asset.name: asset for asset in small.assets}
+    conditions = [*small.task.goals, *(c for order in small.task.orders for s in order for c in s)]
+    mentioned = [name for c in conditions for name in (c.thing, c.place) if name is not None]
+    things = list(dict.fromkeys([*(name for name in mentioned if name in assets), *assets]))
+    robots = [*small.robots]
+    places = list(
+        dict.fromkeys(
+            name
+            for name in (
+                *mentioned,
+                *(assets[name].place for name in things),
+                *(robot.place for robot in sorted(robots, key=lambda robot: robot.type)),
+            )
+            if name in areas
+        )
+    )
+    new = {name: f"a{number}" for number, name in enumerate(places)}
+    new |= {name: f"t{number}" for number, name in enumerate(things)}
+    robots.sort(key=lambda robot: (robot.type, int(new[robot.place][1:])))
+    new |= {robot.id: f"R{number}" for number, robot in enumerate(robots)}
+
+    def condition(old: Condition) -> Condition:
+        return replace(old, thing=new[old.thing], place=None if old.place is None else new[old.place])
+
+    task = Task(
+        text="",
+        family=0,
+        template="",
+        name="",
+        goals=tuple(map(condition, small.task.goals)),
+        orders=tuple(tuple(tuple(map(condition, stage)) for stage in order) for order in small.task.orders),
+    )
+    abstract = Scene(
+        layout="",
+        style=0,
+        width=0.0,
+        depth=0.0,
+        areas=tuple(
+            Area(new[name], 10.0 * number, 0.0, 1.0, 1.0, _height(areas[name].height))
+            for number, name in enumerate(places)
+        ),
+        assets=tuple(
+            Asset(new[name], _alike(assets[name].kind), new[assets[name].place], assets[name].closed)
+            for name in things
+        ),
+        robots=tuple(Robot(new[robot.id], robot.type, new[robot.place]) for robot in robots),
+        task=task,
+    )
+    return abstract, {to: name for name, to in new.items()}
+
+
+@cache
+def _alike(kind: str) -> str:
+    """The first kind that behaves like this one."""
+    neutral = replace(KINDS[kind], group="", activates="", starts=())
+    return next(
+        name for name, one in KINDS.items() if replace(one, group="", activates="", starts=()) == neutral
+    )
+
+
+@cache
+def _height(height: float) -> float:
+    """A height that stands for all that the same arms reach."""
+    arms = [robot for robot in ROBOTS.values() if robot.arms]
+    edges = sorted({edge for robot in arms for edge in (robot.low, robot.high)} | {height})
+    reached = [robot.low <= height <= robot.high for robot in arms]
+    return next(edge for edge in edges if [robot.low <= edge <= robot.high for robot in arms] == reached)

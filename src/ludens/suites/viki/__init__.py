@@ -1,0 +1,97 @@
+"""VIKI: which robots, which plan, which paths; with feedback from a checker, and step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ludens.core.config import PlayConfig
+from ludens.core.options import option
+from ludens.run.stats import Estimate, weighted_sum
+from ludens.run.task import MODEL, Metric, Suite, SuiteBuilder, Summary, Task, read_published
+from ludens.suites.viki.metrics import ACT, PLAN, RETRY, TEAM, TRACE
+from ludens.suites.viki.paper import DEVIATIONS
+
+ONE_TRY = PlayConfig(retries=0)
+EPISODES = 500
+WEIGHTS = {"plan/in-domain": 0.596, "plan/out-of-domain": 0.404}
+"""Shares of the paper's 3,018 test samples of level 2."""
+_FILE = Path(__file__).parent / "published.toml"
+
+
+def _task(name: str, game: str, metrics: tuple[Metric, ...], seats: tuple[str, ...] = ("planner",)) -> Task:
+    return Task(name, game, (dict.fromkeys(seats, MODEL),), EPISODES, metrics, ONE_TRY)
+
+
+def _average(parts: Mapping[str, Estimate]) -> Estimate:
+    return weighted_sum([parts[name] for name in WEIGHTS], list(WEIGHTS.values()))
+
+
+def _on_map() -> tuple[Task, ...]:
+    return (
+        _task("activate", "viki/activate", TEAM),
+        _task("plan/in-domain", "viki/plan?split=id", PLAN),
+        _task("plan/out-of-domain", "viki/plan?split=ood", PLAN),
+        _task("plan/layouts", "viki/plan?split=layout", PLAN),
+        _task("trace", "viki/trace", TRACE),
+        _task("feedback/told", "viki/plan?feedback=5", RETRY),
+        _task("feedback/untold", "viki/plan?feedback=5&told=false", RETRY),
+        _task("act", "viki/act", ACT),
+        _task("team", "viki/team", ACT, ("R1", "R2")),
+    )
+
+
+def _by_camera(pictures: str) -> tuple[Task, ...]:
+    """The tasks whose pictures do not change; the split is that of the set."""
+    shown = f"look=camera&pictures={pictures}"
+    return (
+        _task("activate", f"viki/activate?{shown}", TEAM),
+        _task("plan/in-domain", f"viki/plan?{shown}", PLAN),
+        _task("trace", f"viki/trace?{shown}", TRACE),
+        _task("feedback/told", f"viki/plan?{shown}&feedback=5", RETRY),
+        _task("feedback/untold", f"viki/plan?{shown}&feedback=5&told=false", RETRY),
+    )
+
+
+@dataclass(frozen=True)
+class Viki(SuiteBuilder):
+    """Three levels, feedback and the closed loop."""
+
+    look: str = option("map", choices=("map", "camera"), help="the kitchen from above, or camera pictures")
+    pictures: str = option("viki-8", help="the picture set of look=camera")
+    data: str = option("", help="a folder with the released Parquet files: evaluate on them")
+    episodes: int = option(EPISODES, low=1, high=9_999_999, help="of every task")
+
+    def build(self) -> Suite:
+        average = Summary("plan, weighted average", _average, tuple(WEIGHTS))
+        own = _by_camera(self.pictures) if self.look == "camera" else _on_map()
+        tasks = self._released() if self.data else own
+        return Suite(
+            name="viki",
+            about="VIKI: robots of six types in a kitchen; choose the team, plan its steps, mark paths; with "
+            "feedback, and step by step.",
+            tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
+            published=read_published(_FILE, "VIKI, table 2"),
+            deviations=DEVIATIONS,
+            summaries=(average,) if self.look == "map" else (),
+        )
+
+    def _released(self) -> tuple[Task, ...]:
+        data = f"data={self.data}"
+        return (
+            _task("activate", f"viki/activate?{data}", TEAM),
+            _task("plan/in-domain", f"viki/plan?{data}&split=id", PLAN),
+            _task("plan/out-of-domain", f"viki/plan?{data}&split=ood", PLAN),
+            _task("trace", f"viki/trace?{data}", TRACE),
+        )
+
+
+@dataclass(frozen=True)
+class Mini(SuiteBuilder):
+    """All tasks, a few episodes of each."""
+
+    def build(self) -> Suite:
+        return replace(
+            Viki(episodes=10).build(), name="viki-mini", about="VIKI in small: ten episodes of every task."
+        )

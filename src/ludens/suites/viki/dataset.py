@@ -1,0 +1,90 @@
+"""`ludens data viki/LEVEL`: questions with pictures, answers and reasoning, for supervised warm-up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ludens.core.errors import BadOption, UnknownName
+from ludens.core.registry import make
+from ludens.core.view import view_of
+from ludens.games.viki.level import SEAT, Answered, Level
+from ludens.games.viki.reasoning import plan_reasoning, team_reasoning, trace_reasoning
+from ludens.games.viki.trace import Tracing
+from ludens.run.dataset import ColumnType, Dataset, Order, counted
+
+LEVELS = ("activate", "plan", "trace")
+STRIDE = 10_000_000
+"""Episode seeds per seed of a dataset; the suite's own tasks use those of seed 0 of `first`."""
+FIRST = 1_000
+"""Datasets begin this many strides after the seeds of suites, so that no question is in both."""
+
+COLUMNS: dict[str, ColumnType] = {
+    "id": "text",
+    "images": "pictures",
+    "prompt": "text",
+    "text": "text",
+    "answer": "text",
+    "reasoning": "text",
+    "completion": "text",
+    "family": "number",
+    "template": "text",
+    "layout": "text",
+}
+
+
+def build(order: Order) -> Dataset:
+    """The dataset of one level."""
+    level = order.what.partition("?")[0]
+    if level not in LEVELS:
+        raise UnknownName("level of viki", level, LEVELS)
+    if order.run is not None:
+        raise BadOption("datasets of viki are generated; --from is not used.")
+    if not 0 <= order.seed < 2**30 or order.n > STRIDE:
+        raise BadOption(f"a dataset has at most {STRIDE:,} samples and a seed from 0 to 2**30 - 1.")
+    game = make(f"viki/{order.what}")
+    assert isinstance(game, Level)
+    first = (FIRST + order.seed) * STRIDE
+    families = [str(_state(game, seed).scene.task.family) for seed in range(first, first + order.n)]
+    return Dataset(
+        name=f"viki/{level}",
+        about=f"VIKI, level {LEVELS.index(level) + 1}: prompt, picture, answer and reasoning from templates. "
+        "`completion` is the whole reply: reasoning in <think> tags, then the answer in <answer> tags.",
+        columns=COLUMNS,
+        rows=_rows(game, first, order),
+        shares=counted("family", families),
+        made_from={"game": game.name, "version": game.version, "options": game.options, "seed": order.seed,
+                   "theme": order.render.theme, "size": order.render.size},
+    )  # fmt: skip
+
+
+def _state(game: Level, seed: int) -> Answered:
+    state = game.start(seed)
+    assert isinstance(state, Answered)
+    return state
+
+
+def _rows(game: Level, first: int, order: Order) -> Iterator[dict[str, Any]]:
+    for seed in range(first, first + order.n):
+        state, view = _state(game, seed), view_of(game, order.render, seed)
+        form = view.format(state, SEAT)
+        answer, why = state.solution(SEAT) or "", _reasoning(state, game.name)
+        parts = (view.rules(SEAT), view.notes(state, SEAT), form.ask(state.legal(SEAT)))
+        yield {
+            "id": f"{game.name}/{seed}",
+            "images": view.images(state, SEAT),
+            "prompt": "\n\n".join(parts),
+            "text": view.text(state, SEAT),
+            "answer": answer,
+            "reasoning": why,
+            "completion": f"<think>{why}</think>{form.write(answer)}",
+            "family": state.scene.task.family,
+            "template": state.scene.task.template,
+            "layout": state.scene.layout,
+        }
+
+
+def _reasoning(state: Answered, level: str) -> str:
+    if isinstance(state, Tracing):
+        return trace_reasoning(state.scene, state.errands)
+    return team_reasoning(state.scene) if level == "viki/activate" else plan_reasoning(state.scene)

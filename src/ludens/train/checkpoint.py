@@ -1,0 +1,111 @@
+"""Checkpoints: a folder each, complete or absent.
+
+A checkpoint holds what plays (weights, tokenizer), and what training needs to go on: the optimiser, the state
+of the algorithm, random states, the history of measurements, and the recipe.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ludens.core.errors import BadFile, UsageError
+from ludens.train.policy import Policy
+
+STATE, OPTIMIZER, ANCHOR, PREFIX = "training.json", "optimizer.pt", "anchor", "step-"
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """The checkpoints of one run."""
+
+    folder: Path
+    keep: int = 3
+
+    def path(self, iteration: int) -> Path:
+        """Where the checkpoint of an iteration is."""
+        return self.folder / f"{PREFIX}{iteration:06d}"
+
+    def all(self) -> list[Path]:
+        """Complete checkpoints, oldest first."""
+        return sorted(path for path in self.folder.glob(f"{PREFIX}??????") if (path / STATE).is_file())
+
+    def latest(self) -> Path | None:
+        """The newest complete checkpoint."""
+        found = self.all()
+        return found[-1] if found else None
+
+    def write(
+        self,
+        iteration: int,
+        policy: Policy,
+        anchor: Policy | None,
+        optimizer: Any,
+        state: Mapping[str, Any],
+    ) -> Path:
+        """Write a checkpoint under another name, then rename it; older ones are removed afterwards.
+
+        Args:
+            iteration: Its number.
+            policy: What is trained.
+            anchor: The reference of the KL divergence, where it is not the first policy.
+            optimizer: State of the optimiser.
+            state: Everything else, as JSON.
+
+        Raises:
+            UsageError: The disk is full or not writable; earlier checkpoints stay as they are.
+        """
+        import torch
+
+        final = self.path(iteration)
+        partial = final.with_name(f".{final.name}.partial")
+        try:
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir(parents=True)
+            policy.save(partial)
+            if anchor is not None:
+                (partial / ANCHOR).mkdir()
+                anchor.save(partial / ANCHOR)
+            torch.save(optimizer, partial / OPTIMIZER)
+            (partial / STATE).write_bytes(orjson.dumps(dict(state), option=orjson.OPT_INDENT_2))
+            _flush(partial)
+            if final.exists():
+                shutil.rmtree(final)
+            partial.rename(final)
+        except (OSError, RuntimeError) as error:
+            shutil.rmtree(partial, ignore_errors=True)
+            reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
+            raise UsageError(f"the checkpoint {final} cannot be written: {reason}.") from None
+        for old in self.all()[: -self.keep]:
+            shutil.rmtree(old, ignore_errors=True)
+        return final
+
+    @staticmethod
+    def read(path: Path, policy: Policy, device: Any = None) -> tuple[Any, dict[str, Any]]:
+        """Load the weights into the policy; returns the state of the optimiser and the rest."""
+        import torch
+
+        try:
+            state = orjson.loads((path / STATE).read_bytes())
+            optimizer = torch.load(path / OPTIMIZER, map_location=device, weights_only=True)
+        except (OSError, orjson.JSONDecodeError, RuntimeError) as error:
+            raise BadFile(f"the checkpoint {path} cannot be read: {error}.") from None
+        policy.load(path)
+        return optimizer, state
+
+
+def _flush(folder: Path) -> None:
+    """Make sure that the files are on the disk before the folder gets its name."""
+    for file in folder.rglob("*"):
+        if file.is_file():
+            handle = os.open(file, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)

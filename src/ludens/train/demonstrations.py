@@ -1,0 +1,74 @@
+"""Supervised samples: replies of bots, people or models, with the prompts they answered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+
+from ludens.agents import agent
+from ludens.concurrent import play_sync
+from ludens.core.config import PlayConfig
+from ludens.core.errors import BadOption
+from ludens.core.registry import make
+from ludens.core.view import RenderOptions
+from ludens.rebuild import Sample as Rebuilt
+from ludens.rebuild import samples as rebuild
+from ludens.train.recipe import DemonstrationOptions, PlayOptions
+
+CHUNK = 16
+"""Episodes per task of a worker."""
+
+
+def demonstrations(play: PlayOptions, options: DemonstrationOptions, first_seed: int) -> Iterator[Rebuilt]:
+    """What is to be imitated: replies of a bot on seeds from `first_seed` on, or those of a run folder."""
+    if options.run:
+        yield from recorded(Path(options.run))
+        return
+    starts = range(first_seed, first_seed + options.episodes, CHUNK)
+    end = first_seed + options.episodes
+    jobs = [(play, options.bot, range(start, min(start + CHUNK, end))) for start in starts]
+    workers = options.workers or os.cpu_count() or 1
+    if workers == 1 or len(jobs) < 4:
+        for job in jobs:
+            yield from play_bot(*job)
+        return
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        for part in pool.map(_play_job, jobs):
+            yield from part
+
+
+def play_bot(play: PlayOptions, bot: str, seeds: Iterable[int]) -> list[Rebuilt]:
+    """The replies of a bot that plays all seats."""
+    game = make(play.game)
+    render, config = RenderOptions(play.theme, play.size), PlayConfig()
+    found: list[Rebuilt] = []
+    for seed in seeds:
+        agents = {seat: agent(bot, game) for seat in game.seats}
+        episode = play_sync(game, agents, seed, render=render, config=config)
+        if episode.status == "void":
+            raise BadOption(f"{bot} failed in {play.game}, seed {seed}: {episode.error}")
+        found.extend(_light(rebuild(episode, game)))
+    return found
+
+
+def _play_job(job: tuple[PlayOptions, str, Sequence[int]]) -> list[Rebuilt]:
+    return play_bot(*job)
+
+
+def recorded(folder: Path) -> Iterator[Rebuilt]:
+    """Every accepted reply of the finished episodes of a run."""
+    from ludens.run.store import iter_records
+
+    for record in iter_records(folder):
+        if record.episode.status in ("done", "horizon"):
+            yield from (s for s in _light(rebuild(record.episode)) if s.attempt.verdict == "ok")
+
+
+def _light(samples: Iterable[Rebuilt]) -> Iterator[Rebuilt]:
+    """Samples without what training does not need."""
+    for sample in samples:
+        yield replace(sample, ask=replace(sample.ask, state=None, history=()))

@@ -1,0 +1,63 @@
+"""The interface between the training loop and a model."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ludens.core.agent import Agent
+from ludens.train.sample import Sample
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Parameter
+
+
+class Policy(ABC):
+    """A model in training, or a frozen copy of one. The loop knows nothing else about it."""
+
+    @abstractmethod
+    def agent(self, *, blind: bool = False) -> Agent:
+        """A player of many games at once, whose replies hold their tokens (`Reply.tokens`).
+
+        Args:
+            blind: Whether it is shown flat pictures: the control of what seeing is worth.
+        """
+
+    @abstractmethod
+    def parameters(self) -> list[Parameter]:
+        """What is trained."""
+
+    @abstractmethod
+    def logprobs(self, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
+        """Log-probabilities of the completions, and their mask: both (samples, longest completion).
+
+        They are those of the distribution from which a sample was drawn, on exactly its ids. Gradients flow
+        to the parameters unless the policy is frozen or gradients are off.
+        """
+
+    @abstractmethod
+    def frozen(self) -> Policy:
+        """A copy that stays as it is now; large weights that never change may be shared."""
+
+    @abstractmethod
+    def reseed(self, *names: int) -> None:
+        """Make what is drawn from now on depend on these numbers alone."""
+
+    @abstractmethod
+    def train(self, training: bool) -> None:
+        """Switch dropout and similar on or off."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write everything needed to play: weights, tokenizer, settings."""
+
+    @abstractmethod
+    def load(self, folder: Path) -> None:
+        """Take the weights that `save` wrote."""
+
+    def count(self) -> int:
+        """Number of trained parameters."""
+        return sum(parameter.numel() for parameter in self.parameters())

@@ -1,0 +1,223 @@
+"""Recipes: everything that determines a training run, in one TOML file with checked sections."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.core.options import check_options, configure, option, option_values
+from ludens.train.loss import LossOptions
+from ludens.train.spo import SwitchOptions
+from ludens.train.update import OptimizerOptions
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What is trained, on what, and for how long."""
+
+    name: str = option("train", help="name of the run")
+    algorithm: str = option("grpo", choices=("grpo", "spo", "sft"), help="how samples become updates")
+    seed: int = option(0, low=0, help="of weights, sampling and order")
+    iterations: int = option(100, low=0, help="updates of the policy")
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [run]")
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The policy in training."""
+
+    kind: str = option("small", choices=("small", "hf"), help="a small model of ours, or one of transformers")
+    path: str = option("", help="folder or hub name of the weights to start from; empty for random ones")
+    temperature: float = option(1.0, low=0.01, high=2, help="sampling temperature")
+    max_tokens: int = option(48, low=1, help="most tokens in a reply")
+    batch: int = option(256, low=1, help="most requests in a batch")
+    device: str = option("auto", help="auto, cpu, cuda")
+    # Small models.
+    width: int = option(192, low=32, help="small: width of every layer")
+    heads: int = option(4, low=1, help="small: attention heads")
+    encoder: int = option(4, low=1, help="small: layers that see")
+    decoder: int = option(4, low=1, help="small: layers that speak")
+    side: int = option(128, low=64, help="small: pixels per side of pictures")
+    longest: int = option(256, low=16, help="small: most tokens of prompt and reply together")
+    # Models of transformers.
+    lora: int = option(0, low=0, help="hf: rank of LoRA adapters; 0 trains the weights themselves")
+    freeze_vision: bool = option(True, help="hf: train the language model only")
+    checkpointing: bool = option(False, help="hf: recompute activations of the language model")
+    pixel_cache: int = option(2048, low=0, help="hf: MiB of processed pictures kept in memory")
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [model]")
+
+
+@dataclass(frozen=True)
+class PlayOptions:
+    """The games of one iteration."""
+
+    game: str = option("tic_tac_toe", help="spec of the game")
+    episodes: int = option(128, low=1, help="seeds per iteration, over all processes")
+    samples: int = option(1, low=1, help="episodes per seed: the group size of GRPO")
+    first_seed: int = option(1_000_000, low=0, help="training seeds start here; evaluation seeds lie below")
+    concurrency: int = option(256, low=1, help="episodes in flight")
+    retries: int = option(0, low=0, help="retries after an unreadable or illegal reply")
+    size: int = option(256, low=256, high=1024, help="pixels of the longer side of pictures")
+    theme: str = option("classic", help="theme of pictures")
+    discount: float = option(-1.0, low=-1, high=1, help="of later rewards (return-to-go); -1 for none")
+    held_out: int = option(32, low=0, help="held-out games per iteration, for statistics and switching")
+    held_out_seed: int = option(500_000, low=0, help="first seed of held-out games")
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [play]")
+
+
+@dataclass(frozen=True)
+class AdvantageOptions:
+    """How rewards become advantages."""
+
+    kind: str = option(
+        "group", choices=("group", "role", "none"), help="relative to a group, to a role's baseline, or raw"
+    )
+    group: str = option("seed seat", help="attributes of a sample that make a group")
+    scale: bool = option(True, help="divide by the standard deviation of the group")
+    alpha: float = option(0.95, low=0, high=1, help="weight of the past in role baselines")
+    from_first: bool = option(False, help="start role baselines at the first value instead of 0")
+    unreadable: float = option(0.0, low=0, help="taken off the reward of a reply that was not accepted")
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [advantage]")
+
+
+@dataclass(frozen=True)
+class ReferenceOptions:
+    """The policy from which the KL divergence is measured."""
+
+    anchor: str = option(
+        "start", choices=("start", "switch"), help="the first policy, or a copy taken at each stage switch"
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [reference]")
+
+
+@dataclass(frozen=True)
+class DemonstrationOptions:
+    """Supervised samples, before or instead of play."""
+
+    bot: str = option("bot/best", help="player that is imitated, in all seats")
+    episodes: int = option(0, low=0, help="games it plays; 0 for no supervised training")
+    run: str = option("", help="run folder whose episodes are imitated instead")
+    epochs: int = option(1, low=1, help="passes over the samples")
+    batch: int = option(256, low=1, help="samples per update")
+    lr: float = option(1e-3, low=0, help="highest learning rate")
+    workers: int = option(0, low=0, help="processes that make samples; 0 for all cores")
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [demonstrations]")
+
+
+@dataclass(frozen=True)
+class MonitorOptions:
+    """What is measured and stored on the way."""
+
+    checkpoint: int = option(25, low=1, help="iterations between checkpoints")
+    keep: int = option(3, low=1, help="checkpoints kept")
+    blind: int = option(10, low=0, help="iterations between blind controls; 0 for none")
+    games: int = option(4, low=0, help="sample games stored with each checkpoint")
+    tensorboard: bool = option(False, help="write TensorBoard events")
+    wandb: bool = option(False, help="report to Weights & Biases")
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [monitor]")
+
+
+@dataclass(frozen=True)
+class Opponents:
+    """One arrangement of players, drawn with this weight for each seed."""
+
+    players: Mapping[str, str]
+    """Role or seat to player: learner, frozen, previous, checkpoint:PATH, or any agent spec."""
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A training run."""
+
+    run: RunOptions = field(default_factory=RunOptions)
+    model: ModelOptions = field(default_factory=ModelOptions)
+    play: PlayOptions = field(default_factory=PlayOptions)
+    advantage: AdvantageOptions = field(default_factory=AdvantageOptions)
+    loss: LossOptions = field(default_factory=LossOptions)
+    optimizer: OptimizerOptions = field(default_factory=OptimizerOptions)
+    reference: ReferenceOptions = field(default_factory=ReferenceOptions)
+    switch: SwitchOptions = field(default_factory=SwitchOptions)
+    demonstrations: DemonstrationOptions = field(default_factory=DemonstrationOptions)
+    monitor: MonitorOptions = field(default_factory=MonitorOptions)
+    opponents: tuple[Opponents, ...] = ()
+
+    @staticmethod
+    def of(data: Mapping[str, Any]) -> Recipe:
+        """A recipe from nested values, every one checked."""
+        sections = {f.name: f for f in fields(Recipe)}
+        made: dict[str, Any] = {}
+        for name, value in data.items():
+            if name not in sections:
+                raise UnknownName("section of the recipe", name, sections)
+            if name == "opponents":
+                made[name] = _opponents(value)
+            elif isinstance(value, Mapping):
+                kind: Any = sections[name].default_factory
+                made[name] = configure(kind, value, f"the recipe's section [{name}]")
+            else:
+                raise BadOption(f"the recipe's section [{name}] must be a table.")
+        return Recipe(**made)
+
+    @staticmethod
+    def read(file: Path) -> Recipe:
+        """A recipe from a TOML file."""
+        try:
+            return Recipe.of(tomllib.loads(file.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise BadFile(f"{file} cannot be read: {error.strerror or error}.") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise BadFile(f"{file} is not TOML: {error}.") from None
+
+    def as_dict(self) -> dict[str, Any]:
+        """All values, as `of` takes them."""
+        data: dict[str, Any] = {
+            f.name: option_values(getattr(self, f.name)) for f in fields(Recipe) if f.name != "opponents"
+        }
+        data["opponents"] = [{"players": dict(o.players), "weight": o.weight} for o in self.opponents]
+        return data
+
+    def override(self, settings: Mapping[str, str]) -> Recipe:
+        """This recipe with some values replaced: {"loss.kl": "0.1"}."""
+        data = self.as_dict()
+        for name, value in settings.items():
+            section, _, key = name.partition(".")
+            if section not in data or section == "opponents" or not key:
+                raise BadOption(f"{name!r} is not SECTION.KEY of a recipe.")
+            data[section][key] = value
+        return Recipe.of(data)
+
+
+def _opponents(value: Any) -> tuple[Opponents, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise BadOption("the recipe's [[opponents]] must be an array of tables.")
+    made = []
+    for item in value:
+        for key in item:
+            if key not in ("players", "weight"):
+                raise UnknownName("key of the recipe's [[opponents]]", key, ("players", "weight"))
+        players, weight = item.get("players"), item.get("weight", 1.0)
+        if not isinstance(players, dict) or not all(isinstance(p, str) for p in players.values()):
+            raise BadOption("the recipe's [[opponents]] need players, a table of role or seat to player.")
+        if not isinstance(weight, int | float) or isinstance(weight, bool) or not weight > 0:
+            raise BadOption("the recipe's [[opponents]] need a weight above 0.")
+        made.append(Opponents(dict(players), float(weight)))
+    return tuple(made)

@@ -1,0 +1,194 @@
+"""Playing for training: many episodes at once, with the tokens of every reply of the learner."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ludens.concurrent import run_many
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.ask import History
+from ludens.core.config import PlayConfig
+from ludens.core.episode import Episode
+from ludens.core.errors import BadOption
+from ludens.core.game import Game
+from ludens.core.replay import replay
+from ludens.core.state import State
+from ludens.core.templates import Sections
+from ludens.core.view import RenderOptions
+from ludens.loop import play
+from ludens.train.advantages import return_to_go
+from ludens.train.sample import Sample, Trajectory
+
+Record = tuple[Ask, Reply]
+
+
+@dataclass
+class Recorder(Agent):
+    """Plays like another agent and keeps what it was asked and what it replied, for one episode."""
+
+    inner: Agent
+    records: list[Record] = field(default_factory=list)
+    kind = "recorder"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.sees, self.waits = self.inner.sees, self.inner.waits
+
+    @property
+    def spec(self) -> str:
+        return self.inner.spec
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        return self.inner.remarks
+
+    @property
+    def templates(self) -> Sections:
+        return self.inner.templates
+
+    def history(self) -> History:
+        return self.inner.history()
+
+    def begin(self) -> None:
+        self.inner = self.inner.sit(self.game, self.seat, self.random)
+
+    async def act(self, ask: Ask) -> Reply:
+        reply = await self.inner.act(ask)
+        self.records.append((ask, reply))
+        return reply
+
+
+@dataclass(frozen=True)
+class Job:
+    """One episode to play."""
+
+    seed: int
+    sample: int = 0
+    players: Mapping[str, str] = field(default_factory=dict)
+    """Role or seat to the name of its player; those not named are played by the learner."""
+
+
+LEARNER = "learner"
+
+
+@dataclass
+class Rollouts:
+    """Plays jobs of one game.
+
+    Args:
+        game: The game.
+        learner: The policy's agent.
+        others: The other players by name, where jobs name any.
+        render: Theme and size of pictures.
+        config: Retries and limits.
+        concurrency: Episodes in flight.
+        discount: Of later rewards, where each move earns its return-to-go; None for the move's own reward.
+    """
+
+    game: Game
+    learner: Agent
+    others: Mapping[str, Agent] = field(default_factory=dict)
+    render: RenderOptions = field(default_factory=RenderOptions)
+    config: PlayConfig = field(default_factory=PlayConfig)
+    concurrency: int = 256
+    discount: float | None = None
+
+    async def play(
+        self, jobs: Iterable[Job], progress: Callable[[], Awaitable[None] | None] | None = None
+    ) -> list[Trajectory]:
+        """Play all jobs. Void episodes are left out; the order is that of the jobs."""
+        numbered = list(enumerate(jobs))
+        done: dict[int, Trajectory] = {}
+
+        async def start(numbered_job: tuple[int, Job]) -> tuple[int, Trajectory | None]:
+            number, job = numbered_job
+            return number, await self._episode(number, job)
+
+        async for number, trajectory in run_many(start, numbered, self.concurrency):
+            if trajectory is not None:
+                done[number] = trajectory
+            if progress is not None:
+                progress()
+        return [done[number] for number in sorted(done)]
+
+    async def _episode(self, number: int, job: Job) -> Trajectory | None:
+        agents, records = self._seat(job)
+        episode = await play(
+            self.game, agents, job.seed, sample=job.sample, render=self.render, config=self.config
+        )
+        if episode.status == "void":
+            return None
+        return Trajectory(episode, number, self._samples(number, episode, records))
+
+    def _seat(self, job: Job) -> tuple[dict[str, Agent], dict[str, list[Record]]]:
+        """Who plays which seat, and where the learner's replies are recorded."""
+        agents: dict[str, Agent] = {}
+        records: dict[str, list[Record]] = {}
+        roles = self._roles(job) if job.players else {}
+        for seat in self.game.seats:
+            name = job.players.get(seat) or job.players.get(roles.get(seat, "")) or LEARNER
+            if name == LEARNER:
+                agents[seat] = recorder = Recorder(self.learner)
+                records[seat] = recorder.records
+            else:
+                agents[seat] = self.others[name]
+        return agents, records
+
+    def _roles(self, job: Job) -> dict[str, str]:
+        state: State = self.game.start(job.seed)
+        return {seat: state.role(seat) for seat in self.game.seats}
+
+    def _samples(
+        self, number: int, episode: Episode, records: Mapping[str, Sequence[Record]]
+    ) -> list[Sample]:
+        rewards = self._rewards(episode)
+        verdicts = {(m.step, m.seat): [t.verdict for t in m.tries] for m in episode.moves}
+        samples = []
+        for seat, replies in records.items():
+            attempts: dict[int, int] = defaultdict(int)
+            for ask, reply in replies:
+                if reply.tokens is None:
+                    raise BadOption(f"{episode.seats[seat]} does not report tokens and cannot be trained.")
+                attempt = attempts[ask.step]
+                attempts[ask.step] += 1
+                tried = verdicts.get((ask.step, seat), [])
+                tokens = reply.tokens
+                samples.append(
+                    Sample(
+                        prompt_ids=tokens.prompt_ids,
+                        completion_ids=tokens.completion_ids,
+                        logprobs=tokens.logprobs,
+                        pictures=tokens.pictures,
+                        temperature=tokens.temperature,
+                        suppressed=tokens.suppressed,
+                        seat=seat,
+                        role=ask.role,
+                        stage=ask.stage,
+                        step=ask.step,
+                        attempt=attempt,
+                        readable=attempt >= len(tried) or tried[attempt] == "ok",
+                        seed=episode.seed,
+                        episode=number,
+                        reward=rewards[ask.step, seat],
+                    )
+                )
+        return samples
+
+    def _rewards(self, episode: Episode) -> dict[tuple[int, str], float]:
+        """What the move of each step and seat earned."""
+        moves = episode.moves
+        if episode.status == "forfeit":
+            rewards = [episode.returns[move.seat] for move in moves]
+        else:
+            *_, last = replay(episode, self.game)
+            rewards = self.game.rewards(last.state, moves)
+        if self.discount is not None:
+            rewards = return_to_go(rewards, [move.seat for move in moves], self.discount)
+        return {(m.step, m.seat): r for m, r in zip(moves, rewards, strict=True)}
+
+
+def grouped(samples: Iterable[Sample], by: Sequence[str]) -> list[Sample]:
+    """The samples, with groups made of these attributes: ("seed", "seat") for GRPO."""
+    return [replace(s, group=tuple(getattr(s, name) for name in by)) for s in samples]

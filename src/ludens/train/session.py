@@ -1,0 +1,148 @@
+"""A training run from recipe to checkpoints: demonstrations first, then play; stopped runs go on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ludens.core.errors import BadFile, BadOption
+from ludens.core.files import write_atomically
+from ludens.core.registry import make
+from ludens.train import ranks
+from ludens.train.checkpoint import Checkpoints
+from ludens.train.loop import Trainer
+from ludens.train.monitor import Monitor
+from ludens.train.policy import Policy
+from ludens.train.recipe import ModelOptions, Recipe
+from ludens.train.small.dataset import Shape, make_dataset, vocabulary_of
+from ludens.train.small.network import Size
+from ludens.train.small.policy import SmallPolicy
+from ludens.train.small.supervised import imitate
+
+RECIPE, SUPERVISED = "recipe.json", "supervised"
+DEMONSTRATIONS = 2_000_000
+"""The first seed of demonstrations; far from those of play and evaluation."""
+
+Say = Callable[[str], None]
+
+
+def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
+    """Train as the recipe says; a run in the folder that was stopped goes on where it was.
+
+    Args:
+        recipe: What to do.
+        folder: Of checkpoints, measurements, sample games and the page.
+        say: Told about progress, one line at a time.
+    """
+    check(recipe)
+    _bind(recipe, folder)
+    policy = _supervised(recipe, folder, say)
+    trainer = Trainer(recipe, policy, folder)
+    if (latest := Checkpoints(folder).latest()) is not None:
+        trainer.resume(latest)
+        say(f"going on from {latest}")
+    monitor = Monitor(trainer, folder, say)
+    asyncio.run(trainer.run(monitor))
+    return trainer
+
+
+def check(recipe: Recipe) -> None:
+    """Everything that can be wrong with a recipe is found before anything is loaded."""
+    game, play = make(recipe.play.game), recipe.play
+    seeds = recipe.run.iterations * play.episodes
+    ranges = {
+        "play": range(play.first_seed, play.first_seed + seeds),
+        "held-out games": range(
+            play.held_out_seed, play.held_out_seed + recipe.run.iterations * play.held_out
+        ),
+        "demonstrations": range(DEMONSTRATIONS, DEMONSTRATIONS + recipe.demonstrations.episodes),
+    }
+    names = list(ranges)
+    for number, first in enumerate(names):
+        for second in names[number + 1 :]:
+            a, b = ranges[first], ranges[second]
+            if max(a.start, b.start) < min(a.stop, b.stop):
+                raise BadOption(
+                    f"the recipe's seeds of {first} and {second} overlap: change the first seeds."
+                )
+    if recipe.run.algorithm == "spo" and "spy" not in {game.start(0).role(seat) for seat in game.seats}:
+        raise BadOption(f"the algorithm spo needs a game with a spy; {game.name} has none.")
+    if recipe.advantage.kind == "role" and not all(game.start(0).role(seat) for seat in game.seats):
+        raise BadOption(f'advantage.kind = "role" needs a game with roles; {game.name} has none.')
+    if recipe.model.kind == "hf" and not recipe.model.path:
+        raise BadOption('the recipe\'s section [model] needs a path for kind = "hf".')
+
+
+def _bind(recipe: Recipe, folder: Path) -> None:
+    """A folder belongs to one recipe."""
+    file, wanted = folder / RECIPE, recipe.as_dict()
+    if file.exists():
+        try:
+            stored = orjson.loads(file.read_bytes())
+        except (OSError, orjson.JSONDecodeError) as error:
+            raise BadFile(f"{file} cannot be read: {error}.") from None
+        if stored != wanted:
+            changed = [
+                f"{section}.{key}"
+                for section in wanted
+                if isinstance(wanted[section], dict)
+                for key in wanted[section]
+                if stored.get(section, {}).get(key) != wanted[section][key]
+            ]
+            what = changed[0] if changed else "opponents"
+            raise BadOption(
+                f"{folder} holds a run of another recipe ({what} differs): choose another folder."
+            )
+        return
+    if ranks.world()[0] == 0:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, orjson.dumps(wanted, option=orjson.OPT_INDENT_2))
+    ranks.wait()
+
+
+def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
+    """The policy with which play starts: read, or made, and trained on demonstrations where there are any."""
+    done = folder / SUPERVISED
+    if recipe.model.kind == "hf":
+        from ludens.train.sft import supervised_transformers
+
+        return supervised_transformers(recipe, done, say)
+    if done.is_dir():
+        return _read_small(recipe.model, done, recipe.run.seed)
+    options, play, model = recipe.demonstrations, recipe.play, recipe.model
+    if model.path:
+        policy = _read_small(model, Path(model.path), recipe.run.seed)
+    else:
+        size = Size(**{f.name: getattr(model, f.name) for f in fields(Size)})
+        vocabulary = vocabulary_of(play, options, DEMONSTRATIONS)
+        policy = SmallPolicy(size, vocabulary, seed=recipe.run.seed, **_sampling(model))
+    if options.episodes or options.run:
+        say(f"playing {options.episodes:,} games of {options.bot} ..." if not options.run else options.run)
+        shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
+        dataset = make_dataset(play, options, DEMONSTRATIONS, policy.vocabulary, shape)
+        say(f"imitating {len(dataset):,} replies, {policy.count():,} parameters")
+
+        def report(step: int, steps: int, loss: float) -> None:
+            say(f"  supervised step {step} of {steps}: loss {loss:.4f}")
+
+        imitate(policy, dataset, options, recipe.optimizer, recipe.run.seed, report)
+    if ranks.world()[0] == 0:
+        partial = done.with_name(f".{done.name}.partial")
+        partial.mkdir(parents=True, exist_ok=True)
+        policy.save(partial)
+        partial.rename(done)
+    ranks.wait()
+    return policy
+
+
+def _read_small(model: ModelOptions, folder: Path, seed: int) -> SmallPolicy:
+    return SmallPolicy.read(folder, seed=seed, **_sampling(model))
+
+
+def _sampling(model: ModelOptions) -> dict[str, Any]:
+    return {name: getattr(model, name) for name in ("temperature", "max_tokens", "batch", "device")}

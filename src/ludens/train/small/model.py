@@ -1,0 +1,88 @@
+"""The small model as a model that answers requests, many in a batch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import NamedTuple, Protocol
+
+from ludens.core.episode import Usage
+from ludens.core.errors import BadOption
+from ludens.core.view import Picture
+from ludens.models.batching import Batcher
+from ludens.models.chat import Answer, Model, Request, Tokens
+from ludens.train.small.prompts import short_prompt
+from ludens.train.small.tokens import Vocabulary
+
+
+class Sampler(Protocol):
+    """What draws replies: a small policy."""
+
+    vocabulary: Vocabulary
+    batch: int
+
+    def encode(self, prompt: str) -> list[int]: ...
+
+    def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]: ...
+
+
+class _Question(NamedTuple):
+    prompt: list[int]
+    pictures: Sequence[Picture]
+
+
+class SmallModel(Model):
+    """Answers requests that come with the question itself (`Request.ask`).
+
+    Args:
+        spec: Its name.
+        load: Makes the sampler; called with the first request.
+        gather: Seconds that a batch waits for further requests, unless all games wait already.
+    """
+
+    def __init__(self, spec: str, load: Callable[[], Sampler], gather: float = 0.005) -> None:
+        super().__init__(spec)
+        self._load, self._gather = load, gather
+        self._sampler: Sampler | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._batcher: Batcher[_Question, Tokens] | None = None
+
+    @property
+    def sampler(self) -> Sampler:
+        """Network and vocabulary, loaded when first needed."""
+        if self._sampler is None:
+            self._sampler = self._load()
+        return self._sampler
+
+    async def answer(self, request: Request) -> Answer:
+        if request.ask is None:
+            raise BadOption(f"{self.spec} plays games and does not chat.")
+        sampler, began = self.sampler, perf_counter()
+        prompt = sampler.encode(short_prompt(request.game, request.ask))
+        tokens = await self._current_batcher().ask(_Question(prompt, request.pictures[-1:]))
+        ended = tokens.completion_ids[-1] == sampler.vocabulary.end
+        text = sampler.vocabulary.decode(tokens.completion_ids)
+        usage = Usage(len(prompt), len(tokens.completion_ids), images=len(tokens.pictures))
+        self.counts["calls"] += 1
+        ms = round((perf_counter() - began) * 1000, 3)
+        return Answer(text, "stop" if ended else "length", usage, self.spec, ms, tokens=tokens)
+
+    def _current_batcher(self) -> Batcher[_Question, Tokens]:
+        loop = asyncio.get_running_loop()
+        if self._batcher is None or self._loop is not loop:
+            self._stop()
+            self._loop = loop
+            self._batcher = Batcher(self._answer, self.sampler.batch, self._gather)
+        return self._batcher
+
+    def _answer(self, questions: Sequence[_Question]) -> list[Tokens]:
+        return self.sampler.sample([q.prompt for q in questions], [q.pictures for q in questions])
+
+    def _stop(self) -> None:
+        batcher, self._batcher = self._batcher, None
+        if batcher is not None:
+            batcher.close()
+
+    async def close(self) -> None:
+        self._stop()

@@ -1,0 +1,286 @@
+"""The network: a convolutional stem and a transformer see; a decoder with cross-attention speaks.
+
+QK-norm, squared ReLU, no biases. Places in the picture are Fourier features, added to the keys of the
+cross-attention too; a cursor (line and column of the text so far) lets the decoder walk over a board.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ludens.core.options import check_options, option
+
+WAVES = 16
+STRIDE = 16
+"""Pixels per side of a patch."""
+LINES = 32
+SCALE = 0.18
+"""Of attention: queries and keys have unit RMS."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a network."""
+
+    width: int = option(192, low=32, help="width of every layer")
+    heads: int = option(4, low=1, help="attention heads")
+    encoder: int = option(4, low=1, help="layers that see")
+    decoder: int = option(4, low=1, help="layers that speak")
+    side: int = option(128, low=64, help="pixels per side of the pictures it sees")
+    longest: int = option(256, low=16, help="most tokens of prompt and reply together")
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [model]")
+
+
+def fourier(x: Tensor, y: Tensor) -> Tensor:
+    """Features of places in the unit square."""
+    frequencies = math.pi * torch.arange(1, WAVES + 1, device=x.device, dtype=torch.float32)
+    a, b = x[..., None].float() * frequencies, y[..., None].float() * frequencies
+    return torch.cat([a.sin(), a.cos(), b.sin(), b.cos()], -1)
+
+
+def rms(x: Tensor) -> Tensor:
+    return F.rms_norm(x, (x.shape[-1],), eps=1e-5)
+
+
+class Attention(nn.Module):
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(width, width, bias=False)
+        self.key_value = nn.Linear(width, 2 * width, bias=False)
+        self.out = nn.Linear(width, width, bias=False)
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+    def keys(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        key, value = self.key_value(x).chunk(2, -1)
+        return rms(self._split(key)), self._split(value)
+
+    def forward(self, x: Tensor, seen: tuple[Tensor, Tensor], mask: Tensor | None = None) -> Tensor:
+        query = rms(self._split(self.query(x)))
+        mixed = F.scaled_dot_product_attention(query, *seen, attn_mask=mask, scale=SCALE)
+        out: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
+        return out
+
+
+class Mlp(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.up, self.down = nn.Linear(width, 4 * width, bias=False), nn.Linear(4 * width, width, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.down(F.relu(self.up(x)).square())
+        return out
+
+
+class Block(nn.Module):
+    def __init__(self, width: int, heads: int, cross: bool) -> None:
+        super().__init__()
+        self.attention, self.mlp = Attention(width, heads), Mlp(width)
+        self.look = Attention(width, heads) if cross else None
+
+
+class Encoder(nn.Module):
+    """Pictures to features, one per patch."""
+
+    places: Tensor
+
+    def __init__(self, size: Size) -> None:
+        super().__init__()
+        width, grid = size.width, size.side // STRIDE
+        self.stem = nn.ModuleList(
+            [nn.Conv2d(3, 64, 4, 4), nn.Conv2d(64, 128, 3, 2, 1), nn.Conv2d(128, width, 3, 2, 1)]
+        )
+        at = (torch.arange(grid) + 0.5) / grid
+        places = fourier(at[None, :].expand(grid, -1), at[:, None].expand(-1, grid)).flatten(0, 1)
+        self.register_buffer("places", places, persistent=False)
+        self.position = nn.Linear(4 * WAVES, width, bias=False)
+        self.key = nn.Linear(4 * WAVES, width, bias=False)
+        self.blocks = nn.ModuleList(Block(width, size.heads, cross=False) for _ in range(size.encoder))
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        x = pictures
+        for number, layer in enumerate(self.stem):
+            x = layer(F.relu(x) if number else x)
+        x = rms(x.flatten(2).transpose(1, 2)) + self.position(self.places)
+        for block in self.blocks:
+            normed = rms(x)
+            x = x + block.attention(normed, block.attention.keys(normed))
+            x = x + block.mlp(rms(x))
+        seen: Tensor = rms(x) + self.key(self.places)
+        return seen
+
+
+class Decoder(nn.Module):
+    """Tokens and features to logits."""
+
+    def __init__(self, size: Size, vocabulary: int) -> None:
+        super().__init__()
+        width = size.width
+        self.embedding = nn.Embedding(vocabulary, width)
+        self.position = nn.Embedding(size.longest, width)
+        self.line, self.column = nn.Embedding(LINES, width), nn.Embedding(LINES, width)
+        self.blocks = nn.ModuleList(Block(width, size.heads, cross=True) for _ in range(size.decoder))
+        self.head = nn.Linear(width, vocabulary, bias=False)
+
+    def embed(self, ids: Tensor, position: Tensor, line: Tensor, column: Tensor) -> Tensor:
+        x: Tensor = self.embedding(ids) + self.position(position) + self.line(line) + self.column(column)
+        return x
+
+    def look(self, seen: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """Keys and values of the picture for every layer."""
+        return [block.look.keys(seen) for block in self.blocks]
+
+    def forward(
+        self,
+        x: Tensor,
+        looks: list[tuple[Tensor, Tensor]],
+        mask: Tensor,
+        past: list[tuple[Tensor, Tensor]] | None = None,
+    ) -> Tensor:
+        """Hidden states. Keys and values of every layer are appended to `past`."""
+        for block, look in zip(self.blocks, looks, strict=True):
+            normed = rms(x)
+            seen = block.attention.keys(normed)
+            if past is not None:
+                past.append(seen)
+            x = x + block.attention(normed, seen, mask)
+            x = x + block.look(rms(x), look)
+            x = x + block.mlp(rms(x))
+        return rms(x)
+
+    def extend(
+        self,
+        x: Tensor,
+        looks: list[tuple[Tensor, Tensor]],
+        mask: Tensor,
+        past: list[tuple[Tensor, Tensor]],
+        at: int,
+    ) -> Tensor:
+        """Hidden states of one further token; its keys and values are written into `past`."""
+        for block, look, (keys, values) in zip(self.blocks, looks, past, strict=True):
+            normed = rms(x)
+            key, value = block.attention.keys(normed)
+            keys[:, :, at : at + 1], values[:, :, at : at + 1] = key, value
+            x = x + block.attention(normed, (keys, values), mask)
+            x = x + block.look(rms(x), look)
+            x = x + block.mlp(rms(x))
+        return rms(x)
+
+
+class Network(nn.Module):
+    """Encoder and decoder."""
+
+    def __init__(self, size: Size, vocabulary: int) -> None:
+        super().__init__()
+        self.size = size
+        self.encoder, self.decoder = Encoder(size), Decoder(size, vocabulary)
+        embeddings = ("embedding", "position", "line", "column")
+        for name, parameter in self.named_parameters():
+            owner = name.split(".")[-2]
+            if parameter.ndim == 2:
+                embedded = name.startswith("decoder") and owner in embeddings
+                nn.init.normal_(parameter, std=0.3 if embedded else parameter.shape[1] ** -0.5)
+            if owner in ("out", "down"):
+                nn.init.zeros_(parameter)
+        nn.init.zeros_(self.decoder.head.weight)
+
+    def logits(self, pictures: Tensor, tokens: Tokens, last: int) -> Tensor:
+        """Logits for the tokens that follow each of the last `last` positions."""
+        looks = self.decoder.look(self.encoder(pictures))
+        x = self.decoder.embed(tokens.ids, tokens.position, tokens.line, tokens.column)
+        hidden = self.decoder(x, looks, tokens.mask())
+        out: Tensor = self.decoder.head(hidden[:, -last:])
+        return out
+
+
+@dataclass
+class Tokens:
+    """Token ids padded on the left, with what the network derives from them."""
+
+    ids: Tensor
+    padding: Tensor
+    """Number of padding tokens of each row."""
+    line: Tensor
+    column: Tensor
+
+    @staticmethod
+    def of(ids: Tensor, padding: Tensor, new_line: Tensor) -> Tokens:
+        """Args:
+        ids: (rows, tokens).
+        padding: (rows,).
+        new_line: Of each id, whether it begins a line of a matrix.
+        """
+        starts = new_line[ids]
+        line = starts.cumsum(1).clamp(max=LINES - 1)
+        at = torch.arange(ids.shape[1], device=ids.device)[None].expand_as(ids)
+        last = torch.where(starts, at, torch.full_like(at, -1)).cummax(1).values
+        column = torch.where(last >= 0, at - last, torch.zeros_like(at)).clamp(max=LINES - 1)
+        return Tokens(ids, padding, line, column)
+
+    @property
+    def position(self) -> Tensor:
+        """Of each token in its row, counted without padding."""
+        at = torch.arange(self.ids.shape[1], device=self.ids.device)[None]
+        return (at - self.padding[:, None]).clamp(min=0)
+
+    def mask(self) -> Tensor:
+        """(rows, 1, tokens, tokens): causal, without padding; padding looks at itself."""
+        n = self.ids.shape[1]
+        at = torch.arange(n, device=self.ids.device)
+        causal = at[None, :] <= at[:, None]
+        real = at[None, None, :] >= self.padding[:, None, None]
+        itself = torch.eye(n, dtype=torch.bool, device=self.ids.device)
+        return ((causal[None] & real) | itself[None])[:, None]
+
+
+class Speaker:
+    """Says one token after the other, with keys and values of earlier ones in a cache of fixed size."""
+
+    def __init__(self, network: Network, pictures: Tensor, tokens: Tokens, longest: int) -> None:
+        decoder = network.decoder
+        self._decoder, self._looks = decoder, decoder.look(network.encoder(pictures))
+        self._length = tokens.ids.shape[1]
+        past: list[tuple[Tensor, Tensor]] = []
+        x = decoder.embed(tokens.ids, tokens.position, tokens.line, tokens.column)
+        hidden = decoder(x, self._looks, tokens.mask(), past)
+        self._past = [(_longer(key, longest), _longer(value, longest)) for key, value in past]
+        at = torch.arange(self._length + longest, device=tokens.ids.device)
+        self._seen = (at >= tokens.padding[:, None]) & (at < self._length)
+        self._position = self._length - tokens.padding
+        self._line, self._column = tokens.line[:, -1], tokens.column[:, -1]
+        self._in_matrix = tokens.line[:, -1] > 0
+        self.logits: Tensor = decoder.head(hidden[:, -1])
+        """For the next token of each row."""
+
+    def say(self, token: Tensor, new_line: Tensor) -> None:
+        """Append a token to every row.
+
+        Args:
+            token: (rows,).
+            new_line: Whether it begins a line of a matrix.
+        """
+        self._line = (self._line + new_line).clamp(max=LINES - 1)
+        self._in_matrix = self._in_matrix | new_line
+        following = (self._column + 1).clamp(max=LINES - 1)
+        self._column = torch.where(new_line | ~self._in_matrix, 0, following)
+        self._seen[:, self._length] = True
+        x = self._decoder.embed(
+            token[:, None], self._position[:, None], self._line[:, None], self._column[:, None]
+        )
+        hidden = self._decoder.extend(x, self._looks, self._seen[:, None, None], self._past, self._length)
+        self.logits = self._decoder.head(hidden[:, -1])
+        self._length += 1
+        self._position = self._position + 1
+
+
+def _longer(x: Tensor, by: int) -> Tensor:
+    return torch.cat([x, x.new_zeros(*x.shape[:2], by, x.shape[3])], 2)

@@ -1,0 +1,244 @@
+"""The small model as a policy: short prompts, its own vocabulary, batched sampling with log-probabilities."""
+
+from __future__ import annotations
+
+import copy
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+import torch
+from torch import Tensor
+from torch.nn import Parameter
+
+from ludens.agents.vlm import Vlm
+from ludens.core.agent import Agent
+from ludens.core.errors import BadFile
+from ludens.core.files import write_atomically
+from ludens.core.random import stream
+from ludens.core.view import Picture
+from ludens.models.chat import Model
+from ludens.models.chat import Tokens as TokenRecord
+from ludens.models.specs import PromptOptions
+from ludens.train.batch import left_padded, right_padded
+from ludens.train.policy import Policy
+from ludens.train.sample import Sample
+from ludens.train.small.model import SmallModel
+from ludens.train.small.network import Network, Size, Speaker, Tokens
+from ludens.train.small.pictures import shrink
+from ludens.train.small.tokens import NEW_LINE, Vocabulary
+
+SETTINGS, WEIGHTS = "small.json", "model.safetensors"
+PICTURES = 2 * 2**30
+"""Most bytes of pictures kept in memory, shrunk."""
+
+
+class SmallPolicy(Policy):
+    """Network and vocabulary.
+
+    Args:
+        size: Of the network.
+        vocabulary: Every piece it can read and say.
+        temperature: Of sampling; 0 is greedy.
+        max_tokens: Most tokens in a reply.
+        batch: Most requests in a batch.
+        seed: Of weights and sampling.
+        device: Where it runs.
+    """
+
+    def __init__(
+        self,
+        size: Size,
+        vocabulary: Vocabulary,
+        *,
+        temperature: float = 1.0,
+        max_tokens: int = 32,
+        batch: int = 512,
+        seed: int = 0,
+        device: str = "auto",
+    ) -> None:
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.device = torch.device(device)
+        self.size, self.vocabulary = size, vocabulary
+        self.temperature, self.max_tokens, self.batch = temperature, max_tokens, batch
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            self.network = Network(size, len(vocabulary)).to(self.device)
+        self.generator = torch.Generator(self.device).manual_seed(seed)
+        starts = [piece in NEW_LINE for piece in vocabulary.pieces]
+        self._new_line = torch.tensor(starts, device=self.device)
+        self._suppressed = [vocabulary.pad, vocabulary.unknown]
+        self._pictures: OrderedDict[str, Tensor] = OrderedDict()
+        self._model: Model | None = None
+
+    def agent(self, *, blind: bool = False) -> Agent:
+        if self._model is None:
+            # The composition of a batch must not depend on timing: it starts when all games wait.
+            self._model = SmallModel("small/live", lambda: self, gather=600.0)
+        return Vlm(self._model, PromptOptions(blind=blind))
+
+    def parameters(self) -> list[Parameter]:
+        return [parameter for parameter in self.network.parameters() if parameter.requires_grad]
+
+    def reseed(self, *names: int) -> None:
+        self.generator.manual_seed(stream(0, "policy", *names).below(2**63))
+
+    def train(self, training: bool) -> None:
+        self.network.train(training)
+
+    def encode(self, prompt: str) -> list[int]:
+        """The ids of a prompt; of one that is too long, the end."""
+        return self.vocabulary.encode(prompt)[-(self.size.longest - self.max_tokens) :]
+
+    def logprobs(self, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
+        prompts = left_padded([s.prompt_ids for s in samples], self.vocabulary.pad)
+        completions = right_padded([s.completion_ids for s in samples], self.vocabulary.pad, int)
+        ids = torch.cat([prompts, completions], 1).to(self.device)
+        mask = right_padded([[1.0] * len(s.completion_ids) for s in samples], 0.0).to(self.device)
+        padding = torch.tensor([prompts.shape[1] - len(s.prompt_ids) for s in samples], device=self.device)
+        temperatures = torch.tensor([s.temperature for s in samples], device=self.device)
+        return self.values(ids, padding, mask, self._shown(samples), temperatures[:, None, None]), mask
+
+    def values(
+        self,
+        ids: Tensor,
+        padding: Tensor,
+        mask: Tensor,
+        pictures: Tensor,
+        temperature: Tensor | float = 1.0,
+    ) -> Tensor:
+        """Log-probabilities of replies, 0 where the mask is.
+
+        Args:
+            ids: Prompts, padded on the left, and replies, padded on the right.
+            padding: Number of padding tokens before each prompt.
+            mask: Of the replies.
+            pictures: Bytes, (rows, 3, side, side).
+            temperature: By which logits are divided.
+        """
+        longest = mask.shape[1]
+        tokens = Tokens.of(ids[:, :-1], padding, self._new_line)
+        with self._precision():
+            logits = self.network.logits(_centred(pictures), tokens, longest)
+        values = self._distribution(logits, temperature)
+        drawn = values.gather(-1, ids[:, -longest:, None])[..., 0]
+        return torch.where(mask.bool(), drawn, torch.zeros_like(drawn))
+
+    @torch.no_grad()
+    def sample(
+        self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]
+    ) -> list[TokenRecord]:
+        """Draw a reply to each prompt."""
+        rows = [Sample(prompt, [], [], shown) for prompt, shown in zip(prompts, pictures, strict=True)]
+        ids = left_padded(prompts, self.vocabulary.pad).to(self.device)
+        padding = torch.tensor([ids.shape[1] - len(prompt) for prompt in prompts], device=self.device)
+        temperature, end = self.temperature or 1.0, self.vocabulary.end
+        drawn, values = [], []
+        ended = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
+        with self._precision():
+            speaker = Speaker(
+                self.network,
+                _centred(self._shown(rows)),
+                Tokens.of(ids, padding, self._new_line),
+                self.max_tokens,
+            )
+            for number in range(self.max_tokens):
+                logprobs = self._distribution(speaker.logits, temperature)
+                token = self._draw(logprobs)
+                drawn.append(token)
+                values.append(logprobs.gather(1, token[:, None])[:, 0])
+                ended |= token == end
+                # Asking whether all have ended waits for the device: not at every token.
+                if number + 1 == self.max_tokens or (number % 4 == 3 and bool(ended.all())):
+                    break
+                speaker.say(token, self._new_line[token])
+        ids_drawn, logprobs_drawn = torch.stack(drawn, 1).tolist(), torch.stack(values, 1).tolist()
+        return self._records(rows, ids_drawn, logprobs_drawn, temperature)
+
+    def _distribution(self, logits: Tensor, temperature: Tensor | float) -> Tensor:
+        """Log-probabilities; padding and unknown pieces are never said."""
+        scaled = logits.float() / temperature
+        scaled[..., self._suppressed] = -torch.inf
+        return scaled.log_softmax(-1)
+
+    def _draw(self, logprobs: Tensor) -> Tensor:
+        if self.temperature == 0:
+            return logprobs.argmax(-1)
+        return torch.multinomial(logprobs.exp(), 1, generator=self.generator)[:, 0]
+
+    def _records(
+        self, rows: Sequence[Sample], drawn: list[list[int]], values: list[list[float]], temperature: float
+    ) -> list[TokenRecord]:
+        records = []
+        for row, ids, logprobs in zip(rows, drawn, values, strict=True):
+            end = self.vocabulary.end
+            length = ids.index(end) + 1 if end in ids else len(ids)
+            drawn_ids, values_drawn, never = ids[:length], logprobs[:length], (*self._suppressed,)
+            records.append(
+                TokenRecord(row.prompt_ids, drawn_ids, values_drawn, temperature, never, row.pictures)
+            )
+        return records
+
+    def _precision(self) -> Any:
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda")
+
+    def _shown(self, samples: Iterable[Sample]) -> Tensor:
+        """The last picture of every sample as bytes, (samples, 3, side, side)."""
+        return torch.stack([self._shrunk(sample.pictures) for sample in samples]).to(self.device)
+
+    def _shrunk(self, pictures: Sequence[Picture]) -> Tensor:
+        picture = pictures[-1] if pictures else None
+        key = picture.hash if picture else ""
+        if key in self._pictures:
+            self._pictures.move_to_end(key)
+            return self._pictures[key]
+        made = self._pictures[key] = torch.from_numpy(shrink(picture, self.size.side))
+        if len(self._pictures) * made.numel() > PICTURES:
+            self._pictures.popitem(last=False)
+        return made
+
+    def frozen(self) -> SmallPolicy:
+        made = copy.copy(self)
+        made.network = copy.deepcopy(self.network).requires_grad_(False).eval()
+        made.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
+        made._model = None
+        return made
+
+    def save(self, folder: Path) -> None:
+        from safetensors.torch import save_file
+
+        settings = {
+            "size": {name: getattr(self.size, name) for name in Size.__dataclass_fields__},
+            "vocabulary": self.vocabulary.pieces,
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+        }
+        write_atomically(folder / SETTINGS, orjson.dumps(settings, option=orjson.OPT_INDENT_2))
+        save_file(self.network.state_dict(), folder / WEIGHTS)
+
+    def load(self, folder: Path) -> None:
+        from safetensors.torch import load_file
+
+        self.network.load_state_dict(load_file(folder / WEIGHTS, device=str(self.device)))
+
+    @staticmethod
+    def read(folder: Path, **settings: Any) -> SmallPolicy:
+        """The policy that `save` wrote."""
+        try:
+            stored = orjson.loads((folder / SETTINGS).read_bytes())
+            size, vocabulary = Size(**stored["size"]), Vocabulary(stored["vocabulary"])
+            kept = {name: stored[name] for name in ("temperature", "max_tokens")}
+        except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise BadFile(f"{folder} does not hold a small model: {error}.") from None
+        policy = SmallPolicy(size, vocabulary, **{**kept, **settings})
+        policy.load(folder)
+        policy.network.eval()
+        return policy
+
+
+def _centred(pictures: Tensor) -> Tensor:
+    """Bytes as numbers around 0."""
+    return pictures.float() / 127.5 - 1

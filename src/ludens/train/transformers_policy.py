@@ -1,0 +1,252 @@
+"""Any vision-language model of transformers as a policy: LoRA or full, vision frozen or not."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ludens.agents.vlm import Vlm
+from ludens.core.agent import Agent
+from ludens.core.errors import BadOption, ModelRejected
+from ludens.core.options import check_options, option
+from ludens.core.random import stream
+from ludens.models.generation import placeholders
+from ludens.models.local import LocalModel
+from ludens.models.pixels import HASH, CachedImageProcessor
+from ludens.models.specs import PromptOptions
+from ludens.train.batch import left_padded, right_padded
+from ludens.train.policy import Policy
+from ludens.train.sample import Sample
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Parameter
+
+VISION = ("visual", "vision_tower", "vision_model", "multi_modal_projector", "connector")
+LANGUAGE = r".*language_model.*\.(q|k|v|o|gate|up|down)_proj"
+
+
+@dataclass(frozen=True)
+class TransformersOptions:
+    """How a model is sampled and which of its weights are trained."""
+
+    lora: int = option(0, low=0, help="rank of the LoRA adapters; 0 trains the weights themselves")
+    freeze_vision: bool = option(True, help="train the language model only")
+    temperature: float = option(1.0, low=0.01, high=2, help="sampling temperature")
+    max_tokens: int = option(256, low=1, help="most tokens in a reply")
+    batch: int = option(64, low=1, help="most requests in a batch")
+    pixel_cache: int = option(2048, low=0, help="MiB of processed pictures kept in memory")
+    checkpointing: bool = option(False, help="recompute activations of the language model: less memory")
+    static_cache: bool = option(False, help="compiled decoding with a static cache: faster on GPUs")
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [model]")
+
+
+class TransformersPolicy(Policy):
+    """A transformers model and its processor."""
+
+    def __init__(
+        self, model: Any, processor: Any, options: TransformersOptions, prompt: PromptOptions | None = None
+    ) -> None:
+        self.processor, self.options, self.prompt = processor, options, prompt or PromptOptions()
+        self.adapter: str | None = None
+        """The adapter of a frozen copy that shares its weights with the policy in training."""
+        if options.freeze_vision:
+            for name, parameter in model.named_parameters():
+                if any(part in name for part in VISION):
+                    parameter.requires_grad_(False)
+        if options.lora:
+            from peft import LoraConfig, get_peft_model
+
+            config = LoraConfig(r=options.lora, lora_alpha=2 * options.lora, target_modules=LANGUAGE)
+            model = get_peft_model(model, config)
+        self.model = model
+        self._images = CachedImageProcessor(processor.image_processor, options.pixel_cache * 2**20)
+        self._live: LocalModel | None = None
+        self._suppressed = placeholders(self.base)
+        self._takes_kinds = "mm_token_type_ids" in signature(self.base.forward).parameters
+        if options.checkpointing:
+            self._checkpoint_language_model()
+
+    @staticmethod
+    def read(path: str, options: TransformersOptions, device: str = "auto") -> TransformersPolicy:
+        """A model from a folder or the hub. Trained weights are kept in float32."""
+        import torch
+        from transformers import AutoModelForImageTextToText, AutoProcessor
+
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        dtype = torch.bfloat16 if options.lora and device != "cpu" else torch.float32
+        try:
+            processor = AutoProcessor.from_pretrained(path)
+            model = AutoModelForImageTextToText.from_pretrained(path, dtype=dtype).to(device)
+        except (OSError, ValueError, ImportError, RuntimeError) as error:
+            message = " ".join(str(error).split())[:300]
+            raise ModelRejected(f"hf/{path} cannot be loaded: {message}") from None
+        if getattr(processor, "image_processor", None) is None:
+            raise BadOption(f"hf/{path} does not take pictures.")
+        return TransformersPolicy(model, processor, options)
+
+    @property
+    def base(self) -> Any:
+        """The transformers model without the wrapper of peft."""
+        return self.model.get_base_model() if self.options.lora else self.model
+
+    def agent(self, *, blind: bool = False) -> Agent:
+        if self._live is None:
+            made = _PolicyModel.live(
+                self.model,
+                self.processor,
+                logprobs=True,
+                temperature=self.options.temperature,
+                max_tokens=self.options.max_tokens,
+                batch=self.options.batch,
+                pixel_cache=self.options.pixel_cache,
+                # The composition of a batch must not depend on timing: it starts when all games wait.
+                gather=600_000.0,
+            )
+            assert isinstance(made, _PolicyModel)
+            made.policy = self
+            self._live = made
+        return Vlm(self._live, replace(self.prompt, blind=blind))
+
+    def parameters(self) -> list[Parameter]:
+        if self.adapter:
+            return []
+        return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+
+    def logprobs(self, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
+        import torch
+
+        inputs, mask = self.collate(samples)
+        width = mask.shape[1]
+        with self.active():
+            logits = self.model(**inputs, logits_to_keep=width + 1, use_cache=False).logits[:, :-1]
+        temperatures = torch.tensor([s.temperature for s in samples], device=logits.device)
+        logits = logits.float() / temperatures[:, None, None]
+        if self._suppressed:
+            logits[..., list(self._suppressed)] = -torch.inf
+        drawn = inputs["input_ids"][:, -width:, None]
+        values = logits.log_softmax(-1).gather(-1, drawn)[..., 0]
+        return torch.where(mask.bool(), values, torch.zeros_like(values)), mask
+
+    def collate(self, samples: Sequence[Sample]) -> tuple[dict[str, Tensor], Tensor]:
+        """The model's inputs and the mask of the completions.
+
+        Prompts are padded on the left and completions on the right; the pixels of all pictures follow in the
+        order of their placeholders.
+        """
+        import torch
+
+        pad = self.processor.tokenizer.pad_token_id or 0
+        prompts = left_padded([s.prompt_ids for s in samples], pad)
+        completions = right_padded([s.completion_ids for s in samples], pad, int)
+        prompt_mask = left_padded([[1] * len(s.prompt_ids) for s in samples], 0)
+        mask = right_padded([[1.0] * len(s.completion_ids) for s in samples], 0.0)
+        ids = torch.cat([prompts, completions], 1)
+        inputs = {"input_ids": ids, "attention_mask": torch.cat([prompt_mask, mask.long()], 1)}
+        if self._takes_kinds:
+            # Positions of pictures depend on it, and nothing complains where it is missing.
+            inputs["mm_token_type_ids"] = (ids == self.base.config.image_token_id).int()
+        pictures = [picture for sample in samples for picture in sample.pictures]
+        if pictures:
+            inputs.update(self._images([pil_image(picture) for picture in pictures], return_tensors="pt"))
+        device, dtype = self.base.device, self.base.dtype
+        moved = {
+            name: tensor.to(device, dtype) if tensor.is_floating_point() else tensor.to(device)
+            for name, tensor in inputs.items()
+        }
+        return moved, mask.to(device)
+
+    def frozen(self) -> Policy:
+        made = copy.copy(self)
+        made._live = None
+        if not self.options.lora:
+            made.model = copy.deepcopy(self.model).requires_grad_(False).eval()
+            return made
+        made.adapter = f"frozen{len(self.model.peft_config)}"
+        self.model.add_adapter(made.adapter, self.model.peft_config["default"])
+        trained = dict(self.model.named_parameters())
+        for name, parameter in trained.items():
+            if f".{made.adapter}." in name:
+                source = trained[name.replace(f".{made.adapter}.", f".{self.adapter or 'default'}.")]
+                parameter.data.copy_(source.data)
+                parameter.requires_grad_(False)
+        self.model.set_adapter("default")
+        return made
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Use the adapter of this policy, where it has one of its own, and bfloat16 on GPUs."""
+        import torch
+
+        device = self.base.device.type
+        if self.adapter is not None:
+            self.model.set_adapter(self.adapter)
+        try:
+            with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+                yield
+        finally:
+            if self.adapter is not None:
+                self.model.set_adapter("default")
+
+    def reseed(self, *names: int) -> None:
+        import torch
+
+        torch.manual_seed(stream(0, "policy", *names).below(2**63))
+
+    def train(self, training: bool) -> None:
+        self.model.train(training)
+
+    def save(self, folder: Path) -> None:
+        self.processor.save_pretrained(folder)
+        if not self.options.lora:
+            self.model.save_pretrained(folder)
+            return
+        self.model.save_pretrained(folder / "adapter", selected_adapters=["default"])
+        copy.deepcopy(self.model).merge_and_unload().save_pretrained(folder)
+
+    def load(self, folder: Path) -> None:
+        from safetensors.torch import load_file
+
+        if self.options.lora:
+            from peft import set_peft_model_state_dict
+
+            set_peft_model_state_dict(self.model, load_file(folder / "adapter" / "adapter_model.safetensors"))
+            return
+        state: dict[str, Any] = {}
+        for file in sorted(folder.glob("model*.safetensors")):
+            state.update(load_file(file))
+        self.model.load_state_dict(state, strict=False)
+
+    def _checkpoint_language_model(self) -> None:
+        """Recompute the language model only: hooks on the embeddings would run through the vision tower."""
+        language = getattr(self.base.model, "language_model", None)
+        if language is None:
+            raise BadOption("checkpointing: this model has no separate language model.")
+        language.gradient_checkpointing_enable({"use_reentrant": False})
+
+
+class _PolicyModel(LocalModel):
+    """Samples with the weights of a policy."""
+
+    policy: TransformersPolicy
+
+    def generate(self, items: Any) -> Any:
+        with self.policy.active():
+            return super().generate(items)
+
+
+def pil_image(picture: Any) -> Any:
+    """A picture for the image processor, with its hash."""
+    from PIL import Image
+
+    image = Image.fromarray(picture.rgb())
+    image.info[HASH] = picture.hash
+    return image

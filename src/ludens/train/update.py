@@ -1,0 +1,170 @@
+"""The update: samples with advantages in, changed weights out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from logging import getLogger
+from math import ceil, cos, isfinite, pi
+from random import Random
+from typing import TYPE_CHECKING
+
+from ludens.core.errors import LudensError
+from ludens.core.options import check_options, option
+from ludens.train import ranks
+from ludens.train.batch import chunks, each, right_padded
+from ludens.train.loss import LossOptions, policy_loss
+from ludens.train.policy import Policy
+from ludens.train.sample import Sample
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+log = getLogger("ludens.train")
+
+
+class Diverged(LudensError):
+    """A loss or gradient is not a finite number."""
+
+
+@dataclass(frozen=True)
+class OptimizerOptions:
+    """AdamW with warm-up and a cosine schedule."""
+
+    lr: float = option(1e-5, low=0, help="highest learning rate")
+    warmup: float = option(0.1, low=0, high=1, help="share of the steps in which the rate rises to it")
+    schedule: str = option("cosine", choices=("cosine", "constant"), help="how the rate falls afterwards")
+    weight_decay: float = option(0.0, low=0, help="of AdamW")
+    grad_norm: float = option(1.0, low=0, help="longest gradient; 0 for no clipping")
+    micro: int = option(8, low=1, help="samples in one forward pass; halved where memory is short")
+    minibatches: int = option(1, low=1, help="optimiser steps per pass over the samples")
+    epochs: int = option(1, low=1, help="passes over the samples")
+    old: str = option(
+        "drawn", choices=("drawn", "recomputed"), help="log-probabilities from which the ratio is taken"
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [optimizer]")
+
+    def rate(self, step: int, steps: int) -> float:
+        """The learning rate of a step out of so many."""
+        warm = max(1, int(self.warmup * steps))
+        if step < warm:
+            return self.lr * (step + 1) / warm
+        if self.schedule == "constant":
+            return self.lr
+        return self.lr * 0.5 * (1 + cos(pi * (step - warm) / max(1, steps - warm)))
+
+
+class Updater:
+    """Holds the optimiser of a policy."""
+
+    def __init__(self, policy: Policy, options: OptimizerOptions, loss: LossOptions, steps: int) -> None:
+        import torch
+
+        self.policy, self.options, self.loss, self.steps = policy, options, loss, steps
+        self.parameters = policy.parameters()
+        self.optimizer = torch.optim.AdamW(
+            self.parameters, lr=options.lr, weight_decay=options.weight_decay, betas=(0.9, 0.99)
+        )
+        self.step = 0
+        self.micro = options.micro
+
+    def update(self, samples: Sequence[Sample], reference: Policy | None, seed: int = 0) -> dict[str, float]:
+        """Train on samples drawn from the policy as it is now. Every rank calls this with its own samples."""
+        if reference is not None and not self.loss.kl:
+            reference = None
+        own = list(samples)
+        if self.options.old == "recomputed":
+            self._recompute(own)
+        return self._passes(own, reference, seed)
+
+    def _passes(self, samples: list[Sample], reference: Policy | None, seed: int) -> dict[str, float]:
+        totals: dict[str, float] = {"loss": 0.0, "kl": 0.0, "tokens": 0.0, "gap": 0.0, "grad": 0.0}
+        most = max(ranks.gather(len(samples)))
+        if not most:
+            return totals
+        self.policy.train(True)
+        optimiser_steps = 0
+        for epoch in range(self.options.epochs):
+            order = list(samples)
+            Random(f"{seed} {epoch}").shuffle(order)
+            size = ceil(len(order) / self.options.minibatches)
+            for number in range(self.options.minibatches):
+                part = order[number * size : (number + 1) * size]
+                self._optimise(part, reference, totals)
+                optimiser_steps += 1
+        self.policy.train(False)
+        for name in ("loss", "kl", "grad"):
+            totals[name] /= max(1, optimiser_steps)
+        totals["kl"] /= max(1.0, totals["tokens"] / max(1, optimiser_steps))
+        totals["lr"] = self.options.rate(max(0, self.step - 1), self.steps)
+        return totals
+
+    def _optimise(self, samples: list[Sample], reference: Policy | None, totals: dict[str, float]) -> None:
+        """One step of the optimiser. Where memory is short it starts again with smaller batches."""
+        import torch
+
+        weight = sum(len(s.completion_ids) for s in samples) if self.loss.norm == "token" else len(samples)
+        count = max(1, sum(ranks.gather(weight)))
+        while True:
+            self.optimizer.zero_grad(set_to_none=True)
+            step = dict.fromkeys(totals, 0.0)
+            try:
+                for chunk in chunks(samples, self.micro):
+                    self._backward(chunk, reference, count, step)
+                break
+            except torch.cuda.OutOfMemoryError:
+                if self.micro == 1:
+                    raise
+                self.micro = min(self.micro, len(samples)) // 2 or 1
+                torch.cuda.empty_cache()
+                log.warning("out of memory: starting the step again with micro=%d", self.micro)
+        for name, value in step.items():
+            totals[name] = max(totals[name], value) if name == "gap" else totals[name] + value
+        ranks.sum_gradients(self.parameters)
+        length = torch.nn.utils.clip_grad_norm_(self.parameters, self.options.grad_norm or float("inf"))
+        if not isfinite(float(length)):
+            self.optimizer.zero_grad(set_to_none=True)
+            raise Diverged("training has diverged: the gradient is not finite.")
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.options.rate(self.step, self.steps)
+        self.optimizer.step()
+        self.step += 1
+        totals["grad"] += float(length)
+
+    def _backward(
+        self,
+        chunk: list[Sample],
+        reference: Policy | None,
+        count: int,
+        totals: dict[str, float],
+    ) -> None:
+        import torch
+
+        expected = None
+        if reference is not None:
+            with torch.no_grad():
+                expected = reference.logprobs(chunk)[0]
+        new, mask = self.policy.logprobs(chunk)
+        old = right_padded([s.logprobs for s in chunk], 0.0).to(new.device)
+        advantages = each(chunk, lambda sample: sample.advantage).to(new.device)
+        losses, divergence = policy_loss(new, old, mask, advantages, expected, self.loss)
+        totals["gap"] = max(totals["gap"], float(((new.detach() - old) * mask).abs().max()))
+        loss: Tensor = losses.sum() / count
+        if not isfinite(float(loss.detach())):
+            raise Diverged("training has diverged: the loss is not finite.")
+        loss.backward()
+        totals["loss"] += float(loss.detach())
+        totals["kl"] += float(divergence.sum())
+        totals["tokens"] += float(mask.sum())
+
+    def _recompute(self, samples: Sequence[Sample]) -> None:
+        """Replace recorded log-probabilities by those of the training pass."""
+        import torch
+
+        for chunk in chunks(samples, self.micro):
+            with torch.no_grad():
+                values, _ = self.policy.logprobs(chunk)
+            for sample, row in zip(chunk, values.tolist(), strict=True):
+                sample.logprobs = row[: len(sample.completion_ids)]

@@ -1,0 +1,208 @@
+"""The page of an episode: replay, two side by side, download."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from aiohttp import web
+
+from ludens.core.episode import Episode
+from ludens.core.errors import BadFile, UsageError
+from ludens.run.lines import Head, split_line
+from ludens.run.replays import animation, film_strip, find, raw_line
+from ludens.run.store import read_lines
+from ludens.web.home import CATALOGUE
+from ludens.web.listing import EpisodeLine, all_lines
+from ludens.web.pages import page
+from ludens.web.rendering import RENDERER
+from ludens.web.replay import EpisodeReplay
+from ludens.web.runs import LIVE
+from ludens.web.settings import Settings
+
+MAX_REPLAYS = 6
+"""Episodes that are kept in memory."""
+MAX_FRAMES = 300
+"""Steps of an episode that a GIF can show."""
+MAX_OTHERS = 60
+FORMATS = {"gif": "image/gif", "png": "image/png"}
+_WAIT = 0.2
+_NAME = "{run:.+}"
+
+
+class Replays:
+    """The episodes that were looked at last."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[Path, int, bytes], tuple[Head, EpisodeReplay]] = OrderedDict()
+
+    def get(self, folder: Path, offset: int, key: str) -> tuple[Head, EpisodeReplay]:
+        """The episode on a line. Blocks."""
+        line = raw_line(folder, offset)
+        place = folder, offset, blake2b(line, digest_size=16).digest()
+        found = self._kept.pop(place, None) or _read(line)
+        if found[0].key != key:
+            raise BadFile(f"there is another episode than {key!r} in that place of the file.")
+        self._kept[place] = found
+        if len(self._kept) > MAX_REPLAYS:
+            self._kept.popitem(last=False)
+        return found
+
+
+def _read(line: bytes) -> tuple[Head, EpisodeReplay]:
+    head, data = split_line(line)
+    return head, EpisodeReplay(head.key, Episode.from_json(data))
+
+
+REPLAYS = web.AppKey("replays", Replays)
+
+
+def add_routes(app: web.Application, settings: Settings) -> None:
+    """Add the page of an episode."""
+    app[REPLAYS] = Replays()
+    for name, handler in (
+        ("episode", episode_page),
+        ("episode-step", episode_step),
+        ("episode-prompt", episode_prompt),
+        ("episode-picture", episode_picture),
+        ("episode-verify", episode_verify),
+        ("episode-file", episode_file),
+    ):
+        app.router.add_get(f"/{name}/{_NAME}", handler)
+
+
+async def _found(request: web.Request, prefix: str = "") -> tuple[str, Head, int, EpisodeReplay]:
+    """The episode that a request names: `key`, and `at`, where its line begins if that is known."""
+    run = request.query.get(f"{prefix}run") or request.match_info["run"]
+    folder = await asyncio.to_thread(request.app[CATALOGUE].folder, run)
+    if folder is None:
+        raise web.HTTPNotFound(text="There is no such run; it may have been deleted.")
+    key, at = request.query.get(f"{prefix}key", ""), request.query.get(f"{prefix}at", "")
+    try:
+        if at.isascii() and at.isdigit() and len(at) < 16:
+            offset = int(at)
+        else:
+            offset = await asyncio.to_thread(_offset, folder, key)
+        head, replay = await request.app[RENDERER].run(request.app[REPLAYS].get, folder, offset, key)
+    except UsageError as error:
+        raise web.HTTPNotFound(text=str(error)) from None
+    return run, head, offset, replay
+
+
+def _offset(folder: Path, key: str) -> int:
+    head, offset = find([(head, offset) for head, offset, _ in read_lines(folder)], key)
+    if head.key != key:
+        raise BadFile(f"there is no episode {key!r} in this run.")
+    return offset
+
+
+def _number(request: web.Request, name: str, below: int) -> int:
+    text = request.query.get(name, "0")
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) < below):
+        raise web.HTTPNotFound(text=f"There is no such {name}.")
+    return int(text)
+
+
+def _seat(request: web.Request, replay: EpisodeReplay) -> str:
+    seat = request.query.get("seat", "")
+    if seat not in replay.seats:
+        raise web.HTTPNotFound(text="There is no such seat.")
+    return seat
+
+
+async def episode_page(request: web.Request) -> web.Response:
+    """The page with one episode, or two side by side."""
+    run, head, offset, replay = await _found(request)
+    shown = [_panel(run, head, offset, replay)]
+    if "with_key" in request.query:
+        shown.append(_panel(*await _found(request, "with_")))
+    others = await _others(request, run, head, offset, replay.episode.seed)
+    query = urlencode({"key": head.key, "at": offset})
+    choices = [
+        (f"/episode/{quote(run)}?{query}&{urlencode({'with_key': line.key, 'with_at': line.offset})}", line)
+        for line in others
+    ]
+    return page(
+        "episode.html", title=head.key, run=run, head=head, shown=shown, quote=quote, choices=choices,
+        alone=f"/episode/{quote(run)}?{query}", compared=request.query.get("with_key", ""),
+    )  # fmt: skip
+
+
+def _panel(run: str, head: Head, offset: int, replay: EpisodeReplay) -> dict[str, Any]:
+    return {
+        "about": replay.about(),
+        "entrant": head.entrant,
+        "task": head.task,
+        "run": run,
+        "address": f"{quote(run)}?{urlencode({'key': head.key, 'at': offset})}",
+    }
+
+
+async def _others(request: web.Request, run: str, head: Head, offset: int, seed: int) -> list[EpisodeLine]:
+    """Other episodes of the same task and seed, as far as the run was read."""
+    folder = await asyncio.to_thread(request.app[CATALOGUE].folder, run)
+    if folder is None:
+        return []
+    live = await request.app[LIVE].get(run, folder)
+    try:
+        await live.update(_WAIT)
+    except UsageError:  # an unknown suite: the episode itself can be shown
+        return []
+    if live.snapshot is None:
+        return []
+    lines = await asyncio.to_thread(all_lines, live.snapshot)
+    found = (line for line in lines if line.task == head.task and line.seed == seed and line.offset != offset)
+    return [line for line, _ in zip(found, range(MAX_OTHERS), strict=False)]
+
+
+async def episode_step(request: web.Request) -> web.Response:
+    """One step as JSON."""
+    *_, replay = await _found(request)
+    index = _number(request, "step", len(replay.steps))
+    return web.json_response(await request.app[RENDERER].run(replay.step, index))
+
+
+async def episode_prompt(request: web.Request) -> web.Response:
+    """The prompts of one move, one for every reply."""
+    *_, replay = await _found(request)
+    index, seat = _number(request, "step", len(replay.steps)), _seat(request, replay)
+    prompts = await request.app[RENDERER].run(replay.prompts, index, seat)
+    return web.json_response({"prompts": prompts})
+
+
+async def episode_picture(request: web.Request) -> web.Response:
+    """A picture that a seat sees before a step."""
+    *_, replay = await _found(request)
+    index, seat = _number(request, "step", len(replay.steps)), _seat(request, replay)
+    pictures = await request.app[RENDERER].run(replay.pictures, index, seat)
+    shown = pictures[_number(request, "number", len(pictures))]
+    kept = "private, max-age=3600" if request.query.get("hash") == shown.hash else "no-cache"
+    return web.Response(body=shown.png, content_type="image/png", headers={"Cache-Control": kept})
+
+
+async def episode_verify(request: web.Request) -> web.Response:
+    """Whether the whole episode can be verified."""
+    *_, replay = await _found(request)
+    return web.json_response(await request.app[RENDERER].run(replay.verified))
+
+
+async def episode_file(request: web.Request) -> web.Response:
+    """The episode as an animation or a film strip, as one seat sees it."""
+    *_, replay = await _found(request)
+    kind, seat = request.query.get("format", ""), _seat(request, replay)
+    if kind not in FORMATS:
+        raise web.HTTPNotFound(text="There is no such format: gif or png.")
+    if kind == "gif" and len(replay.steps) > MAX_FRAMES:
+        raise web.HTTPBadRequest(
+            text=f"This episode has more than {MAX_FRAMES} steps: `ludens replay --out FILE.gif` writes it."
+        )
+    make = animation if kind == "gif" else film_strip
+    data = await request.app[RENDERER].run(make, replay.episode, seat)
+    name = f"{replay.episode.game.replace('/', '-')}-{replay.episode.seed}-{seat}.{kind}"
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in name)
+    headers = {"Content-Disposition": f'attachment; filename="{safe}"'}
+    return web.Response(body=data, content_type=FORMATS[kind], headers=headers)

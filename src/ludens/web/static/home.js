@@ -1,0 +1,36 @@
+// The home page: another position on click, and the list of runs kept up to date.
+import { follow, parse, replaceContents } from "./live.js";
+
+const MAX_SEED = 1e6;
+
+async function show(button, seed) {
+  const image = button.querySelector("img");
+  const query = new URLSearchParams({ game: button.dataset.game, seed });
+  button.dataset.seed = seed;
+  const next = new Image();
+  next.src = `/game-picture?${query}`;
+  try { await next.decode(); } catch { return; }
+  if (Number(button.dataset.seed) !== seed) return;
+  image.src = next.src;
+  describe(button);
+}
+
+/** The alt text of the picture is the text twin of the position. */
+async function describe(button) {
+  const query = new URLSearchParams({ game: button.dataset.game, seed: button.dataset.seed });
+  const reply = await fetch(`/game-text?${query}`, { headers: { Accept: "application/json" } });
+  if (reply.ok) button.querySelector("img").alt = (await reply.json()).text;
+}
+
+for (const button of document.querySelectorAll("button[data-game]")) {
+  const image = button.querySelector("img");
+  button.addEventListener("click", () => show(button, Math.floor(Math.random() * MAX_SEED)));
+  image.addEventListener("error", () => button.classList.add("missing"));
+  button.addEventListener("focus", () => describe(button), { once: true });
+}
+
+const runs = document.getElementById("runs");
+follow(() => runs.dataset.live, async (reply) => {
+  replaceContents(runs, parse(await reply.text()).body);
+  return runs.querySelector(".is-in-progress") !== null;
+});

@@ -1,0 +1,104 @@
+"""Camera pictures: the shipped set can be played, projections are right, meshes shrink and stay in place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ludens
+from ludens.core.errors import BadOption, MissingExtra
+from ludens.core.view import RenderOptions, view_of
+from ludens.games.viki.camera.render import Projection
+from ludens.games.viki.camera.robots import SOURCES, _decimated, _model_file
+from ludens.games.viki.camera.stage import Camera, metres
+from ludens.games.viki.camera.things import THINGS
+from ludens.games.viki.checker import check
+from ludens.games.viki.data import KINDS, ROBOTS
+from ludens.games.viki.level import SEAT
+from ludens.games.viki.scene import Scene
+from ludens.pictures import open_set
+
+SET = "viki-8"
+
+
+def test_the_shipped_set() -> None:
+    found = open_set(SET)
+    assert found.check() == sum(len(entry.files) for entry in found.entries)
+    assert len(found.entries) == 8
+    for entry in found.entries:
+        scene = Scene.from_json(entry.scene["scene"])
+        assert set(entry.files) == {"front", "corner", *(f"ego_{robot.id.lower()}" for robot in scene.robots)}
+        assert check(scene, scene.plan).right
+        pixels = found.picture(entry, "front").rgb()
+        assert np.asarray(pixels).std() > 25  # neither blank nor dark
+    assert sum(path.stat().st_size for path in found.folder.rglob("*") if path.is_file()) < 2_000_000
+
+
+@pytest.mark.parametrize("level", ["activate", "plan", "trace"])
+def test_levels_through_cameras(level: str) -> None:
+    game = ludens.make(f"viki/{level}?look=camera")
+    view, seen = view_of(game, RenderOptions(), 0), set()
+    for seed in range(24):
+        state = game.start(seed)
+        pictures = view.images(state, SEAT)
+        assert len(pictures) == (1 if level == "trace" else 2)
+        seen.add(pictures[0].hash)
+        answer = state.solution(SEAT)
+        assert answer is not None
+        assert state.canonical(answer) == answer  # the true points are inside the picture
+        state.apply({SEAT: answer})
+        assert state.returns[SEAT] == 1.0
+        assert "Positions" in view.text(state, SEAT) or level != "trace"
+    assert len(seen) > 3
+    assert "cameras" in view.rules(SEAT)
+
+
+def test_a_set_without_a_split() -> None:
+    with pytest.raises(BadOption, match="split=ood"):
+        ludens.make("viki/plan?look=camera&split=ood").start(0)
+
+
+def test_projection_by_hand() -> None:
+    """A camera 2 m in front of the origin, with an angle of view of 90 degrees."""
+    project = Projection(Camera((0.0, -2.0, 0.0), (0.0, 0.0, 0.0), 90.0), 200, 100)
+    assert project((0.0, 0.0, 0.0)) == pytest.approx((100, 50))
+    assert project((1.0, 0.0, 0.0)) == pytest.approx((125, 50))
+    assert project((0.0, 0.0, 1.0)) == pytest.approx((100, 25))
+    assert project((0.0, -1.0, 1.0)) == pytest.approx((100, 0))
+    assert project((0.0, -3.0, 0.0)) is None
+    assert metres(250, 100, 0.5) == (2.5, -1.0, 0.5)
+
+
+def test_decimation() -> None:
+    axis = np.linspace(0, 1, 41)
+    x, y = np.meshgrid(axis, axis)
+    vertices = np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], axis=1)
+    corner = [i * 41 + j for i in range(40) for j in range(40)]
+    lower, upper = ([[c + a, c + b, c + 41] for c in corner] for a, b in ((0, 1), (1, 42)))
+    faces = np.array([*lower, *upper], np.int32)
+    fewer, kept = _decimated(vertices, faces, 0.1)
+    assert len(fewer) < len(vertices) / 8
+    assert kept.max() < len(fewer)
+    assert not np.any((kept[:, 0] == kept[:, 1]) | (kept[:, 1] == kept[:, 2]))
+    assert fewer.min() >= 0
+    assert fewer.max() <= 1
+
+
+def test_everything_has_a_shape() -> None:
+    assert set(THINGS) - {"cutting board"} == {name for name, kind in KINDS.items() if not kind.fixture}
+    assert set(SOURCES) == set(ROBOTS)
+    for shapes in THINGS.values():
+        lowest = min(shape.at[2] - _reach_down(shape.form, shape.size, shape.turn) for shape in shapes)
+        assert -0.003 <= lowest <= 0.011  # stands on the surface: neither floats nor sinks
+
+
+def _reach_down(form: str, size: tuple[float, float, float], turn: tuple[float, float, float]) -> float:
+    if form == "capsule":
+        return size[0] if turn[1] or turn[0] else size[0] + size[1]
+    return {"sphere": size[0], "cylinder": size[1]}.get(form, size[2])
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ludens.games.viki.camera.robots.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="robots"):
+        _model_file(SOURCES["fetch"])

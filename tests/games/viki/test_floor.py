@@ -1,0 +1,164 @@
+"""The floor plan: everything that can be seen has a place of its own, and pictures and words agree on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from ludens.core.random import stream
+from ludens.core.view import RenderOptions
+from ludens.draw import THEMES, sprite_sheet
+from ludens.games.viki.data import KINDS, ROBOTS
+from ludens.games.viki.floor import BOTTOM, SIDE, Box, Floor, Item, Snapshot, own_box
+from ludens.games.viki.map import Map
+from ludens.games.viki.object_art import PAINTERS as THINGS
+from ludens.games.viki.robot_art import PAINTERS, robot
+from ludens.games.viki.rules import World
+from ludens.games.viki.scene import Asset, Scene
+from ludens.games.viki.words import describe
+from tests.games.viki.hand_kitchen import SCENE
+
+START = Snapshot.at_start(SCENE)
+FLOOR = Floor(SCENE, START)
+
+
+def flat(items: tuple[Item, ...]) -> list[Item]:
+    return [one for item in items for one in (item, *flat(item.inside))]
+
+
+def overlap(a: Box, b: Box) -> bool:
+    return (
+        a.x < b.x + b.w - 1e-6
+        and b.x < a.x + a.w - 1e-6
+        and a.y < b.y + b.h - 1e-6
+        and b.y < a.y + a.h - 1e-6
+    )
+
+
+def scattered(seed: int) -> Scene:
+    """The kitchen with many things at random places."""
+    random = stream(seed, "scattered")
+    fixed = [asset for asset in SCENE.assets if KINDS[asset.kind].fixture]
+    places = [*(area.name for area in SCENE.areas), "drawer", "plate", "sink"]
+    kinds = random.sample([kind for kind in sorted(THINGS) if kind != "plate"], 17)
+    loose = [Asset(kind, kind, random.choice(places)) for kind in kinds]
+    return replace(SCENE, assets=(*fixed, Asset("plate", "plate", "table"), *loose))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_everything_seen_has_a_place_of_its_own(seed: int) -> None:
+    scene = scattered(seed)
+    floor = Floor(scene, Snapshot.at_start(scene))
+    drawn = {area: flat(items) for area, items in floor.items.items()}
+    names = sorted(item.asset.name for items in drawn.values() for item in items)
+    assert names == sorted(asset.name for asset in scene.assets)
+    for area, items in drawn.items():
+        surface = floor.surfaces[area]
+        for item in items:
+            box = own_box(item)
+            assert box.w > 8
+            assert surface.x - 1e-6 <= box.x
+            assert box.x + box.w <= surface.x + surface.w + 1e-6
+            assert surface.y <= box.y
+            assert box.y + box.h <= surface.y + surface.h + 1e-6
+        assert not any(overlap(own_box(a), own_box(b)) for a, b in combinations(items, 2))
+
+
+def test_surfaces_and_robots_are_apart() -> None:
+    assert len(FLOOR.surfaces) == len(SCENE.areas)
+    assert not any(overlap(a, b) for a, b in combinations(FLOOR.surfaces.values(), 2))
+    for name, (x, y) in FLOOR.robots.items():
+        area = FLOOR.surfaces[START.robots[name]]
+        assert area.x < x < area.x + area.w
+        assert area.y + area.h < y < BOTTOM <= SIDE
+
+
+def test_the_state_of_the_rules_is_shown() -> None:
+    world = World(SCENE)
+    state = world.start()
+    assert Snapshot.of(world, state) == replace(START, reached={})
+    for action in (("Reach", "apple"), ("Grasp", "apple")):
+        state = world.step(state, {"R1": action})
+        if action[0] == "Reach":
+            assert Snapshot.of(world, state).reached == {"R1": ("apple",)}
+    assert Snapshot.of(world, state).places["apple"] == "R1"
+
+
+def test_words_tell_what_is_seen_and_no_more() -> None:
+    said = describe(FLOOR)
+    assert "table (0.75 m high): apple; plate with pear" in said
+    assert "cabinet (closed, 1.4 m high inside)" in said
+    assert "bread" not in said
+    assert "R1: fetch at table" in said
+    opened = describe(Floor(SCENE, replace(START, closed=frozenset())))
+    assert "cabinet (open, 1.4 m high inside) with bread" in opened
+
+
+CHANGES = {
+    "a robot elsewhere": {"robots": {**START.robots, "R1": "rack"}},
+    "a thing elsewhere": {"places": {**START.places, "apple": "rack"}},
+    "a thing in a hand": {"places": {**START.places, "apple": "R1"}},
+    "a thing on a plate": {"places": {**START.places, "apple": "plate"}},
+    "an open cabinet": {"closed": frozenset()},
+    "a closed drawer": {"closed": frozenset({"cabinet", "drawer"})},
+    "a running sink": {"active": frozenset({"sink"})},
+    "a stretched arm": {"reached": {"R1": ("apple",)}},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("theme", ["classic", "plain"])
+def test_every_change_shows_in_picture_and_words(change: str, theme: str) -> None:
+    after = Floor(SCENE, replace(START, **CHANGES[change]))
+    drawn = Map(RenderOptions(theme))
+    assert drawn.picture(after).hash != drawn.picture(FLOOR).hash
+    assert describe(after) != describe(FLOOR)
+
+
+def test_what_is_hidden_changes_nothing() -> None:
+    other = replace(START, places={**START.places, "fork": "cabinet", "bread": "cabinet"})
+    same = replace(other, places={**other.places, "bread": "drawer"}, closed=frozenset({"cabinet", "drawer"}))
+    closed = replace(other, closed=frozenset({"cabinet", "drawer"}))
+    drawn = Map(RenderOptions())
+    assert drawn.picture(Floor(SCENE, closed)).hash == drawn.picture(Floor(SCENE, same)).hash
+    assert describe(Floor(SCENE, closed)) == describe(Floor(SCENE, same))
+
+
+def test_a_robot_sees_its_own_area() -> None:
+    said = describe(Floor(SCENE, START, "room"), "R3")
+    assert "apple" not in said
+    assert "R1" not in said
+    assert "table (0.75 m high): not in view" in said
+    assert "room (0.9 m high): sink" in said
+    assert "R3 (you): stompy at room" in said
+
+
+def test_robots_elsewhere_are_not_drawn_when_they_reach() -> None:
+    reaching = replace(START, reached={"R1": ("apple",)})
+    drawn = Map(RenderOptions())
+    before, after = (drawn.picture(Floor(SCENE, one, "room")) for one in (START, reaching))
+    assert before.hash == after.hash
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_robot_types_differ_in_shape(theme: str) -> None:
+    sheet = sprite_sheet(theme, 512, 5)
+    masks = {kind: robot(sheet, kind, 42, "light").mask for kind in ROBOTS}
+    assert set(PAINTERS) == set(ROBOTS)
+    for a, b in combinations(masks.values(), 2):
+        assert np.mean(a != b) > 0.1
+
+
+def test_every_kind_has_a_sprite() -> None:
+    assert set(THINGS) == {name for name, kind in KINDS.items() if not kind.fixture}
+
+
+@pytest.mark.parametrize("size", [256, 512, 1024])
+@pytest.mark.parametrize("theme", THEMES)
+def test_sizes_and_themes(theme: str, size: int) -> None:
+    picture = Map(RenderOptions(theme, size), 3).picture(FLOOR)
+    assert (picture.width, picture.height) == (size, size)
+    assert picture.hash == Map(RenderOptions(theme, size), 3).picture(FLOOR).hash

@@ -1,0 +1,198 @@
+"""The three levels: answers that are read or refused, what they score, feedback, rewards, bad input."""
+
+from __future__ import annotations
+
+import json
+from math import hypot
+
+import pytest
+
+import ludens
+from ludens.agents import agent
+from ludens.core.agent import Reply
+from ludens.core.config import PlayConfig
+from ludens.core.errors import MoveError
+from ludens.core.legal import Legal
+from ludens.core.state import State
+from ludens.core.view import RenderOptions, view_of
+from ludens.games.viki.activate import Activate, Activation, read_types
+from ludens.games.viki.level import SEAT
+from ludens.games.viki.plan import Plan, Planning, write_plan
+from ludens.games.viki.source import Shown
+from ludens.games.viki.trace import Trace, Tracing
+from tests.games.viki.hand_kitchen import PLAN, SCENE
+from tests.support.players import Scripted
+
+GIVEN = Shown(5, SCENE)
+RIGHT = write_plan(PLAN)
+LONG = write_plan([{"R1": ("Move", "table")}, *PLAN])
+IMPOSSIBLE = write_plan([{"R1": ("Grasp", "apple")}])
+SHORT = write_plan(PLAN[:1])
+
+
+def answered(state: State, *answers: str) -> State:
+    for answer in answers:
+        state.apply({SEAT: answer})
+    return state
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["fetch", "panda"]',
+        "['panda', 'fetch']",
+        "panda, fetch",
+        '```json\n["fetch","panda",]\n```',
+        "('Fetch', 'Panda')",
+    ],
+)
+def test_types_are_read(text: str) -> None:
+    assert read_types(text) == '["fetch", "panda"]'
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[]", "empty"),
+        ('["cat"]', "'cat'"),
+        ("[1, 2]", "not a list of robot types"),
+        ('{"fetch": 1}', "not a list of robot types"),
+        ("all of them", "'all of them'"),
+        ("[" * 1000 + "]" * 1000, "nested"),
+        ("[__import__('os')]", "neither"),
+    ],
+)
+def test_types_are_refused(text: str, reason: str) -> None:
+    with pytest.raises(MoveError, match=reason):
+        read_types(text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "score"),
+    [('["fetch"]', 1.0), ('["panda"]', 0.0), ('["fetch", "panda"]', 0.0), ("", 0.0)],
+)
+def test_the_right_team(answer: str, score: float) -> None:
+    state = answered(Activation(Activate(), GIVEN), answer)
+    assert state.over
+    assert state.returns == {SEAT: score}
+    assert state.facts["right"] is (score == 1.0)
+    assert state.facts["readable"] is bool(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "feasible", "reached"),
+    [
+        (RIGHT, None, True, True),
+        (LONG, "long", True, True),
+        (SHORT, "goal", True, False),
+        (IMPOSSIBLE, "infeasible", False, False),
+        ("", "format", False, False),
+    ],
+)
+def test_what_makes_a_plan_right(answer: str, code: str | None, feasible: bool, reached: bool) -> None:
+    facts = answered(Planning(Plan(), GIVEN), answer).facts
+    assert (facts["code"], facts["feasible"], facts["reached"]) == (code, feasible, reached)
+    assert facts["right"] is (code is None)
+    assert facts["above"] == ({None: 0, "long": 1}[code] if reached else None)
+
+
+def test_feedback_tells_what_was_wrong() -> None:
+    told, untold = Plan(feedback=2), Plan(feedback=2, told=False)
+    for game in (told, untold):
+        state = answered(Planning(game, GIVEN), IMPOSSIBLE)
+        notes = view_of(game, RenderOptions(), 0).notes(state, SEAT)
+        assert IMPOSSIBLE in notes
+        assert ("step 1, R1 Grasp apple: R1 has not reached apple" in notes) is game.told
+        assert not state.over
+    state = answered(Planning(told, GIVEN), IMPOSSIBLE, "", RIGHT)
+    assert state.over
+    assert state.facts["rights"] == [False, False, True]
+    assert answered(Planning(told, GIVEN), IMPOSSIBLE, RIGHT).over
+    assert answered(Planning(told, GIVEN), IMPOSSIBLE, IMPOSSIBLE, LONG).facts["rights"] == [False] * 3
+
+
+BAD_PLANS = {
+    "ten megabytes": ("[" + '{"step": 1, "actions": {}},' * 400_000 + "]", "characters"),
+    "10,000 steps": (json.dumps([{"actions": {"R1": ["Move", "x"]}}] * 4_000), "steps"),
+    "two actions": ('[{"actions": {"R1": ["Move", "table"], "R1": ["Move", "rack"]}}]', "twice"),
+    "r1 and R1": ('[{"actions": {"R1": ["Move", "table"], "r1": ["Move", "rack"]}}]', "two actions"),
+    "nested": ("[" * 1000 + "]" * 1000, "nested"),
+    "code": ("__import__('os').system('true')", "neither"),
+    "prose": ("R1 goes to the table", "neither"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_PLANS)
+def test_bad_plans_get_one_sentence(case: str) -> None:
+    text, reason = BAD_PLANS[case]
+    state = Planning(Plan(), GIVEN)
+    form = view_of(state.game, RenderOptions(), 0).format(state, SEAT)
+    with pytest.raises(MoveError, match=reason) as refused:
+        form.read(text, state.legal(SEAT))
+    assert len(str(refused.value)) < 300
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        ({"R9": ["Move", "table"]}, "no robot R9"),
+        ({"R1": ["Move", "moon"]}, "no moon"),
+        ({"R1": ["Fly", "table"]}, "Fly"),
+        ({"R2": ["Move", "rack"]}, "cannot Move"),
+    ],
+)
+def test_unknown_names_are_named(action: dict[str, list[str]], reason: str) -> None:
+    state = Planning(Plan(feedback=1), GIVEN)
+    answered(state, state.canonical(json.dumps([{"actions": action}])))
+    assert reason in view_of(state.game, RenderOptions(), 0).notes(state, SEAT)
+
+
+def test_the_path_itself_earns_everything() -> None:
+    state = Tracing(Trace(), GIVEN)
+    answered(state, state.solution(SEAT) or "")
+    assert state.returns == {SEAT: 1.0}
+    assert state.facts["average"] == 0.0
+
+
+def test_an_unreadable_path_is_the_worst() -> None:
+    state = Tracing(Trace(), GIVEN)
+    corners = json.dumps([[[0.0, 0.0]] * 5, [[512.0, 512.0]] * 5], separators=(",", ":"))
+    far = answered(state.clone(), state.canonical(corners))
+    nothing = answered(state.clone(), "")
+    assert nothing.returns == {SEAT: 0.0}
+    assert nothing.facts["average"] == pytest.approx(hypot(512, 512), abs=0.01)
+    assert nothing.facts["average"] > far.facts["average"]
+    assert not nothing.facts["readable"]
+
+
+@pytest.mark.parametrize("spec", ["viki/activate", "viki/plan?feedback=1", "viki/trace"])
+def test_rewards_are_for_form_and_answer(spec: str) -> None:
+    game = ludens.make(spec)
+    answer = game.start(3).solution(SEAT)
+    view = view_of(game, RenderOptions(), 0)
+    good = f"<think>x</think><answer>{answer}</answer>"
+    for text, earned in (
+        (good, 1.0),
+        (f"<answer>{answer}</answer>", 0.9),
+        ("<think>x</think><answer>?</answer>", 0.1),
+    ):
+        episode = ludens.play_sync(
+            game, {SEAT: Scripted([Reply(text)])}, seed=3, config=PlayConfig(retries=0)
+        )
+        state = game.start(3)
+        for move in episode.moves:
+            state.apply({SEAT: move.action})
+        assert game.rewards(state, episode.moves)[0] == pytest.approx(earned)
+    assert view.format(game.start(3), SEAT).read(good, Legal.text(100_000)) == answer
+
+
+@pytest.mark.parametrize("spec", ["viki/activate", "viki/plan", "viki/trace"])
+def test_bots(spec: str) -> None:
+    game = ludens.make(spec)
+    scores = {}
+    for bot in ("bot/random", "bot/greedy", "bot/best"):
+        played = [ludens.play_sync(game, {SEAT: agent(bot, game)}, seed=seed) for seed in range(4)]
+        scores[bot] = sum(episode.returns[SEAT] for episode in played) / 4
+    assert scores["bot/best"] == 1.0
+    assert scores["bot/random"] < 0.8

@@ -1,0 +1,167 @@
+"""The VIKI suite: published rows, weights, released data, and datasets whose completions are right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ludens
+from ludens.agents import agent
+from ludens.core.config import PlayConfig
+from ludens.core.errors import BadFile, BadOption
+from ludens.core.view import RenderOptions, view_of
+from ludens.draw import Canvas, sprite_sheet
+from ludens.games.viki.level import SEAT
+from ludens.games.viki.reply import well_formed
+from ludens.run.dataset import Order
+from ludens.run.stats import Estimate
+from ludens.run.task import EpisodeResult, Summary, suite
+from ludens.suites.viki.dataset import FIRST, STRIDE, build
+from ludens.suites.viki.metrics import ACT, PLAN, RETRY, TEAM, TRACE, within
+
+
+def test_published_rows() -> None:
+    rows = {row.model: row.values for row in suite("viki").published}
+    assert len(rows) == 14
+    assert rows["GPT-4o"]["activate"] == 18.4
+    assert rows["Qwen2.5-VL-7B-Instruct, VIKI-R"]["plan/out-of-domain"] == 33.25
+    tasks = {task.name for task in suite("viki").tasks}
+    assert all(set(values) <= tasks for values in rows.values())
+
+
+def test_the_weighted_average_is_the_papers() -> None:
+    """Printed averages follow from the printed parts; that of VIKI-R with 7B, 69.25, does not."""
+    [summary] = suite("viki").summaries
+    assert isinstance(summary, Summary)
+    assert summary.combine is not None
+    rows = {row.model: row.values for row in suite("viki").published}
+    printed_averages = {
+        "GPT-4o": 17.50,
+        "Claude-3.7-Sonnet": 11.82,
+        "Gemini-2.5-Flash-preview": 16.17,
+        "Qwen2.5-VL-3B-Instruct, VIKI-R": 68.78,
+        "Qwen2.5-VL-7B-Instruct, Ans-SFT": 68.13,
+    }
+    for model, printed in printed_averages.items():
+        parts = {name: Estimate(rows[model][name], 0, 100, 1000, 1) for name in summary.tasks}
+        assert summary.combine(parts).mean == pytest.approx(printed, abs=0.1)
+
+
+@pytest.mark.parametrize("bot", ["bot/random", "bot/greedy", "bot/best"])
+def test_metrics_of_every_task(bot: str) -> None:
+    """One episode of each task; the planner is right everywhere."""
+    for task in suite("viki-mini").tasks:
+        game = ludens.make(task.game)
+        episode = ludens.play_sync(
+            game, {s: agent(bot, game) for s in game.seats}, seed=2, config=task.config
+        )
+        result = EpisodeResult("x", episode, game.seats)
+        values = {metric.name: metric.value(result) for metric in task.metrics}
+        if bot == "bot/best":
+            first = task.metrics[0]
+            assert values[first.name] == (1.0 if first.higher_is_better else 0.0), task.name
+    assert {metric.name for metric in (*TEAM, *PLAN, *TRACE, *RETRY, *ACT)} >= {"right", "pass@6", "done"}
+
+
+def test_the_suite_through_cameras() -> None:
+    for task in suite("viki?look=camera").tasks:
+        game = ludens.make(task.game)
+        episode = ludens.play_sync(game, {SEAT: agent("bot/best", game)}, seed=2, config=task.config)
+        assert episode.returns[SEAT] == 1.0
+
+
+def test_pass_at_k() -> None:
+    game = ludens.make("viki/plan?feedback=2")
+    episode = ludens.play_sync(game, {SEAT: agent("bot/random", game)}, seed=2, config=PlayConfig(retries=0))
+    episode.facts["rights"] = [False, True, True]
+    result = EpisodeResult("x", episode, game.seats)
+    assert [within(k).value(result) for k in (1, 2, 3)] == [0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("level", ["activate", "plan", "trace"])
+def test_completions_of_a_dataset_are_right(level: str) -> None:
+    rows = list(build(Order(level, 2)).rows)
+    game = ludens.make(f"viki/{level}")
+    for number, row in enumerate(rows):
+        assert well_formed(row["completion"])
+        state = game.start(FIRST * STRIDE + number)
+        form = view_of(game, RenderOptions(), 0).format(state, SEAT)
+        state.apply({SEAT: form.read(row["completion"], state.legal(SEAT))})
+        assert state.returns[SEAT] == 1.0
+        for robot in state.scene.robots if level != "trace" else ():
+            assert f"{robot.id} is a {robot.type}" in row["reasoning"]
+    assert rows[0]["prompt"] != rows[1]["prompt"] or rows[0]["text"] != rows[1]["text"]
+
+
+def picture() -> bytes:
+    return Canvas(sprite_sheet("classic", 256)).picture().png()
+
+
+def row(truth: Any, text: str) -> dict[str, Any]:
+    messages = [{"role": "system", "content": "You plan."}, {"role": "user", "content": f"<image>{text}"}]
+    return {"prompt": messages, "images": [{"bytes": picture()}], "reward_model": {"ground_truth": truth}}
+
+
+PLANNED = {
+    "robots": {"R1": "fetch"},
+    "init_pos": {"apple_0": ["table"], "R1": ["table"]},
+    "goal_constraints": [[{"name": "apple", "status": {"pos.name": "rack"}, "is_satisfied": True}]],
+    "temporal_constraints": [],
+    "time_steps": [
+        {"step": n, "actions": {"R1": list(action)}}
+        for n, action in enumerate(
+            [("Move", "apple"), ("Reach", "apple"), ("Grasp", "apple"), ("Move", "rack"), ("Place", "rack")],
+            1,
+        )
+    ],
+    "task_id": "layout_1-1",
+    "description": "Bring the apple to the rack.",
+}
+POINTS = [[[10, 10], [20, 10], [30, 10], [40, 10], [50, 10]], [[9, 90], [9, 80], [9, 70], [9, 60], [9, 50]]]
+
+
+@pytest.fixture
+def released(tmp_path: Path) -> Path:
+    """A small file for each level in the released format."""
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    samples = {
+        "l1": row("['fetch', 'panda']", "Which robots?"),
+        "l2": row(PLANNED, "Plan it."),
+        "l3": row(json.dumps(POINTS), "Mark the paths."),
+    }
+    for name, sample in samples.items():
+        pq.write_table(pa.Table.from_pylist([sample]), tmp_path / f"{name}.parquet")
+    return tmp_path
+
+
+def test_released_data_are_played_by_the_released_rules(released: Path) -> None:
+    tasks = {task.name: task for task in suite(f"viki?data={released}").tasks}
+    answers = {
+        "activate": ('["fetch", "panda"]', 1.0),
+        "plan/in-domain": (json.dumps(PLANNED["time_steps"]), 1.0),
+        "trace": (json.dumps(POINTS), 1.0),
+    }
+    for name, (answer, score) in answers.items():
+        game = ludens.make(tasks[name].game)
+        state, view = game.start(0), view_of(game, RenderOptions(), 0)
+        assert view.image(state, SEAT).width == 256
+        assert not view.has_text
+        state.apply({SEAT: view.format(state, SEAT).read(answer, state.legal(SEAT))})
+        assert state.returns[SEAT] == score
+        assert game.start(7).scene == game.start(0).scene
+    with pytest.raises(BadOption, match="split=ood"):
+        ludens.make(tasks["plan/out-of-domain"].game).start(0)
+
+
+def test_folders_without_data(tmp_path: Path) -> None:
+    game = ludens.make(f"viki/plan?data={tmp_path}")
+    with pytest.raises(BadFile, match="no Parquet"):
+        game.start(0)
+    (tmp_path / "x.parquet").write_bytes(b"no")
+    with pytest.raises(BadFile, match="cannot be read"):
+        game.start(0)

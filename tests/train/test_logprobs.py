@@ -1,0 +1,156 @@
+"""Log-probabilities recomputed for training equal those recorded while sampling; wrong variants do not."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ludens
+from ludens.core.config import PlayConfig
+from ludens.core.templates import TemplateOverrides
+from ludens.core.view import RenderOptions
+from ludens.train.rollout import Job, Rollouts
+from ludens.train.sample import Sample
+
+torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
+pytest.importorskip("transformers", reason="the extra 'train' is not installed")
+
+from ludens.train.batch import right_padded  # noqa: E402
+from ludens.train.policy import Policy  # noqa: E402
+from ludens.train.small.network import Size  # noqa: E402
+from ludens.train.small.policy import SmallPolicy  # noqa: E402
+from ludens.train.small.tokens import Vocabulary  # noqa: E402
+from ludens.train.transformers_policy import TransformersOptions, TransformersPolicy  # noqa: E402
+
+
+def small_policy(temperature: float = 0.7) -> SmallPolicy:
+    vocabulary = Vocabulary.of(["coin_dilemma tic_tac_toe x o red blue Action: A1 B2 C3 UP DOWN\n"])
+    size = Size(width=32, heads=2, encoder=1, decoder=2, side=64, longest=64)
+    policy = SmallPolicy(size, vocabulary, temperature=temperature, max_tokens=8, device="cpu")
+    with torch.no_grad():
+        for parameter in policy.network.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.1)
+    return policy
+
+
+def transformers_policy(folder: Path, lora: int = 0, temperature: float = 0.7) -> TransformersPolicy:
+    options = TransformersOptions(lora=lora, temperature=temperature, max_tokens=12, batch=16)
+    return TransformersPolicy.read(str(folder), options, "cpu")
+
+
+@pytest.fixture(scope="module", params=["llava", pytest.param("qwen", marks=pytest.mark.torchvision)])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.support.tiny_vlm import build
+
+    return build(tmp_path_factory.mktemp("tiny"), family=request.param)
+
+
+def drawn(policy: Policy) -> list[Sample]:
+    """Samples of unlike lengths with unlike pictures, some of them retries."""
+    samples: list[Sample] = []
+    for name, horizon in (("tic_tac_toe", 3), ("coin_dilemma", 2)):
+        config = PlayConfig(retries=1, horizon=horizon, listed=False)
+        render = RenderOptions(size=256, templates=TemplateOverrides.of({name: {"rules": "Play."}}))
+        rollouts = Rollouts(ludens.make(name), policy.agent(), render=render, config=config)
+
+        async def play(rollouts: Rollouts = rollouts) -> Any:
+            try:
+                return await rollouts.play([Job(0), Job(1)])
+            finally:
+                await policy.agent().close()
+
+        samples += [s for trajectory in asyncio.run(play()) for s in trajectory.samples]
+    assert len({len(s.completion_ids) for s in samples}) > 1 or len(samples[0].completion_ids) == 12
+    assert len({picture.hash for s in samples for picture in s.pictures}) > 2
+    return samples
+
+
+def gap(policy: Policy, samples: list[Sample], size: int = 5) -> float:
+    """The largest difference between recorded and recomputed log-probabilities."""
+    worst = 0.0
+    for start in range(0, len(samples), size):
+        chunk = samples[start : start + size]
+        with torch.no_grad():
+            new, mask = policy.logprobs(chunk)
+        old = right_padded([s.logprobs for s in chunk], 0.0)
+        worst = max(worst, float(((new - old) * mask).abs().max()))
+    return worst
+
+
+def test_small_model() -> None:
+    policy = small_policy()
+    samples = drawn(policy)
+    assert gap(policy, samples) < 1e-4
+    assert gap(policy, samples, size=1) < 1e-4
+    assert gap(policy, [replace(s, temperature=1.0) for s in samples]) > 0.05
+    assert gap(policy, [replace(s, pictures=()) for s in samples]) > 1e-3
+    shuffled = [replace(s, pictures=o.pictures) for s, o in zip(samples, reversed(samples), strict=True)]
+    assert gap(policy, shuffled) > 1e-3
+    policy._suppressed = []
+    assert gap(policy, samples) > 1e-3
+
+
+@pytest.mark.parametrize("lora", [0, 4])
+def test_transformers_model(folder: Path, lora: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = transformers_policy(folder, lora)
+    samples = drawn(policy)
+    assert gap(policy, samples) < 1e-4
+    assert gap(policy, samples, size=1) < 1e-4
+    assert gap(policy, [replace(s, temperature=1.0) for s in samples]) > 0.05
+    shuffled = [replace(s, pictures=o.pictures) for s, o in zip(samples, reversed(samples), strict=True)]
+    assert gap(policy, shuffled) > 1e-4
+    with monkeypatch.context() as patch:
+        patch.setattr(policy, "_suppressed", ())
+        assert gap(policy, samples) > 1e-3
+    if policy._takes_kinds:
+        with monkeypatch.context() as patch:
+            patch.setattr(policy, "_takes_kinds", False)
+            assert gap(policy, samples) > 1e-2
+
+
+def test_frozen_copies_do_not_change(folder: Path) -> None:
+    for policy in (small_policy(), transformers_policy(folder), transformers_policy(folder, lora=4)):
+        samples = drawn(policy)
+        frozen = policy.frozen()
+        assert frozen.parameters() == []
+        assert gap(frozen, samples) < 1e-4
+        with torch.no_grad():
+            for parameter in policy.parameters():
+                parameter.add_(torch.randn_like(parameter) * 0.3)
+        assert gap(policy, samples) > 1e-3
+        assert gap(frozen, samples) < 1e-4
+
+
+def test_saved_policies_are_the_same(folder: Path, tmp_path: Path) -> None:
+    for number, policy in enumerate((small_policy(), transformers_policy(folder))):
+        saved = tmp_path / str(number)
+        saved.mkdir()
+        with torch.no_grad():
+            for parameter in policy.parameters():
+                parameter.add_(torch.randn_like(parameter) * 0.3)
+        samples = drawn(policy)
+        policy.save(saved)
+        again: Policy
+        if isinstance(policy, SmallPolicy):
+            again = SmallPolicy.read(saved, device="cpu")
+        else:
+            again = transformers_policy(saved)
+        assert gap(again, samples) < 1e-4
+
+
+def test_lora_is_merged_when_saved(folder: Path, tmp_path: Path) -> None:
+    policy = transformers_policy(folder, lora=4)
+    with torch.no_grad():
+        for parameter in policy.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.3)
+    samples = drawn(policy)
+    policy.save(tmp_path)
+    assert gap(transformers_policy(tmp_path), samples) < 1e-3
+    resumed = transformers_policy(folder, lora=4)
+    assert gap(resumed, samples) > 1e-3
+    resumed.load(tmp_path)
+    assert gap(resumed, samples) < 1e-4

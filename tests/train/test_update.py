@@ -1,0 +1,271 @@
+"""Losses, updates, ranks and resuming, on a model small enough for a CPU."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
+
+from ludens.core.errors import BadOption, UsageError  # noqa: E402
+from ludens.train.checkpoint import Checkpoints  # noqa: E402
+from ludens.train.loop import Trainer  # noqa: E402
+from ludens.train.loss import LossOptions, policy_loss  # noqa: E402
+from ludens.train.recipe import Recipe  # noqa: E402
+from ludens.train.sample import Sample  # noqa: E402
+from ludens.train.small.network import Size  # noqa: E402
+from ludens.train.small.policy import SmallPolicy  # noqa: E402
+from ludens.train.small.tokens import Vocabulary, pieces  # noqa: E402
+from ludens.train.update import Diverged, OptimizerOptions, Updater  # noqa: E402
+
+SIZE = Size(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
+VOCABULARY = Vocabulary.of(["tic_tac_toe x o\n", "Action: A1 A2 A3 B1 B2 B3 C1 C2 C3"])
+RECIPE = Recipe.of(
+    {
+        "run": {"iterations": 4},
+        "model": {"device": "cpu"},
+        "play": {"game": "tic_tac_toe", "episodes": 2, "samples": 2, "held_out": 1},
+        "optimizer": {"lr": 1e-2, "micro": 64},
+        "monitor": {"checkpoint": 2, "blind": 2},
+    }
+)
+
+
+def policy(seed: int = 0) -> SmallPolicy:
+    made = SmallPolicy(SIZE, VOCABULARY, max_tokens=6, seed=seed, device="cpu")
+    with torch.no_grad(), torch.random.fork_rng():
+        torch.manual_seed(seed)
+        for parameter in made.network.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.05)
+    return made
+
+
+def batch(count: int = 12) -> list[Sample]:
+    """Fixed replies of unlike lengths, half of them good."""
+    replies = [VOCABULARY.encode(("Action: C3", "Action: A1")[n % 2])[: 3 + n // 2 % 2] for n in range(count)]
+    samples = [Sample(VOCABULARY.encode("tic_tac_toe x\n"), [*r, 1], [0.0] * (len(r) + 1)) for r in replies]
+    values, mask = policy().logprobs(samples)
+    for number, (sample, row, real) in enumerate(zip(samples, values.tolist(), mask.tolist(), strict=True)):
+        sample.logprobs = row[: int(sum(real))]
+        sample.advantage = 1.0 if number % 2 else -1.0
+    return samples
+
+
+def gradient(learner: SmallPolicy) -> Any:
+    """Of the last step; weights would not do, because Adam turns tiny differences into whole steps."""
+    return torch.cat([p.grad.flatten() for p in learner.parameters() if p.grad is not None])
+
+
+def test_loss_by_hand() -> None:
+    new, old = torch.tensor([[-1.0, -2.0], [-1.0, 0.0]]), torch.tensor([[-1.5, -2.0], [-1.0, 0.0]])
+    mask, advantages = torch.tensor([[1.0, 1.0], [1.0, 0.0]]), torch.tensor([1.0, -2.0])
+    ratio = float(torch.tensor(0.5).exp())
+    loss, _ = policy_loss(new, old, mask, advantages, None, LossOptions(clip=0.0, norm="sum", kl=0.0))
+    assert loss.tolist() == pytest.approx([-(ratio + 1), 2.0])
+    loss, _ = policy_loss(new, old, mask, advantages, None, LossOptions(clip=0.2, norm="sum", kl=0.0))
+    assert loss.tolist() == pytest.approx([-(1.2 + 1), 2.0])
+    loss, _ = policy_loss(new, old, mask, advantages, None, LossOptions(clip=0.0, norm="sequence", kl=0.0))
+    assert loss.tolist() == pytest.approx([-(ratio + 1) / 2, 2.0])
+    reference = torch.tensor([[-1.0, -1.0], [-1.0, 5.0]])
+    options = LossOptions(clip=0.0, norm="sum", kl=0.5)
+    loss, kl = policy_loss(new, old, mask, advantages, reference, options)
+    expected = float(torch.tensor(1.0).exp()) - 1 - 1
+    assert kl.tolist() == pytest.approx([expected, 0.0])
+    assert loss.tolist() == pytest.approx([-(ratio + 1) + 0.5 * expected, 2.0])
+
+
+def test_an_update_raises_what_was_good_and_lowers_what_was_not() -> None:
+    learner, samples = policy(), batch()
+    updater = Updater(learner, OptimizerOptions(lr=1e-2, warmup=0.0, micro=5), LossOptions(kl=0.0), 20)
+    for step in range(5):
+        measured = updater.update(samples, None, seed=step)
+    with torch.no_grad():
+        after = learner.logprobs(samples)[0].sum(1)
+        before = policy().logprobs(samples)[0].sum(1)
+    gained = (after - before).tolist()
+    assert min(gained[1::2]) > max(gained[::2])
+    assert measured["grad"] > 0
+
+
+def test_batches_of_any_size_give_the_same_gradient() -> None:
+    gradients = []
+    for micro in (1, 5, 64):
+        learner = policy()
+        options = OptimizerOptions(micro=micro, grad_norm=0.0)
+        Updater(learner, options, LossOptions(kl=0.04, norm="token"), 10).update(batch(), policy(1).frozen())
+        gradients.append(gradient(learner))
+    assert gradients[0].norm() > 0.01
+    assert (gradients[0] - gradients[1]).norm() < 1e-5 * gradients[0].norm()
+    assert (gradients[1] - gradients[2]).norm() < 1e-5 * gradients[0].norm()
+
+
+def test_a_reference_holds_the_policy_back() -> None:
+    moved = []
+    for kl in (0.0, 5.0):
+        learner, samples = policy(), batch()
+        start = learner.frozen()
+        updater = Updater(learner, OptimizerOptions(lr=1e-2, warmup=0.0), LossOptions(kl=kl), 50)
+        for step in range(6):
+            updater.update(samples, start, seed=step)
+        with torch.no_grad():
+            moved.append(float((learner.logprobs(samples)[0] - start.logprobs(samples)[0]).abs().mean()))
+    assert moved[1] < 0.7 * moved[0]
+
+
+def test_numbers_that_are_not_finite_stop_the_training() -> None:
+    learner, samples = policy(), batch()
+    samples[0].advantage = float("nan")
+    updater = Updater(learner, OptimizerOptions(), LossOptions(kl=0.0), 10)
+    before = [p.detach().clone() for p in learner.parameters()]
+    with pytest.raises(Diverged, match="not finite"):
+        updater.update(samples, None)
+    assert all(torch.equal(a, b) for a, b in zip(before, learner.parameters(), strict=True))
+
+
+def test_learning_rate_rises_and_falls() -> None:
+    options = OptimizerOptions(lr=1.0, warmup=0.1)
+    rates = [options.rate(step, 100) for step in range(100)]
+    assert rates[0] == pytest.approx(0.1)
+    assert max(rates) == rates[9] == 1.0
+    assert rates[99] < 0.001
+    assert OptimizerOptions(lr=1.0, schedule="constant").rate(99, 100) == 1.0
+
+
+def run(folder: Path, stop: int | None = None) -> Trainer:
+    """Train; `stop` ends the run as a kill would, after so many iterations."""
+    trainer = Trainer(RECIPE, policy(), folder)
+    if (latest := Checkpoints(folder).latest()) is not None:
+        trainer.resume(latest)
+
+    async def go() -> None:
+        try:
+            while trainer.iteration < (stop or RECIPE.run.iterations):
+                await trainer.iterate()
+                if trainer.iteration % RECIPE.monitor.checkpoint == 0:
+                    trainer.save()
+        finally:
+            await trainer.close()
+
+    asyncio.run(go())
+    return trainer
+
+
+def curve(trainer: Trainer) -> list[dict[str, float]]:
+    return [{k: v for k, v in m.items() if not k.endswith("_s") and k != "s"} for m in trainer.history]
+
+
+def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path: Path) -> None:
+    whole = run(tmp_path / "whole")
+    run(tmp_path / "parts", stop=3)  # one iteration after its last checkpoint
+    parts = run(tmp_path / "parts")
+    assert curve(whole) == curve(parts)
+    assert [m["iteration"] for m in whole.history] == [1, 2, 3, 4]
+    for a, b in zip(whole.policy.parameters(), parts.policy.parameters(), strict=True):
+        assert torch.equal(a, b)
+    assert any("blind" in name for name in whole.history[0])
+
+
+def test_a_checkpoint_that_cannot_be_written_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoints, learner = Checkpoints(tmp_path), policy()
+    first = checkpoints.write(1, learner, None, {}, {"iteration": 1})
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(UsageError, match="No space left"):
+        checkpoints.write(2, learner, None, {}, {"iteration": 2})
+    assert checkpoints.all() == [first]
+    assert [path.name for path in tmp_path.iterdir()] == [first.name]
+
+
+def test_old_checkpoints_are_removed(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path, keep=2)
+    for iteration in (1, 2, 3):
+        checkpoints.write(iteration, policy(), None, {}, {"iteration": iteration})
+    assert [path.name for path in checkpoints.all()] == ["step-000002", "step-000003"]
+
+
+def test_opponents_need_a_seat_or_role_of_the_game(tmp_path: Path) -> None:
+    data = RECIPE.as_dict()
+    wrong = Recipe.of({**data, "opponents": [{"players": {"spy": "bot/random"}}]})
+    with pytest.raises(BadOption, match="seats and roles o, x"):
+        Trainer(wrong, policy(), tmp_path)
+
+
+def test_opponents_play_their_seats(tmp_path: Path) -> None:
+    opponents = [{"players": {"o": "bot/best"}}, {"players": {"x": "frozen"}}]
+    recipe = Recipe.of({**RECIPE.as_dict(), "opponents": opponents})
+    trainer = Trainer(recipe, policy(), tmp_path)
+
+    async def go() -> Any:
+        try:
+            return await trainer.rollouts.play(trainer.jobs())
+        finally:
+            await trainer.close()
+
+    trajectories = asyncio.run(go())
+    for trajectory in trajectories:
+        seats = {sample.seat for sample in trajectory.samples}
+        assert seats in ({"x"}, {"o"})
+        assert (trajectory.episode.seats["o"] == "bot/minimax") == (seats == {"x"}) or seats == {"o"}
+
+
+RANKS = """
+import sys, torch
+torch.set_num_threads(1)
+sys.path.insert(0, sys.argv[2])
+from tests.train.test_update import batch, gradient, policy
+from ludens.train import ranks
+from ludens.train.loss import LossOptions
+from ludens.train.update import OptimizerOptions, Updater
+ranks.start()
+rank, size = ranks.world()
+samples, learner = batch(), policy()
+share = samples if size == 1 else samples[:9] if rank == 0 else samples[9:]
+options = OptimizerOptions(micro=4, grad_norm=0.0)
+Updater(learner, options, LossOptions(norm="token"), 10).update(share, policy(1).frozen())
+if rank == 0:
+    torch.save(gradient(learner), sys.argv[1])
+ranks.stop()
+"""
+
+
+def test_two_ranks_with_unequal_shares_equal_one(tmp_path: Path) -> None:
+    script = tmp_path / "ranks.py"
+    script.write_text(RANKS)
+    root = str(Path(__file__).parents[2])
+    one, two = tmp_path / "one.pt", tmp_path / "two.pt"
+    subprocess.run([sys.executable, str(script), str(one), root], check=True, cwd=root)
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+    subprocess.run([*launcher, str(script), str(two), root], check=True, cwd=root, capture_output=True)
+    first, second = torch.load(one), torch.load(two)
+    assert (first - second).norm() < 1e-5 * first.norm()
+
+
+def test_pieces_of_a_text() -> None:
+    for text in ("[[1, 2], [-3, 4]]", "There is a large red cube.\n\\boxed{12} n/a", "Ünïcode §"):
+        assert "".join(pieces(text)) == text
+    assert pieces("[[1, 2], [3, 4]]") == ["[[", "1, ", "2", "], [", "3, ", "4", "]]"]
+    assert VOCABULARY.decode(VOCABULARY.encode("Action: B2")) == "Action: B2"
+    assert VOCABULARY.decode([VOCABULARY.unknown, VOCABULARY.end, 5]) == "?"
+
+
+def test_other_recipes_cannot_use_the_folder(tmp_path: Path) -> None:
+    from ludens.train.session import train
+
+    small = {"width": 32, "heads": 2, "encoder": 1, "decoder": 1, "side": 64, "longest": 48, "max_tokens": 6}
+    data = RECIPE.as_dict()
+    recipe = Recipe.of({**data, "model": {**data["model"], **small}, "run": {**data["run"], "iterations": 0}})
+    said: list[str] = []
+    train(recipe, tmp_path, said.append)
+    with pytest.raises(BadOption, match=r"loss\.kl differs"):
+        train(replace(recipe, loss=LossOptions(kl=0.5)), tmp_path, said.append)

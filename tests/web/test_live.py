@@ -1,0 +1,45 @@
+"""Big runs are shown while they are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ludens.run.store import read_lines
+from ludens.web import live
+from ludens.web.live import LiveRun, LiveRuns
+from tests.support.runs import TURNS, plan_of, played
+
+
+async def test_results_are_shown_before_everything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await played(tmp_path / "run", plan_of("bot/random", suite=TURNS))
+    monkeypatch.setattr(live, "FIRST", 0.0)
+    monkeypatch.setattr(live, "SLICE", 0.0)
+    run = LiveRun("run", tmp_path / "run")
+    assert not run._read_on()
+    assert run.snapshot is not None
+    [found] = run.snapshot.results.suites
+    assert len(found.rows[0].cells["turns"].episodes) == 1
+    assert not run.read_all
+    await run.update(5)
+    assert run.read_all
+    [found] = run.snapshot.results.suites
+    assert len(found.rows[0].cells["turns"].episodes) == len(list(read_lines(tmp_path / "run")))
+    version = run.snapshot.version
+    await run.update(5)
+    assert run.snapshot.version == version
+
+
+async def test_only_the_latest_runs_are_kept(tmp_path: Path) -> None:
+    runs = LiveRuns()
+    first = await runs.get("0", tmp_path / "0")
+    for number in range(live.MAX_LIVE):
+        await runs.get(str(number), tmp_path / str(number))
+    assert await runs.get("0", tmp_path / "0") is first
+    await runs.get("new", tmp_path / "new")
+    await runs.get("newer", tmp_path / "newer")
+    assert len(runs._runs) == live.MAX_LIVE
+    await runs.close()
