@@ -113,11 +113,11 @@ def _step(room: Room, participant: Participant | None, problem: str = "", status
     base = f"/study/{room.records.key}"
     common = {"title": title, "base": base, "study": study, "problem": problem, "step": step}
     if step == "game":
-        return page("study_game.html", status, heading=title, **common)
+        return page("study_game.html", status=status, heading=title, **common)
     task = room.task_of(participant) if participant else None
     return page(
         "study.html",
-        status,
+        status=status,
         **common,
         task=task,
         number=participant.finished(task.name) + 1 if participant and task else 0,
