@@ -8,7 +8,7 @@ import ludens
 from ludens.agents import agent
 from ludens.run.references import references_of
 from ludens.run.task import MODEL, suite
-from ludens.suites import CATALOGUE
+from ludens.suites import CATALOGUE, PLAYED_BY_PEOPLE
 
 # TEMPORARY: long tasks that are not measured yet. Remove them after `ludens baselines --all --write`.
 NOT_MEASURED = {
@@ -22,9 +22,6 @@ NOT_MEASURED = {
     "decide/breakthrough",
     "decide/pong",
 }
-
-PLAYED_BY_PEOPLE = ("play", "study")
-"""Their tasks are in their options."""
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
