@@ -1,7 +1,7 @@
-"""`ludens bench web`: how fast the browser app opens a large run, and shows the steps of an episode.
+"""`ludens bench web`: how fast the browser app opens a large run, shows an episode, and answers moves.
 
-Everything happens in a process of its own (`python -m ludens.bench.web EPISODES STEPS`), so that memory is
-measured separately; the client of the measurement is part of it.
+Runs and episodes are measured in a process of their own (`python -m ludens.bench.web EPISODES STEPS`), so
+that memory is measured separately; the client of the measurement is part of it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from aiohttp import ClientSession, web
 from ludens.agents import agent
 from ludens.bench import Row
 from ludens.bench.runs import memory_used
+from ludens.bench.web_play import play_rows
 from ludens.core.registry import make
 from ludens.loop import play
 from ludens.run.lines import EPISODES, Head, write_line
@@ -40,7 +41,7 @@ _SUITE = "ludens.bench.runs:BenchSuite"
 
 
 def rows(seconds: float) -> Iterator[Row]:
-    """A run of 50,000 episodes is opened, and an episode is replayed step by step."""
+    """A run of 50,000 episodes is opened, an episode is replayed, 200 people play at once."""
     figures = measure_apart(max(100, round(EPISODES_IN_RUN * min(1.0, seconds))), max(5, round(60 * seconds)))
     count = figures["episodes"]
     yield Row(
@@ -54,6 +55,7 @@ def rows(seconds: float) -> Iterator[Row]:
     yield Row(f"memory with {count:,} episodes", figures["megabytes"], "MB", MEGABYTES)
     note = f"p95 {figures['step_p95']:.1f} ms, the first {figures['first_step']:.0f} ms; two pictures"
     yield Row("replay step, breakthrough", figures["step"], "ms", STEP_MS, note=note)
+    yield from play_rows(seconds)
 
 
 def measure_apart(episodes: int, steps: int) -> dict[str, Any]:
