@@ -1,9 +1,9 @@
 """What a request must satisfy before a page sees it: host, origin, token, size and rate.
 
 The server listens on this machine only, unless the user says otherwise; then every page needs a token. There
-are two: visitors may look at games and runs, and the organiser may also look into games that are still being
-played. A token arrives once, as `?token=`, and is kept in a cookie. Handlers marked with `checks_own_token`
-are for people who hold a link to one seat only.
+are two: visitors may look at games and runs and play; the organiser may also do what costs money or shows
+what others may not know: seat models, follow a study. A token arrives once, as `?token=`, and is kept in a
+cookie. Handlers marked with `checks_own_token` are for people who hold a link to one seat only.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Access:
         return role or (None if self.token else "visitor")
 
     def is_organiser(self, request: web.Request) -> bool:
-        """Whether the request is the organiser's, who may look into games that are being played."""
+        """Whether the request is the organiser's."""
         return self.role(request) == "organiser"
 
 
