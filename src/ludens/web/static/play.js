@@ -6,6 +6,7 @@ import { element, fill, show } from "./dom.js";
 const table = element("table");
 let snapshot = null;
 let answered = null;
+let by_keyboard = false;
 
 const socket = connect(`${table.dataset.base}/socket`, {
   message: (data) => { snapshot = data; render(); },
@@ -69,9 +70,13 @@ function render_choice(data, my_turn, writing) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = name;
-    button.addEventListener("click", () => (writing ? insert(name) : act(name)));
+    button.addEventListener("click", (event) => {
+      by_keyboard = event.detail === 0;
+      if (writing) insert(name); else act(name);
+    });
     return button;
   });
+  if (by_keyboard && !writing) element("actions").firstElementChild?.focus({ preventScroll: true });
   if (writing && !element("words").value) element("words").focus({ preventScroll: true });
 }
 
