@@ -279,6 +279,7 @@ async def test_model_that_fails_is_not_named(tmp_path: Path) -> None:
         (('suite = "comma"', 'suite = "demos"'), "unknown suite"),
         (("solver =", "solve ="), "must be those of"),
         (('"participant"', '"bot/random"'), "no seat for"),
+        (('expert = "participant"', 'expert = "human"'), "write 'participant'"),
         (("episodes = 3", "episodes = 0"), "episodes"),
         (('kind = "scale"', 'kind = "stars"'), "after.0.kind"),
         (('name = "hard"', 'name = "age"'), "same name"),
