@@ -353,3 +353,18 @@ class Quiet:
     def notify(self) -> None: ...
 
     def replace(self) -> None: ...
+
+
+async def test_only_the_organiser_looks_into_games_that_are_played(visit: Visit) -> None:
+    player, stranger, organiser = visit(), visit(), visit()
+    path, seat = await begin(player, "kuhn_poker", seed="2")
+    await seat.turn()
+    name = path.split("/")[2]
+    for place in ("/watch", f"/watch/{name}"):
+        status, _, text = await stranger.get(place)
+        assert (status, "replay them after the end" in text) == (403, True)
+    await organiser.get(f"/?token={TOKEN}")
+    assert f'href="/watch/{name}"' in (await organiser.get("/watch"))[2]
+    status, _, text = await organiser.get(f"/watch/{name}")
+    assert (status, text.count("<figcaption>")) == (200, 2)
+    assert (await organiser.get("/watch/none"))[0] == 404

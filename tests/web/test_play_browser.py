@@ -88,6 +88,22 @@ async def test_tic_tac_toe_by_clicking_the_board(browser: Browser, tmp_path: Pat
     assert record.episode.seats == {"x": "human", "o": "bot/random"}
 
 
+async def test_focus_stays_with_the_actions(browser: Browser, tmp_path: Path) -> None:
+    async with served(tmp_path / "runs") as visit:
+        watched = await open_page(browser)
+        page = watched.page
+        await page.goto(f"{visit().root}/play?game=tic_tac_toe")
+        await page.focus("form.setup button")
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector(YOUR_TURN)
+        await page.locator("#actions button").first.focus()
+        for moves in (2, 4):
+            await page.keyboard.press("Enter")
+            await expect(page.locator("#log li")).to_have_count(moves)
+            await expect(page.locator("#actions button").first).to_be_focused()
+        assert watched.problems == []
+
+
 async def test_solver_by_keyboard_with_a_scripted_expert(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -279,6 +279,7 @@ async def test_model_that_fails_is_not_named(tmp_path: Path) -> None:
         (('suite = "comma"', 'suite = "demos"'), "unknown suite"),
         (("solver =", "solve ="), "must be those of"),
         (('"participant"', '"bot/random"'), "no seat for"),
+        (('expert = "participant"', 'expert = "human"'), "write 'participant'"),
         (("episodes = 3", "episodes = 0"), "episodes"),
         (('kind = "scale"', 'kind = "stars"'), "after.0.kind"),
         (('name = "hard"', 'name = "age"'), "same name"),
@@ -294,3 +295,11 @@ def test_wrong_study_is_explained(change: tuple[str, str], reason: str, tmp_path
 def test_missing_study_is_explained(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="no such file"):
         read_study(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("name", ["comma-pairs", "comma-model"])
+def test_studies_of_the_documentation_are_valid(name: str) -> None:
+    study = read_study(Path(__file__).parents[2] / "docs" / "studies" / f"{name}.toml")
+    assert study.name == name
+    assert study.plan().total() == 40
+    assert all(task.config.seconds == 600 for task in study.task)

@@ -74,13 +74,14 @@ def baselines(
 
 def _suites(names: Sequence[str], all: bool) -> Mapping[str, Suite]:
     from ludens.run.task import SUITES, import_suite, suite
+    from ludens.suites import PLAYED_BY_PEOPLE
 
     if bool(names) == all:
         raise BadOption("name the suites to measure, or give --all.")
     for name in names:
         import_suite(name)
     found = {}
-    for name in names or SUITES.names():
+    for name in names or [name for name in SUITES.names() if name not in PLAYED_BY_PEOPLE]:
         try:
             found[name] = suite(name)
         except UsageError as error:

@@ -26,6 +26,9 @@ CATALOGUE = {
     "vs-bench-mini": "ludens.suites.vs_bench:Mini",
 }
 
+PLAYED_BY_PEOPLE = ("play", "study")
+"""Suites whose tasks are in their options: nothing to measure in advance."""
+
 GAMES = {
     "vs-bench/kuhn": "ludens.suites.vs_bench.kuhn:KuhnQuestions",
     "vs-bench/predict": "ludens.suites.vs_bench.predict:Predict",

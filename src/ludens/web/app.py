@@ -8,7 +8,7 @@ from collections.abc import Callable
 from aiohttp import web
 
 from ludens.core.errors import UsageError
-from ludens.web import episodes, home, play, runs
+from ludens.web import episodes, home, play, runs, watch
 from ludens.web.pages import page, static
 from ludens.web.rendering import RENDERER, Renderer
 from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
@@ -25,6 +25,7 @@ PARTS: tuple[Callable[[web.Application, Settings], None], ...] = (
     episodes.add_routes,
     play.add_routes,
     study.add_routes,
+    watch.add_routes,
 )
 """Each part of the app adds its routes, and what it needs at startup and shutdown."""
 

@@ -74,7 +74,8 @@ async def choose(request: web.Request) -> web.Response:
     """The form: the game, then its options and players."""
     name = request.query.get("game", "")
     if not name:
-        return page("choose.html", title="Play", games=_games(), game=None)
+        organiser = request.app[ACCESS].is_organiser(request)
+        return page("choose.html", title="Play", games=_games(), game=None, organiser=organiser)
     game = make(name)
     return page(
         "choose.html",

@@ -34,6 +34,10 @@ class Tables:
         """The session with this id."""
         return self._sessions.get(name)
 
+    def all(self) -> list[Session]:
+        """Every session."""
+        return list(self._sessions.values())
+
     def __len__(self) -> int:
         return len(self._sessions)
 

@@ -12,6 +12,7 @@ from ludens.core.config import PlayConfig
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.options import option
 from ludens.core.registry import make
+from ludens.core.spec import parse_spec
 from ludens.run.task import MODEL, RETURN, WON, Metric, Suite, SuiteBuilder, Task, suite
 
 PARTICIPANT = "participant"
@@ -46,6 +47,8 @@ class StudyTask:
                 f"the seats of task {self.name!r} must be those of {made.name}: {', '.join(made.seats)}."
             )
         self._of_suite()
+        if any(parse_spec(who).name == "human" for who in self.seats.values()):
+            raise BadOption(f"task {self.name!r} has a seat for 'human': write {PARTICIPANT!r}.")
         if PARTICIPANT not in self.seats.values():
             raise BadOption(f"task {self.name!r} has no seat for a {PARTICIPANT}.")
         if not (1 <= self.episodes <= MOST_EPISODES and 1 <= self.each <= self.episodes):

@@ -6,9 +6,11 @@ import { element, fill, show } from "./dom.js";
 const table = element("table");
 let snapshot = null;
 let answered = null;
+let by_keyboard = false;
+let received = 0;
 
 const socket = connect(`${table.dataset.base}/socket`, {
-  message: (data) => { snapshot = data; render(); },
+  message: (data) => { snapshot = data; received = performance.now(); render(); },
   state: (text) => { element("status").textContent = text; },
 });
 
@@ -42,14 +44,23 @@ function render() {
   });
   show("leave", !data.ended && data.game > 0);
   render_end(data);
+  render_time();
 }
 
 function status(data, my_turn) {
   if (data.missing) return `Waiting for ${data.missing === 1 ? "one other person" : `${data.missing} other people`} …`;
   if (data.ended) return data.ended;
-  const time = data.seconds === undefined ? "" : ` ${Math.ceil(data.seconds / 60)} min left.`;
-  if (my_turn) return `Your turn, ${data.name}.${time}`;
-  return data.waiting ? `Waiting for ${data.waiting} …${time}` : `One moment …${time}`;
+  if (my_turn) return `Your turn, ${data.name}.`;
+  return data.waiting ? `Waiting for ${data.waiting} …` : `One moment …`;
+}
+
+function render_time() {
+  // Not in the status, which is read aloud whenever it changes.
+  const limited = Boolean(snapshot) && snapshot.seconds !== undefined && !snapshot.ended;
+  show("time", limited);
+  if (!limited) return;
+  const now = Math.max(0, Math.round(snapshot.seconds - (performance.now() - received) / 1000));
+  element("time").textContent = now >= 120 ? `${Math.ceil(now / 60)} minutes left` : `${now} seconds left`;
 }
 
 function render_choice(data, my_turn, writing) {
@@ -69,9 +80,13 @@ function render_choice(data, my_turn, writing) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = name;
-    button.addEventListener("click", () => (writing ? insert(name) : act(name)));
+    button.addEventListener("click", (event) => {
+      by_keyboard = event.detail === 0;
+      if (writing) insert(name); else act(name);
+    });
     return button;
   });
+  if (by_keyboard && !writing) element("actions").firstElementChild?.focus({ preventScroll: true });
   if (writing && !element("words").value) element("words").focus({ preventScroll: true });
 }
 
@@ -124,6 +139,7 @@ function send_words() {
   words.value = "";
 }
 
+window.setInterval(render_time, 1000);
 element("say").addEventListener("submit", (event) => { event.preventDefault(); send_words(); });
 element("words").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); send_words(); }

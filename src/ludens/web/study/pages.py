@@ -14,7 +14,7 @@ from hmac import compare_digest
 from aiohttp import web
 
 from ludens.core.errors import BadOption
-from ludens.suites.people.file import Question
+from ludens.suites.people.file import MOST_PARTICIPANTS, Question
 from ludens.web.pages import page
 from ludens.web.security import ACCESS, checks_own_token
 from ludens.web.settings import Settings
@@ -139,6 +139,8 @@ async def answer(request: web.Request) -> web.Response:
     if participant is None:
         if doing != "consent" or room.study.participants:
             raise web.HTTPForbidden(text=_STRANGER)
+        if len(room.records.participants) >= MOST_PARTICIPANTS:
+            raise web.HTTPServiceUnavailable(text="This study takes no more participants.")
         participant = room.records.add()
         _give(request, reply, room, participant)
     if doing == "withdraw":
