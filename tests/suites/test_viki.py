@@ -27,6 +27,8 @@ def test_published_rows() -> None:
     rows = {row.model: row.values for row in suite("viki").published}
     assert len(rows) == 14
     assert rows["GPT-4o"]["activate"] == 18.4
+    assert rows["GPT-4o"]["feedback/told"] == 22.3
+    assert rows["Gemini-2.5-Flash-preview"]["feedback/untold"] == 31.7
     assert rows["Qwen2.5-VL-7B-Instruct, VIKI-R"]["plan/out-of-domain"] == 33.25
     tasks = {task.name for task in suite("viki").tasks}
     assert all(set(values) <= tasks for values in rows.values())
