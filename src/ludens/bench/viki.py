@@ -23,7 +23,7 @@ TYPICAL, LONGEST = 1.0, 10.0
 
 
 def rows(seconds: float) -> Iterator[Row]:
-    """Time and states of the planner over the searches of 1,000 scenes (fewer below one second), and samples per minute."""
+    """Time and states of searches in 1,000 scenes (fewer below one second); samples and pictures."""
     count = TASKS if seconds >= 1 else max(3, int(TASKS * seconds))
     started = process_time()
     scenes = [generate(seed) for seed in range(count)]

@@ -8,6 +8,7 @@ team as its only best one. So the answer depends on who is where, not on the wor
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -32,6 +33,8 @@ _PATIENCE = 16
 """Scenes drawn for one wanted team before another one is drawn."""
 _IDLE = ((0, 1, 2, 3), (0.1, 0.45, 0.3, 0.15))
 """How many robots are added to the wanted team, and how often."""
+_CROWDED = 8
+"""Things in one area, at most."""
 _ARMED = tuple(name for name, robot in ROBOTS.items() if robot.arms)
 _LEGGED = tuple(name for name, robot in ROBOTS.items() if robot.pushes)
 _ONE_THING = ("1-1", "1-2", "10-1", "10-2", "11-1", "11-2")
@@ -179,11 +182,13 @@ class _Draft:
         self.closed = {"cabinet": random.random() < 0.65, "drawer": random.random() < 0.4}
 
     def scene(self) -> Scene | None:
-        """A scene; None if it is no task."""
+        """A scene; None if it is no task, or too crowded for names to be read in the picture."""
         random = self.random
         self._name_things()
         self._put_things()
         self._put_others()
+        if max(Counter(map(self._area, self.places)).values()) > _CROWDED:
+            return None
         task = self._task()
         if all(self.places[goal.thing] == goal.place for goal in task.goals):
             return None
