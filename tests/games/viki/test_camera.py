@@ -9,7 +9,8 @@ import ludens
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.viki.camera.render import Projection
-from ludens.games.viki.camera.robots import SOURCES, _decimated, _model_file
+from ludens.games.viki.camera.robots import SOURCES, _decimated, model_file
+from ludens.games.viki.camera.source import Kitchens
 from ludens.games.viki.camera.stage import Camera, metres
 from ludens.games.viki.camera.things import THINGS
 from ludens.games.viki.checker import check
@@ -101,4 +102,10 @@ def _reach_down(form: str, size: tuple[float, float, float], turn: tuple[float, 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ludens.games.viki.camera.robots.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="robots"):
-        _model_file(SOURCES["fetch"])
+        model_file(SOURCES["fetch"])
+
+
+def test_missing_meshes_are_named_before_anything_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ludens.games.viki.camera.robots.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="robots"):
+        Kitchens().prepare()
