@@ -8,6 +8,7 @@ import pytest
 import ludens
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.view import RenderOptions, view_of
+from ludens.draw import Picture
 from ludens.games.viki.camera.render import Projection
 from ludens.games.viki.camera.robots import SOURCES, _decimated, model_file
 from ludens.games.viki.camera.source import Kitchens
@@ -109,3 +110,17 @@ def test_missing_meshes_are_named_before_anything_is_written(monkeypatch: pytest
     monkeypatch.setattr("ludens.games.viki.camera.robots.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="robots"):
         Kitchens().prepare()
+
+
+@pytest.mark.slow
+def test_a_kitchen_is_rendered() -> None:
+    """With the extra `robots`: two views of the room and one of each robot, none of them blank."""
+    pytest.importorskip("robosuite_models")
+    pytest.importorskip("gymnasium_robotics")
+    kitchens = Kitchens(seed=3)
+    assert kitchens.prepare().startswith("OpenGL through")
+    made = kitchens.make(1)
+    robots = Scene.from_json(made.scene["scene"]).robots
+    assert set(made.pictures) == {"front", "corner", *(f"ego_{robot.id.lower()}" for robot in robots)}
+    for data in made.pictures.values():
+        assert np.asarray(Picture.from_bytes(data).rgb()).std() > 20
