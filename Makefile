@@ -76,7 +76,7 @@ $(VENV)/.ready-dev: pyproject.toml constraints.txt $(BIN)/python | same-python
 	@touch $@ $(VENV)/.ready-demo
 
 $(VENV)/.ready-slow: pyproject.toml constraints.txt $(BIN)/python | same-python
-	@$(SAY) "installing Ludens, development tools, tested extras and Ray into $(VENV)"
+	@$(SAY) "installing Ludens, development tools, tested extras, Ray and robots into $(VENV)"
 	@$(PIP) --editable '.[$(TESTED),ray,robots]'
 	@touch $@ $(VENV)/.ready-dev $(VENV)/.ready-demo
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -113,10 +115,12 @@ def test_missing_meshes_are_named_before_anything_is_written(monkeypatch: pytest
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(
+    not all(map(find_spec, ("mujoco", "robosuite_models", "gymnasium_robotics"))),
+    reason="needs the extra robots",
+)
 def test_a_kitchen_is_rendered() -> None:
-    """With the extra `robots`: two views of the room and one of each robot, none of them blank."""
-    pytest.importorskip("robosuite_models")
-    pytest.importorskip("gymnasium_robotics")
+    """Two views of the room and one of each robot, none of them blank."""
     kitchens = Kitchens(seed=3)
     assert kitchens.prepare().startswith("OpenGL through")
     made = kitchens.make(1)
