@@ -12,7 +12,7 @@ ARGS ?=
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
-# Everything that the tests need; slow tests also need Ray.
+# Everything that the tests need; slow tests also need Ray and the meshes of robots.
 TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos
 SAY := printf '==> %s\n'
 
@@ -76,8 +76,8 @@ $(VENV)/.ready-dev: pyproject.toml constraints.txt $(BIN)/python | same-python
 	@touch $@ $(VENV)/.ready-demo
 
 $(VENV)/.ready-slow: pyproject.toml constraints.txt $(BIN)/python | same-python
-	@$(SAY) "installing Ludens, development tools, tested extras and Ray into $(VENV)"
-	@$(PIP) --editable '.[$(TESTED),ray]'
+	@$(SAY) "installing Ludens, development tools, tested extras, Ray and robots into $(VENV)"
+	@$(PIP) --editable '.[$(TESTED),ray,robots]'
 	@touch $@ $(VENV)/.ready-dev $(VENV)/.ready-demo
 
 $(VENV)/.ready-docs: pyproject.toml constraints.txt $(BIN)/python | same-python

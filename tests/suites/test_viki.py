@@ -27,6 +27,8 @@ def test_published_rows() -> None:
     rows = {row.model: row.values for row in suite("viki").published}
     assert len(rows) == 14
     assert rows["GPT-4o"]["activate"] == 18.4
+    assert rows["GPT-4o"]["feedback/told"] == 22.3
+    assert rows["Gemini-2.5-Flash-preview"]["feedback/untold"] == 31.7
     assert rows["Qwen2.5-VL-7B-Instruct, VIKI-R"]["plan/out-of-domain"] == 33.25
     tasks = {task.name for task in suite("viki").tasks}
     assert all(set(values) <= tasks for values in rows.values())
@@ -165,3 +167,13 @@ def test_folders_without_data(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_bytes(b"no")
     with pytest.raises(BadFile, match="cannot be read"):
         game.start(0)
+
+
+def test_rows_made_by_several_processes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = list(build(Order("activate", 3)).rows)
+    monkeypatch.setattr("ludens.suites.viki.dataset.PART", 1)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    several = list(build(Order("activate", 3)).rows)
+    for here, there in zip(one, several, strict=True):
+        assert [shown.png() for shown in here["images"]] == [shown.png() for shown in there["images"]]
+        assert {**here, "images": ()} == {**there, "images": ()}

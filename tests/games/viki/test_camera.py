@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
 import ludens
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.view import RenderOptions, view_of
+from ludens.draw import Picture
 from ludens.games.viki.camera.render import Projection
-from ludens.games.viki.camera.robots import SOURCES, _decimated, _model_file
+from ludens.games.viki.camera.robots import SOURCES, _decimated, model_file
+from ludens.games.viki.camera.source import Kitchens
 from ludens.games.viki.camera.stage import Camera, metres
 from ludens.games.viki.camera.things import THINGS
 from ludens.games.viki.checker import check
@@ -101,4 +105,26 @@ def _reach_down(form: str, size: tuple[float, float, float], turn: tuple[float, 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ludens.games.viki.camera.robots.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="robots"):
-        _model_file(SOURCES["fetch"])
+        model_file(SOURCES["fetch"])
+
+
+def test_missing_meshes_are_named_before_anything_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ludens.games.viki.camera.robots.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="robots"):
+        Kitchens().prepare()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not all(map(find_spec, ("mujoco", "robosuite_models", "gymnasium_robotics"))),
+    reason="needs the extra robots",
+)
+def test_a_kitchen_is_rendered() -> None:
+    """Two views of the room and one of each robot, none of them blank."""
+    kitchens = Kitchens(seed=3)
+    assert kitchens.prepare().startswith("OpenGL through")
+    made = kitchens.make(1)
+    robots = Scene.from_json(made.scene["scene"]).robots
+    assert set(made.pictures) == {"front", "corner", *(f"ego_{robot.id.lower()}" for robot in robots)}
+    for data in made.pictures.values():
+        assert np.asarray(Picture.from_bytes(data).rgb()).std() > 20

@@ -10,7 +10,7 @@ import pytest
 from ludens.games.viki.bound import Bound
 from ludens.games.viki.checker import check
 from ludens.games.viki.generate import TEMPLATES, cached, generate
-from ludens.games.viki.planner import SearchLimit, shortest_plan
+from ludens.games.viki.planner import SearchLimit, _Search, relevant, shortest_plan
 from ludens.games.viki.rules import World
 from ludens.games.viki.scene import Condition, Scene
 from ludens.games.viki.teams import best_team, solve
@@ -155,3 +155,56 @@ def test_every_template_has_plans_that_the_checker_accepts(template: str) -> Non
     scene = generate(1, "ood" if template.startswith("11") else "id", template)
     assert check(scene, scene.plan).right
     assert check(scene.active(), scene.plan).right
+
+
+def cutting(knife: str) -> Scene:
+    """Two things and a knife to bring to the cutting board, where the knife is used last."""
+    board = "cutting board"
+    things = {board: "kitchen work area", "apple": "table", "tomato": "table", "knife": knife}
+    goals = [
+        Condition("apple", place=board),
+        Condition("tomato", place=board),
+        Condition("knife", active=True),
+    ]
+    near = Condition("knife", place="kitchen work area", along=True)
+    robots = [("unitree_h1", "table"), ("unitree_h1", "table"), ("stompy", "kitchen work area")]
+    return kitchen(things, robots, goals, [[(goals[0], goals[1], near), (goals[2],)]])
+
+
+def test_no_plan_is_proven_at_once_where_nobody_can_pick_up_what_has_to_be_near() -> None:
+    """A knife on the ground, and humanoids that do not reach it: thousands of states without this proof."""
+    result = shortest_plan(cutting(knife="ground"), limit=11, max_states=10)
+    assert result.plan is None
+
+
+@pytest.mark.slow
+def test_trays_that_no_goal_names_make_no_plan_shorter() -> None:
+    """The search with every thing in it finds nothing shorter than the search without them."""
+    rng = random.Random(4)
+    compared = 0
+    while compared < 40:
+        here, there = rng.sample(["table", "kitchen work area", "ground"], 2)
+        names = ["apple", "tomato", "knife"][: rng.choice([2, 3])]
+        things = dict.fromkeys(names, here) | {"tray": here, "cutting board": there}
+        goals = [Condition(name, place="cutting board") for name in names]
+        kinds = [rng.choice(["panda", "panda", "fetch", "unitree_h1"]) for _ in range(rng.choice([2, 3, 4]))]
+        scene = kitchen(things, [(kind, rng.choice([here, here, there])) for kind in kinds], goals)
+        assert "tray" not in [asset.name for asset in relevant(scene).assets]
+        try:
+            plan = shortest_plan(scene, limit=12, max_states=2_000).plan
+            if plan is None:
+                continue
+            assert _Search(World(scene)).run(len(plan) - 1, 4_000).plan is None, scene.to_json()
+        except SearchLimit:
+            continue
+        compared += 1
+
+
+def test_a_box_matters_where_an_arm_does_not_reach_the_floor() -> None:
+    """What lies in a box is 0.6 m high, wherever the box stands."""
+    scene = kitchen(
+        {"cardboardbox": "ground", "apple": "ground"},
+        [("unitree_h1", "ground")],
+        [Condition("apple", active=True)],
+    )
+    assert "cardboardbox" in [asset.name for asset in relevant(scene).assets]

@@ -1,17 +1,19 @@
 """The generator: a seed and a split give a scene with a task, its shortest plan and its best team.
 
-A template is drawn, then scenes for it until one has a plan of at most 11 steps and exactly one best team
-by robot types, with a robot of a type that was drawn before: so that every type is needed about equally
-often, and the answer depends on who is where, not on the words of the task.
+A template is drawn, then the robot types of a team that could be the best one for it, all about equally
+often, and then scenes with robots of these types, until one has a plan of at most 11 steps and exactly that
+team as its only best one. So the answer depends on who is where, not on the words of the task.
 """
 
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import combinations, product
 from typing import Any, Literal, get_args
 
 from ludens.core.errors import UnknownName
@@ -20,17 +22,25 @@ from ludens.games.viki.data import KINDS, ROBOTS
 from ludens.games.viki.layouts import COUNT, HELD_OUT, STYLES, Layout, layout
 from ludens.games.viki.planner import SearchLimit, tidy
 from ludens.games.viki.scene import Area, Asset, Condition, Robot, Scene, Stage, Task
-from ludens.games.viki.teams import best_team
+from ludens.games.viki.teams import Types, best_team
 
 Split = Literal["train", "id", "ood", "layout"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 """train, id (in-domain test): all families but 11; ood: family 11; layout: like id, in held-out layouts."""
 HELD_OUT_FAMILY = 11
 MOST_STEPS = 11
-_ALONE = 0.5
-"""How often one robot is to be the best team."""
-_PATIENCE = 25
-"""Scenes drawn for one wanted robot type before another one is drawn."""
+_PATIENCE = 16
+"""Scenes drawn for one wanted team before another one is drawn."""
+_IDLE = ((0, 1, 2, 3), (0.1, 0.45, 0.3, 0.15))
+"""How many robots are added to the wanted team, and how often."""
+_CROWDED = 8
+"""Things in one area, at most."""
+_ARMED = tuple(name for name, robot in ROBOTS.items() if robot.arms)
+_LEGGED = tuple(name for name, robot in ROBOTS.items() if robot.pushes)
+_ONE_THING = ("1-1", "1-2", "10-1", "10-2", "11-1", "11-2")
+"""Templates in which one thing is moved: a second robot only helps next to a fixed arm."""
+_USED = ("4-1", "7-1", "7-2")
+"""Templates in which a quadruped can switch something on."""
 
 
 @dataclass(frozen=True)
@@ -86,37 +96,66 @@ def generate(seed: int, split: Split = "id", template: str | None = None) -> Sce
     if template is not None and template not in TEMPLATES:
         raise UnknownName("template", template, TEMPLATES)
     random = stream(seed, "viki", "scene", split)
-    allowed = [one for one in TEMPLATES.values() if (one.family == HELD_OUT_FAMILY) == (split == "ood")]
-    chosen = random.weighted(allowed, [one.share for one in allowed])
-    if template is not None:
-        chosen = TEMPLATES[template]
+    drawn = _draw_template(random, split)
+    chosen = drawn if template is None else TEMPLATES[template]
+    teams = wanted_teams(chosen.id)
     while True:
-        wanted = random.choice(_wanted_types(chosen))
-        alone = chosen.id != "13-2" and random.random() < _ALONE
+        wanted = random.choice(teams)
+        idle = _idle_types(random, wanted)
         for _ in range(_PATIENCE):
-            found = _labelled(_Draft(random, chosen, split, wanted).scene(), wanted, alone)
+            found = _labelled(_Draft(random, chosen, split, wanted, idle).scene(), wanted)
             if found is not None:
                 return found
 
 
-def _wanted_types(template: Template) -> tuple[str, ...]:
-    armed = tuple(name for name, robot in ROBOTS.items() if robot.arms)
-    if template.id == "13-1":
-        return tuple(ROBOTS)
-    if template.id == "13-2":
-        return (*armed, "unitree_go2", "unitree_go2", "anymal_c", "anymal_c")
-    return armed
+def template_of(seed: int, split: Split) -> Template:
+    """The template of a seed, without its scene."""
+    return _draw_template(stream(seed, "viki", "scene", split), split)
 
 
-def _labelled(scene: Scene | None, wanted: str, alone: bool) -> Scene | None:
+def _draw_template(random: Stream, split: Split) -> Template:
+    allowed = [one for one in TEMPLATES.values() if (one.family == HELD_OUT_FAMILY) == (split == "ood")]
+    return random.weighted(allowed, [one.share for one in allowed])
+
+
+@cache
+def wanted_teams(template: str) -> tuple[Types, ...]:
+    """Sets of robot types of which one is drawn as the best team.
+
+    Sets that are hardly ever needed are left out; pairs, for which fewer scenes fit, are drawn more often.
+    """
+    pairs = tuple(combinations(_ARMED, 2))
+    if template == "13-1":
+        return tuple((name,) for name in ROBOTS)
+    alone = tuple((name,) for name in _ARMED)
+    if template == "13-2":
+        return (*alone, *(("panda", name) for name in (*_LEGGED, *_LEGGED, "fetch", "unitree_h1", "stompy")))
+    if template in _ONE_THING:
+        return (*alone, *(pair for pair in (*pairs, *pairs) if "panda" in pair))
+    if template in _USED:
+        return (*alone, *pairs, *pairs, *product(_ARMED[1:], _LEGGED))
+    return (*alone, *alone, *pairs, *pairs, *pairs)
+
+
+def _idle_types(random: Stream, wanted: Types) -> Types:
+    """Types of robots to add: mostly others than the wanted ones, and mostly with arms."""
+    most = 3 - len(wanted) if wanted[-1] in _LEGGED and len(wanted) > 1 else 4 - len(wanted)
+    types = []
+    for _ in range(min(most, random.weighted(*_IDLE))):
+        group = random.weighted((_ARMED, _LEGGED, wanted), (0.75, 0.15, 0.1))
+        types.append(random.choice([name for name in group if name not in wanted] or wanted))
+    return tuple(types)
+
+
+def _labelled(scene: Scene | None, wanted: Types) -> Scene | None:
     """The scene with plan and best team; None where it does not make a good question."""
     if scene is None:
         return None
     try:
-        best = best_team(scene, MOST_STEPS, alone=wanted if alone else None)
+        best = best_team(scene, MOST_STEPS, wanted)
     except SearchLimit:
         return None
-    if best is None or not best.plan or len(best.types) > 1 or wanted not in next(iter(best.types)):
+    if best is None or not best.plan:
         return None
     return replace(
         scene,
@@ -129,10 +168,11 @@ def _labelled(scene: Scene | None, wanted: str, alone: bool) -> Scene | None:
 class _Draft:
     """One attempt: draws things, places and robots."""
 
-    def __init__(self, random: Stream, template: Template, split: Split, wanted: str) -> None:
+    def __init__(self, random: Stream, template: Template, split: Split, wanted: Types, idle: Types) -> None:
         self.random = random
         self.template = template
         self.wanted = wanted
+        self.idle = idle
         kitchens = COUNT - HELD_OUT
         number = kitchens + random.below(HELD_OUT) if split == "layout" else random.below(kitchens)
         self.layout: Layout = layout(number)
@@ -142,11 +182,13 @@ class _Draft:
         self.closed = {"cabinet": random.random() < 0.65, "drawer": random.random() < 0.4}
 
     def scene(self) -> Scene | None:
-        """A scene; None if it is no task."""
+        """A scene; None if it is no task, or too crowded for names to be read in the picture."""
         random = self.random
         self._name_things()
         self._put_things()
         self._put_others()
+        if max(Counter(map(self._area, self.places)).values()) > _CROWDED:
+            return None
         task = self._task()
         if all(self.places[goal.thing] == goal.place for goal in task.goals):
             return None
@@ -248,24 +290,23 @@ class _Draft:
 
     def _robots(self) -> tuple[Robot, ...]:
         random = self.random
-        total = random.weighted((1, 2, 3, 4), (0.1, 0.35, 0.35, 0.2))
-        types = [self.wanted]
-        if self.template.id == "13-2" and random.random() < 0.75:
-            types = ["panda", "panda", random.choice(("unitree_go2", "anymal_c"))]
-        while len(types) < total:
-            types.append(random.choice(tuple(ROBOTS)))
+        types = [(name, True) for name in self.wanted]
+        if self.wanted[0] == "panda" and self.wanted[-1] in _LEGGED:
+            types.append(("panda", True))
+        types += [(name, False) for name in self.idle]
         random.shuffle(types)
-        return tuple(Robot(f"R{number}", kind, self._stand(kind)) for number, kind in enumerate(types, 1))
+        return tuple(
+            Robot(f"R{number}", kind, self._stand(kind, wanted))
+            for number, (kind, wanted) in enumerate(types, 1)
+        )
 
-    def _stand(self, kind: str) -> str:
-        """Where a robot starts; fixed arms mostly where they are of use."""
+    def _stand(self, kind: str, wanted: bool) -> str:
+        """Where a robot starts: fixed arms and wanted robots mostly where they are of use, others rarely."""
         random = self.random
-        if ROBOTS[kind].mobile:
-            return random.choice(tuple(self.areas))
-        benches = [name for name in self.areas if name not in ("ground", "rack")]
-        useful = [self._area(name) for name in self.names.values()]
-        useful = [name for name in useful if name in benches]
-        return random.choice(useful if useful and random.random() < 0.7 else benches)
+        allowed = [name for name in self.areas if ROBOTS[kind].mobile or name not in ("ground", "rack")]
+        useful = {self._area(name) for name in self.names.values()}
+        near = random.random() < (0.6 if wanted else 0.3)
+        return random.choice([name for name in allowed if (name in useful) == near] or allowed)
 
     def _area(self, name: str) -> str:
         while name in self.places:

@@ -3,10 +3,16 @@
 Among all shortest plans there is one with the fewest actions, and among those one whose actions come as
 early as possible. Only such plans are searched, so these cuts lose nothing:
 
-- **Relevance.** Things that no goal or order names, that cover or carry nothing named, and that no
-  quadruped of the team can push, are left out. Using a plate that no goal names as a vehicle costs two
-  more reaches, grasps and places for each thing on it, which is never repaid by fewer than four things;
-  no task has more than three.
+- **Relevance.** Things that no goal or order names, that cover or carry nothing named, that no quadruped of
+  the team can push and that have no height of their own, are left out. A plate, bowl or tray that no goal
+  names could only serve as a vehicle. Say the last of the things on it is put there in step s. Then somebody
+  grasps the vehicle (s+1 at the earliest), moves (s+2) and puts it down (s+3), and each thing is reached,
+  grasped and put down (s+6), by as many hands as there are things. Without the vehicle the things stay in
+  the hands that loaded them: a robot takes one over and moves in the same step (s), puts it down (s+1),
+  comes back (s+2), and so on: the second thing is down at s+4, and the third in the other area at s+6, as
+  early as with the vehicle. For three things to be down at s+6 with the vehicle, three hands must unload
+  that did not load (a mobile robot that loads could carry the thing itself), so that at most one robot
+  loads besides the carrier, and loading takes three steps more. No task has more than three things to carry.
 - **Close** is never useful: no goal wants a thing closed, and being closed only forbids.
 - **Moves.** Any area is one Move away, so two Moves of a robot in a row are one too many, and a Move
   after waiting could have come earlier. Exception: another robot hands something over to the robot, or
@@ -127,7 +133,7 @@ def relevant(scene: Scene) -> Scene:
     pusher = any(kind.pushes for kind in types)
     for asset in scene.assets:
         kind = KINDS[asset.kind]
-        if kind.pushable and pusher:
+        if (kind.pushable and pusher) or (kind.height is not None and not kind.fixture):
             named.add(asset.name)
         if kind.fixture and kind.holds and kind.height is not None and asset.place in heights:
             height = heights[asset.place]

@@ -99,17 +99,36 @@ class _Reachable:
         kind = self.world.types[robot]
         return kind.low <= height <= kind.high
 
+    def _chain(self, places: set[int]) -> set[int]:
+        """The places, and the places of the things and robots among them."""
+        world = self.world
+        found: set[int] = set()
+        new = set(places)
+        while new:
+            found |= new
+            new = {
+                code
+                for place in new
+                if place >= world.first_asset
+                for code in (
+                    self.places[place - world.first_asset]
+                    if place < world.first_robot
+                    else self.robots[place - world.first_robot]
+                )
+            } - found
+        return found
+
     def allows(self, condition: Condition) -> bool:
         """Whether a condition could come true."""
         world = self.world
         code = world.code[condition.thing]
-        if not condition.holds or condition.along or code >= world.first_robot:
+        if not condition.holds or code >= world.first_robot:
             return True
-        if (
-            condition.place is not None
-            and world.code.get(condition.place) not in self.places[code - world.first_asset]
-        ):
-            return False
+        if condition.place is not None:
+            place = world.code.get(condition.place)
+            direct = self.places[code - world.first_asset]
+            if place not in (self._chain(direct) if condition.along else direct):
+                return False
         if condition.active:
             areas = self._areas(code)
             return any(areas & robot for robot in self.robots)

@@ -16,7 +16,9 @@ from ludens.games.viki.data import KINDS, ROBOTS
 from ludens.games.viki.planner import Result, relevant, shortest_plan
 from ludens.games.viki.scene import Area, Asset, Condition, Plan, Robot, Scene, Task
 
-MOST_STATES = 5_000
+Types = tuple[str, ...]
+"""Robot types, each once."""
+MOST_STATES = 4_000
 """Searches that need more states are given up with `SearchLimit`; the generator draws another scene then."""
 
 
@@ -27,43 +29,49 @@ class Best:
     plan: Plan
     robots: tuple[str, ...]
     """Ids of one best team, in the order of the scene."""
-    types: frozenset[tuple[str, ...]]
+    types: frozenset[Types]
     """The sets of types of all best teams, each sorted: one if level 1 has a unique answer."""
 
 
-def best_team(scene: Scene, most_steps: int = 11, alone: str | None = None) -> Best | None:
+def best_team(scene: Scene, most_steps: int = 11, wanted: Types | None = None) -> Best | None:
     """The best team; None if no plan of at most `most_steps` steps exists.
 
     Args:
         scene: The scene.
         most_steps: Longer plans are not looked for.
-        alone: Give up (None) as soon as it is clear that the best team is not one robot of this type.
+        wanted: Give up (None) as soon as it is clear that the best team does not consist of these types.
     """
     robots = scene.robots
-    found: list[tuple[tuple[Robot, ...], Plan | None]] = [
-        ((robot,), solve(replace(scene, robots=(robot,)), most_steps).plan) for robot in robots
-    ]
-    steps = min((len(plan) for _, plan in found if plan is not None), default=most_steps + 1)
-    if alone is not None:
-        best = {team[0].type for team, plan in found if plan is not None and len(plan) == steps}
-        if best != {alone}:
-            return None
-    faster = solve(scene, steps - 1).plan if len(robots) > 1 else None
+    found = _plans(scene, 1, most_steps)
+    steps = min(map(len, found.values()), default=most_steps + 1)
+    those = tuple(robot for robot in robots if wanted is None or robot.type in wanted)
+    if len(those) == 1 and len(found.get(those, ())) != steps:
+        return None
+    faster = solve(replace(scene, robots=those), steps - 1).plan if len(those) > 1 else None
     if faster is not None:
-        if alone is not None:
-            return None
         steps = len(faster)
         for size in range(2, len(robots) + 1):
-            teams = list(combinations(robots, size))
-            found = [(team, solve(replace(scene, robots=team), steps).plan) for team in teams]
-            if any(plan is not None for _, plan in found):
+            found = _plans(scene, size, steps)
+            if found:
                 break
-    best_teams = [(team, plan) for team, plan in found if plan is not None and len(plan) == steps]
-    if not best_teams:
+    found = {team: plan for team, plan in found.items() if len(plan) <= steps}
+    if not found or any(len(plan) < steps for plan in found.values()):
         return None
-    types = frozenset(tuple(sorted({robot.type for robot in team})) for team, _ in best_teams)
-    team, plan = best_teams[0]
-    return Best(plan, tuple(robot.id for robot in team), types)
+    types = frozenset(tuple(sorted({robot.type for robot in team})) for team in found)
+    if wanted is not None and types != {tuple(sorted(wanted))}:
+        return None
+    if len(those) < len(robots) and solve(scene, steps - 1).plan is not None:
+        return None
+    team = next(iter(found))
+    return Best(found[team], tuple(robot.id for robot in team), types)
+
+
+def _plans(scene: Scene, size: int, limit: int) -> dict[tuple[Robot, ...], Plan]:
+    """The shortest plans of all teams of a size, where they have at most `limit` steps."""
+    plans = {
+        team: solve(replace(scene, robots=team), limit).plan for team in combinations(scene.robots, size)
+    }
+    return {team: plan for team, plan in plans.items() if plan is not None}
 
 
 def solve(scene: Scene, limit: int | None = None) -> Result:

@@ -73,7 +73,7 @@ class Viki(SuiteBuilder):
             about="VIKI: robots of six types in a kitchen; choose the team, plan its steps, mark paths; with "
             "feedback, and step by step.",
             tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
-            published=read_published(_FILE, "VIKI, table 2"),
+            published=read_published(_FILE, "VIKI, tables 2 and 3"),
             deviations=DEVIATIONS,
             summaries=(average,) if self.look == "map" else (),
             references=_REFERENCES,

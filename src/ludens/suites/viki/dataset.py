@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import chain
+from multiprocessing import get_context
+from typing import Any, cast
 
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.registry import make
 from ludens.core.view import view_of
+from ludens.games.viki.generate import Split, template_of
 from ludens.games.viki.level import SEAT, Answered, Level
 from ludens.games.viki.reasoning import plan_reasoning, team_reasoning, trace_reasoning
 from ludens.games.viki.trace import Tracing
@@ -18,6 +24,9 @@ STRIDE = 10_000_000
 """Episode seeds per seed of a dataset; the suite's own tasks use those of seed 0 of `first`."""
 FIRST = 1_000
 """Datasets begin this many strides after the seeds of suites, so that no question is in both."""
+
+PART = 100
+"""Samples that one process makes at a time."""
 
 COLUMNS: dict[str, ColumnType] = {
     "id": "text",
@@ -45,14 +54,14 @@ def build(order: Order) -> Dataset:
     game = make(f"viki/{order.what}")
     assert isinstance(game, Level)
     first = (FIRST + order.seed) * STRIDE
-    families = [str(_state(game, seed).scene.task.family) for seed in range(first, first + order.n)]
+    seeds = range(first, first + order.n)
     return Dataset(
         name=f"viki/{level}",
         about=f"VIKI, level {LEVELS.index(level) + 1}: prompt, picture, answer and reasoning from templates. "
         "`completion` is the whole reply: reasoning in <think> tags, then the answer in <answer> tags.",
         columns=COLUMNS,
-        rows=_rows(game, first, order),
-        shares=counted("family", families),
+        rows=_rows(order, seeds),
+        shares=counted("family", [str(_family(game, seed)) for seed in seeds]),
         made_from={"game": game.name, "version": game.version, "options": game.options, "seed": order.seed,
                    "theme": order.render.theme, "size": order.render.size},
     )  # fmt: skip
@@ -64,24 +73,53 @@ def _state(game: Level, seed: int) -> Answered:
     return state
 
 
-def _rows(game: Level, first: int, order: Order) -> Iterator[dict[str, Any]]:
-    for seed in range(first, first + order.n):
-        state, view = _state(game, seed), view_of(game, order.render, seed)
-        form = view.format(state, SEAT)
-        answer, why = state.solution(SEAT) or "", _reasoning(state, game.name)
-        parts = (view.rules(SEAT), view.notes(state, SEAT), form.ask(state.legal(SEAT)))
-        yield {
-            "id": f"{game.name}/{seed}",
-            "images": view.images(state, SEAT),
-            "prompt": "\n\n".join(parts),
-            "text": view.text(state, SEAT),
-            "answer": answer,
-            "reasoning": why,
-            "completion": f"<think>{why}</think>{form.write(answer)}",
-            "family": state.scene.task.family,
-            "template": state.scene.task.template,
-            "layout": state.scene.layout,
-        }
+def _family(game: Level, seed: int) -> int:
+    """Known before the scene is made, unless scenes come from files."""
+    if game.look == "map" and not game.data:
+        return template_of(seed, cast(Split, game.split)).family
+    return _state(game, seed).scene.task.family
+
+
+def _rows(order: Order, seeds: range) -> Iterator[dict[str, Any]]:
+    """All rows, on all cores where there are many."""
+    parts = [seeds[at : at + PART] for at in range(0, len(seeds), PART)]
+    workers = min(os.cpu_count() or 1, len(parts))
+    if workers == 1:
+        yield from chain.from_iterable(_part(order, part) for part in parts)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        waiting: deque[Future[list[dict[str, Any]]]] = deque()
+        for part in parts:
+            waiting.append(pool.submit(_part, order, part))
+            if len(waiting) > 2 * workers:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+
+
+def _part(order: Order, seeds: range) -> list[dict[str, Any]]:
+    game = make(f"viki/{order.what}")
+    assert isinstance(game, Level)
+    return [_row(game, seed, order) for seed in seeds]
+
+
+def _row(game: Level, seed: int, order: Order) -> dict[str, Any]:
+    state, view = _state(game, seed), view_of(game, order.render, seed)
+    form = view.format(state, SEAT)
+    answer, why = state.solution(SEAT) or "", _reasoning(state, game.name)
+    parts = (view.rules(SEAT), view.notes(state, SEAT), form.ask(state.legal(SEAT)))
+    return {
+        "id": f"{game.name}/{seed}",
+        "images": view.images(state, SEAT),
+        "prompt": "\n\n".join(parts),
+        "text": view.text(state, SEAT),
+        "answer": answer,
+        "reasoning": why,
+        "completion": f"<think>{why}</think>{form.write(answer)}",
+        "family": state.scene.task.family,
+        "template": state.scene.task.template,
+        "layout": state.scene.layout,
+    }
 
 
 def _reasoning(state: Answered, level: str) -> str:

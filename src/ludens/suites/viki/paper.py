@@ -9,6 +9,9 @@ DEVIATIONS = (
     "MuJoCo, in which other robots stand in for Stompy (Unitree G1) and ANYmal C (Unitree B1).",
     "Level 1: the right team is the one with the shortest plan and, among equals, the fewest robots; scenes "
     "have exactly one. In 71 of 1,000 released scenes an idle robot could do the task as well.",
+    "Level 1: the types of the best team are drawn about equally often, one or two of them, and idle robots "
+    "mostly have arms, so that neither words nor the list of robots tell the answer; in the released data "
+    "597 of 1,000 tasks need one robot.",
     "Level 2: a plan is right if it is no longer than the shortest, which is proven; the released limit is "
     "the length of a hand-written plan, not the shortest in 543 of 1,000 tasks.",
     "Level 2: the picture tells which robots are there and what they are; the paper's prompt lists the "

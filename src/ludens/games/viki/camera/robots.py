@@ -116,7 +116,7 @@ def parts(kind: str, cell: float = 0.018) -> tuple[Part, ...]:
     import mujoco
 
     source = SOURCES[kind]
-    model = mujoco.MjModel.from_xml_path(str(_model_file(source)))
+    model = mujoco.MjModel.from_xml_path(str(model_file(source)))
     data = mujoco.MjData(model)
     for joint, angle in source.pose.items():
         data.qpos[model.joint(joint).qposadr[0]] = angle
@@ -137,7 +137,8 @@ def parts(kind: str, cell: float = 0.018) -> tuple[Part, ...]:
     )
 
 
-def _model_file(source: Source) -> Path:
+def model_file(source: Source) -> Path:
+    """The file with the model of a robot; `MissingExtra` where its package is not installed."""
     spec = find_spec(source.package)
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtra("look=camera", "robots")

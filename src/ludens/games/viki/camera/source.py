@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ludens.core.options import option
 from ludens.core.random import stream
 from ludens.games.viki.camera.render import Projection, backend, rendered, unseen
-from ludens.games.viki.camera.robots import SOURCES
+from ludens.games.viki.camera.robots import SOURCES, model_file
 from ludens.games.viki.camera.stage import Stage, build, metres
 from ludens.games.viki.data import ROBOTS
 from ludens.games.viki.floor import Floor, Snapshot
@@ -45,6 +45,8 @@ class Kitchens(Generator):
     seed: int = option(0, low=0, high=2**30, help="of the set; other seeds give other kitchens")
 
     def prepare(self) -> str:
+        for source in SOURCES.values():
+            model_file(source)
         shows = ", ".join(f"{kind}: {source.shows}" for kind, source in SOURCES.items())
         return f"OpenGL through {backend()}; meshes: {shows}."
 
