@@ -260,7 +260,7 @@ def test_every_cell_is_where_its_name_says_in_matrix_text_and_picture() -> None:
             line = view.text(state, "player").splitlines()[row + 1].split()
             assert (line[0], line[column + 1]) == (letter, str(number))
             changed = np.argwhere((view.image(state, "player").rgb() != covered).any(2))
-            x, y, px = view._board.cell(row, column)
+            x, y, px = view.board.cell(row, column)
             assert len(changed) > 50
             assert (changed >= (y, x)).all()
             assert (changed < (y + px, x + px)).all()

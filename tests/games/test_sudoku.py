@@ -197,7 +197,7 @@ def test_every_cell_is_where_its_name_says_in_matrix_text_and_picture() -> None:
             assert line[0] == letter
             assert line[column + 1] == "7"
             changed = np.argwhere((view.image(state, "player").rgb() != empty).any(2))  # type: ignore[attr-defined]
-            x, y, px = view._board.cell(row, column)
+            x, y, px = view.board.cell(row, column)
             assert len(changed) > 50
             assert (changed >= (y, x)).all()
             assert (changed < (y + px, x + px)).all()

@@ -31,7 +31,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "scenes": ("rendered scenes", ("mitsuba",)),
     "charts": ("charts", ("matplotlib",)),
     "photos": ("edited photographs", ("opencv-python-headless",)),
-    "robots": ("robots (planned)", ("mujoco",)),
+    "robots": ("kitchens of robots through cameras", ("gymnasium-robotics", "mujoco", "robosuite-models")),
     "ray": ("clusters", ("ray",)),
 }
 """Name to purpose and packages."""

@@ -43,7 +43,7 @@ class Map:
                 cx, cy = box.centre
                 ground = "page" if area == GROUND else "wood"
                 canvas.text(self._sheet.px(cx), self._sheet.px(cy), "not in view", self._sheet.font_px(11),
-                            "muted", ground, "mm")  # fmt: skip
+                            "ink", ground, "mm")  # fmt: skip
             for item in floor.items[area]:
                 self._item(canvas, item, floor, "page" if area == GROUND else "wood")
         self._reaching(canvas, floor)

