@@ -7,9 +7,9 @@ from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
-from ludens.run.baselines import many
+from ludens.run.baselines import many, measure
 from ludens.run.references import TaskReferences
-from ludens.run.task import Task, suite
+from ludens.run.task import MODEL, EpisodeResult, Task, mean_of, suite
 
 DEMO = {"demo": suite("demo")}
 
@@ -39,3 +39,12 @@ def test_a_definition_of_several_suites_is_measured_once() -> None:
     both = {name: suite(name) for name in ("playground-mini", "playground")}
     [order] = many.orders(both, ["qa/chess"])
     assert (order.task, order.episodes) == ("qa/chess", 400)
+
+
+def test_a_metric_may_say_nothing_about_guesses() -> None:
+    def fair(result: EpisodeResult) -> float | None:
+        return None if result.episode.seats["x"] in ("bot/random", "bot/guess") else 1.0
+
+    task = Task("ttt", "tic_tac_toe", ({"x": MODEL, "o": "bot/first"},), 2, (mean_of("fair", fair),))
+    found = measure("own", task, 2)
+    assert {score.kind for score in found.scores} == {"blind", "upper"}

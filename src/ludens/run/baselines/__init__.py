@@ -61,8 +61,10 @@ def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
         }
         if not found:
             continue
-        chance = next(name for name in ("bot/random", "bot/guess") if name in found)
-        scores.append(_score("chance", metric, chance, found[chance]))
+        # A metric over a part of the episodes may say nothing about guesses.
+        chance = next((name for name in ("bot/random", "bot/guess") if name in found), None)
+        if chance is not None:
+            scores.append(_score("chance", metric, chance, found[chance]))
         sign = 1 if metric.higher_is_better else -1
         highest = max(found, key=lambda name: sign * found[name].mean)
         scores.append(_score("blind", metric, highest, found[highest]))
