@@ -184,16 +184,17 @@ async def test_study_in_which_one_participant_leaves(browser: Browser, tmp_path:
             await watched.page.click("text=Find a partner")
             people.append(watched)
         for watched in people:
-            await expect(watched.page.locator("#choice, #status")).not_to_have_count(0, timeout=10_000)
-        await expect(people[0].page.locator(YOUR_TURN)).to_be_visible(timeout=10_000)
+            await expect(watched.page.locator("#choice, #status")).not_to_have_count(0, timeout=60_000)
+        await expect(people[0].page.locator(YOUR_TURN)).to_be_visible(timeout=60_000)
         organiser = await open_page(browser)
         await organiser.page.goto(f"{address}/progress?token={TOKEN}")
-        assert await organiser.page.locator("td", has_text="game").count() == 2
+        await expect(organiser.page.locator("td", has_text="game")).to_have_count(2, timeout=60_000)
         await people[1].page.close()
-        await expect(people[0].page.locator("#status")).to_contain_text("left the game", timeout=10_000)
+        await expect(people[0].page.locator("#status")).to_contain_text("left the game", timeout=60_000)
         await people[0].page.click("text=Continue")
-        await expect(people[0].page.locator("button", has_text="Find a partner")).to_be_visible()
-        await expect(organiser.page.locator("tbody >> nth=0")).to_contain_text("0 of 3")
+        again = people[0].page.locator("button", has_text="Find a partner")
+        await expect(again).to_be_visible(timeout=60_000)
+        await expect(organiser.page.locator("tbody >> nth=0")).to_contain_text("0 of 3", timeout=60_000)
         assert people[0].problems == []
     [record] = read_records(tmp_path / "runs" / "pairs")
     assert (record.void, record.episode.error) == (True, "expert left the game.")

@@ -44,8 +44,7 @@ def every_seat_has_a_view(trial: Trial) -> None:
 
 @rule
 def pictures_have_the_requested_size(trial: Trial) -> None:
-    """The longer side of a picture has the requested length, or less where it is from a file, and its PNG and
-    blank have the same size."""
+    """Pictures, PNG and blank have the requested size; pictures from files may be smaller."""
     for render in trial.views:
         for state in trial.states(3, trial.seeds[:2]):
             view = view_of(trial.game, render, trial.seed or 0)
