@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ludens.train.loop import Trainer
 
 _FOLDER = Path(__file__).parent / "templates"
-_CSS = Path(__file__).parents[1] / "run" / "report" / "templates" / "page.css"
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 352.0, 8.0, 126.0
 LONGEST = 300
 """Characters of a reply that are shown."""
@@ -43,7 +42,6 @@ def write_page(file: Path, trainer: Trainer) -> None:
     template = environment().overlay(loader=FileSystemLoader(_FOLDER)).get_template("training.html")
     recipe = trainer.recipe
     page = template.render(
-        css=_CSS.read_text(encoding="utf-8"),
         name=recipe.run.name,
         iterations=trainer.iteration,
         total=recipe.run.iterations,
