@@ -21,10 +21,11 @@ pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
 from ludens.train.batch import right_padded  # noqa: E402
 from ludens.train.policy import Policy  # noqa: E402
+from ludens.train.recipe import ModelOptions  # noqa: E402
 from ludens.train.small.network import Size  # noqa: E402
 from ludens.train.small.policy import SmallPolicy  # noqa: E402
 from ludens.train.small.tokens import Vocabulary  # noqa: E402
-from ludens.train.transformers_policy import TransformersOptions, TransformersPolicy  # noqa: E402
+from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
 
 
 def small_policy(temperature: float = 0.7) -> SmallPolicy:
@@ -38,8 +39,10 @@ def small_policy(temperature: float = 0.7) -> SmallPolicy:
 
 
 def transformers_policy(folder: Path, lora: int = 0, temperature: float = 0.7) -> TransformersPolicy:
-    options = TransformersOptions(lora=lora, temperature=temperature, max_tokens=12, batch=16)
-    return TransformersPolicy.read(str(folder), options, "cpu")
+    options = ModelOptions(
+        kind="hf", lora=lora, temperature=temperature, max_tokens=12, batch=16, device="cpu"
+    )
+    return TransformersPolicy.read(str(folder), options)
 
 
 @pytest.fixture(scope="module", params=["llava", pytest.param("qwen", marks=pytest.mark.torchvision)])

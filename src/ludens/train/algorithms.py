@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ludens.core.errors import BadOption
+from ludens.games.spy.formats import ABSTAIN
+from ludens.games.spy.rules import CLUE
 from ludens.train.advantages import RoleBaselines, normalise_groups
 from ludens.train.recipe import AdvantageOptions, Recipe
 from ludens.train.rollout import grouped
 from ludens.train.sample import Sample, Trajectory
-from ludens.train.spo import CLUE, DECISION, Switch, decision_statistics
+from ludens.train.spo import Switch, decision_statistics
 
 
 class Algorithm(ABC):
@@ -142,7 +144,7 @@ def _votes(trajectory: Trajectory) -> tuple[list[str | None], str]:
         raise BadOption(
             f"{trajectory.episode.game} has no votes: the algorithm spo needs the game spy."
         ) from None
-    return [None if vote == "n/a" else vote for vote in votes.values()], str(spy)
+    return [None if vote == ABSTAIN else vote for vote in votes.values()], str(spy)
 
 
 def algorithm(recipe: Recipe) -> Algorithm:
@@ -150,6 +152,3 @@ def algorithm(recipe: Recipe) -> Algorithm:
     if recipe.run.algorithm == "spo":
         return IterativeSpo(recipe)
     return Grpo(recipe.advantage)
-
-
-__all__ = ["CLUE", "DECISION", "Algorithm", "Grpo", "IterativeSpo", "algorithm"]

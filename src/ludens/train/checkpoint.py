@@ -100,6 +100,15 @@ class Checkpoints:
         return optimizer, state
 
 
+def save_whole(policy: Policy, folder: Path) -> None:
+    """Save a policy so that the folder is complete or absent."""
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    policy.save(partial)
+    partial.rename(folder)
+
+
 def _flush(folder: Path) -> None:
     """Make sure that the files are on the disk before the folder gets its name."""
     for file in folder.rglob("*"):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import TypeVar
 
 from ludens.agents import agent
 from ludens.concurrent import play_sync
@@ -19,26 +21,33 @@ from ludens.rebuild import Sample as Rebuilt
 from ludens.rebuild import samples as rebuild
 from ludens.train.recipe import DemonstrationOptions, PlayOptions
 
+T = TypeVar("T")
+
+FIRST_SEED = 2_000_000
+"""Of demonstrations; far from the seeds of play and evaluation."""
 CHUNK = 16
 """Episodes per task of a worker."""
 
 
-def demonstrations(play: PlayOptions, options: DemonstrationOptions, first_seed: int) -> Iterator[Rebuilt]:
-    """What is to be imitated: replies of a bot on seeds from `first_seed` on, or those of a run folder."""
+def demonstrations(play: PlayOptions, options: DemonstrationOptions) -> Iterator[Rebuilt]:
+    """What is to be imitated: replies of a bot, or those of a run folder."""
     if options.run:
         yield from recorded(Path(options.run))
         return
-    starts = range(first_seed, first_seed + options.episodes, CHUNK)
-    end = first_seed + options.episodes
-    jobs = [(play, options.bot, range(start, min(start + CHUNK, end))) for start in starts]
+    for part in in_chunks(partial(play_bot, play, options.bot), options):
+        yield from part
+
+
+def in_chunks(work: Callable[[Sequence[int]], T], options: DemonstrationOptions) -> Iterator[T]:
+    """What `work` makes of the seeds of all demonstrations, a chunk at a time, in worker processes."""
+    end = FIRST_SEED + options.episodes
+    chunks = [range(start, min(start + CHUNK, end)) for start in range(FIRST_SEED, end, CHUNK)]
     workers = options.workers or os.cpu_count() or 1
-    if workers == 1 or len(jobs) < 4:
-        for job in jobs:
-            yield from play_bot(*job)
+    if workers == 1 or len(chunks) < 4:
+        yield from map(work, chunks)
         return
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        for part in pool.map(_play_job, jobs):
-            yield from part
+        yield from pool.map(work, chunks, chunksize=4)
 
 
 def play_bot(play: PlayOptions, bot: str, seeds: Iterable[int]) -> list[Rebuilt]:
@@ -53,10 +62,6 @@ def play_bot(play: PlayOptions, bot: str, seeds: Iterable[int]) -> list[Rebuilt]
             raise BadOption(f"{bot} failed in {play.game}, seed {seed}: {episode.error}")
         found.extend(_light(rebuild(episode, game)))
     return found
-
-
-def _play_job(job: tuple[PlayOptions, str, Sequence[int]]) -> list[Rebuilt]:
-    return play_bot(*job)
 
 
 def recorded(folder: Path) -> Iterator[Rebuilt]:

@@ -14,6 +14,7 @@ from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
+from ludens.games.spy.rules import CLUE
 from ludens.train import ranks
 from ludens.train.algorithms import algorithm
 from ludens.train.checkpoint import ANCHOR, Checkpoints
@@ -91,7 +92,7 @@ class Trainer:
             **_measure(trajectories, samples),
             **losses,
             **statistics,
-            **({"trained_clue": float(trained == "clue")} if trained else {}),
+            **({"trained_clue": float(trained == CLUE)} if trained else {}),
             **_rewards(held_out, "held_out"),
             **_rewards(blind, "blind"),
             "play_s": played - began,
@@ -122,15 +123,20 @@ class Trainer:
         first = play.held_out_seed + self.iteration * play.held_out
         return [Job(seed) for seed in range(first + rank, first + play.held_out, size)]
 
+    @property
+    def at_checkpoint(self) -> bool:
+        """Whether this iteration ends with a checkpoint."""
+        last = self.iteration == self.recipe.run.iterations
+        return last or self.iteration % self.recipe.monitor.checkpoint == 0
+
     async def run(self, report: Report | None = None) -> None:
         """All iterations that are left, with checkpoints."""
-        every = self.recipe.monitor.checkpoint
         try:
             while self.iteration < self.recipe.run.iterations:
                 measured = await self.iterate()
                 if report is not None and ranks.world()[0] == 0:
                     report(measured)
-                if self.iteration % every == 0 or self.iteration == self.recipe.run.iterations:
+                if self.at_checkpoint:
                     self.save()
         finally:
             await self.close()

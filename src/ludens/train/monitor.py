@@ -42,7 +42,7 @@ class Monitor:
             f"{iteration}/{total}  {f'{stage}  ' if stage else ''}{numbers}  "
             f"{measured['s']:.1f} s, {timedelta(seconds=round(left))} left"
         )
-        if iteration % self.trainer.recipe.monitor.checkpoint == 0 or iteration == total:
+        if self.trainer.at_checkpoint:
             self._store_games()
             write_page(self.folder / PAGE, self.trainer)
 

@@ -14,7 +14,8 @@ from ludens.core.errors import BadFile, BadOption
 from ludens.core.files import write_atomically
 from ludens.core.registry import make
 from ludens.train import ranks
-from ludens.train.checkpoint import Checkpoints
+from ludens.train.checkpoint import Checkpoints, save_whole
+from ludens.train.demonstrations import FIRST_SEED
 from ludens.train.loop import Trainer
 from ludens.train.monitor import Monitor
 from ludens.train.policy import Policy
@@ -25,8 +26,6 @@ from ludens.train.small.policy import SmallPolicy
 from ludens.train.small.supervised import imitate
 
 RECIPE, SUPERVISED = "recipe.json", "supervised"
-DEMONSTRATIONS = 2_000_000
-"""The first seed of demonstrations; far from those of play and evaluation."""
 
 Say = Callable[[str], None]
 
@@ -60,7 +59,7 @@ def check(recipe: Recipe) -> None:
         "held-out games": range(
             play.held_out_seed, play.held_out_seed + recipe.run.iterations * play.held_out
         ),
-        "demonstrations": range(DEMONSTRATIONS, DEMONSTRATIONS + recipe.demonstrations.episodes),
+        "demonstrations": range(FIRST_SEED, FIRST_SEED + recipe.demonstrations.episodes),
     }
     names = list(ranges)
     for number, first in enumerate(names):
@@ -119,12 +118,12 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         policy = _read_small(model, Path(model.path), recipe.run.seed)
     else:
         size = Size(**{f.name: getattr(model, f.name) for f in fields(Size)})
-        vocabulary = vocabulary_of(play, options, DEMONSTRATIONS)
+        vocabulary = vocabulary_of(play, options)
         policy = SmallPolicy(size, vocabulary, seed=recipe.run.seed, **_sampling(model))
     if options.episodes or options.run:
         say(f"playing {options.episodes:,} games of {options.bot} ..." if not options.run else options.run)
         shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
-        dataset = make_dataset(play, options, DEMONSTRATIONS, policy.vocabulary, shape)
+        dataset = make_dataset(play, options, policy.vocabulary, shape)
         say(f"imitating {len(dataset):,} replies, {policy.count():,} parameters")
 
         def report(step: int, steps: int, loss: float) -> None:
@@ -132,10 +131,7 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
 
         imitate(policy, dataset, options, recipe.optimizer, recipe.run.seed, report)
     if ranks.world()[0] == 0:
-        partial = done.with_name(f".{done.name}.partial")
-        partial.mkdir(parents=True, exist_ok=True)
-        policy.save(partial)
-        partial.rename(done)
+        save_whole(policy, done)
     ranks.wait()
     return policy
 

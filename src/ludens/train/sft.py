@@ -8,11 +8,10 @@ from typing import Any
 
 from ludens.core.errors import MissingExtra
 from ludens.rebuild import Sample as Rebuilt
+from ludens.train.checkpoint import save_whole
 from ludens.train.demonstrations import demonstrations
 from ludens.train.recipe import Recipe
-from ludens.train.transformers_policy import TransformersOptions, TransformersPolicy, pil_image
-
-FIRST_SEED = 2_000_000
+from ludens.train.transformers_policy import TransformersPolicy, pil_image
 
 
 def supervised_transformers(recipe: Recipe, done: Path, say: Callable[[str], None]) -> TransformersPolicy:
@@ -21,29 +20,13 @@ def supervised_transformers(recipe: Recipe, done: Path, say: Callable[[str], Non
     path = recipe.model.path
     if wanted.episodes or wanted.run:
         if not done.is_dir():
-            policy = _read(recipe, path, lora=recipe.model.lora)
-            rows = list(rows_of(demonstrations(recipe.play, wanted, FIRST_SEED)))
+            policy = TransformersPolicy.read(path, recipe.model)
+            rows = list(rows_of(demonstrations(recipe.play, wanted)))
             say(f"imitating {len(rows):,} replies with TRL")
-            train_supervised(policy, rows, recipe, done.with_name(f".{done.name}.partial"))
-            partial = done.with_name(f".{done.name}.partial")
-            policy.save(partial)
-            partial.rename(done)
+            train_supervised(policy, rows, recipe, done.with_name(f".{done.name}.trl"))
+            save_whole(policy, done)
         path = str(done)
-    return _read(recipe, path, lora=recipe.model.lora)
-
-
-def _read(recipe: Recipe, path: str, lora: int) -> TransformersPolicy:
-    model = recipe.model
-    options = TransformersOptions(
-        lora=lora,
-        freeze_vision=model.freeze_vision,
-        temperature=model.temperature,
-        max_tokens=model.max_tokens,
-        batch=model.batch,
-        pixel_cache=model.pixel_cache,
-        checkpointing=model.checkpointing,
-    )
-    return TransformersPolicy.read(path, options, model.device)
+    return TransformersPolicy.read(path, recipe.model)
 
 
 def rows_of(rebuilt: Iterable[Rebuilt]) -> Iterable[dict[str, Any]]:

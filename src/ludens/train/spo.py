@@ -10,8 +10,7 @@ from typing import Any
 
 from ludens.core.errors import BadFile
 from ludens.core.options import check_options, option
-
-CLUE, DECISION = "clue", "decision"
+from ludens.games.spy.rules import CLUE, DECISION
 
 
 @dataclass(frozen=True)

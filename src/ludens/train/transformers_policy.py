@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from ludens.agents.vlm import Vlm
 from ludens.core.agent import Agent
 from ludens.core.errors import BadOption, ModelRejected
-from ludens.core.options import check_options, option
 from ludens.core.random import stream
 from ludens.models.generation import placeholders
 from ludens.models.local import LocalModel
@@ -21,6 +20,7 @@ from ludens.models.pixels import HASH, CachedImageProcessor
 from ludens.models.specs import PromptOptions
 from ludens.train.batch import left_padded, right_padded
 from ludens.train.policy import Policy
+from ludens.train.recipe import ModelOptions
 from ludens.train.sample import Sample
 
 if TYPE_CHECKING:
@@ -31,28 +31,11 @@ VISION = ("visual", "vision_tower", "vision_model", "multi_modal_projector", "co
 LANGUAGE = r".*language_model.*\.(q|k|v|o|gate|up|down)_proj"
 
 
-@dataclass(frozen=True)
-class TransformersOptions:
-    """How a model is sampled and which of its weights are trained."""
-
-    lora: int = option(0, low=0, help="rank of the LoRA adapters; 0 trains the weights themselves")
-    freeze_vision: bool = option(True, help="train the language model only")
-    temperature: float = option(1.0, low=0.01, high=2, help="sampling temperature")
-    max_tokens: int = option(256, low=1, help="most tokens in a reply")
-    batch: int = option(64, low=1, help="most requests in a batch")
-    pixel_cache: int = option(2048, low=0, help="MiB of processed pictures kept in memory")
-    checkpointing: bool = option(False, help="recompute activations of the language model: less memory")
-    static_cache: bool = option(False, help="compiled decoding with a static cache: faster on GPUs")
-
-    def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [model]")
-
-
 class TransformersPolicy(Policy):
     """A transformers model and its processor."""
 
     def __init__(
-        self, model: Any, processor: Any, options: TransformersOptions, prompt: PromptOptions | None = None
+        self, model: Any, processor: Any, options: ModelOptions, prompt: PromptOptions | None = None
     ) -> None:
         self.processor, self.options, self.prompt = processor, options, prompt or PromptOptions()
         self.adapter: str | None = None
@@ -75,11 +58,12 @@ class TransformersPolicy(Policy):
             self._checkpoint_language_model()
 
     @staticmethod
-    def read(path: str, options: TransformersOptions, device: str = "auto") -> TransformersPolicy:
+    def read(path: str, options: ModelOptions) -> TransformersPolicy:
         """A model from a folder or the hub. Trained weights are kept in float32."""
         import torch
         from transformers import AutoModelForImageTextToText, AutoProcessor
 
+        device = options.device
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         dtype = torch.bfloat16 if options.lora and device != "cpu" else torch.float32

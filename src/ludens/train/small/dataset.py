@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,14 +13,12 @@ from typing import Any
 import numpy as np
 
 from ludens.rebuild import Sample as Rebuilt
-from ludens.train.demonstrations import play_bot, recorded
+from ludens.train.demonstrations import FIRST_SEED, in_chunks, play_bot, recorded
 from ludens.train.recipe import DemonstrationOptions, PlayOptions
 from ludens.train.small.pictures import shrink
 from ludens.train.small.prompts import short_prompt
 from ludens.train.small.tokens import Vocabulary
 
-CHUNK = 16
-"""Episodes per task of a worker."""
 VOCABULARY_EPISODES = 256
 
 
@@ -74,42 +70,35 @@ class _Part:
     pictures: list[np.ndarray[Any, Any]]
 
 
-def vocabulary_of(play: PlayOptions, options: DemonstrationOptions, first_seed: int) -> Vocabulary:
+def vocabulary_of(play: PlayOptions, options: DemonstrationOptions) -> Vocabulary:
     """Every piece of the first prompts and replies."""
     texts: set[str] = set()
-    for sample in _some(play, options, first_seed):
+    for sample in _some(play, options):
         texts.update((short_prompt(sample.game, sample.ask), sample.completion))
     return Vocabulary.of(texts)
 
 
-def _some(play: PlayOptions, options: DemonstrationOptions, first_seed: int) -> Iterable[Rebuilt]:
+def _some(play: PlayOptions, options: DemonstrationOptions) -> Iterable[Rebuilt]:
     if options.run:
         return islice(recorded(Path(options.run)), 20 * VOCABULARY_EPISODES)
     bot = options.bot if options.episodes else "bot/random"
-    return play_bot(play, bot, range(first_seed, first_seed + VOCABULARY_EPISODES))
+    return play_bot(play, bot, range(FIRST_SEED, FIRST_SEED + VOCABULARY_EPISODES))
 
 
 def make_dataset(
-    play: PlayOptions, options: DemonstrationOptions, first_seed: int, vocabulary: Vocabulary, shape: Shape
+    play: PlayOptions, options: DemonstrationOptions, vocabulary: Vocabulary, shape: Shape
 ) -> Dataset:
     """Play, or read a run, and encode."""
     if options.run:
         return _joined([encode(recorded(Path(options.run)), vocabulary, shape)], vocabulary, shape)
-    end = first_seed + options.episodes
-    jobs = [
-        (play, options.bot, range(start, min(start + CHUNK, end)), vocabulary.pieces, shape)
-        for start in range(first_seed, end, CHUNK)
-    ]
-    workers = options.workers or os.cpu_count() or 1
-    if workers == 1 or len(jobs) < 4:
-        return _joined(list(map(_work, jobs)), vocabulary, shape)
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        return _joined(list(pool.map(_work, jobs, chunksize=4)), vocabulary, shape)
+    work = partial(_encoded, play, options.bot, vocabulary, shape)
+    return _joined(list(in_chunks(work, options)), vocabulary, shape)
 
 
-def _work(job: tuple[PlayOptions, str, Sequence[int], list[str], Shape]) -> _Part:
-    play, bot, seeds, pieces, shape = job
-    return encode(play_bot(play, bot, seeds), Vocabulary(pieces), shape)
+def _encoded(
+    play: PlayOptions, bot: str, vocabulary: Vocabulary, shape: Shape, seeds: Sequence[int]
+) -> _Part:
+    return encode(play_bot(play, bot, seeds), vocabulary, shape)
 
 
 def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> _Part:
