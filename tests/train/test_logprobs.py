@@ -67,9 +67,16 @@ def drawn(policy: Policy) -> list[Sample]:
                 await policy.agent().close()
 
         samples += [s for trajectory in asyncio.run(play()) for s in trajectory.samples]
-    assert len({len(s.completion_ids) for s in samples}) > 1 or len(samples[0].completion_ids) == 12
+    samples = [shortened(s, number % 4) for number, s in enumerate(samples)]
+    assert len({len(s.completion_ids) for s in samples}) > 1
     assert len({picture.hash for s in samples for picture in s.pictures}) > 2
     return samples
+
+
+def shortened(sample: Sample, tokens: int) -> Sample:
+    """Without the last tokens of the completion, but one: a prefix keeps its log-probabilities."""
+    length = max(1, len(sample.completion_ids) - tokens)
+    return replace(sample, completion_ids=sample.completion_ids[:length], logprobs=sample.logprobs[:length])
 
 
 def gap(policy: Policy, samples: list[Sample], size: int = 5) -> float:
