@@ -20,18 +20,18 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
 from ludens.train.batch import right_padded  # noqa: E402
+from ludens.train.nano.network import Size  # noqa: E402
+from ludens.train.nano.policy import NanoPolicy  # noqa: E402
+from ludens.train.nano.tokens import Vocabulary  # noqa: E402
 from ludens.train.policy import Policy  # noqa: E402
 from ludens.train.recipe import ModelOptions  # noqa: E402
-from ludens.train.small.network import Size  # noqa: E402
-from ludens.train.small.policy import SmallPolicy  # noqa: E402
-from ludens.train.small.tokens import Vocabulary  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
 
 
-def small_policy(temperature: float = 0.7) -> SmallPolicy:
+def nano_policy(temperature: float = 0.7) -> NanoPolicy:
     vocabulary = Vocabulary.of(["coin_dilemma tic_tac_toe x o red blue Action: A1 B2 C3 UP DOWN\n"])
     size = Size(width=32, heads=2, encoder=1, decoder=2, side=64, longest=64)
-    policy = SmallPolicy(size, vocabulary, temperature=temperature, max_tokens=8, device="cpu")
+    policy = NanoPolicy(size, vocabulary, temperature=temperature, max_tokens=8, device="cpu")
     with torch.no_grad():
         for parameter in policy.network.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.1)
@@ -91,8 +91,8 @@ def gap(policy: Policy, samples: list[Sample], size: int = 5) -> float:
     return worst
 
 
-def test_small_model() -> None:
-    policy = small_policy()
+def test_nano_model() -> None:
+    policy = nano_policy()
     samples = drawn(policy)
     assert gap(policy, samples) < 1e-4
     assert gap(policy, samples, size=1) < 1e-4
@@ -123,7 +123,7 @@ def test_transformers_model(folder: Path, lora: int, monkeypatch: pytest.MonkeyP
 
 
 def test_frozen_copies_do_not_change(folder: Path) -> None:
-    for policy in (small_policy(), transformers_policy(folder), transformers_policy(folder, lora=4)):
+    for policy in (nano_policy(), transformers_policy(folder), transformers_policy(folder, lora=4)):
         samples = drawn(policy)
         frozen = policy.frozen()
         assert frozen.parameters() == []
@@ -136,7 +136,7 @@ def test_frozen_copies_do_not_change(folder: Path) -> None:
 
 
 def test_saved_policies_are_the_same(folder: Path, tmp_path: Path) -> None:
-    for number, policy in enumerate((small_policy(), transformers_policy(folder))):
+    for number, policy in enumerate((nano_policy(), transformers_policy(folder))):
         saved = tmp_path / str(number)
         saved.mkdir()
         with torch.no_grad():
@@ -145,8 +145,8 @@ def test_saved_policies_are_the_same(folder: Path, tmp_path: Path) -> None:
         samples = drawn(policy)
         policy.save(saved)
         again: Policy
-        if isinstance(policy, SmallPolicy):
-            again = SmallPolicy.read(saved, device="cpu")
+        if isinstance(policy, NanoPolicy):
+            again = NanoPolicy.read(saved, device="cpu")
         else:
             again = transformers_policy(saved)
         assert gap(again, samples) < 1e-4

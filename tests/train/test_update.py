@@ -17,11 +17,11 @@ from ludens.core.errors import BadOption, UsageError  # noqa: E402
 from ludens.train.checkpoint import Checkpoints  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.loss import LossOptions, policy_loss  # noqa: E402
+from ludens.train.nano.network import Size  # noqa: E402
+from ludens.train.nano.policy import NanoPolicy  # noqa: E402
+from ludens.train.nano.tokens import Vocabulary, pieces  # noqa: E402
 from ludens.train.recipe import Recipe  # noqa: E402
 from ludens.train.sample import Sample  # noqa: E402
-from ludens.train.small.network import Size  # noqa: E402
-from ludens.train.small.policy import SmallPolicy  # noqa: E402
-from ludens.train.small.tokens import Vocabulary, pieces  # noqa: E402
 from ludens.train.update import Diverged, OptimizerOptions, Updater  # noqa: E402
 
 SIZE = Size(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
@@ -37,8 +37,8 @@ RECIPE = Recipe.of(
 )
 
 
-def policy(seed: int = 0) -> SmallPolicy:
-    made = SmallPolicy(SIZE, VOCABULARY, max_tokens=6, seed=seed, device="cpu")
+def policy(seed: int = 0) -> NanoPolicy:
+    made = NanoPolicy(SIZE, VOCABULARY, max_tokens=6, seed=seed, device="cpu")
     with torch.no_grad(), torch.random.fork_rng():
         torch.manual_seed(seed)
         for parameter in made.network.parameters():
@@ -57,7 +57,7 @@ def batch(count: int = 12) -> list[Sample]:
     return samples
 
 
-def gradient(learner: SmallPolicy) -> Any:
+def gradient(learner: NanoPolicy) -> Any:
     """Of the last step; weights would not do, because Adam turns tiny differences into whole steps."""
     return torch.cat([p.grad.flatten() for p in learner.parameters() if p.grad is not None])
 

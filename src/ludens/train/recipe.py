@@ -32,19 +32,19 @@ class RunOptions:
 class ModelOptions:
     """The policy in training."""
 
-    kind: str = option("small", choices=("small", "hf"), help="a small model of ours, or one of transformers")
+    kind: str = option("nano", choices=("nano", "hf"), help="a small model of ours, or one of transformers")
     path: str = option("", help="folder or hub name of the weights to start from; empty for random ones")
     temperature: float = option(1.0, low=0.01, high=2, help="sampling temperature")
     max_tokens: int = option(48, low=1, help="most tokens in a reply")
     batch: int = option(256, low=1, help="most requests in a batch")
     device: str = option("auto", help="auto, cpu, cuda")
-    # Small models.
-    width: int = option(192, low=32, help="small: width of every layer")
-    heads: int = option(4, low=1, help="small: attention heads")
-    encoder: int = option(4, low=1, help="small: layers that see")
-    decoder: int = option(4, low=1, help="small: layers that speak")
-    side: int = option(128, low=64, help="small: pixels per side of pictures")
-    longest: int = option(256, low=16, help="small: most tokens of prompt and reply together")
+    # Models of ours.
+    width: int = option(192, low=32, help="nano: width of every layer")
+    heads: int = option(4, low=1, help="nano: attention heads")
+    encoder: int = option(4, low=1, help="nano: layers that see")
+    decoder: int = option(4, low=1, help="nano: layers that speak")
+    side: int = option(128, low=64, help="nano: pixels per side of pictures")
+    longest: int = option(256, low=16, help="nano: most tokens of prompt and reply together")
     # Models of transformers.
     lora: int = option(0, low=0, help="hf: rank of LoRA adapters; 0 trains the weights themselves")
     freeze_vision: bool = option(True, help="hf: train the language model only")

@@ -18,12 +18,12 @@ from ludens.train.checkpoint import Checkpoints, save_whole
 from ludens.train.demonstrations import FIRST_SEED
 from ludens.train.loop import Trainer
 from ludens.train.monitor import Monitor
+from ludens.train.nano.dataset import Shape, make_dataset, vocabulary_of
+from ludens.train.nano.network import Size
+from ludens.train.nano.policy import NanoPolicy
+from ludens.train.nano.supervised import imitate
 from ludens.train.policy import Policy
 from ludens.train.recipe import ModelOptions, Recipe
-from ludens.train.small.dataset import Shape, make_dataset, vocabulary_of
-from ludens.train.small.network import Size
-from ludens.train.small.policy import SmallPolicy
-from ludens.train.small.supervised import imitate
 
 RECIPE, SUPERVISED = "recipe.json", "supervised"
 
@@ -112,14 +112,14 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
 
         return supervised_transformers(recipe, done, say)
     if done.is_dir():
-        return _read_small(recipe.model, done, recipe.run.seed)
+        return _read_nano(recipe.model, done, recipe.run.seed)
     options, play, model = recipe.demonstrations, recipe.play, recipe.model
     if model.path:
-        policy = _read_small(model, Path(model.path), recipe.run.seed)
+        policy = _read_nano(model, Path(model.path), recipe.run.seed)
     else:
         size = Size(**{f.name: getattr(model, f.name) for f in fields(Size)})
         vocabulary = vocabulary_of(play, options)
-        policy = SmallPolicy(size, vocabulary, seed=recipe.run.seed, **_sampling(model))
+        policy = NanoPolicy(size, vocabulary, seed=recipe.run.seed, **_sampling(model))
     if options.episodes or options.run:
         say(f"playing {options.episodes:,} games of {options.bot} ..." if not options.run else options.run)
         shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
@@ -136,8 +136,8 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
     return policy
 
 
-def _read_small(model: ModelOptions, folder: Path, seed: int) -> SmallPolicy:
-    return SmallPolicy.read(folder, seed=seed, **_sampling(model))
+def _read_nano(model: ModelOptions, folder: Path, seed: int) -> NanoPolicy:
+    return NanoPolicy.read(folder, seed=seed, **_sampling(model))
 
 
 def _sampling(model: ModelOptions) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The small model as a policy: short prompts, its own vocabulary, batched sampling with log-probabilities."""
+"""Nano as a policy: short prompts, its own vocabulary, batched sampling with log-probabilities."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from ludens.models.chat import Model
 from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.specs import PromptOptions
 from ludens.train.batch import left_padded, right_padded
+from ludens.train.nano.model import NanoModel
+from ludens.train.nano.network import Network, Size, Speaker, Tokens
+from ludens.train.nano.pictures import shrink
+from ludens.train.nano.tokens import NEW_LINE, Vocabulary
 from ludens.train.policy import Policy
 from ludens.train.sample import Sample
-from ludens.train.small.model import SmallModel
-from ludens.train.small.network import Network, Size, Speaker, Tokens
-from ludens.train.small.pictures import shrink
-from ludens.train.small.tokens import NEW_LINE, Vocabulary
 
-SETTINGS, WEIGHTS = "small.json", "model.safetensors"
+SETTINGS, WEIGHTS = "nano.json", "model.safetensors"
 PICTURES = 2 * 2**30
 """Most bytes of pictures kept in memory, shrunk."""
 
 
-class SmallPolicy(Policy):
+class NanoPolicy(Policy):
     """Network and vocabulary.
 
     Args:
@@ -77,7 +77,7 @@ class SmallPolicy(Policy):
     def agent(self, *, blind: bool = False) -> Agent:
         if self._model is None:
             # The composition of a batch must not depend on timing: it starts when all games wait.
-            self._model = SmallModel("small/live", lambda: self, gather=600.0)
+            self._model = NanoModel("nano/live", lambda: self, gather=600.0)
         return Vlm(self._model, PromptOptions(blind=blind))
 
     def parameters(self) -> list[Parameter]:
@@ -200,7 +200,7 @@ class SmallPolicy(Policy):
             self._pictures.popitem(last=False)
         return made
 
-    def frozen(self) -> SmallPolicy:
+    def frozen(self) -> NanoPolicy:
         made = copy.copy(self)
         made.network = copy.deepcopy(self.network).requires_grad_(False).eval()
         made.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
@@ -225,7 +225,7 @@ class SmallPolicy(Policy):
         self.network.load_state_dict(load_file(folder / WEIGHTS, device=str(self.device)))
 
     @staticmethod
-    def read(folder: Path, **settings: Any) -> SmallPolicy:
+    def read(folder: Path, **settings: Any) -> NanoPolicy:
         """The policy that `save` wrote."""
         try:
             stored = orjson.loads((folder / SETTINGS).read_bytes())
@@ -233,7 +233,7 @@ class SmallPolicy(Policy):
             kept = {name: stored[name] for name in ("temperature", "max_tokens")}
         except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise BadFile(f"{folder} does not hold a small model: {error}.") from None
-        policy = SmallPolicy(size, vocabulary, **{**kept, **settings})
+        policy = NanoPolicy(size, vocabulary, **{**kept, **settings})
         policy.load(folder)
         policy.network.eval()
         return policy

@@ -14,10 +14,10 @@ import numpy as np
 
 from ludens.rebuild import Sample as Rebuilt
 from ludens.train.demonstrations import FIRST_SEED, in_chunks, play_bot, recorded
+from ludens.train.nano.pictures import shrink
+from ludens.train.nano.prompts import short_prompt
+from ludens.train.nano.tokens import Vocabulary
 from ludens.train.recipe import DemonstrationOptions, PlayOptions
-from ludens.train.small.pictures import shrink
-from ludens.train.small.prompts import short_prompt
-from ludens.train.small.tokens import Vocabulary
 
 VOCABULARY_EPISODES = 256
 

@@ -1,4 +1,4 @@
-"""The small model as a model that answers requests, many in a batch."""
+"""Nano as a model that answers requests, many in a batch."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ludens.core.errors import BadOption
 from ludens.core.view import Picture
 from ludens.models.batching import Batcher
 from ludens.models.chat import Answer, Model, Request, Tokens
-from ludens.train.small.prompts import short_prompt
-from ludens.train.small.tokens import Vocabulary
+from ludens.train.nano.prompts import short_prompt
+from ludens.train.nano.tokens import Vocabulary
 
 
 class Sampler(Protocol):
@@ -32,7 +32,7 @@ class _Question(NamedTuple):
     pictures: Sequence[Picture]
 
 
-class SmallModel(Model):
+class NanoModel(Model):
     """Answers requests that come with the question itself (`Request.ask`).
 
     Args:

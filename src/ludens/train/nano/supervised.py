@@ -7,14 +7,14 @@ from collections.abc import Callable
 import torch
 
 from ludens.train import ranks
+from ludens.train.nano.dataset import Dataset
+from ludens.train.nano.policy import NanoPolicy
 from ludens.train.recipe import DemonstrationOptions
-from ludens.train.small.dataset import Dataset
-from ludens.train.small.policy import SmallPolicy
 from ludens.train.update import OptimizerOptions
 
 
 def imitate(
-    policy: SmallPolicy,
+    policy: NanoPolicy,
     dataset: Dataset,
     options: DemonstrationOptions,
     optimizer: OptimizerOptions,

@@ -1,4 +1,4 @@
-"""A trained small model as a player: `small/PATH` in specs."""
+"""A trained small model as a player: `nano/PATH` in specs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.options import configure, option
 from ludens.core.spec import Spec
-from ludens.train.small.model import SmallModel
+from ludens.train.nano.model import NanoModel
 
 if TYPE_CHECKING:
-    from ludens.train.small.policy import SmallPolicy
+    from ludens.train.nano.policy import NanoPolicy
 
 
 @dataclass(frozen=True)
-class SmallSettings:
+class NanoSettings:
     """Options of a small model in a spec."""
 
     temperature: float = option(0.0, low=0, high=2, help="sampling temperature")
@@ -26,21 +26,21 @@ class SmallSettings:
     device: str = option("auto", help="where it runs: auto, cpu, cuda")
 
 
-def small_model(spec: Spec) -> SmallModel:
+def nano_model(spec: Spec) -> NanoModel:
     """Make the model of a spec; its weights are loaded with the first request."""
     if find_spec("torch") is None:
         raise MissingExtra(spec.name, "train")
     if spec.address:
         raise BadOption(f"{spec.name} runs in this process and takes no address.")
-    wanted = configure(SmallSettings, spec.options, spec.name)
+    wanted = configure(NanoSettings, spec.options, spec.name)
     folder = Path(spec.name.partition("/")[2])
 
-    def load() -> SmallPolicy:
-        from ludens.train.small.policy import SmallPolicy
+    def load() -> NanoPolicy:
+        from ludens.train.nano.policy import NanoPolicy
 
         longest = {"max_tokens": wanted.max_tokens} if wanted.max_tokens else {}
-        return SmallPolicy.read(
+        return NanoPolicy.read(
             folder, temperature=wanted.temperature, batch=wanted.batch, device=wanted.device, **longest
         )
 
-    return SmallModel(str(spec), load)
+    return NanoModel(str(spec), load)
