@@ -1,7 +1,9 @@
 """The network: a convolutional stem and a transformer see; a decoder with cross-attention speaks.
 
 QK-norm, squared ReLU, no biases. Places in the picture are Fourier features, added to the keys of the
-cross-attention too; a cursor (line and column of the text so far) lets the decoder walk over a board.
+cross-attention too. The decoder knows its cursor (`cursor.py`): line and column of the text so far, and the
+place in the picture that is being read. It begins with queries that match the keys of that place: without
+this it learns to speak long before it learns to look.
 """
 
 from __future__ import annotations
@@ -14,13 +16,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ludens.core.options import check_options, option
+from ludens.train.nano.cursor import LINES, NOWHERE, Cursor, Marks
 
 WAVES = 16
 STRIDE = 16
 """Pixels per side of a patch."""
-LINES = 32
-SCALE = 0.18
-"""Of attention: queries and keys have unit RMS."""
+SHARPNESS = 11.5
+"""The largest logit of attention: queries and keys have unit RMS."""
+PULL = 2.0
+"""How much stronger places are than contents in the first keys and queries."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,8 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, seen: tuple[Tensor, Tensor], mask: Tensor | None = None) -> Tensor:
         query = rms(self._split(self.query(x)))
-        mixed = F.scaled_dot_product_attention(query, *seen, attn_mask=mask, scale=SCALE)
+        scale = SHARPNESS / query.shape[-1]
+        mixed = F.scaled_dot_product_attention(query, *seen, attn_mask=mask, scale=scale)
         out: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
         return out
 
@@ -128,12 +133,17 @@ class Decoder(nn.Module):
         self.embedding = nn.Embedding(vocabulary, width)
         self.position = nn.Embedding(size.longest, width)
         self.line, self.column = nn.Embedding(LINES, width), nn.Embedding(LINES, width)
+        self.place = nn.Linear(4 * WAVES, width, bias=False)
         self.blocks = nn.ModuleList(Block(width, size.heads, cross=True) for _ in range(size.decoder))
         self.head = nn.Linear(width, vocabulary, bias=False)
 
-    def embed(self, ids: Tensor, position: Tensor, line: Tensor, column: Tensor) -> Tensor:
-        x: Tensor = self.embedding(ids) + self.position(position) + self.line(line) + self.column(column)
-        return x
+    def embed(self, ids: Tensor, position: Tensor, cursor: Cursor) -> Tensor:
+        x = self.embedding(ids) + self.position(position)
+        x = x + self.line(cursor.line) + self.column(cursor.column)
+        place = cursor.place
+        somewhere = (place[..., 0] != NOWHERE)[..., None]
+        features: Tensor = self.place(fourier(place[..., 0], place[..., 1]) * somewhere)
+        return x + features
 
     def look(self, seen: Tensor) -> list[tuple[Tensor, Tensor]]:
         """Keys and values of the picture for every layer."""
@@ -192,11 +202,15 @@ class Network(nn.Module):
             if owner in ("out", "down"):
                 nn.init.zeros_(parameter)
         nn.init.zeros_(self.decoder.head.weight)
+        with torch.no_grad():
+            self.decoder.place.weight.copy_(self.encoder.key.weight.mul_(PULL))
+            for block in self.decoder.blocks:
+                block.look.query.weight.copy_(block.look.key_value.weight[: size.width])
 
     def logits(self, pictures: Tensor, tokens: Tokens, last: int) -> Tensor:
         """Logits for the tokens that follow each of the last `last` positions."""
         looks = self.decoder.look(self.encoder(pictures))
-        x = self.decoder.embed(tokens.ids, tokens.position, tokens.line, tokens.column)
+        x = self.decoder.embed(tokens.ids, tokens.position, tokens.cursor)
         hidden = self.decoder(x, looks, tokens.mask())
         out: Tensor = self.decoder.head(hidden[:, -last:])
         return out
@@ -209,22 +223,16 @@ class Tokens:
     ids: Tensor
     padding: Tensor
     """Number of padding tokens of each row."""
-    line: Tensor
-    column: Tensor
+    cursor: Cursor
 
     @staticmethod
-    def of(ids: Tensor, padding: Tensor, new_line: Tensor) -> Tokens:
+    def of(ids: Tensor, padding: Tensor, marks: Marks) -> Tokens:
         """Args:
         ids: (rows, tokens).
         padding: (rows,).
-        new_line: Of each id, whether it begins a line of a matrix.
+        marks: Of the vocabulary.
         """
-        starts = new_line[ids]
-        line = starts.cumsum(1).clamp(max=LINES - 1)
-        at = torch.arange(ids.shape[1], device=ids.device)[None].expand_as(ids)
-        last = torch.where(starts, at, torch.full_like(at, -1)).cummax(1).values
-        column = torch.where(last >= 0, at - last, torch.zeros_like(at)).clamp(max=LINES - 1)
-        return Tokens(ids, padding, line, column)
+        return Tokens(ids, padding, Cursor.of(ids, marks))
 
     @property
     def position(self) -> Tensor:
@@ -245,37 +253,28 @@ class Tokens:
 class Speaker:
     """Says one token after the other, with keys and values of earlier ones in a cache of fixed size."""
 
-    def __init__(self, network: Network, pictures: Tensor, tokens: Tokens, longest: int) -> None:
+    def __init__(
+        self, network: Network, pictures: Tensor, tokens: Tokens, marks: Marks, longest: int
+    ) -> None:
         decoder = network.decoder
         self._decoder, self._looks = decoder, decoder.look(network.encoder(pictures))
         self._length = tokens.ids.shape[1]
         past: list[tuple[Tensor, Tensor]] = []
-        x = decoder.embed(tokens.ids, tokens.position, tokens.line, tokens.column)
+        x = decoder.embed(tokens.ids, tokens.position, tokens.cursor)
         hidden = decoder(x, self._looks, tokens.mask(), past)
         self._past = [(_longer(key, longest), _longer(value, longest)) for key, value in past]
         at = torch.arange(self._length + longest, device=tokens.ids.device)
         self._seen = (at >= tokens.padding[:, None]) & (at < self._length)
         self._position = self._length - tokens.padding
-        self._line, self._column = tokens.line[:, -1], tokens.column[:, -1]
-        self._in_matrix = tokens.line[:, -1] > 0
+        self._cursor, self._marks = tokens.cursor, marks
         self.logits: Tensor = decoder.head(hidden[:, -1])
         """For the next token of each row."""
 
-    def say(self, token: Tensor, new_line: Tensor) -> None:
-        """Append a token to every row.
-
-        Args:
-            token: (rows,).
-            new_line: Whether it begins a line of a matrix.
-        """
-        self._line = (self._line + new_line).clamp(max=LINES - 1)
-        self._in_matrix = self._in_matrix | new_line
-        following = (self._column + 1).clamp(max=LINES - 1)
-        self._column = torch.where(new_line | ~self._in_matrix, 0, following)
+    def say(self, token: Tensor) -> None:
+        """Append a token to every row."""
         self._seen[:, self._length] = True
-        x = self._decoder.embed(
-            token[:, None], self._position[:, None], self._line[:, None], self._column[:, None]
-        )
+        self._cursor = self._cursor.after(token[:, None], self._marks)
+        x = self._decoder.embed(token[:, None], self._position[:, None], self._cursor)
         hidden = self._decoder.extend(x, self._looks, self._seen[:, None, None], self._past, self._length)
         self.logits = self._decoder.head(hidden[:, -1])
         self._length += 1
