@@ -16,12 +16,11 @@ from ludens.train.transformers_policy import TransformersPolicy, pil_image
 
 def supervised_transformers(recipe: Recipe, done: Path, say: Callable[[str], None]) -> TransformersPolicy:
     """The policy with which play starts: read, and trained on demonstrations where there are any."""
-    wanted = recipe.demonstrations
     path = recipe.model.path
-    if wanted.episodes or wanted.run:
+    if recipe.demonstrations:
         if not done.is_dir():
             policy = TransformersPolicy.read(path, recipe.model)
-            rows = list(rows_of(demonstrations(recipe.play, wanted)))
+            rows = list(rows_of(demonstrations(recipe.sources, recipe.supervised.workers)))
             say(f"imitating {len(rows):,} replies with TRL")
             train_supervised(policy, rows, recipe, done.with_name(f".{done.name}.trl"))
             save_whole(policy, done)
@@ -63,7 +62,7 @@ def train_supervised(
         raise MissingExtra("supervised training of hf models", "train") from None
     import torch
 
-    wanted, optimizer = recipe.demonstrations, recipe.optimizer
+    wanted, optimizer = recipe.supervised, recipe.optimizer
     cuda = torch.cuda.is_available() and policy.base.device.type == "cuda"
     config = SFTConfig(
         output_dir=str(folder),
@@ -73,7 +72,7 @@ def train_supervised(
         learning_rate=wanted.lr,
         lr_scheduler_type="cosine",
         warmup_steps=optimizer.warmup,
-        weight_decay=optimizer.weight_decay,
+        weight_decay=wanted.weight_decay,
         max_grad_norm=optimizer.grad_norm or 1e9,
         max_length=None,
         completion_only_loss=True,
