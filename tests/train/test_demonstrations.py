@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ludens.core.errors import UsageError
+from ludens.core.view import RenderOptions
 from ludens.train.demonstrations import FIRST_SEED, Chunk, chunks_of, demonstrations, replies
 from ludens.train.recipe import Demonstration, Recipe, SupervisedOptions
 
@@ -18,6 +19,7 @@ from ludens.train.nano.dataset import Dataset, Shape, rounds, vocabulary_of  # n
 from ludens.train.nano.network import Size  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.supervised import Imitation, jittered  # noqa: E402
+from ludens.train.session import check  # noqa: E402
 
 COINS = Demonstration("coin_dilemma", episodes=2, theme="classic", size="256")
 BOARD = Demonstration(
@@ -108,7 +110,8 @@ def test_jitter_changes_colours_only() -> None:
 @pytest.mark.parametrize(
     ("tables", "said"),
     [
-        ([{"bot": "bot/best"}], "need episodes above 0, or a run"),
+        ([{"bot": "bot/best"}], "need either episodes above 0, or run, or data"),
+        ([{"episodes": 2, "run": "runs/a"}], "need either episodes above 0, or run, or data"),
         ([{"episodes": 2, "size": "9"}], "must be 256 to 1024"),
         ([{"episodes": 2, "sise": "256"}], "did you mean 'size'"),
         ({"episodes": 2}, "must be an array of tables"),
@@ -117,3 +120,24 @@ def test_jitter_changes_colours_only() -> None:
 def test_bad_demonstrations(tables: object, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         Recipe.of({"demonstrations": tables})
+
+
+def test_a_dataset_is_imitated(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="the extra 'data' is not installed")
+    from ludens.run.dataset import Order, built, write
+    from ludens.train.sft import rows_from
+
+    write(built("viki", Order("trace", 2, render=RenderOptions(size=256))), tmp_path / "data")
+    recipe = Recipe.of({"demonstrations": [{"data": str(tmp_path / "data"), "column": "answer"}]})
+    rows = list(rows_from(recipe))
+    assert len(rows) == 2
+    [question], [reply] = rows[0]["prompt"], rows[0]["completion"]
+    assert [part["type"] for part in question["content"]] == ["image"] * len(rows[0]["images"]) + ["text"]
+    assert rows[0]["images"][0].size == (256, 256)
+    assert reply["content"][0]["text"].startswith("[[")
+    with pytest.raises(UsageError, match="no column 'label'"):
+        list(rows_from(recipe.override({"demonstrations.column": "label"})))
+    with pytest.raises(UsageError, match="no Parquet files"):
+        list(rows_from(recipe.override({"demonstrations.data": str(tmp_path / "none")})))
+    with pytest.raises(UsageError, match="not prompted in words"):
+        check(recipe)

@@ -106,21 +106,23 @@ class ReferenceOptions:
 
 @dataclass(frozen=True)
 class Demonstration:
-    """One source of replies to imitate: a bot that plays a game, or a run folder."""
+    """One source of replies to imitate: a bot that plays a game, a run folder, or a dataset."""
 
     game: str = option("", help="spec of the game; empty for that of [play]")
     bot: str = option("bot/best", help="player that is imitated, in all seats")
     player: str = option("", help="plays instead, while the bot says what it would do; empty for the bot")
     episodes: int = option(0, low=0, help="games in each round")
     run: str = option("", help="run folder whose episodes are imitated instead")
+    data: str = option("", help="hf: folder of Parquet files with prompts, images and replies instead")
+    column: str = option("completion", help="column of the replies in a dataset, for example answer")
     roles: str = option("", help="roles or seats that are imitated, separated by spaces; empty for all")
     theme: str = option("", help="themes of pictures, in turn; empty for that of [play]")
     size: str = option("", help="sizes of pictures, in turn; empty for that of [play]")
 
     def __post_init__(self) -> None:
         check_options(self, "the recipe's [[demonstrations]]")
-        if not self.episodes and not self.run:
-            raise BadOption("the recipe's [[demonstrations]] need episodes above 0, or a run.")
+        if sum(map(bool, (self.episodes, self.run, self.data))) != 1:
+            raise BadOption("the recipe's [[demonstrations]] need either episodes above 0, or run, or data.")
         for word in self.size.split():
             if not word.isdigit() or not 256 <= int(word) <= 1024:
                 raise BadOption(f"size of the recipe's [[demonstrations]] must be 256 to 1024, not {word!r}.")

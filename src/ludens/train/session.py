@@ -76,6 +76,8 @@ def check(recipe: Recipe) -> None:
         raise BadOption(f"the algorithm spo needs a game with a spy; {game.name} has none.")
     if recipe.advantage.kind == "role" and not all(game.start(0).role(seat) for seat in game.seats):
         raise BadOption(f'advantage.kind = "role" needs a game with roles; {game.name} has none.')
+    if recipe.model.kind == "nano" and any(source.data for source in recipe.demonstrations):
+        raise BadOption('data of [[demonstrations]] needs kind = "hf": nano is not prompted in words.')
     if recipe.model.kind == "hf" and not recipe.model.path:
         raise BadOption('the recipe\'s section [model] needs a path for kind = "hf".')
 
