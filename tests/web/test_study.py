@@ -264,13 +264,13 @@ async def test_wrong_answers_are_explained_and_withdrawing_ends_the_study(tmp_pa
 
 
 async def test_time_limit_of_a_game(tmp_path: Path) -> None:
-    text = ALONE.replace("each = 2", "minutes = 0.005")
+    text = ALONE.replace("each = 2", "minutes = 0.03")
     async with served(tmp_path / "runs", study=study_of(text, tmp_path)) as visit:
         visitor = visit()
         await join(visitor, "p001")
         seat = await begin(visitor)
         view = await seat.turn()
-        assert 0 < view["seconds"] <= 0.3
+        assert 0 < view["seconds"] <= 1.8
         view = await seat.next(lambda view: view["ended"])
         assert view["turn"] is None
     [record] = read_records(tmp_path / "runs" / "alone")
