@@ -3,6 +3,8 @@
     with VllmStandIn(folder) as server:
         ...                                 # server.url; requests and pushes are counted
 
+    python -m tests.support.vllm_stand_in FOLDER            # until interrupted; prints its address
+
 It answers in the format of vLLM (`vllm/entrypoints/openai/chat_completion/protocol.py`). Like vLLM it keeps
 prefixes in a cache, by model, salt and prompt: a prompt that was seen before is answered with the weights of
 that time. Faults can be switched on at any time.
@@ -14,6 +16,7 @@ import asyncio
 import base64
 import copy
 import io
+import sys
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -240,3 +243,9 @@ def _refused(status: int, message: str) -> web.Response:
     return web.json_response(
         {"error": {"message": message, "type": "BadRequest", "code": status}}, status=status
     )
+
+
+if __name__ == "__main__":
+    with VllmStandIn(Path(sys.argv[1])) as running:
+        print(running.url, flush=True)
+        threading.Event().wait()

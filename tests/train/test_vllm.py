@@ -20,12 +20,13 @@ import ludens  # noqa: E402
 from ludens.agents.vlm import Vlm  # noqa: E402
 from ludens.core.ask import build_ask  # noqa: E402
 from ludens.core.config import PlayConfig  # noqa: E402
-from ludens.core.errors import BadOption, UsageError  # noqa: E402
+from ludens.core.errors import UsageError  # noqa: E402
 from ludens.core.random import stream  # noqa: E402
 from ludens.core.view import RenderOptions, view_of  # noqa: E402
+from ludens.train import ranks  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.recipe import Recipe  # noqa: E402
-from ludens.train.session import check, train  # noqa: E402
+from ludens.train.session import train  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
 from ludens.train.vllm.policy import VllmPolicy  # noqa: E402
 from tests.support.vllm_stand_in import VllmStandIn  # noqa: E402
@@ -63,6 +64,7 @@ def recipe_of(folder: Path, url: str, lora: int = 4, **server: Any) -> Recipe:
             },
             "server": {"url": url, "retries": 0, **server},
             "play": {"game": "kuhn_poker", "episodes": 2, "held_out": 0},
+            "opponents": [{"players": {"second": "bot/random"}}],
             "advantage": {"kind": "none"},
             "loss": {"kl": 0.0},
             "optimizer": {"lr": 0.1, "warmup": 0.0, "grad_norm": 0.0},
@@ -95,7 +97,7 @@ def test_drawn_log_probabilities_match_after_a_push(
         repeat_games(trainer, monkeypatch)
         before = [parameter.detach().clone() for parameter in trainer.policy.parameters()]
         first, second = iterate(trainer, 2)
-        assert first["samples"] >= 4
+        assert first["samples"] >= 2
         assert max(first["gap"], second["gap"]) < 1e-3
         changes = zip(before, trainer.policy.parameters(), strict=True)
         assert max(float((a - b.detach()).abs().max()) for a, b in changes) > 0.05
@@ -106,10 +108,9 @@ def test_drawn_log_probabilities_match_after_a_push(
         assert [path.name for path in (tmp_path / "served").iterdir()] == [body["cache_salt"]]
 
 
-@pytest.mark.parametrize("lora", [4, 0])
-def test_a_push_that_is_ignored_stops_the_run(folder: Path, lora: int, tmp_path: Path) -> None:
+def test_a_push_that_is_ignored_stops_the_run(folder: Path, tmp_path: Path) -> None:
     with VllmStandIn(folder, "deaf") as server:
-        trainer = trainer_of(recipe_of(folder, server.url, lora), tmp_path)
+        trainer = trainer_of(recipe_of(folder, server.url), tmp_path)
         assert iterate(trainer)[0]["gap"] < 1e-3
         with pytest.raises(UsageError, match="log-probabilities of the vLLM server differ"):
             iterate(trainer)
@@ -221,8 +222,14 @@ def test_seeds_depend_on_episode_and_iteration(folder: Path, tmp_path: Path) -> 
     assert None not in drawn
 
 
-def test_only_models_of_transformers_are_served(folder: Path) -> None:
-    with pytest.raises(BadOption, match=r"\[server\] needs kind"):
-        check(Recipe.of({"server": {"url": "http://127.0.0.1:8000"}}))
-    with pytest.raises(BadOption, match="http://HOST:PORT"):
-        check(recipe_of(folder, "127.0.0.1"))
+def test_one_rank_pushes_and_all_ask_for_what_it_pushed(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = recipe_of(folder, "http://127.0.0.1:1")
+    policy = VllmPolicy(TransformersPolicy.read(str(folder), recipe.model), recipe.server, tmp_path, 16)
+    monkeypatch.setattr(ranks, "world", lambda: (1, 2))
+    monkeypatch.setattr(ranks, "gather", lambda own: [("adapter-7", "7"), own])
+    asyncio.run(policy.publish())
+    assert policy.model.model_name == "adapter-7"
+    assert policy.model.extra["cache_salt"] == "7"
+    assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ import orjson
 from ludens.core.errors import AgentFailure, UsageError
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Request, Sampling, Tokens
-from ludens.models.errors import Secret
+from ludens.models.errors import Secret, TransientError
 from ludens.models.local import conversation
 from ludens.models.openai_chat import OpenAIChat
 from ludens.models.settings import NetworkSettings
@@ -96,7 +96,8 @@ class VllmModel(OpenAIChat):
             answer = await super().answer(request)
         except AgentFailure as error:
             raise UsageError(f"{str(error).removesuffix('.')}: check the server and {AGAIN}.") from None
-        assert answer.tokens is not None
+        if answer.tokens is None:
+            raise UsageError(f"the server at {self.address} blocks a prompt: {answer.text}")
         if self._unchecked > 0:
             self._unchecked -= 1
             self._check_prompt(request, answer.tokens.prompt_ids)
@@ -113,10 +114,14 @@ class VllmModel(OpenAIChat):
         answer = super().read(data)
         if isinstance(answer, Answer):
             answer.model = NAME
-            answer.tokens = self._tokens(orjson.loads(data))
+            answer.tokens = self._tokens(data)
         return answer
 
-    def _tokens(self, body: dict[str, Any]) -> Tokens:
+    def _tokens(self, data: bytes) -> Tokens:
+        try:
+            body = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            raise TransientError("broken", "the answer is not JSON") from None
         choice = body["choices"][0]
         prompt, drawn = _ids(body.get("prompt_token_ids")), _ids(choice.get("token_ids"))
         if not prompt or not drawn:
