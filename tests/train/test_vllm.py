@@ -63,7 +63,7 @@ def recipe_of(folder: Path, url: str, lora: int = 4, **server: Any) -> Recipe:
                 "device": "cpu",
             },
             "server": {"url": url, "retries": 0, **server},
-            "play": {"game": "kuhn_poker", "episodes": 2, "held_out": 0},
+            "play": {"game": "kuhn_poker", "episodes": 1, "held_out": 0},
             "opponents": [{"players": {"second": "bot/random"}}],
             "advantage": {"kind": "none"},
             "loss": {"kl": 0.0},
@@ -97,7 +97,7 @@ def test_drawn_log_probabilities_match_after_a_push(
         repeat_games(trainer, monkeypatch)
         before = [parameter.detach().clone() for parameter in trainer.policy.parameters()]
         first, second = iterate(trainer, 2)
-        assert first["samples"] >= 2
+        assert first["samples"] >= 1
         assert max(first["gap"], second["gap"]) < 1e-3
         changes = zip(before, trainer.policy.parameters(), strict=True)
         assert max(float((a - b.detach()).abs().max()) for a, b in changes) > 0.05
