@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
@@ -18,11 +19,13 @@ pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
 import ludens  # noqa: E402
 from ludens.agents.vlm import Vlm  # noqa: E402
+from ludens.core.agent import Agent  # noqa: E402
 from ludens.core.ask import build_ask  # noqa: E402
 from ludens.core.config import PlayConfig  # noqa: E402
 from ludens.core.errors import UsageError  # noqa: E402
 from ludens.core.random import stream  # noqa: E402
 from ludens.core.view import RenderOptions, view_of  # noqa: E402
+from ludens.models.chat import Answer  # noqa: E402
 from ludens.train import ranks  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.recipe import Recipe  # noqa: E402
@@ -73,9 +76,12 @@ def recipe_of(folder: Path, url: str, lora: int = 4, **server: Any) -> Recipe:
     )
 
 
+def policy_of(recipe: Recipe, folder: Path) -> VllmPolicy:
+    return VllmPolicy(TransformersPolicy.read(recipe.model.path, recipe.model), recipe.server, folder, 16)
+
+
 def trainer_of(recipe: Recipe, folder: Path) -> Trainer:
-    local = TransformersPolicy.read(recipe.model.path, recipe.model)
-    return Trainer(recipe, VllmPolicy(local, recipe.server, folder / "served", 16), folder)
+    return Trainer(recipe, policy_of(recipe, folder / "served"), folder)
 
 
 def iterate(trainer: Trainer, times: int = 1) -> list[dict[str, float]]:
@@ -104,6 +110,7 @@ def test_drawn_log_probabilities_match_after_a_push(
         body = server.bodies[-1]
         assert (body["temperature"], body["top_k"], body["top_p"]) == (0.5, -1, 1.0)
         assert server.adapters == ([body["model"]] if lora else [])
+        assert not server.counts["/reset_encoder_cache"]
         assert len({request["cache_salt"] for request in server.bodies}) == 2
         assert [path.name for path in (tmp_path / "served").iterdir()] == [body["cache_salt"]]
 
@@ -204,8 +211,7 @@ def test_a_server_that_dies_during_play_stops_the_run(
 
 
 def test_seeds_depend_on_episode_and_iteration(folder: Path, tmp_path: Path) -> None:
-    recipe = recipe_of(folder, "http://127.0.0.1:1")
-    policy = VllmPolicy(TransformersPolicy.read(str(folder), recipe.model), recipe.server, tmp_path, 16)
+    policy = policy_of(recipe_of(folder, "http://127.0.0.1:1"), tmp_path)
     game = ludens.make("kuhn_poker")
     state = game.start(0)
     ask = build_ask(view_of(game, RenderOptions(), 0), state, "first", "image", PlayConfig())
@@ -214,6 +220,7 @@ def test_seeds_depend_on_episode_and_iteration(folder: Path, tmp_path: Path) -> 
         policy.reseed(*names)
         player = policy.agent().sit(game, "first", stream(episode, "agent"))
         assert isinstance(player, Vlm)
+        policy.stale = False
         return [player.request(ask).sampling.seed for _ in range(3)]
 
     assert seeds(0, 7, 0, 0) == seeds(0, 7, 0, 0)
@@ -225,11 +232,60 @@ def test_seeds_depend_on_episode_and_iteration(folder: Path, tmp_path: Path) -> 
 def test_one_rank_pushes_and_all_ask_for_what_it_pushed(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe = recipe_of(folder, "http://127.0.0.1:1")
-    policy = VllmPolicy(TransformersPolicy.read(str(folder), recipe.model), recipe.server, tmp_path, 16)
+    policy = policy_of(recipe_of(folder, "http://127.0.0.1:1"), tmp_path)
     monkeypatch.setattr(ranks, "world", lambda: (1, 2))
     monkeypatch.setattr(ranks, "gather", lambda own: [("adapter-7", "7"), own])
     asyncio.run(policy.publish())
     assert policy.model.model_name == "adapter-7"
     assert policy.model.extra["cache_salt"] == "7"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_features_of_pictures_are_dropped_where_vision_is_trained(folder: Path, tmp_path: Path) -> None:
+    with VllmStandIn(folder) as server:
+        recipe = recipe_of(folder, server.url + "/v1", 0).override({"model.freeze_vision": "false"})
+        policy = policy_of(recipe, tmp_path)
+        for _ in range(2):  # nothing changed in between: one push
+            asyncio.run(policy.publish())
+        assert server.counts == {"/collective_rpc": 1, "/reset_encoder_cache": 1, "/v1/models": 1}
+
+
+def test_changed_weights_must_be_published_before_games(folder: Path, tmp_path: Path) -> None:
+    policy = policy_of(recipe_of(folder, "http://127.0.0.1:1", 0), tmp_path)
+    for change in (lambda: policy.train(True), lambda: policy.load(folder)):
+        policy.stale = False
+        change()
+        with pytest.raises(RuntimeError, match="publish"):
+            asyncio.run(ludens.play(ludens.make("kuhn_poker"), both(policy.agent()), 0))
+    policy.stale = False
+    policy.train(False)
+    assert not policy.stale
+
+
+def both(agent: Agent) -> dict[str, Agent]:
+    return {"first": agent, "second": agent}
+
+
+def test_answers_without_log_probabilities(folder: Path, tmp_path: Path) -> None:
+    model = policy_of(recipe_of(folder, "http://127.0.0.1:1"), tmp_path).model
+    content = [{"token": "a", "logprob": -0.5}, {"token": "b", "logprob": -1.5}]
+    choice: dict[str, Any] = {
+        "message": {"content": "ab"},
+        "token_ids": [5, 6],
+        "logprobs": {"content": content},
+    }
+    body = {"choices": [choice], "prompt_token_ids": [1, 2, 3]}
+    answer = model.read(orjson.dumps(body))
+    assert isinstance(answer, Answer)
+    assert answer.tokens is not None
+    assert (answer.tokens.prompt_ids, answer.tokens.completion_ids) == ([1, 2, 3], [5, 6])
+    assert (answer.tokens.logprobs, answer.tokens.temperature) == ([-0.5, -1.5], 0.5)
+    for wrong in (
+        None,
+        {"content": None},
+        {"content": content[:1]},
+        {"content": [*content[:1], {"logprob": "x"}]},
+    ):
+        choice["logprobs"] = wrong
+        with pytest.raises(UsageError, match="log-probabilities and 2 ids"):
+            model.read(orjson.dumps(body))

@@ -27,7 +27,7 @@ class Policy(ABC):
         """
 
     async def publish(self) -> None:
-        """Let the weights as they are now play. Called by all ranks before games are played."""
+        """Let the weights as they are now play. All ranks call it after changes, before games are played."""
 
     def verify(self, samples: Sequence[Sample]) -> None:
         """Check that samples, drawn since the last `publish`, are of this policy. Raises `UsageError`."""

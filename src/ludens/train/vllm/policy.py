@@ -48,6 +48,8 @@ class VllmPolicy(Policy):
         self.local, self.options = local, options
         self.folder = (Path(options.folder) if options.folder else folder).absolute()
         self.seeds: tuple[int, ...] = ()
+        self.stale = True
+        """Whether the weights may have changed since the server got them."""
         secret = find_key(f"vllm/{NAME}", NetworkSettings(), KEY, needed=False)
         self.server = VllmServer(options.url, options.timeout, secret)
         self.model = VllmModel(
@@ -67,10 +69,13 @@ class VllmPolicy(Policy):
         return _Player(self.model, replace(self.local.prompt, blind=blind), policy=self)
 
     async def publish(self) -> None:
+        if not self.stale:
+            return
         names = ("", "")
         if ranks.world()[0] == 0:
             names = await self._push()
         self.model.serve(*ranks.gather(names)[0])
+        self.stale = False
 
     async def _push(self) -> tuple[str, str]:
         """Write the weights and have the server load them; their name at the server, and their version."""
@@ -142,12 +147,14 @@ class VllmPolicy(Policy):
         return self.local.frozen()
 
     def train(self, training: bool) -> None:
+        self.stale |= training
         self.local.train(training)
 
     def save(self, folder: Path) -> None:
         self.local.save(folder)
 
     def load(self, folder: Path) -> None:
+        self.stale = True
         self.local.load(folder)
 
 
@@ -158,5 +165,9 @@ class _Player(Vlm):
     policy: VllmPolicy = field(kw_only=True)
 
     def request(self, ask: Ask) -> Request:
+        if self.policy.stale:
+            raise RuntimeError(
+                "the server has other weights: `publish` must be called before games are played."
+            )
         seed = stream(self.random.bits(), "policy", *self.policy.seeds).below(2**62)
         return replace(super().request(ask), sampling=Sampling(seed=seed))
