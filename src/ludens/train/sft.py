@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ def supervised_transformers(recipe: Recipe, done: Path, say: Callable[[str], Non
     path = recipe.model.path
     if wanted.episodes or wanted.run:
         if not done.is_dir():
-            policy = TransformersPolicy.read(path, recipe.model)
+            # TRL's optimiser has no float32 copies of shorter weights; LoRA's are float32 in any case.
+            model = recipe.model if recipe.model.lora else replace(recipe.model, dtype="float32")
+            policy = TransformersPolicy.read(path, model)
             rows = list(rows_of(demonstrations(recipe.play, wanted)))
             say(f"imitating {len(rows):,} replies with TRL")
             train_supervised(policy, rows, recipe, done.with_name(f".{done.name}.trl"))

@@ -14,10 +14,13 @@ from ludens.agents.vlm import Vlm
 from ludens.core.agent import Agent
 from ludens.core.errors import BadOption, ModelRejected
 from ludens.core.random import stream
+from ludens.core.view import Picture
+from ludens.models.features import PictureFeatures
 from ludens.models.generation import placeholders
 from ludens.models.local import LocalModel
 from ludens.models.pixels import HASH, CachedImageProcessor
 from ludens.models.specs import PromptOptions
+from ludens.models.varlen import use_varlen
 from ludens.train.batch import left_padded, right_padded
 from ludens.train.policy import Policy
 from ludens.train.recipe import ModelOptions
@@ -50,6 +53,13 @@ class TransformersPolicy(Policy):
             config = LoraConfig(r=options.lora, lora_alpha=2 * options.lora, target_modules=LANGUAGE)
             model = get_peft_model(model, config)
         self.model = model
+        if options.varlen:
+            use_varlen(self.base)
+        self._trains_vision = any(
+            parameter.requires_grad and not any(part in name for part in ("language_model", "lm_head"))
+            for name, parameter in model.named_parameters()
+        )
+        self._features = PictureFeatures(options.feature_cache * 2**20)
         self._images = CachedImageProcessor(processor.image_processor, options.pixel_cache * 2**20)
         self._live: LocalModel | None = None
         self._suppressed = placeholders(self.base)
@@ -59,14 +69,15 @@ class TransformersPolicy(Policy):
 
     @staticmethod
     def read(path: str, options: ModelOptions) -> TransformersPolicy:
-        """A model from a folder or the hub. Trained weights are kept in float32."""
+        """A model from a folder or the hub."""
         import torch
         from transformers import AutoModelForImageTextToText, AutoProcessor
 
         device = options.device
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        dtype = torch.bfloat16 if options.lora and device != "cpu" else torch.float32
+        short = options.dtype == "bfloat16" or (options.dtype == "auto" and device != "cpu")
+        dtype = torch.bfloat16 if short else torch.float32
         try:
             processor = AutoProcessor.from_pretrained(path)
             model = AutoModelForImageTextToText.from_pretrained(path, dtype=dtype).to(device)
@@ -92,6 +103,7 @@ class TransformersPolicy(Policy):
                 max_tokens=self.options.max_tokens,
                 batch=self.options.batch,
                 pixel_cache=self.options.pixel_cache,
+                kv_cache=self.options.kv_cache,
                 # The composition of a batch must not depend on timing: it starts when all games wait.
                 gather=600_000.0,
             )
@@ -105,12 +117,22 @@ class TransformersPolicy(Policy):
             return []
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
 
+    @contextmanager
+    def known_features(self, pictures: Sequence[Picture]) -> Iterator[None]:
+        """Compute features once for each picture of the next forward pass, where vision is frozen."""
+        if not self.options.feature_cache or self._trains_vision:
+            yield
+            return
+        with self._features.known(self.base, [picture.hash for picture in pictures]):
+            yield
+
     def logprobs(self, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
         import torch
 
         inputs, mask = self.collate(samples)
         width = mask.shape[1]
-        with self.active():
+        pictures = [picture for sample in samples for picture in sample.pictures]
+        with self.active(), self.known_features(pictures):
             logits = self.model(**inputs, logits_to_keep=width + 1, use_cache=False).logits[:, :-1]
         temperatures = torch.tensor([s.temperature for s in samples], device=logits.device)
         logits = logits.float() / temperatures[:, None, None]
@@ -153,6 +175,8 @@ class TransformersPolicy(Policy):
         made._live = None
         if not self.options.lora:
             made.model = copy.deepcopy(self.model).requires_grad_(False).eval()
+            # The compiled step of generation, kept there by transformers, has the original's weights.
+            vars(made.model).pop("_compiled_call", None)
             return made
         made.adapter = f"frozen{len(self.model.peft_config)}"
         self.model.add_adapter(made.adapter, self.model.peft_config["default"])
@@ -167,14 +191,14 @@ class TransformersPolicy(Policy):
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Use the adapter of this policy, where it has one of its own, and bfloat16 on GPUs."""
+        """Use the adapter of this policy, where it has one of its own, and bfloat16 where the weights are."""
         import torch
 
-        device = self.base.device.type
+        short = self.base.dtype == torch.bfloat16
         if self.adapter is not None:
             self.model.set_adapter(self.adapter)
         try:
-            with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+            with torch.autocast(self.base.device.type, torch.bfloat16, enabled=short):
                 yield
         finally:
             if self.adapter is not None:
@@ -199,6 +223,7 @@ class TransformersPolicy(Policy):
     def load(self, folder: Path) -> None:
         from safetensors.torch import load_file
 
+        self._features.clear()
         if self.options.lora:
             from peft import set_peft_model_state_dict
 
@@ -223,7 +248,8 @@ class _PolicyModel(LocalModel):
     policy: TransformersPolicy
 
     def generate(self, items: Any) -> Any:
-        with self.policy.active():
+        pictures = [picture for item in items for picture in item.request.pictures]
+        with self.policy.active(), self.policy.known_features(pictures):
             return super().generate(items)
 
 

@@ -1,0 +1,93 @@
+"""Weights in bfloat16 are trained through float32 copies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
+pytest.importorskip("transformers", reason="the extra 'train' is not installed")
+
+from ludens.train.loss import LossOptions  # noqa: E402
+from ludens.train.masters import Masters  # noqa: E402
+from ludens.train.update import OptimizerOptions, Updater  # noqa: E402
+from tests.support.tiny_policy import replies, tiny_policy  # noqa: E402
+
+RATE = OptimizerOptions(lr=1e-6, warmup=0.0, schedule="constant", micro=2)
+
+
+def moved(before: Any, after: Any) -> float:
+    """The share of numbers that changed."""
+    count = sum(int((a != b).sum()) for a, b in zip(before, after, strict=True))
+    return count / sum(tensor.numel() for tensor in before)
+
+
+def copies(parameters: Any) -> list[Any]:
+    return [parameter.detach().clone() for parameter in parameters]
+
+
+def test_small_steps_are_not_lost() -> None:
+    policy = tiny_policy("qwen", dtype="bfloat16")
+    samples = replies(policy)
+    assert all(parameter.dtype == torch.bfloat16 for parameter in policy.parameters())
+    updater = Updater(policy, RATE, LossOptions(kl=0.0), 1000)
+    assert all(master.dtype == torch.float32 for master in updater.parameters)
+    weights, masters = copies(policy.parameters()), copies(updater.parameters)
+    updater.update(samples, None)
+    used = [master.grad is not None and bool(master.grad.any()) for master in updater.parameters]
+    pairs = [
+        pair for pair, use in zip(zip(masters, updater.parameters, strict=True), used, strict=True) if use
+    ]
+    assert moved([a for a, _ in pairs], [b for _, b in pairs]) > 0.5
+    assert moved(weights, copies(policy.parameters())) < 0.1
+    for weight, master in zip(policy.parameters(), updater.parameters, strict=True):
+        assert torch.equal(weight, master.bfloat16())
+    for step in range(40):
+        updater.update(samples, None, seed=step)
+    bare = tiny_policy("qwen", dtype="bfloat16")
+    optimizer = torch.optim.AdamW(bare.parameters(), lr=RATE.lr, weight_decay=0.0, betas=(0.9, 0.99))
+    for _ in range(41):
+        optimizer.zero_grad()
+        (-bare.logprobs(samples)[0].sum()).backward()
+        optimizer.step()
+    assert moved(weights, copies(policy.parameters())) > 1.5 * moved(weights, copies(bare.parameters()))
+
+
+def test_gradients_add_up_in_float32() -> None:
+    weight = torch.nn.Parameter(torch.ones(1, dtype=torch.bfloat16))
+    masters = Masters([weight])
+    for gradient in (256.0, 1.0, 1.0):  # in bfloat16 256 + 1 is 256
+        (weight * gradient).sum().backward()
+    assert weight.grad is None
+    assert masters.parameters[0].grad is not None
+    assert masters.parameters[0].grad.item() == 258
+
+
+def test_float32_needs_no_copies() -> None:
+    policy = tiny_policy("llava")
+    assert all(
+        a is b for a, b in zip(Masters(policy.parameters()).parameters, policy.parameters(), strict=True)
+    )
+    adapted = tiny_policy("llava", dtype="bfloat16", lora=2)
+    assert adapted.base.dtype == torch.bfloat16
+    assert {parameter.dtype for parameter in adapted.parameters()} == {torch.float32}
+
+
+def test_a_checkpoint_has_the_copies(tmp_path: Path) -> None:
+    from ludens.train.checkpoint import Checkpoints
+
+    policy = tiny_policy("llava", dtype="bfloat16")
+    samples = replies(policy)
+    updater = Updater(policy, RATE, LossOptions(kl=0.0), 10)
+    updater.update(samples, None)
+    path = Checkpoints(tmp_path).write(1, policy, None, updater.state(), {"iteration": 1})
+    again = tiny_policy("llava", dtype="bfloat16")
+    resumed = Updater(again, RATE, LossOptions(kl=0.0), 10)
+    state, _ = Checkpoints(tmp_path).read(path, again)
+    resumed.restore(state)
+    for seed, step in ((1, updater), (1, resumed)):
+        step.update(samples, None, seed=seed)
+    for a, b in zip(updater.parameters, resumed.parameters, strict=True):
+        assert torch.equal(a, b)
