@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from ludens.draw.picture import Picture
 from ludens.models import Message, Request, Sampling
 from ludens.models.local import LocalModel, _Item
 from ludens.train.recipe import ModelOptions
 from ludens.train.sample import Sample
 from ludens.train.transformers_policy import TransformersPolicy
-from tests.models.conftest import picture
 from tests.support.tiny_vlm import tiny
+
+
+def picture(shade: int) -> Picture:
+    """A picture of random squares: 16 tokens of the Qwen family."""
+    squares = np.random.default_rng(shade).integers(0, 256, (4, 4, 3), np.uint8)
+    return Picture(squares.repeat(28, 0).repeat(28, 1))
+
 
 REQUESTS = (
     Request([Message("user", (picture(1), "Well?"))]),
@@ -37,10 +46,8 @@ def answers(model: LocalModel, requests: Sequence[Request], **sampling: Any) -> 
 
 def replies(policy: TransformersPolicy, requests: Sequence[Request] = REQUESTS) -> list[Sample]:
     """Samples of the policy, of unlike lengths, with advantages."""
-    policy.agent()
-    assert policy._live is not None
     options = policy.options
-    made = answers(policy._live, requests, temperature=options.temperature, max_tokens=options.max_tokens)
+    made = answers(policy.sampler, requests, temperature=options.temperature, max_tokens=options.max_tokens)
     samples = []
     for number, tokens in enumerate(made):
         length = max(1, len(tokens.completion_ids) - number % 3)

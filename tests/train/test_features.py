@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import wraps
 from types import SimpleNamespace
 from typing import Any
 
@@ -66,20 +67,29 @@ def test_play_and_update_share_the_features(family: str) -> None:
     assert passes == [PICTURES]
 
 
+def test_every_iteration_starts_without_features() -> None:
+    policy = tiny_policy("llava")
+    samples = replies(policy)
+    passes = seen(policy)
+    values(policy, samples)
+    policy.reseed(0, 1)
+    values(policy, samples)
+    assert passes == [PICTURES]
+
+
 def test_positions_of_pictures_are_the_models_own(monkeypatch: pytest.MonkeyPatch) -> None:
     policy = tiny_policy("qwen")
     samples = replies(policy)
     assert gap(policy, samples) < 1e-4
     monkeypatch.setattr(policy, "_takes_kinds", False)
-    assert gap(policy, samples) > 1e-2
+    assert gap(policy, samples) > 1e-4
 
 
 @families
 def test_gradients_are_those_of_the_plain_way(family: str) -> None:
-    gradients = []
+    gradients, samples = [], replies(tiny_policy(family))
     for megabytes in (0, 64):
         policy = tiny_policy(family, feature_cache=megabytes)
-        samples = replies(tiny_policy(family))
         policy.logprobs(samples)[0].sum().backward()
         gradients.append(torch.cat([p.grad.flatten() for p in policy.parameters() if p.grad is not None]))
     assert gradients[0].norm() > 0.1
@@ -110,10 +120,10 @@ def test_a_small_cache_drops_the_oldest(family: str) -> None:
     one = next(iter(policy._features._known.values()))
     policy._features._limit = one.element_size() * one.nelement()
     passes = seen(policy)
-    for _ in range(2):
+    for _ in range(3):
         assert torch.equal(values(policy, samples), expected)
-        assert len(policy._features._known) <= 1
-    assert sum(passes) > PICTURES
+        assert len(policy._features._known) == 1
+    assert passes == [PICTURES - 1] * 2
 
 
 @families
@@ -124,6 +134,7 @@ def test_other_layouts_fall_back_to_the_plain_way(
     samples = replies(plain)
     original = type(policy.base.model).get_image_features
 
+    @wraps(original)
     def with_layers(self: Any, *arguments: Any, **named: Any) -> Any:
         output = original(self, *arguments, **named)
         output["deepstack_features"] = [output.pooler_output]

@@ -15,6 +15,9 @@ from ludens.train.masters import Masters  # noqa: E402
 from ludens.train.update import OptimizerOptions, Updater  # noqa: E402
 from tests.support.tiny_policy import replies, tiny_policy  # noqa: E402
 
+# Some CPUs compute bfloat16 in another way, and torch says so.
+pytestmark = pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")
+
 RATE = OptimizerOptions(lr=1e-6, warmup=0.0, schedule="constant", micro=2)
 
 
@@ -29,30 +32,39 @@ def copies(parameters: Any) -> list[Any]:
 
 
 def test_small_steps_are_not_lost() -> None:
-    policy = tiny_policy("qwen", dtype="bfloat16")
+    """The share of weights that ten steps of 1e-6 change: nearly none in bfloat16 itself."""
+    torch.manual_seed(0)
+    start = (torch.randn(10_000) * 0.02).bfloat16()
+    shares = []
+    for bare in (False, True):
+        weight = torch.nn.Parameter(start.clone())
+        masters = Masters([weight])
+        trained = [weight] if bare else masters.parameters
+        optimizer = torch.optim.AdamW(trained, lr=RATE.lr, weight_decay=0.0)
+        for _ in range(10):
+            for parameter in trained:
+                parameter.grad = torch.ones_like(parameter)
+            optimizer.step()
+        if not bare:
+            assert moved([start.float()], copies(trained)) == 1.0
+            masters.publish()
+            assert torch.equal(weight, masters.parameters[0].bfloat16())
+        shares.append(moved([start], [weight.detach()]))
+    assert shares[0] > 0.15
+    assert shares[1] < 0.1
+
+
+def test_policies_in_bfloat16_are_trained_through_copies() -> None:
+    policy = tiny_policy("llava", dtype="bfloat16", max_tokens=2)
     samples = replies(policy)
     assert all(parameter.dtype == torch.bfloat16 for parameter in policy.parameters())
     updater = Updater(policy, RATE, LossOptions(kl=0.0), 1000)
     assert all(master.dtype == torch.float32 for master in updater.parameters)
-    weights, masters = copies(policy.parameters()), copies(updater.parameters)
+    before = copies(updater.parameters)
     updater.update(samples, None)
-    used = [master.grad is not None and bool(master.grad.any()) for master in updater.parameters]
-    pairs = [
-        pair for pair, use in zip(zip(masters, updater.parameters, strict=True), used, strict=True) if use
-    ]
-    assert moved([a for a, _ in pairs], [b for _, b in pairs]) > 0.5
-    assert moved(weights, copies(policy.parameters())) < 0.1
+    assert moved(before, copies(updater.parameters)) > 0.5
     for weight, master in zip(policy.parameters(), updater.parameters, strict=True):
         assert torch.equal(weight, master.bfloat16())
-    for step in range(40):
-        updater.update(samples, None, seed=step)
-    bare = tiny_policy("qwen", dtype="bfloat16")
-    optimizer = torch.optim.AdamW(bare.parameters(), lr=RATE.lr, weight_decay=0.0, betas=(0.9, 0.99))
-    for _ in range(41):
-        optimizer.zero_grad()
-        (-bare.logprobs(samples)[0].sum()).backward()
-        optimizer.step()
-    assert moved(weights, copies(policy.parameters())) > 1.5 * moved(weights, copies(bare.parameters()))
 
 
 def test_gradients_add_up_in_float32() -> None:
@@ -78,7 +90,7 @@ def test_float32_needs_no_copies() -> None:
 def test_a_checkpoint_has_the_copies(tmp_path: Path) -> None:
     from ludens.train.checkpoint import Checkpoints
 
-    policy = tiny_policy("llava", dtype="bfloat16")
+    policy = tiny_policy("llava", dtype="bfloat16", max_tokens=2)
     samples = replies(policy)
     updater = Updater(policy, RATE, LossOptions(kl=0.0), 10)
     updater.update(samples, None)
@@ -87,7 +99,8 @@ def test_a_checkpoint_has_the_copies(tmp_path: Path) -> None:
     resumed = Updater(again, RATE, LossOptions(kl=0.0), 10)
     state, _ = Checkpoints(tmp_path).read(path, again)
     resumed.restore(state)
-    for seed, step in ((1, updater), (1, resumed)):
-        step.update(samples, None, seed=seed)
+    for step in (updater, resumed):
+        step.policy.reseed(1)
+        step.update(samples, None, seed=1)
     for a, b in zip(updater.parameters, resumed.parameters, strict=True):
         assert torch.equal(a, b)

@@ -84,7 +84,8 @@ class PictureFeatures:
         import torch
         from transformers.modeling_outputs import BaseModelOutputWithPooling
 
-        pixels, grids = bound.arguments["pixel_values"], bound.arguments.get("image_grid_thw")
+        given = _by_name(bound)
+        pixels, grids = given.get("pixel_values"), given.get("image_grid_thw")
         parts = _pixels_of_each(pixels, grids)
         if len(parts) != len(pictures):
             raise UnknownLayout
@@ -92,11 +93,11 @@ class PictureFeatures:
         missing = {name: place for place, name in enumerate(pictures) if name not in found}
         if missing:
             places = list(missing.values())
-            bound.arguments["pixel_values"] = torch.cat([parts[place] for place in places])
+            given["pixel_values"] = torch.cat([parts[place] for place in places])
             if grids is not None:
-                bound.arguments["image_grid_thw"] = grids[places]
+                given["image_grid_thw"] = grids[places]
             with torch.no_grad():
-                output = original(*bound.args, **bound.kwargs)
+                output = original(**given)
             found.update(zip(missing, _features_of_each(output, len(places)), strict=True))
             self.computed += len(places)
         for name, features in found.items():
@@ -114,13 +115,22 @@ class PictureFeatures:
 
     def _give_up(self, name: str) -> None:
         if self._layout_known:
-            log.warning(
-                "%s: picture features are computed in every pass, because their layout is not known", name
-            )
+            log.warning("%s: picture features are computed in every pass: unknown layout", name)
         self._layout_known = False
 
 
+def _by_name(bound: BoundArguments) -> dict[str, Any]:
+    """Arguments by name, those beyond the parameters too."""
+    named = dict(bound.arguments)
+    for name, parameter in bound.signature.parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            named |= named.pop(name, {})
+    return named
+
+
 def _pixels_of_each(pixels: Any, grids: Any) -> Sequence[Any]:
+    if pixels is None:
+        raise UnknownLayout
     if grids is not None and pixels.ndim == 2:
         parts: Sequence[Any] = pixels.split(grids.prod(-1).tolist())
     elif grids is None and pixels.ndim == 4:

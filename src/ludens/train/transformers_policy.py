@@ -93,7 +93,9 @@ class TransformersPolicy(Policy):
         """The transformers model without the wrapper of peft."""
         return self.model.get_base_model() if self.options.lora else self.model
 
-    def agent(self, *, blind: bool = False) -> Agent:
+    @property
+    def sampler(self) -> LocalModel:
+        """The model that answers requests with the weights as they are."""
         if self._live is None:
             made = _PolicyModel.live(
                 self.model,
@@ -110,7 +112,10 @@ class TransformersPolicy(Policy):
             assert isinstance(made, _PolicyModel)
             made.policy = self
             self._live = made
-        return Vlm(self._live, replace(self.prompt, blind=blind))
+        return self._live
+
+    def agent(self, *, blind: bool = False) -> Agent:
+        return Vlm(self.sampler, replace(self.prompt, blind=blind))
 
     def parameters(self) -> list[Parameter]:
         if self.adapter:
@@ -208,6 +213,8 @@ class TransformersPolicy(Policy):
         import torch
 
         torch.manual_seed(stream(0, "policy", *names).below(2**63))
+        # Their last bits depend on the batch in which they were computed, and so on what came before.
+        self._features.clear()
 
     def train(self, training: bool) -> None:
         self.model.train(training)
@@ -235,11 +242,13 @@ class TransformersPolicy(Policy):
         self.model.load_state_dict(state, strict=False)
 
     def _checkpoint_language_model(self) -> None:
-        """Recompute the language model only: hooks on the embeddings would run through the vision tower."""
+        """Recompute the language model only: it has most of the activations."""
         language = getattr(self.base.model, "language_model", None)
         if language is None:
             raise BadOption("checkpointing: this model has no separate language model.")
         language.gradient_checkpointing_enable({"use_reentrant": False})
+        # Recomputing needs no gradient of the embeddings, and transformers would compute one.
+        language.disable_input_require_grads()
 
 
 class _PolicyModel(LocalModel):
