@@ -42,11 +42,11 @@ MEASURED = MODELS[0]
 GENERATED = {256: 256 * 256 / 14.5, 64: 64 * 256 / 5.5}
 """Batch size to tokens a second: 256 new tokens, static cache; with varlen vision attention for 256."""
 LEARNED = {"lora": 128 * 732 / 8.4, "full": 128 * 732 / 9.3}
-"""Prompt and reply tokens a second: LoRA r16 with features once and checkpointing, and all weights without."""
+"""Prompt and reply tokens a second: LoRA r16 with features once and checkpointing; all weights without."""
 UPDATE_GIB = {"lora": 17.5, "full": 54.0}
 """Peak memory of these updates; that of all weights was measured with an optimiser in bfloat16."""
-_WEIGHTS = {"lora": 2.0, "full": 18.0}
-"""Bytes per parameter: weights; or weights, float32 copies, their gradients, and two moments."""
+_WEIGHTS = {"lora": 2.0, "full": 20.0}
+"""Bytes per parameter: weights; or weights, reference, float32 copies, gradients and two moments."""
 _MEASURED_WEIGHTS = {"lora": 2.0, "full": 8.0}
 """The same in the measured updates."""
 
@@ -55,7 +55,7 @@ _MEASURED_WEIGHTS = {"lora": 2.0, "full": 8.0}
 class Load:
     """What one game costs; by default Vision-Zero with four civilians and two rounds of clues."""
 
-    replies: int = 15
+    replies: int = 14
     """Clues and votes."""
     learned: int = 10
     """Replies that are trained on: those of one stage."""

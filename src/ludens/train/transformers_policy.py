@@ -196,10 +196,10 @@ class TransformersPolicy(Policy):
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Use the adapter of this policy, where it has one of its own, and bfloat16 where the weights are."""
+        """Use the adapter of this policy, where it has one of its own; adapters compute as the weights do."""
         import torch
 
-        short = self.base.dtype == torch.bfloat16
+        short = bool(self.options.lora) and self.base.dtype == torch.bfloat16
         if self.adapter is not None:
             self.model.set_adapter(self.adapter)
         try:
