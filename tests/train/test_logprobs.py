@@ -179,3 +179,16 @@ def test_static_cache_with_adapters(family: str) -> None:
     assert gap(policy, samples) < 1e-4
     assert gap(frozen, samples) > 1e-3
     assert gap(frozen, replies(frozen)) < 1e-4
+
+
+@pytest.mark.parametrize("family", ["llava", "qwen"])
+def test_loaded_weights_are_those_saved(family: str, tmp_path: Path) -> None:
+    policy, other = tiny_policy(family), tiny_policy(family)
+    with torch.no_grad():
+        for parameter in policy.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.1)
+    samples = replies(policy)
+    policy.model.save_pretrained(tmp_path)
+    assert gap(other, samples) > 1e-2
+    other.load(tmp_path)
+    assert gap(other, samples) < 1e-4

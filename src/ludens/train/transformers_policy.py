@@ -228,18 +228,16 @@ class TransformersPolicy(Policy):
         copy.deepcopy(self.model).merge_and_unload().save_pretrained(folder)
 
     def load(self, folder: Path) -> None:
-        from safetensors.torch import load_file
-
         self._features.clear()
         if self.options.lora:
             from peft import set_peft_model_state_dict
+            from safetensors.torch import load_file
 
             set_peft_model_state_dict(self.model, load_file(folder / "adapter" / "adapter_model.safetensors"))
             return
-        state: dict[str, Any] = {}
-        for file in sorted(folder.glob("model*.safetensors")):
-            state.update(load_file(file))
-        self.model.load_state_dict(state, strict=False)
+        # Not from the files themselves: transformers gives weights other names there.
+        stored = type(self.model).from_pretrained(folder, dtype=self.model.dtype)
+        self.model.load_state_dict(stored.state_dict())
 
     def _checkpoint_language_model(self) -> None:
         """Recompute the language model only: it has most of the activations."""
