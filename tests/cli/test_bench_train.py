@@ -28,18 +28,21 @@ def test_every_way_is_measured(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> 
         "generate 2, plain",
         "generate 2, static cache",
         "generate 5, plain",
+        "update LoRA, plain",
+        "games, one at a time, plain",
         "generate 5, static cache, varlen",
         "generate 5, static cache, varlen, features once",
-        "update LoRA, plain",
         "update LoRA, features once",
         "update LoRA, features once, checkpointing",
         "update full, features once",
-        "games of one at a time, plain",
-        "games of the rollout engine",
+        "games, 2 at a time",
     ]
     assert all(row["value"] > 0 for row in measured)
-    assert {what for what, row in rows.items() if row["ratio"]} == {what for what in rows if "plain" in what}
-    assert {what for what, row in rows.items() if row["target"]} == {"games of the rollout engine"}
+    compared = {what for what, row in rows.items() if "times the plain way" in row["note"]}
+    assert compared == {what for what in rows if "plain" not in what} - {"update full, features once"}
+    assert {what for what, row in rows.items() if row["target"]} == {"games, 2 at a time"}
+    engine, alone = rows["games, 2 at a time"], rows["games, one at a time, plain"]
+    assert engine["target"] == pytest.approx(20 * alone["value"])
 
 
 def test_figures_measured_before_have_a_row(monkeypatch: pytest.MonkeyPatch) -> None:

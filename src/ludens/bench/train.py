@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from statistics import median
@@ -83,6 +83,8 @@ class Bench:
     def __post_init__(self) -> None:
         self.work = WORK[self.size]
         self.answers: dict[str, list[Tokens]] = {}
+        self.plain: dict[str, float] = {}
+        """The figures of the plain way, by what was done."""
         side = self.work.patches * PATCH
         self.requests = [
             Request([Message("user", (_picture(number, side), TEXT[: self.work.text]))])
@@ -171,12 +173,17 @@ class Bench:
         while sum(calls) < self.seconds:
             calls.append(self._timed(work))
         seconds = median(calls)
+        value, done = tokens / seconds, what.partition(",")[0]
         notes = [f"{seconds:.3g} s, the first time {first:.3g} s"]
+        if what.endswith("plain"):
+            self.plain[done] = value
+        elif done in self.plain:
+            notes.insert(0, _times(value, self.plain[done]))
         if cuda:
             notes.append(f"{torch.cuda.max_memory_allocated() / 2**30:.1f} GiB")
         before = MEASURED.get(what) if self.size == "3b" else None
         target = None if before is None else tokens / before
-        return Row(what, tokens / seconds, "tokens/s", target, note="; ".join(notes))
+        return Row(what, value, "tokens/s", target, note="; ".join(notes))
 
 
 def rows(seconds: float, size: str = "tiny") -> Iterator[Row]:
@@ -195,37 +202,25 @@ def rows(seconds: float, size: str = "tiny") -> Iterator[Row]:
     fast: dict[str, Any] = {**static, "varlen": True}
     known: dict[str, Any] = {"varlen": True, "feature_cache": 1024}
     # The kernel of `varlen` stays on once it is used: what does without it comes first.
-    generated = {
-        few: [bench.generate(few, "plain"), bench.generate(few, "static cache", **static)],
-        many: [bench.generate(many, "plain")],
-    }
-    updated = [bench.update("LoRA, plain", micro, lora=16)]
-    batch_1 = bench.games(1, 1)
-    generated[many] += [
-        bench.generate(many, "static cache, varlen", **fast),
-        bench.generate(many, "static cache, varlen, features once", **fast, feature_cache=1024),
-    ]
-    updated += [
-        bench.update("LoRA, features once", micro, lora=16, **known),
-        bench.update("LoRA, features once, checkpointing", 2 * micro, lora=16, checkpointing=True, **known),
-    ]
-    engine = bench.games(bench.work.games, bench.work.games, **static, **known)
-    full = bench.update("full, features once", micro, **known)
-    for group in (*generated.values(), updated):
-        yield from _compared(group)
-    yield full
-    yield Row("games of one at a time, plain", batch_1, "games/s", ratio=engine / batch_1)
-    note = f"{bench.work.games} games of spy in flight, {bench.work.game_tokens} tokens a reply"
-    yield Row("games of the rollout engine", engine, "games/s", GAMES_TARGET * batch_1, note=note)
+    yield bench.generate(few, "plain")
+    yield bench.generate(few, "static cache", **static)
+    yield bench.generate(many, "plain")
+    yield bench.update("LoRA, plain", micro, lora=16)
+    plain = bench.games(1, 1)
+    yield Row("games, one at a time, plain", plain, "games/s")
+    yield bench.generate(many, "static cache, varlen", **fast)
+    yield bench.generate(many, "static cache, varlen, features once", **fast, feature_cache=1024)
+    yield bench.update("LoRA, features once", micro, lora=16, **known)
+    yield bench.update("LoRA, features once, checkpointing", 2 * micro, lora=16, checkpointing=True, **known)
+    yield bench.update("full, features once", micro, **known)
+    games = bench.work.games
+    engine = bench.games(games, games, **static, **known)
+    note = f"{_times(engine, plain)}; {bench.work.game_tokens} tokens a reply"
+    yield Row(f"games, {games} at a time", engine, "games/s", GAMES_TARGET * plain, note=note)
 
 
-def _compared(group: Sequence[Row]) -> Iterator[Row]:
-    """The plain way first, with the fastest way relative to it."""
-    plain, *others = group
-    assert plain.value
-    best = max(row.value or 0.0 for row in others)
-    yield replace(plain, ratio=best / plain.value)
-    yield from others
+def _times(value: float, plain: float) -> str:
+    return f"{value / plain:.1f} times the plain way"
 
 
 def _picture(seed: int, side: int) -> Picture:

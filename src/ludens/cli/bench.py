@@ -34,7 +34,11 @@ def bench(
     measured: dict[str, Any] = {}
     for name, measure in {name: bench_of(name) for name in names or DEFAULT}.items():
         aside(f"measuring {name} ...")
-        rows = list(measure(seconds, **options))
+        rows = []
+        for row in measure(seconds, **options):
+            rows.append(row)
+            if size is not None:  # a large model takes minutes
+                aside("  ".join(_cells(asdict(row))))
         measured[name] = [asdict(row) for row in rows]
         if not json:
             line = (measure.__doc__ or name).strip().splitlines()[0]
