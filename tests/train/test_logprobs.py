@@ -179,6 +179,9 @@ def test_static_cache_with_adapters(family: str) -> None:
     assert gap(policy, samples) < 1e-4
     assert gap(frozen, samples) > 1e-3
     assert gap(frozen, replies(frozen)) < 1e-4
+    assert policy._caches is not None
+    assert policy.sampler._static is frozen.sampler._static is policy._caches
+    assert len(policy._caches._caches) == 1
 
 
 @pytest.mark.parametrize("family", ["llava", "qwen"])

@@ -12,8 +12,12 @@ pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
 from ludens.train.loss import LossOptions  # noqa: E402
 from ludens.train.masters import Masters  # noqa: E402
+from ludens.train.recipe import ModelOptions, Recipe  # noqa: E402
+from ludens.train.sft import supervised_transformers  # noqa: E402
+from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
 from ludens.train.update import OptimizerOptions, Updater  # noqa: E402
 from tests.support.tiny_policy import replies, tiny_policy  # noqa: E402
+from tests.support.tiny_vlm import build  # noqa: E402
 
 # Some CPUs compute bfloat16 in another way, and torch says so.
 pytestmark = pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")
@@ -104,3 +108,29 @@ def test_a_checkpoint_has_the_copies(tmp_path: Path) -> None:
         step.update(samples, None, seed=1)
     for a, b in zip(updater.parameters, resumed.parameters, strict=True):
         assert torch.equal(a, b)
+
+
+def test_format_of_weights_that_are_read(tmp_path: Path) -> None:
+    build(tmp_path)
+    for wanted, expected in (("auto", torch.float32), ("bfloat16", torch.bfloat16)):
+        policy = TransformersPolicy.read(str(tmp_path), ModelOptions(kind="hf", device="cpu", dtype=wanted))
+        assert policy.base.dtype == expected
+
+
+class Asked(Exception):
+    """A model was to be read with these options."""
+
+
+@pytest.mark.parametrize(("lora", "expected"), [(0, "float32"), (2, "bfloat16")])
+def test_supervised_training_of_all_weights_is_in_float32(
+    lora: int, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(path: str, options: ModelOptions) -> TransformersPolicy:
+        raise Asked(options)
+
+    monkeypatch.setattr(TransformersPolicy, "read", staticmethod(read))
+    model = {"kind": "hf", "path": "x", "dtype": "bfloat16", "lora": lora}
+    recipe = Recipe.of({"model": model, "demonstrations": {"episodes": 1}})
+    with pytest.raises(Asked) as asked:
+        supervised_transformers(recipe, tmp_path / "supervised", print)
+    assert asked.value.args[0].dtype == expected

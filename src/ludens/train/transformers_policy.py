@@ -20,6 +20,7 @@ from ludens.models.generation import placeholders
 from ludens.models.local import LocalModel
 from ludens.models.pixels import HASH, CachedImageProcessor
 from ludens.models.specs import PromptOptions
+from ludens.models.static_cache import StaticCaches
 from ludens.models.varlen import use_varlen
 from ludens.train.batch import left_padded, right_padded
 from ludens.train.policy import Policy
@@ -62,6 +63,8 @@ class TransformersPolicy(Policy):
         self._features = PictureFeatures(options.feature_cache * 2**20)
         self._images = CachedImageProcessor(processor.image_processor, options.pixel_cache * 2**20)
         self._live: LocalModel | None = None
+        # Frozen copies use the same caches: they never generate at the same time.
+        self._caches = StaticCaches(options.batch) if options.kv_cache == "static" else None
         self._suppressed = placeholders(self.base)
         self._takes_kinds = "mm_token_type_ids" in signature(self.base.forward).parameters
         if options.checkpointing:
@@ -110,7 +113,7 @@ class TransformersPolicy(Policy):
                 gather=600_000.0,
             )
             assert isinstance(made, _PolicyModel)
-            made.policy = self
+            made.policy, made._static = self, self._caches
             self._live = made
         return self._live
 
