@@ -55,6 +55,7 @@ def test_only_towers_with_windows_are_switched() -> None:
     assert model.config.vision_config._attn_implementation == NAME
     assert model.config.text_config._attn_implementation == "sdpa"
     assert (before - after).abs().max() < 1e-6
+    assert NAME not in model.config.to_json_string(), "other programs do not know it"
     assert not use_varlen(tiny("llava")[0], anywhere=True)
 
 
