@@ -130,7 +130,7 @@ def test_supervised_training_of_all_weights_is_in_float32(
 
     monkeypatch.setattr(TransformersPolicy, "read", staticmethod(read))
     model = {"kind": "hf", "path": "x", "dtype": "bfloat16", "lora": lora}
-    recipe = Recipe.of({"model": model, "demonstrations": {"episodes": 1}})
+    recipe = Recipe.of({"model": model, "demonstrations": [{"episodes": 1}]})
     with pytest.raises(Asked) as asked:
         supervised_transformers(recipe, tmp_path / "supervised", print)
     assert asked.value.args[0].dtype == expected
