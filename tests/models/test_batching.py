@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
@@ -52,6 +53,24 @@ async def test_batches_up_to_the_size(squares: Squares, make: Make) -> None:
     results = await asyncio.gather(*map(batcher.ask, range(10)))
     assert results == [n * n for n in range(10)]
     assert squares.batches == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+
+
+@pytest.mark.parametrize("in_thread", [True, False])
+async def test_work_in_a_thread_or_in_the_event_loop(in_thread: bool) -> None:
+    threads = set()
+
+    def work(items: Sequence[int]) -> list[int]:
+        threads.add(threading.current_thread())
+        if 13 in items:
+            raise ValueError("unlucky")
+        return [-item for item in items]
+
+    batcher: Batcher[int, int] = Batcher(work, 2, 0.02, in_thread=in_thread)
+    results = await asyncio.gather(*map(batcher.ask, [1, 2, 13, 4, 5]), return_exceptions=True)
+    batcher.close()
+    assert (results[:2], results[4]) == ([-1, -2], -5)
+    assert [type(result) for result in results[2:4]] == [ValueError, ValueError]
+    assert (threads == {threading.main_thread()}) == (not in_thread)
 
 
 async def test_single_items(squares: Squares, make: Make) -> None:

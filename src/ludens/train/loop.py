@@ -155,16 +155,15 @@ class Trainer:
                 "history": self.history,
             }
             anchor = None if self.reference is self.start else self.reference
-            optimizer = self.updater.optimizer.state_dict()
-            path = self.checkpoints.write(self.iteration, self.policy, anchor, optimizer, state)
+            path = self.checkpoints.write(self.iteration, self.policy, anchor, self.updater.state(), state)
         ranks.wait()
         self.league.checkpointed()
         return path
 
     def resume(self, path: Path) -> None:
         """Go on from a checkpoint of this recipe."""
-        optimizer, state = self.checkpoints.read(path, self.policy)
-        self.updater.optimizer.load_state_dict(optimizer)
+        updater, state = self.checkpoints.read(path, self.policy)
+        self.updater.restore(updater)
         self.updater.step, self.iteration = state["step"], state["iteration"]
         self.algorithm.restore(state["algorithm"])
         self.history = state["history"]

@@ -49,7 +49,23 @@ class ModelOptions:
     lora: int = option(0, low=0, help="hf: rank of LoRA adapters; 0 trains the weights themselves")
     freeze_vision: bool = option(True, help="hf: train the language model only")
     checkpointing: bool = option(False, help="hf: recompute activations of the language model")
+    dtype: str = option(
+        "auto",
+        choices=("auto", "float32", "bfloat16"),
+        help="hf: format of the weights; auto is bfloat16 on GPUs, and the optimiser has float32 copies",
+    )
+    kv_cache: str = option(
+        "dynamic",
+        choices=("dynamic", "static"),
+        help="hf: grow the key-value cache, or keep its shape so that generation is compiled (CUDA)",
+    )
+    varlen: bool = option(True, help="hf: attend to all windows of all pictures in one kernel (CUDA)")
     pixel_cache: int = option(2048, low=0, help="hf: MiB of processed pictures kept in memory")
+    feature_cache: int = option(
+        1024,
+        low=0,
+        help="hf: MiB of picture features kept while vision is frozen; 0 for none",
+    )
 
     def __post_init__(self) -> None:
         check_options(self, "the recipe's section [model]")

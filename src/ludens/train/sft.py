@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,9 @@ def supervised_transformers(recipe: Recipe, done: Path, say: Callable[[str], Non
     path = recipe.model.path
     if recipe.demonstrations:
         if not done.is_dir():
-            policy = TransformersPolicy.read(path, recipe.model)
+            # TRL's optimiser has no float32 copies of shorter weights; LoRA's are float32 in any case.
+            model = recipe.model if recipe.model.lora else replace(recipe.model, dtype="float32")
+            policy = TransformersPolicy.read(path, model)
             rows = list(rows_from(recipe))
             say(f"imitating {len(rows):,} replies with TRL")
             train_supervised(policy, rows, recipe, done.with_name(f".{done.name}.trl"))
