@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from ludens.core.episode import Move
 
 SEAT = "planner"
+TEACHERS = {
+    "oracle": "ludens.games.viki.teachers:Oracle",
+    "describe": "ludens.games.viki.teachers:Describe",
+}
+"""Bots of all levels, for imitation."""
 
 
 @dataclass(frozen=True)

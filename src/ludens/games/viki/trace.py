@@ -13,7 +13,7 @@ from ludens.core.random import stream
 from ludens.games.viki.data import ROBOTS
 from ludens.games.viki.distances import NAMES, distances, reward
 from ludens.games.viki.floor import Floor, Snapshot
-from ludens.games.viki.level import SEAT, Answered, Level
+from ludens.games.viki.level import SEAT, TEACHERS, Answered, Level
 from ludens.games.viki.paths import Point, path, sampled
 from ludens.games.viki.points import POINTS, points_of, read_points
 from ludens.games.viki.points import ROBOTS as WHO
@@ -34,7 +34,7 @@ class Trace(Level):
 
     name = "viki/trace"
     view_class = "ludens.games.viki.views:TraceView"
-    bots = {"greedy": "ludens.games.viki.bots:GreedyTrace"}
+    bots = {"greedy": "ludens.games.viki.bots:GreedyTrace", **TEACHERS}
 
     def start(self, seed: int) -> Tracing:
         if self.data:
