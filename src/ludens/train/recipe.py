@@ -63,6 +63,7 @@ class PlayOptions:
     episodes: int = option(128, low=1, help="seeds per iteration, over all processes")
     samples: int = option(1, low=1, help="episodes per seed: the group size of GRPO")
     first_seed: int = option(1_000_000, low=0, help="training seeds start here; evaluation seeds lie below")
+    seeds: int = option(0, low=0, help="training seeds in all, played in turn (epochs); 0 for ever new ones")
     concurrency: int = option(256, low=1, help="episodes in flight")
     retries: int = option(0, low=0, help="retries after an unreadable or illegal reply")
     size: int = option(256, low=256, high=1024, help="pixels of the longer side of pictures")

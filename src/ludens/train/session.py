@@ -53,14 +53,12 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
 def check(recipe: Recipe) -> None:
     """Everything that can be wrong with a recipe is found before anything is loaded."""
     game, play = make(recipe.play.game), recipe.play
-    seeds = recipe.run.iterations * play.episodes
-    ranges = {
-        "play": range(play.first_seed, play.first_seed + seeds),
-        "held-out games": range(
-            play.held_out_seed, play.held_out_seed + recipe.run.iterations * play.held_out
-        ),
-        "demonstrations": range(FIRST_SEED, FIRST_SEED + recipe.demonstrations.episodes),
-    }
+    if 0 < play.seeds < play.episodes:
+        raise BadOption(
+            f"the recipe's play.seeds = {play.seeds} is below play.episodes = {play.episodes}: "
+            "one iteration would play a seed twice."
+        )
+    ranges = seeds_of(recipe)
     names = list(ranges)
     for number, first in enumerate(names):
         for second in names[number + 1 :]:
@@ -75,6 +73,18 @@ def check(recipe: Recipe) -> None:
         raise BadOption(f'advantage.kind = "role" needs a game with roles; {game.name} has none.')
     if recipe.model.kind == "hf" and not recipe.model.path:
         raise BadOption('the recipe\'s section [model] needs a path for kind = "hf".')
+
+
+def seeds_of(recipe: Recipe) -> dict[str, range]:
+    """The seeds of all games of a recipe."""
+    play, iterations = recipe.play, recipe.run.iterations
+    count = iterations * play.episodes
+    held_out = play.held_out_seed + iterations * play.held_out
+    return {
+        "play": range(play.first_seed, play.first_seed + min(count, play.seeds or count)),
+        "held-out games": range(play.held_out_seed, held_out),
+        "demonstrations": range(FIRST_SEED, FIRST_SEED + recipe.demonstrations.episodes),
+    }
 
 
 def _bind(recipe: Recipe, folder: Path) -> None:

@@ -18,6 +18,7 @@ from ludens.games.viki.paths import Point, path, sampled
 from ludens.games.viki.points import POINTS, points_of, read_points
 from ludens.games.viki.points import ROBOTS as WHO
 from ludens.games.viki.source import Shown
+from ludens.games.viki.stored import stored
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,18 @@ class Trace(Level):
     view_class = "ludens.games.viki.views:TraceView"
     bots = {"greedy": "ludens.games.viki.bots:GreedyTrace", **TEACHERS}
 
+    module = "trace"
+
     def start(self, seed: int) -> Tracing:
+        made = None if self.data or self.look != "map" else stored(self.module, self.split, seed)
+        return Tracing(self, Shown(*made) if made else self.shown(seed))
+
+    def shown(self, seed: int) -> Shown:
+        """The first scene of a seed in which two robots have a way to go."""
         if self.data:
-            return Tracing(self, self.shown(seed))
-        tries = (self.shown(stream(seed, "trace", number).bits() >> 16) for number in count())
-        return Tracing(self, next(given for given in tries if errands(given) is not None))
+            return super().shown(seed)
+        tries = (super(Trace, self).shown(stream(seed, "trace", number).bits() >> 16) for number in count())
+        return next(given for given in tries if errands(given) is not None)
 
 
 @dataclass(frozen=True)
