@@ -180,13 +180,8 @@ class Recipe:
 
     @staticmethod
     def read(file: Path) -> Recipe:
-        """A recipe from a TOML file."""
-        try:
-            return Recipe.of(tomllib.loads(file.read_text(encoding="utf-8")))
-        except OSError as error:
-            raise BadFile(f"{file} cannot be read: {error.strerror or error}.") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise BadFile(f"{file} is not TOML: {error}.") from None
+        """A recipe from a TOML file, which may extend another one: `extends = "common.toml"`."""
+        return Recipe.of(_tables(file))
 
     def as_dict(self) -> dict[str, Any]:
         """All values, as `of` takes them."""
@@ -205,6 +200,28 @@ class Recipe:
                 raise BadOption(f"{name!r} is not SECTION.KEY of a recipe.")
             data[section][key] = value
         return Recipe.of(data)
+
+
+def _tables(file: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """The tables of a recipe; those of the recipe it extends are replaced key by key."""
+    try:
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadFile(f"{file} cannot be read: {error.strerror or error}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadFile(f"{file} is not TOML: {error}.") from None
+    base = tables.pop("extends", None)
+    if base is None:
+        return tables
+    if not isinstance(base, str):
+        raise BadOption(f"{file}: extends must name a recipe, a TOML file.")
+    if file.resolve() in extended_by:
+        raise BadFile(f"{file} extends itself.")
+    merged = _tables(file.parent / base, (*extended_by, file.resolve()))
+    for name, table in tables.items():
+        old = merged.get(name)
+        merged[name] = {**old, **table} if isinstance(old, dict) and isinstance(table, dict) else table
+    return merged
 
 
 def _opponents(value: Any) -> tuple[Opponents, ...]:

@@ -8,7 +8,7 @@ import pytest
 
 import ludens
 from ludens.core.errors import BadFile
-from ludens.games.viki import source, stored
+from ludens.games.viki import source, stored, trace
 from ludens.games.viki.level import Answered
 from tests.games.viki.hand_kitchen import SCENE
 
@@ -17,8 +17,13 @@ from tests.games.viki.hand_kitchen import SCENE
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LUDENS_DATA", str(tmp_path))
     monkeypatch.setattr(stored, "BLOCK", 2)
-    source.shown.cache_clear()
+    forget()
     return tmp_path
+
+
+def forget() -> None:
+    source.shown.cache_clear()
+    trace._with_paths.cache_clear()
 
 
 @pytest.mark.parametrize("spec", ["viki/activate?split=ood", "viki/plan?split=ood", "viki/trace?split=ood"])
@@ -29,7 +34,7 @@ def test_stored_scenes_are_those_of_the_generator(
     before = [game.start(seed) for seed in (3, 4)]
     game.prepare([3, 4])
     assert len(list(folder.rglob("*.json.z"))) == 2
-    source.shown.cache_clear()
+    forget()
     monkeypatch.setattr(source, "generate", None)
     for state, old in zip((game.start(3), game.start(4)), before, strict=True):
         assert isinstance(state, Answered)

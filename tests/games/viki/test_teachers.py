@@ -16,12 +16,15 @@ from ludens.core.episode import Move, Try
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.viki.activate import Activate, Activation
+from ludens.games.viki.checker import check
+from ludens.games.viki.data import PRIMITIVES
 from ludens.games.viki.level import SEAT, Answered, Level
 from ludens.games.viki.plan import Plan, Planning, write_plan
 from ludens.games.viki.points import points_of
 from ludens.games.viki.reply import well_formed
 from ludens.games.viki.scene import Condition
 from ludens.games.viki.source import Shown
+from ludens.games.viki.teachers import random_plan
 from ludens.games.viki.trace import Trace, Tracing
 from tests.games.viki.hand_kitchen import PLAN, SCENE
 
@@ -96,6 +99,16 @@ async def test_describing_is_no_help_to_the_answer() -> None:
     ]
     assert replies[0].text != replies[1].text
     assert replies[0].action == replies[1].action
+
+
+def test_random_plans_name_everything() -> None:
+    plans = [random_plan(SCENE, stream(seed, "test")) for seed in range(200)]
+    words = {word for plan in plans for step in plan for action in step.values() for word in action}
+    names = {*PRIMITIVES, *(asset.name for asset in SCENE.assets), *(area.name for area in SCENE.areas)}
+    assert words == names | {robot.id for robot in SCENE.robots}
+    assert {robot for plan in plans for step in plan for robot in step} == {"R1", "R2", "R3", "R4"}
+    assert {len(plan) for plan in plans} == {3, 4, 5, 6}
+    assert all(check(SCENE, plan).code != "format" for plan in plans)
 
 
 def _moved() -> object:

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
 from ludens.core.options import option
+from ludens.core.random import Stream
 from ludens.core.view import RenderOptions, view_of
+from ludens.games.viki.data import PRIMITIVES, ROBOTS
 from ludens.games.viki.level import Answered
+from ludens.games.viki.plan import Planning, write_plan
 from ludens.games.viki.points import points_of
 from ludens.games.viki.reasoning import needed, reasoning, seen_briefly
+from ludens.games.viki.scene import Plan, Scene
 from ludens.games.viki.trace import Tracing
 
 
@@ -38,7 +42,10 @@ class Oracle(Agent):
 
 @dataclass
 class Describe(Agent):
-    """Says in few words what it sees, then guesses: what a model can do before it learns the task."""
+    """Says in few words what it sees, then guesses: what a model can do before it learns the task.
+
+    Its plans name all robots, things and primitives, so that a model that imitates it knows their words.
+    """
 
     kind = "bot/describe"
     sees = "state"
@@ -46,8 +53,25 @@ class Describe(Agent):
     async def act(self, ask: Ask) -> Reply:
         state = ask.state
         assert isinstance(state, Answered)
-        answer = view_of(self.game, RenderOptions(), 0).guess(state, ask.seat, self.random)
+        if isinstance(state, Planning):
+            answer = write_plan(random_plan(state.scene, self.random))
+        else:
+            answer = view_of(self.game, RenderOptions(), 0).guess(state, ask.seat, self.random)
         return reply(ask, state, seen_briefly(state), answer, short=True)
+
+
+def random_plan(scene: Scene, random: Stream) -> Plan:
+    """Three to six steps, each one action of one robot: a primitive of its type with names of the kitchen."""
+    things = [asset.name for asset in scene.assets]
+    words = {"thing": things, "box": things, "robot": [robot.id for robot in scene.robots]}
+    anything = [*things, *(area.name for area in scene.areas)]
+    plan: Plan = []
+    for _ in range(random.between(3, 6)):
+        robot = random.choice(scene.robots)
+        primitive = PRIMITIVES[random.choice(ROBOTS[robot.type].primitives)]
+        names = [random.choice(words.get(what, anything)) for what in primitive.arguments]
+        plan.append({robot.id: (primitive.name, *names)})
+    return plan
 
 
 def reply(ask: Ask, state: Answered, thoughts: str, answer: str, *, short: bool) -> Reply:

@@ -40,15 +40,19 @@ class Trace(Level):
     module = "trace"
 
     def start(self, seed: int) -> Tracing:
-        made = None if self.data or self.look != "map" else stored(self.module, self.split, seed)
-        return Tracing(self, Shown(*made) if made else self.shown(seed))
+        return Tracing(self, self.shown(seed))
 
     def shown(self, seed: int) -> Shown:
         """The first scene of a seed in which two robots have a way to go."""
-        if self.data:
-            return super().shown(seed)
-        tries = (super(Trace, self).shown(stream(seed, "trace", number).bits() >> 16) for number in count())
-        return next(given for given in tries if errands(given) is not None)
+        return super().shown(seed) if self.data else _with_paths(self, seed)
+
+
+@lru_cache(maxsize=512)
+def _with_paths(game: Trace, seed: int) -> Shown:
+    if game.look == "map" and (made := stored(game.module, game.split, seed)):
+        return Shown(*made)
+    tries = (Level.shown(game, stream(seed, "trace", number).bits() >> 16) for number in count())
+    return next(given for given in tries if errands(given) is not None)
 
 
 @dataclass(frozen=True)

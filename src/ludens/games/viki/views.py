@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,12 @@ from ludens.games.viki.points import POINTS
 from ludens.games.viki.reply import AnswerFormat
 from ludens.games.viki.rules import tell
 from ludens.games.viki.scene import Task
+from ludens.games.viki.source import Shown
 from ludens.games.viki.trace import Tracing
 from ludens.games.viki.words import describe
+
+PICTURES = 256
+"""Pictures of a level that are kept in memory."""
 
 
 class LevelView(View):
@@ -31,6 +36,8 @@ class LevelView(View):
     def __init__(self, game: Level, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         self._map = Map(render, seed)
+        # All episodes of a group show one scene.
+        self._drawn = lru_cache(maxsize=PICTURES)(self._draw)
 
     def image(self, state: Answered, seat: str) -> Picture:
         return self.images(state, seat)[0]
@@ -38,7 +45,10 @@ class LevelView(View):
     def images(self, state: Answered, seat: str) -> tuple[Picture, ...]:
         if state.given.pictures:
             return state.given.pictures
-        return (self._map.picture(self._floor(state), self.you(state)),)
+        return (self._drawn(state.given, self.you(state)),)
+
+    def _draw(self, given: Shown, you: str) -> Picture:
+        return self._map.picture(Floor(given.scene, Snapshot.at_start(given.scene)), you)
 
     def text(self, state: Any, seat: str) -> str:
         if not self.has_text:
