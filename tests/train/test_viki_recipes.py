@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ludens.core.registry import make
-from ludens.core.view import RenderOptions, view_of
 from ludens.games.viki.level import SEAT, Answered, Level
 from ludens.train.recipe import Recipe
 from ludens.train.session import check
@@ -123,7 +123,9 @@ def test_seeds_are_played_in_turn(tmp_path: Path) -> None:
     played = []
     for trainer.iteration in range(3):
         played.append(trainer.jobs())
-    assert played == [[(7, 0), (7, 1), (8, 0), (8, 1)], [(9, 0), (9, 1), (7, 0), (7, 1)], [(8, 0), (8, 1), (9, 0), (9, 1)]]  # type: ignore[comparison-overlap]
+    groups = [[seed for seed, sample in jobs if sample == 0] for jobs in played]  # type: ignore[misc]
+    assert groups == [[7, 8], [9, 7], [8, 9]]
+    assert all(len(jobs) == 4 for jobs in played)
 
 
 class _League:
@@ -136,3 +138,54 @@ def test_an_iteration_plays_no_seed_twice() -> None:
 
     with pytest.raises(BadOption, match="play a seed twice"):
         check(Recipe.of({"play": {"episodes": 4, "seeds": 3}}))
+
+
+# One iteration of GRPO
+
+
+def test_one_iteration_from_the_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Base, then R-Zero: replies are read, rewards are those of form and answer, the weights move."""
+    torch = pytest.importorskip("torch")
+    from ludens.train.nano import dataset
+    from ludens.train.session import train
+
+    monkeypatch.setattr(dataset, "VOCABULARY_EPISODES", 6)
+    tiny = {
+        "play.game": "viki/activate?split=ood",
+        "play.episodes": "4",
+        "play.held_out": "0",
+        "model.width": "32",
+        "model.heads": "2",
+        "model.encoder": "1",
+        "model.decoder": "1",
+        "model.side": "64",
+        "model.device": "cpu",
+    }
+    imitation = {"demonstrations.episodes": "6", "demonstrations.epochs": "100", "demonstrations.batch": "6"}
+    base = Recipe.read(RECIPES["nano/activate-base"]).override(
+        {**tiny, **imitation, "demonstrations.lr": "1e-2"}
+    )
+    train(base, tmp_path / "base", say=lambda line: None)
+
+    path = str(tmp_path / "base" / "supervised")
+    settings = {**tiny, "model.path": path, "run.iterations": "1", "monitor.blind": "0", "monitor.games": "1"}
+    settings["optimizer.minibatches"] = "1"
+    zero = Recipe.read(RECIPES["nano/activate-r-zero"]).override(settings)
+    trainer = train(zero, tmp_path / "zero", say=lambda line: None)
+    (measured,) = trainer.history
+    assert measured["samples"] == 32
+    assert 0 < measured["reward"] < 1
+    assert measured["grad"] > 0
+    assert measured["gap"] < 1e-3
+
+    (line,) = (tmp_path / "zero" / "games.jsonl").read_text().splitlines()
+    said = json.dumps(json.loads(line))
+    assert "<think>" in said
+    before, after = _weights(Path(path)), _weights(tmp_path / "zero" / "step-000001")
+    assert any(not torch.equal(before[name], after[name]) for name in before)
+
+
+def _weights(folder: Path) -> dict[str, Any]:
+    from safetensors.torch import load_file
+
+    return dict(load_file(folder / "model.safetensors"))
