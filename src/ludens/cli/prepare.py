@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Whole, at_least
+from ludens.core.errors import MissingExtra
 
 
 def prepare(
@@ -29,9 +30,11 @@ def prepare(
     at_least("--workers", workers, 0)
     games = {what: [range(seed, seed + n)]}
     if what.endswith(".toml"):
-        from ludens.train.recipe import Recipe
-        from ludens.train.session import seeds_of
-
+        try:
+            from ludens.train.recipe import Recipe
+            from ludens.train.session import seeds_of
+        except ImportError:
+            raise MissingExtra("recipes", "train") from None
         recipe = Recipe.read(Path(what))
         games = {recipe.play.game: list(seeds_of(recipe).values())}
     for game, ranges in games.items():

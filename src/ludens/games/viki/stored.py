@@ -68,7 +68,7 @@ def _read(file: Path, number: int) -> Numbered | None:
         raise BadFile(f"{file} does not hold scenes of VIKI: delete it.") from None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _rows(file: Path) -> list[dict[str, Any]]:
     return list(orjson.loads(zlib.decompress(file.read_bytes())))
 
