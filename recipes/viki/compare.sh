@@ -7,21 +7,21 @@
 # Run from the root of the repository. When it was stopped, run it again: it goes on where it was.
 #   LEVELS    activate, plan, trace
 #   EPISODES  scenes of every evaluation
-#   SETTINGS  further options of `ludens train`, such as "--set run.iterations=50"
+#   RECIPES   folder of recipes with the same names that extend these
 #   PREPARE   no: do not make scenes in advance
 #   OUT       folder of the evaluations
 set -eu
 
-kind=${1:?usage: compare.sh nano|qwen}
+kind=${1:-}
 levels=${LEVELS:-activate plan}
 episodes=${EPISODES:-500}
 out=${OUT:-runs/viki-r-$kind}
-recipes=recipes/viki/$kind
+recipes=${RECIPES:-recipes/viki/$kind}
 
 case $kind in
     nano) size=256 player=nano methods="base ans-sft r-zero r" ;;
     qwen) size=512 player=hf methods="ans-sft r-zero r" ;;
-    *) echo "compare.sh: unknown kind '$kind'; nano or qwen." >&2; exit 2 ;;
+    *) echo "usage: compare.sh nano|qwen" >&2; exit 2 ;;
 esac
 
 trained() {  # the spec of the model that a recipe has trained: its last checkpoint, or the supervised one
@@ -47,8 +47,7 @@ for level in $levels; do
         set -- --model hf/Qwen/Qwen2.5-VL-3B-Instruct --name base
     fi
     for method in $methods; do
-        # shellcheck disable=SC2086
-        ludens train "$recipes/$level-$method.toml" ${SETTINGS:-}
+        ludens train "$recipes/$level-$method.toml"
         set -- "$@" --model "$(trained "$level-$method")" --name "$method"
     done
     if [ -d "$out-$level" ]; then
