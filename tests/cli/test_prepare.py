@@ -47,7 +47,7 @@ def test_worker_processes_make_whole_blocks(
     ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LUDENS_DATA", str(tmp_path))
-    ran = ludens("prepare", "viki/plan?split=ood", "--seed", "190", "-n", "20", "--workers", "2")
+    ran = ludens("prepare", "viki/plan?split=ood", "--seed", "110", "-n", "20", "--workers", "2")
     assert ran.code == 0
-    assert "viki/plan?split=ood: 200 of 200 seeds" in ran.out
-    assert sorted(file.name for file in tmp_path.rglob("*.json.z")) == ["1.json.z", "2.json.z"]
+    assert "viki/plan?split=ood: 100 of 100 seeds" in ran.out
+    assert [file.name for file in tmp_path.rglob("*.json.z")] == ["1.json.z"]
