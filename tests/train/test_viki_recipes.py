@@ -36,8 +36,8 @@ def test_recipes_are_valid(name: str) -> None:
     assert (game.name, game.options["split"]) == (f"viki/{level}", "train")
     assert game.options.get("step_penalty", True) is not method.endswith("no-penalty")
     plays, imitates = method.startswith("r"), method != "r-zero"
-    assert (recipe.run.iterations > 0, recipe.demonstrations.episodes > 0) == (plays, imitates)
-    assert ("reason=true" in recipe.demonstrations.bot) is (plays and imitates)
+    assert (recipe.run.iterations > 0, len(recipe.demonstrations)) == (plays, int(imitates))
+    assert all(("reason=true" in source.bot) is plays for source in recipe.demonstrations)
     start = {"nano": f"training/viki-nano-{level}-base/supervised", "qwen": "Qwen/Qwen2.5-VL-3B-Instruct"}
     assert recipe.model.path == ("" if method == "base" else start[kind])
 
@@ -47,11 +47,11 @@ def test_recipes_are_valid(name: str) -> None:
 )
 def test_settings_of_the_paper(level: str, warm_up: int, epochs: int) -> None:
     recipe = Recipe.read(RECIPES[f"qwen/{level}-r"])
-    play, optimizer, warm = recipe.play, recipe.optimizer, recipe.demonstrations
+    play, optimizer, (source,) = recipe.play, recipe.optimizer, recipe.demonstrations
     assert (play.episodes, play.samples, play.episodes // optimizer.minibatches) == (256, 5, 128)
     assert (optimizer.lr, recipe.loss.kl, recipe.model.max_tokens) == (1e-6, 0.01, 2048)
     assert recipe.run.iterations * play.episodes == epochs * play.seeds
-    assert (warm.episodes, warm.epochs, warm.lr) == (warm_up, 2, 1e-5)
+    assert (source.episodes, recipe.supervised.epochs, recipe.supervised.lr) == (warm_up, 2, 1e-5)
     assert (optimizer.schedule, optimizer.warmup, recipe.model.freeze_vision) == ("cosine", 0.1, True)
 
 
@@ -161,10 +161,8 @@ def test_one_iteration_from_the_base(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "model.side": "64",
         "model.device": "cpu",
     }
-    imitation = {"demonstrations.episodes": "6", "demonstrations.epochs": "100", "demonstrations.batch": "6"}
-    base = Recipe.read(RECIPES["nano/activate-base"]).override(
-        {**tiny, **imitation, "demonstrations.lr": "1e-2"}
-    )
+    imitation = {"demonstrations.episodes": "6", "supervised.epochs": "100", "supervised.batch": "6"}
+    base = Recipe.read(RECIPES["nano/activate-base"]).override({**tiny, **imitation, "supervised.lr": "1e-2"})
     train(base, tmp_path / "base", say=lambda line: None)
 
     path = str(tmp_path / "base" / "supervised")
@@ -179,8 +177,7 @@ def test_one_iteration_from_the_base(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert measured["gap"] < 1e-3
 
     (line,) = (tmp_path / "zero" / "games.jsonl").read_text().splitlines()
-    said = json.dumps(json.loads(line))
-    assert "<think>" in said
+    assert json.loads(line)["game"] == "viki/activate"
     before, after = _weights(Path(path)), _weights(tmp_path / "zero" / "step-000001")
     assert any(not torch.equal(before[name], after[name]) for name in before)
 

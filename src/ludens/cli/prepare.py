@@ -28,16 +28,15 @@ def prepare(
     at_least("--seed", seed, 0)
     at_least("-n", n, 1)
     at_least("--workers", workers, 0)
-    games = {what: [range(seed, seed + n)]}
-    if what.endswith(".toml"):
-        try:
-            from ludens.train.recipe import Recipe
-            from ludens.train.session import seeds_of
-        except ImportError:
-            raise MissingExtra("recipes", "train") from None
-        recipe = Recipe.read(Path(what))
-        games = {recipe.play.game: list(seeds_of(recipe).values())}
-    for game, ranges in games.items():
-        for seeds in ranges:
-            if seeds:
-                run(game, seeds, workers)
+    if not what.endswith(".toml"):
+        run(what, range(seed, seed + n), workers)
+        return
+    try:
+        from ludens.train.recipe import Recipe
+        from ludens.train.session import seeds_of
+    except ImportError:
+        raise MissingExtra("recipes", "train") from None
+    recipe = Recipe.read(Path(what))
+    for seeds in seeds_of(recipe).values():
+        if seeds:
+            run(recipe.play.game, seeds, workers)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
+from datetime import timedelta
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import orjson
@@ -18,12 +20,12 @@ from ludens.train.checkpoint import Checkpoints, save_whole
 from ludens.train.demonstrations import FIRST_SEED
 from ludens.train.loop import Trainer
 from ludens.train.monitor import Monitor
-from ludens.train.nano.dataset import Shape, make_dataset, vocabulary_of
+from ludens.train.nano.dataset import Shape, rounds, vocabulary_of
 from ludens.train.nano.network import Size
 from ludens.train.nano.policy import NanoPolicy
-from ludens.train.nano.supervised import imitate
+from ludens.train.nano.supervised import Imitation
 from ludens.train.policy import Policy
-from ludens.train.recipe import ModelOptions, Recipe
+from ludens.train.recipe import Demonstration, ModelOptions, Recipe
 
 RECIPE, SUPERVISED = "recipe.json", "supervised"
 
@@ -71,6 +73,8 @@ def check(recipe: Recipe) -> None:
         raise BadOption(f"the algorithm spo needs a game with a spy; {game.name} has none.")
     if recipe.advantage.kind == "role" and not all(game.start(0).role(seat) for seat in game.seats):
         raise BadOption(f'advantage.kind = "role" needs a game with roles; {game.name} has none.')
+    if recipe.model.kind == "nano" and any(source.data for source in recipe.demonstrations):
+        raise BadOption('data of [[demonstrations]] needs kind = "hf": nano is not prompted in words.')
     if recipe.model.kind == "hf" and not recipe.model.path:
         raise BadOption('the recipe\'s section [model] needs a path for kind = "hf".')
 
@@ -80,10 +84,11 @@ def seeds_of(recipe: Recipe) -> dict[str, range]:
     play, iterations = recipe.play, recipe.run.iterations
     count = iterations * play.episodes
     held_out = play.held_out_seed + iterations * play.held_out
+    most = max((source.episodes for source in recipe.demonstrations), default=0)
     return {
         "play": range(play.first_seed, play.first_seed + min(count, play.seeds or count)),
         "held-out games": range(play.held_out_seed, held_out),
-        "demonstrations": range(FIRST_SEED, FIRST_SEED + recipe.demonstrations.episodes),
+        "demonstrations": range(FIRST_SEED, FIRST_SEED + recipe.supervised.rounds * most),
     }
 
 
@@ -123,27 +128,41 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         return supervised_transformers(recipe, done, say)
     if done.is_dir():
         return _read_nano(recipe.model, done, recipe.run.seed)
-    options, play, model = recipe.demonstrations, recipe.play, recipe.model
+    model, options, sources = recipe.model, recipe.supervised, recipe.sources
     if model.path:
         policy = _read_nano(model, Path(model.path), recipe.run.seed)
     else:
         size = Size(**{f.name: getattr(model, f.name) for f in fields(Size)})
-        vocabulary = vocabulary_of(play, options)
+        spoken = (Demonstration(bot="bot/random", episodes=64),)
+        vocabulary = vocabulary_of(sources or replace(recipe, demonstrations=spoken).sources, options.workers)
         policy = NanoPolicy(size, vocabulary, seed=recipe.run.seed, **_sampling(model))
-    if options.episodes or options.run:
-        say(f"playing {options.episodes:,} games of {options.bot} ..." if not options.run else options.run)
-        shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
-        dataset = make_dataset(play, options, policy.vocabulary, shape)
-        say(f"imitating {len(dataset):,} replies, {policy.count():,} parameters")
-
-        def report(step: int, steps: int, loss: float) -> None:
-            say(f"  supervised step {step} of {steps}: loss {loss:.4f}")
-
-        imitate(policy, dataset, options, recipe.optimizer, recipe.run.seed, report)
+    if sources:
+        say(f"{policy.count():,} parameters, {len(policy.vocabulary):,} pieces")
+        _imitate(recipe, policy, folder, say)
     if ranks.world()[0] == 0:
         save_whole(policy, done)
     ranks.wait()
     return policy
+
+
+def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None:
+    """Train on the demonstrations; a run that was stopped goes on after its last stored round."""
+    options, began = recipe.supervised, perf_counter()
+
+    def report(number: int, share: float, loss: float) -> None:
+        spent = perf_counter() - began
+        done = number + share - imitation_began
+        left = timedelta(seconds=round(spent / done * (options.rounds - number - share)))
+        say(f"supervised round {number + 1}/{options.rounds}  {share:4.0%}  loss {loss:.4f}  {left} left")
+
+    where = folder / f".{SUPERVISED}"
+    imitation = Imitation(policy, options, recipe.optimizer, recipe.run.seed, where, report)
+    imitation_began = imitation.done
+    shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
+    datasets = rounds(recipe.sources, policy.vocabulary, shape, imitation.left, options.workers)
+    imitation.run(datasets)
+    spent = perf_counter() - began
+    say(f"supervised: {len(imitation.losses):,} steps, {imitation.waited / spent:.1%} of the time waiting")
 
 
 def _read_nano(model: ModelOptions, folder: Path, seed: int) -> NanoPolicy:
