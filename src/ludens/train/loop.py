@@ -71,12 +71,14 @@ class Trainer:
         """One iteration."""
         began = perf_counter()
         self.policy.reseed(self.recipe.run.seed, self.iteration, ranks.world()[0])
+        await self.policy.publish()
 
         # Held-out games show what the last update made of the policy: they are played beside the new ones.
         jobs, held_out_jobs = self.jobs(), self.held_out_jobs()
         games = await self.rollouts.play([*jobs, *held_out_jobs])
         trajectories = [game for game in games if game.number < len(jobs)]
         held_out = [game for game in games if game.number >= len(jobs)]
+        self.policy.verify([sample for game in games for sample in game.samples])
         blind = await self._blind_control(held_out_jobs)
         played = perf_counter()
         statistics, switched = self.algorithm.observe(_everywhere(held_out), first=self.iteration == 0)

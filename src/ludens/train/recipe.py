@@ -56,6 +56,21 @@ class ModelOptions:
 
 
 @dataclass(frozen=True)
+class ServerOptions:
+    """A vLLM server that draws the learner's replies; without an address they are drawn in this process."""
+
+    url: str = option("", help="address of the server, such as http://127.0.0.1:8000")
+    folder: str = option("", help="where weights are written for it; empty for the output folder")
+    check: int = option(16, low=1, help="replies per iteration that are compared with the local model")
+    gap: float = option(0.1, low=0, help="largest mean difference of log-probabilities in these replies")
+    timeout: float = option(600.0, low=1, help="seconds until a request to the server fails")
+    retries: int = option(5, low=0, help="retries of a request for a reply, within a minute of errors")
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [server]")
+
+
+@dataclass(frozen=True)
 class PlayOptions:
     """The games of one iteration."""
 
@@ -179,6 +194,7 @@ class Recipe:
 
     run: RunOptions = field(default_factory=RunOptions)
     model: ModelOptions = field(default_factory=ModelOptions)
+    server: ServerOptions = field(default_factory=ServerOptions)
     play: PlayOptions = field(default_factory=PlayOptions)
     advantage: AdvantageOptions = field(default_factory=AdvantageOptions)
     loss: LossOptions = field(default_factory=LossOptions)

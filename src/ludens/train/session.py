@@ -15,6 +15,7 @@ import orjson
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.files import write_atomically
 from ludens.core.registry import make
+from ludens.models.transport import check_address
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints, save_whole
 from ludens.train.demonstrations import FIRST_SEED
@@ -27,7 +28,7 @@ from ludens.train.nano.supervised import Imitation
 from ludens.train.policy import Policy
 from ludens.train.recipe import Demonstration, ModelOptions, Recipe
 
-RECIPE, SUPERVISED = "recipe.json", "supervised"
+RECIPE, SUPERVISED, SERVED = "recipe.json", "supervised", "served"
 
 Say = Callable[[str], None]
 
@@ -77,6 +78,10 @@ def check(recipe: Recipe) -> None:
         raise BadOption('data of [[demonstrations]] needs kind = "hf": nano is not prompted in words.')
     if recipe.model.kind == "hf" and not recipe.model.path:
         raise BadOption('the recipe\'s section [model] needs a path for kind = "hf".')
+    if recipe.server.url:
+        check_address(recipe.server.url)
+        if recipe.model.kind != "hf":
+            raise BadOption('the recipe\'s section [server] needs kind = "hf" in [model].')
 
 
 def seeds_of(recipe: Recipe) -> dict[str, range]:
@@ -100,11 +105,12 @@ def _bind(recipe: Recipe, folder: Path) -> None:
             stored = orjson.loads(file.read_bytes())
         except (OSError, orjson.JSONDecodeError) as error:
             raise BadFile(f"{file} cannot be read: {error}.") from None
-        if stored != wanted:
+        # A server may come back at another address.
+        if {**stored, "server": None} != {**wanted, "server": None}:
             changed = [
                 f"{section}.{key}"
                 for section in wanted
-                if isinstance(wanted[section], dict)
+                if isinstance(wanted[section], dict) and section != "server"
                 for key in wanted[section]
                 if stored.get(section, {}).get(key) != wanted[section][key]
             ]
@@ -124,8 +130,12 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
     done = folder / SUPERVISED
     if recipe.model.kind == "hf":
         from ludens.train.sft import supervised_transformers
+        from ludens.train.vllm.policy import VllmPolicy
 
-        return supervised_transformers(recipe, done, say)
+        local = supervised_transformers(recipe, done, say)
+        if not recipe.server.url:
+            return local
+        return VllmPolicy(local, recipe.server, folder / SERVED, recipe.play.concurrency)
     if done.is_dir():
         return _read_nano(recipe.model, done, recipe.run.seed)
     model, options, sources = recipe.model, recipe.supervised, recipe.sources
