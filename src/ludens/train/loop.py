@@ -115,8 +115,8 @@ class Trainer:
     def jobs(self) -> list[Job]:
         """The games of this iteration and rank: whole groups, no seed twice."""
         play, (rank, size) = self.recipe.play, ranks.world()
-        first = play.first_seed + self.iteration * play.episodes
-        own = range(first + rank, first + play.episodes, size)
+        first, last = self.iteration * play.episodes, (self.iteration + 1) * play.episodes
+        own = (play.first_seed + number % (play.seeds or last) for number in range(first + rank, last, size))
         return [self.league.job(seed, sample) for seed in own for sample in range(play.samples)]
 
     def held_out_jobs(self) -> list[Job]:

@@ -94,6 +94,7 @@ class PlayOptions:
     episodes: int = option(128, low=1, help="seeds per iteration, over all processes")
     samples: int = option(1, low=1, help="episodes per seed: the group size of GRPO")
     first_seed: int = option(1_000_000, low=0, help="training seeds start here; evaluation seeds lie below")
+    seeds: int = option(0, low=0, help="training seeds in all, played in turn (epochs); 0 for ever new ones")
     concurrency: int = option(256, low=1, help="episodes in flight")
     retries: int = option(0, low=0, help="retries after an unreadable or illegal reply")
     size: int = option(256, low=256, high=1024, help="pixels of the longer side of pictures")
@@ -242,13 +243,8 @@ class Recipe:
 
     @staticmethod
     def read(file: Path) -> Recipe:
-        """A recipe from a TOML file."""
-        try:
-            return Recipe.of(tomllib.loads(file.read_text(encoding="utf-8")))
-        except OSError as error:
-            raise BadFile(f"{file} cannot be read: {error.strerror or error}.") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise BadFile(f"{file} is not TOML: {error}.") from None
+        """A recipe from a TOML file, which may extend another one: `extends = "common.toml"`."""
+        return Recipe.of(_tables(file))
 
     def as_dict(self) -> dict[str, Any]:
         """All values, as `of` takes them."""
@@ -289,6 +285,28 @@ def _demonstrations(value: Any) -> tuple[Demonstration, ...]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise BadOption("the recipe's [[demonstrations]] must be an array of tables.")
     return tuple(configure(Demonstration, item, "the recipe's [[demonstrations]]") for item in value)
+
+
+def _tables(file: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """The tables of a recipe; those of the recipe it extends are replaced key by key."""
+    try:
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadFile(f"{file} cannot be read: {error.strerror or error}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadFile(f"{file} is not TOML: {error}.") from None
+    base = tables.pop("extends", None)
+    if base is None:
+        return tables
+    if not isinstance(base, str):
+        raise BadOption(f"{file}: extends must name a recipe, a TOML file.")
+    if file.resolve() in extended_by:
+        raise BadFile(f"{file} extends itself.")
+    merged = _tables(file.parent / base, (*extended_by, file.resolve()))
+    for name, table in tables.items():
+        old = merged.get(name)
+        merged[name] = {**old, **table} if isinstance(old, dict) and isinstance(table, dict) else table
+    return merged
 
 
 def _opponents(value: Any) -> tuple[Opponents, ...]:

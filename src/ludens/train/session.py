@@ -56,15 +56,12 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
 def check(recipe: Recipe) -> None:
     """Everything that can be wrong with a recipe is found before anything is loaded."""
     game, play = make(recipe.play.game), recipe.play
-    seeds = recipe.run.iterations * play.episodes
-    most = max((source.episodes for source in recipe.demonstrations), default=0)
-    ranges = {
-        "play": range(play.first_seed, play.first_seed + seeds),
-        "held-out games": range(
-            play.held_out_seed, play.held_out_seed + recipe.run.iterations * play.held_out
-        ),
-        "demonstrations": range(FIRST_SEED, FIRST_SEED + recipe.supervised.rounds * most),
-    }
+    if 0 < play.seeds < play.episodes:
+        raise BadOption(
+            f"the recipe's play.seeds = {play.seeds} is below play.episodes = {play.episodes}: "
+            "one iteration would play a seed twice."
+        )
+    ranges = seeds_of(recipe)
     names = list(ranges)
     for number, first in enumerate(names):
         for second in names[number + 1 :]:
@@ -85,6 +82,19 @@ def check(recipe: Recipe) -> None:
         check_address(recipe.server.url)
         if recipe.model.kind != "hf":
             raise BadOption('the recipe\'s section [server] needs kind = "hf" in [model].')
+
+
+def seeds_of(recipe: Recipe) -> dict[str, range]:
+    """The seeds of all games of a recipe."""
+    play, iterations = recipe.play, recipe.run.iterations
+    count = iterations * play.episodes
+    held_out = play.held_out_seed + iterations * play.held_out
+    most = max((source.episodes for source in recipe.demonstrations), default=0)
+    return {
+        "play": range(play.first_seed, play.first_seed + min(count, play.seeds or count)),
+        "held-out games": range(play.held_out_seed, held_out),
+        "demonstrations": range(FIRST_SEED, FIRST_SEED + recipe.supervised.rounds * most),
+    }
 
 
 def _bind(recipe: Recipe, folder: Path) -> None:
