@@ -33,16 +33,21 @@ class Bound:
         active = {world.code[c.thing] - world.first_asset for c in conditions if c.active and c.holds}
         self.uses = sum(1 << asset for asset in active)
         """Bit set of the things to interact with."""
+        self.tests = {id(condition): world.test(condition) for condition in conditions}
         self.known: dict[State, int] = {}
 
-    def __call__(self, state: State) -> int:
-        """Steps that any plan needs from this state."""
+    def __call__(self, state: State, room: int | None = None) -> int:
+        """Steps that any plan needs from this state; counted only until they are more than `room`."""
         known = self.known.get(state)
-        if known is None:
-            known = self.known[state] = self._bound(state)
-        return known
+        if known is not None:
+            return known
+        best = self._conditions(state)
+        if room is not None and best > room:
+            return best
+        best = self.known[state] = max(best, self._work(state))
+        return best
 
-    def _bound(self, state: State) -> int:
+    def _conditions(self, state: State) -> int:
         best = 0
         staged: dict[str, tuple[int, str]] = {}
         for number, order in enumerate(self.orders):
@@ -61,7 +66,7 @@ class Bound:
                 if stop != goal.place and not self._pushed(goal.thing):
                     need = max(need, time + 2 + self._apart(state, stop, goal.place))
             best = max(best, need)
-        return max(best, self._work(state))
+        return best
 
     def _pushed(self, name: str) -> bool:
         """Whether a quadruped can bring a thing to an area."""
@@ -79,14 +84,16 @@ class Bound:
 
     def _condition(self, state: State, condition: Condition) -> int:
         world = self.world
-        if world.holds(state, condition):
+        code = world.code[condition.thing]
+        plain = condition.holds and not condition.along and code < world.first_robot
+        if not plain and self.tests[id(condition)](state):
             return 0
-        if not condition.holds:
+        if not condition.holds or code >= world.first_robot:
             return 1
         need = 0
-        asset = world.code[condition.thing] - world.first_asset
+        asset = code - world.first_asset
         if condition.along:
-            pick, loose = (0, True) if state.place[asset] >= world.first_robot else self._pick(state, asset)
+            pick, loose = (0, True) if state.place[asset] >= world.first_robot else self.pick(state, asset)
             return 1 if loose or self._pushed(condition.thing) else pick + 1
         if condition.place is not None:
             need = self._bring(state, asset, world.code[condition.place])
@@ -133,11 +140,11 @@ class Bound:
         if current >= world.first_robot:
             near = state.at[current - world.first_robot] == there and world.holder(state, target) is None
             return max(1 if near else 2, opening + 1)
-        pick, loose = self._pick(state, asset)
+        pick, loose = self.pick(state, asset)
         far = not moving and not loose and world.area(state, world.first_asset + asset) != there
         return max(pick + 1 + far, opening + 1)
 
-    def _pick(self, state: State, asset: int) -> tuple[int, bool]:
+    def pick(self, state: State, asset: int) -> tuple[int, bool]:
         """Steps until a thing is in a hand, and whether it lies in something that can itself be moved."""
         world = self.world
         cover, loose = 0, False
