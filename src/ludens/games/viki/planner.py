@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ludens.games.viki.relevance import relevant, spare
+from ludens.games.viki.relevance import relevant, soonest_use, spare
 from ludens.games.viki.rules import World
 from ludens.games.viki.scene import Plan, Scene
 from ludens.games.viki.search import Result, Search, works
@@ -37,10 +37,12 @@ def shortest_plan(
     """
     small = relevant(scene)
     result = searcher(small, frozenset(), limit, max_states)
+    shorter = limit if result.plan is None else len(result.plan) - 1
+    if shorter is not None and shorter < soonest_use(scene):
+        return result
     containers = spare(scene, small)
     if not containers:
         return result
-    shorter = limit if result.plan is None else len(result.plan) - 1
     other = searcher(relevant(scene, containers), containers, shorter, max_states)
     return Result(result.plan if other.plan is None else other.plan, result.states + other.states)
 

@@ -35,6 +35,9 @@ a container left out it may be true now and not before. Goals and first stages o
 often, and in the others nobody parks. Steps in which nothing is left to do change nothing and are skipped.
 ∎
 
+Robots without arms are left out where no condition asks for an interaction and there is no box: they could
+only move.
+
 Conversely, a plan without these things is a plan with them: nobody holds them, and nothing kept is in them.
 
 So only containers that are left out and can be lifted, parked in or stacked can make a plan shorter: the
@@ -54,11 +57,9 @@ from ludens.games.viki.scene import Condition, Scene, Task
 
 
 def relevant(scene: Scene, also: frozenset[str] = frozenset()) -> Scene:
-    """The scene without the things that are left out; `also` names things to keep."""
-    kept = {
-        name for condition in conditions(scene.task) for name in (condition.thing, condition.place) if name
-    }
-    kept |= also
+    """The scene without what is left out; `also` names things to keep."""
+    every = conditions(scene.task)
+    kept = {name for condition in every for name in (condition.thing, condition.place) if name} | also
     arms = [ROBOTS[robot.type] for robot in scene.robots if ROBOTS[robot.type].arms]
     heights = {area.name: area.height for area in scene.areas}
     robots = {robot.id for robot in scene.robots}
@@ -77,7 +78,10 @@ def relevant(scene: Scene, also: frozenset[str] = frozenset()) -> Scene:
         while name in places:
             kept.add(name)
             name = places[name]
-    return replace(scene, assets=tuple(asset for asset in scene.assets if asset.name in kept))
+    assets = tuple(asset for asset in scene.assets if asset.name in kept)
+    legs = any(one.active for one in every) or any(KINDS[asset.kind].pushable for asset in assets)
+    team = tuple(robot for robot in scene.robots if legs or ROBOTS[robot.type].arms or robot.id in kept)
+    return replace(scene, assets=assets, robots=team)
 
 
 def spare(scene: Scene, small: Scene) -> frozenset[str]:
@@ -105,6 +109,22 @@ def early(task: Task) -> frozenset[tuple[str, str]]:
     return frozenset((one.thing, one.place) for one in (*later, *negated) if one.place and not one.along)
 
 
+def soonest_use(scene: Scene) -> int:
+    """Steps of any plan in which a spare container is used: see `SpareUse`, at the start of a scene."""
+    after = _after(scene)
+    robots = {robot.id for robot in scene.robots}
+    in_hand = 0 if any(asset.place in robots for asset in scene.assets) else 2
+    return 0 if after is None else in_hand + 2 + after
+
+
+def _after(scene: Scene) -> int | None:
+    """Steps that follow the use of a spare container; None where nothing is claimed."""
+    every, areas = conditions(scene.task), {area.name for area in scene.areas}
+    if not all(one.holds and not (one.along and one.place not in areas) for one in every):
+        return None
+    return 1 if any(one.along for one in every) else 2
+
+
 @dataclass(frozen=True, slots=True)
 class SpareUse:
     """When spare containers are used, and how many steps that takes at least.
@@ -121,6 +141,11 @@ class SpareUse:
       it (1), and two steps follow: with fewer, nobody can take the thing out again, and it could be put
       down in the area instead, unless somebody moves away with all of it and a condition follows places.
       Then one follows.
+
+    Arms have more to do as well: to grasp the container (reaching it before), and to put the thing on it;
+    or, to park, to put the thing down and to grasp it again. This comes on top of `Bound.work`: a
+    container with k things, lifted by a robot with `arms` arms, saves at most 2 (k / arms - 1) moves, but
+    takes k / arms times putting down and k times grasping.
 
     Where conditions are negated, or follow places to things rather than areas, none of this is claimed.
     """
@@ -141,14 +166,12 @@ class SpareUse:
         world = bound.world
         containers = frozenset(world.code[name] - world.first_asset for name in names)
         movable = [asset for asset, kind in enumerate(world.kinds) if not kind.fixture]
-        every = conditions(world.scene.task)
-        claimed = all(one.holds and not (one.along and one.place not in world.areas) for one in every)
         return cls(
             bound=bound,
             containers=containers,
             loads=tuple(asset for asset in movable if asset not in containers),
             parked=frozenset(world.code[thing] - world.first_asset for thing, _ in early(world.scene.task)),
-            after=(1 if any(one.along for one in every) else 2) if claimed else None,
+            after=_after(world.scene),
         )
 
     def steps(self, state: State) -> int:
@@ -168,6 +191,18 @@ class SpareUse:
             nested = world.first_asset <= state.place[asset] < world.first_robot
             stack = min(stack, 0 if nested else self._held(state, asset) + 1)
         return self.after + min(lift, max(hold, stack) + 1)
+
+    def actions(self, state: State) -> int:
+        """Actions of arms that such a plan needs besides those that every plan needs."""
+        world = self.bound.world
+        if self.after is None or any(state.place[one] >= world.first_asset for one in self.containers):
+            return 0
+        loaded = any(
+            self._lies_on(state, one, container) for one in self.loads for container in self.containers
+        )
+        reached = any(one in queue for one in self.containers for queue in state.reached)
+        lift = (1 if reached else 2) + (not loaded)
+        return min(lift, 2) if self.parked else lift
 
     def _held(self, state: State, asset: int) -> int:
         """Steps until a thing is in a hand."""

@@ -36,6 +36,7 @@ class World(Numbered):
         task = scene.task
         self._goals = [self.test(goal) for goal in task.goals]
         self._orders = [[[self.test(one) for one in stage] for stage in order] for order in task.orders]
+        self._every_order = (1 << len(self._orders)) - 1
 
     def applicable(self, state: State, robot: int, primitive: str, args: Sequence[int | None]) -> bool:
         """Whether every precondition holds."""
@@ -209,6 +210,14 @@ class World(Numbered):
 
     def order_failure(self, before: State, after: State) -> str | None:
         """Why a step breaks an order constraint: a stage came true before those that must come first."""
+        early = self.early_stage(before, after)
+        if early is None:
+            return None
+        order = self.scene.task.orders[early[0]]
+        return f"{tell(order[early[1]])} comes too early: {tell(order[0])} must hold a step before"
+
+    def early_stage(self, before: State, after: State) -> tuple[int, int] | None:
+        """The numbers of the order and of the stage that comes too early."""
         for number, order in enumerate(self._orders):
             if before.done >> number & 1:
                 continue
@@ -216,8 +225,7 @@ class World(Numbered):
             for place, stage in enumerate(order):
                 now = _all(stage, after)
                 if now and not earlier:
-                    stages = self.scene.task.orders[number]
-                    return f"{tell(stages[place])} comes too early: {tell(stages[0])} must hold a step before"
+                    return number, place
                 earlier = earlier and now and _all(stage, before)
         return None
 
@@ -228,6 +236,10 @@ class World(Numbered):
             if not done >> number & 1 and all(_all(stage, state) for stage in order):
                 done |= 1 << number
         return state if done == state.done else state._replace(done=done)
+
+    def reached(self, state: State) -> bool:
+        """Whether orders and goals are all satisfied."""
+        return state.done == self._every_order and _all(self._goals, state)
 
     def missing(self, state: State) -> str | None:
         """What is not reached yet, or None."""
@@ -241,7 +253,7 @@ class World(Numbered):
 
 
 def _all(stage: Sequence[Callable[[State], bool]], state: State) -> bool:
-    return all([holds(state) for holds in stage])
+    return all(holds(state) for holds in stage)
 
 
 def tell(stage: Stage) -> str:

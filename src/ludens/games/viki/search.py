@@ -134,7 +134,7 @@ class Search:
         """A* from the start."""
         world = self.world
         start = world.start()
-        if world.missing(start) is None:
+        if world.reached(start):
             return Result([], 0)
         ticket = count()
         parents: list[tuple[int, tuple[Chosen, ...]]] = [(-1, ())]
@@ -149,7 +149,7 @@ class Search:
             steps = -minus_steps
             if (steps, flags) not in seen[state]:
                 continue
-            if world.missing(state) is None:
+            if world.reached(state):
                 return Result(self._plan(parents, number), expanded)
             expanded += 1
             if expanded > max_states:
@@ -170,9 +170,10 @@ class Search:
 
     def _estimate(self, state: State, flags: int, room: int | None) -> int:
         """Steps that are still needed at least; exact only up to `room`."""
-        if self.use is not None and flags & self.unused:
-            return max(self.use.steps(state), self.bound(state, room))
-        return self.bound(state, room)
+        need = self.bound(state, room)
+        if self.use is None or not flags & self.unused or (room is not None and need > room):
+            return need
+        return max(need, self.use.steps(state), self.bound.work(state, self.use.actions(state)))
 
     def _plan(self, parents: list[tuple[int, tuple[Chosen, ...]]], number: int) -> Plan:
         names = self.world.names
@@ -222,7 +223,7 @@ class Search:
             else:
                 new = world.apply(state, chosen)
                 if ordered:
-                    if world.order_failure(state, new) is not None:
+                    if world.early_stage(state, new) is not None:
                         continue
                     new = world.progress(new)
                 for robot in self.robots if idle else ():
@@ -342,7 +343,7 @@ def works(world: World, plan: Plan) -> bool:
             state = world.step(state, step)
     except Refused:
         return False
-    return world.missing(state) is None
+    return world.reached(state)
 
 
 def _joints(options: Sequence[Sequence[_Option]]) -> list[_Joint]:

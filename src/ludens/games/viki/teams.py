@@ -3,7 +3,8 @@ together.
 
 Tasks that differ only in names have the same plans, so plans are searched in a renamed scene: areas and
 things are numbered as goals, things and robots mention them, robots are sorted by type and area, things
-are replaced by the first kind that behaves in the same way, and heights by one that the same arms reach.
+are replaced by the first kind that behaves in the same way for these robots, and heights by one that the
+same arms reach.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from functools import cache, lru_cache
 from itertools import combinations
 from math import inf
 
-from ludens.games.viki.data import KINDS, ROBOTS
-from ludens.games.viki.planner import Result, search, shortest_plan
+from ludens.games.viki.data import AREAS, KINDS, ROBOTS, Kind
+from ludens.games.viki.planner import search, shortest_plan
 from ludens.games.viki.scene import Area, Asset, Condition, Plan, Robot, Scene, Task
+from ludens.games.viki.search import Result
 
 Types = tuple[str, ...]
 """Robot types, each once."""
@@ -138,6 +140,7 @@ def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
     mentioned = [name for c in conditions for name in (c.thing, c.place) if name is not None]
     things = list(dict.fromkeys([*(name for name in mentioned if name in assets), *assets]))
     robots = [*scene.robots]
+    arms = frozenset(robot.type for robot in robots if ROBOTS[robot.type].arms)
     places = list(
         dict.fromkeys(
             name
@@ -171,11 +174,11 @@ def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
         width=0.0,
         depth=0.0,
         areas=tuple(
-            Area(new[name], 10.0 * number, 0.0, 1.0, 1.0, _height(areas[name].height))
+            Area(new[name], 10.0 * number, 0.0, 1.0, 1.0, _height(areas[name].height, arms))
             for number, name in enumerate(places)
         ),
         assets=tuple(
-            Asset(new[name], _alike(assets[name].kind), new[assets[name].place], assets[name].closed)
+            Asset(new[name], _alike(assets[name].kind, arms), new[assets[name].place], assets[name].closed)
             for name in things
         ),
         robots=tuple(Robot(new[robot.id], robot.type, new[robot.place]) for robot in robots),
@@ -185,18 +188,26 @@ def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
 
 
 @cache
-def _alike(kind: str) -> str:
-    """The first kind that behaves like this one."""
-    neutral = replace(KINDS[kind], group="", activates="", starts=())
-    return next(
-        name for name, one in KINDS.items() if replace(one, group="", activates="", starts=()) == neutral
-    )
+def _alike(kind: str, arms: frozenset[str]) -> str:
+    """The first kind that behaves like this one for these types of robots."""
+    wanted = _behaviour(KINDS[kind], arms)
+    return next(name for name, one in KINDS.items() if _behaviour(one, arms) == wanted)
+
+
+def _behaviour(kind: Kind, arms: frozenset[str]) -> Kind:
+    height = None if kind.height is None else _height(kind.height, arms)
+    return replace(kind, group="", activates="", starts=(), height=height)
 
 
 @cache
-def _height(height: float) -> float:
-    """A height that stands for all that the same arms reach."""
-    arms = [robot for robot in ROBOTS.values() if robot.arms]
-    edges = sorted({edge for robot in arms for edge in (robot.low, robot.high)} | {height})
-    reached = [robot.low <= height <= robot.high for robot in arms]
-    return next(edge for edge in edges if [robot.low <= edge <= robot.high for robot in arms] == reached)
+def _height(height: float, arms: frozenset[str]) -> float:
+    """A height that stands for all that the same of these types of robots reach."""
+    reached = _reached(height, arms)
+    return next(one for one in (*_HEIGHTS, height) if _reached(one, arms) == reached)
+
+
+def _reached(height: float, arms: frozenset[str]) -> set[str]:
+    return {name for name in arms if ROBOTS[name].low <= height <= ROBOTS[name].high}
+
+
+_HEIGHTS = sorted({height for heights in AREAS.values() for height in heights})
