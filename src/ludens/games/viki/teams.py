@@ -9,7 +9,7 @@ same arms reach.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import combinations
@@ -17,11 +17,14 @@ from math import inf
 
 from ludens.games.viki.data import AREAS, KINDS, ROBOTS, Kind
 from ludens.games.viki.planner import search, shortest_plan
+from ludens.games.viki.relevance import relevant
 from ludens.games.viki.scene import Area, Asset, Condition, Plan, Robot, Scene, Task
 from ludens.games.viki.search import Result
 
 Types = tuple[str, ...]
 """Robot types, each once."""
+Solver = Callable[[Scene, int | None], Result]
+"""Gives the shortest plan of at most so many steps."""
 MOST_STATES = 4_000
 """Searches that need more states are given up with `SearchLimit`; the generator draws another scene then."""
 
@@ -37,36 +40,39 @@ class Best:
     """The sets of types of all best teams, each sorted: one if level 1 has a unique answer."""
 
 
-def best_team(scene: Scene, most_steps: int = 11, wanted: Types | None = None) -> Best | None:
+def best_team(
+    scene: Scene, most_steps: int = 11, wanted: Types | None = None, *, solver: Solver | None = None
+) -> Best | None:
     """The best team; None if no plan of at most `most_steps` steps exists.
 
     Args:
         scene: The scene.
         most_steps: Longer plans are not looked for.
         wanted: Give up (None) as soon as it is clear that the best team does not consist of these types.
+        solver: How plans are found, by default with `solve`.
     """
-    robots = scene.robots
+    robots, solver = scene.robots, solver or solve
     those = tuple(robot for robot in robots if wanted is None or robot.type in wanted)
-    found = _alone(scene, most_steps, those)
+    found = _alone(scene, most_steps, those, solver)
     if found is None:
         return None
     steps = min(map(len, found.values()), default=most_steps + 1)
-    faster = solve(replace(scene, robots=those), steps - 1).plan if len(those) > 1 else None
+    faster = _plan(scene, those, steps - 1, solver) if len(those) > 1 else None
     if faster is not None:
         steps, found = len(faster), {}
         for size in range(2, len(robots) + 1):
             others = [team for team in combinations(robots, size) if not _within(team, wanted)]
-            if any(_plan(scene, team, steps) is not None for team in others):
+            if any(_plan(scene, team, steps, solver) is not None for team in others):
                 return None
             teams = [team for team in combinations(robots, size) if _within(team, wanted)]
-            plans = {team: faster if team == those else _plan(scene, team, steps) for team in teams}
+            plans = {team: faster if team == those else _plan(scene, team, steps, solver) for team in teams}
             found = {team: plan for team, plan in plans.items() if plan is not None}
             if found:
                 break
     types = frozenset(tuple(sorted({robot.type for robot in team})) for team in found)
     if not found or (wanted is not None and types != {tuple(sorted(wanted))}):
         return None
-    if len(those) < len(robots) and solve(scene, steps - 1).plan is not None:
+    if len(those) < len(robots) and _plan(scene, robots, steps - 1, solver) is not None:
         return None
     team = next(iter(found))
     return Best(found[team], tuple(robot.id for robot in team), types)
@@ -76,11 +82,13 @@ def _within(team: Sequence[Robot], wanted: Types | None) -> bool:
     return wanted is None or all(robot.type in wanted for robot in team)
 
 
-def _alone(scene: Scene, most_steps: int, those: tuple[Robot, ...]) -> dict[tuple[Robot, ...], Plan] | None:
+def _alone(
+    scene: Scene, most_steps: int, those: tuple[Robot, ...], solver: Solver
+) -> dict[tuple[Robot, ...], Plan] | None:
     """The shortest plans of single robots; None if the only robot of the wanted types is not the best one."""
     steps, plans = most_steps, dict[Robot, Plan]()
     for robot in sorted(scene.robots, key=lambda robot: robot not in those):
-        plan = _plan(scene, (robot,), steps)
+        plan = _plan(scene, (robot,), steps, solver)
         if len(those) == 1 and (plan is None) == (robot in those):
             return None
         if plan is not None:
@@ -89,13 +97,18 @@ def _alone(scene: Scene, most_steps: int, those: tuple[Robot, ...]) -> dict[tupl
     return {(robot,): plans[robot] for robot in best}
 
 
-def _plan(scene: Scene, team: tuple[Robot, ...], limit: int) -> Plan | None:
-    return solve(replace(scene, robots=team), limit).plan
+def _plan(scene: Scene, team: tuple[Robot, ...], limit: int, solver: Solver) -> Plan | None:
+    return solver(replace(scene, robots=team), limit).plan
 
 
 def solve(scene: Scene, limit: int | None = None) -> Result:
     """The shortest plan, from the cache where a scene like it was searched before."""
     return shortest_plan(scene, limit=limit, max_states=MOST_STATES, searcher=_search)
+
+
+def quick(scene: Scene, limit: int | None = None) -> Result:
+    """Like `solve`, but without spare containers, with which a plan might be shorter."""
+    return _search(relevant(scene), frozenset(), limit, MOST_STATES)
 
 
 @dataclass(slots=True)
