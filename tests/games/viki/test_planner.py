@@ -122,3 +122,17 @@ def test_no_plan_is_proven_at_once_where_nobody_can_pick_up_what_has_to_be_near(
     """A knife on the ground, and humanoids that do not reach it: thousands of states without this proof."""
     result = shortest_plan(cutting(knife="ground"), limit=11, max_states=10)
     assert result.plan is None
+
+
+@pytest.mark.parametrize(("robot", "things"), [("unitree_h1", {}), ("panda", {"tomato": "ground"})])
+def test_an_order_that_holds_at_the_start_is_satisfied_by_any_step(
+    robot: str, things: dict[str, str]
+) -> None:
+    """The bread lies where it should, out of reach. One robot can move away, the other inspect the tomato."""
+    there = Condition("bread", place="cutting board")
+    bread = {"cutting board": "ground", "bread": "cutting board"}
+    scene = kitchen(bread | things, [(robot, "ground")], [there], [[(there,), (there,)]])
+    plan = shortest_plan(scene).plan
+    assert plan is not None
+    assert len(plan) == 1
+    assert check(scene, plan).reached

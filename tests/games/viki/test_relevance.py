@@ -166,13 +166,13 @@ def test_the_search_with_everything_finds_nothing_shorter_in_many_scenes() -> No
 def test_brute_force_finds_nothing_shorter_where_containers_are_spare() -> None:
     rng = random.Random(3)
     compared = 0
-    while compared < 150:
+    while compared < 60:
         scene = spare_scene(rng)
         if len(scene.robots) > 2 or not spare(scene, relevant(scene)):
             continue
         plan = shortest_plan(scene, limit=11).plan
         try:
-            expected = shortest_length(scene, 6 if plan is None else len(plan), 4_000)
+            expected = shortest_length(scene, 6 if plan is None else len(plan), 500)
         except OverflowError:
             continue
         assert expected == (None if plan is None else len(plan)), scene.to_json()

@@ -32,8 +32,8 @@ areas that all arms reach; `receptacle` because areas hold everything. Actions n
 before, so they clash no more. A condition that follows places (`along`) or asks for an interaction is true
 in both or in neither. One that names a direct place is true now if it was true before; only for a thing in
 a container left out it may be true now and not before. Goals and first stages of orders may be true more
-often, and in the others nobody parks. Steps in which nothing is left to do change nothing and are skipped.
-∎
+often, and in the others nobody parks. Steps in which nothing is left to do change nothing and are skipped
+(where an order is satisfied at the start, so that the first step counts, the planner leaves nothing out). ∎
 
 Robots without arms are left out where no condition asks for an interaction and there is no box: they could
 only move.
