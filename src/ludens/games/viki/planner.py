@@ -59,8 +59,11 @@ def shortest_plan(
 def _any_step(world: World) -> Step | None:
     """A step with one action after which everything is done."""
     names = [primitive.name for primitive in PRIMITIVES.values() if len(primitive.arguments) == 1]
-    steps = product(world.robots, names, world.names)
-    return next((step for r, p, x in steps if works(world, [step := {r: (p, x)}])), None)
+    for robot, name, target in product(world.robots, names, world.names):
+        step: Step = {robot: (name, target)}
+        if works(world, [step]):
+            return step
+    return None
 
 
 def tidy(scene: Scene, plan: Plan) -> Plan:
