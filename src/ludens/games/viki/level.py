@@ -128,8 +128,7 @@ class Answered(State):
     def facts(self) -> dict[str, Any]:
         task = self.scene.task
         return {
-            "family": task.family,
-            "template": task.template,
+            **task.facts,
             "task": task.name,
             "layout": self.scene.layout,
             "answers": len(self.answers),
