@@ -161,7 +161,7 @@ def test_one_iteration_from_the_base(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "model.side": "64",
         "model.device": "cpu",
     }
-    imitation = {"demonstrations.episodes": "6", "supervised.epochs": "100", "supervised.batch": "6"}
+    imitation = {"demonstrations.episodes": "6", "supervised.epochs": "60", "supervised.batch": "6"}
     base = Recipe.read(RECIPES["nano/activate-base"]).override({**tiny, **imitation, "supervised.lr": "1e-2"})
     train(base, tmp_path / "base", say=lambda line: None)
 
