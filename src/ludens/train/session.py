@@ -5,17 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import fields
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from ludens.agents import agent
+from ludens.concurrent import play_sync
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.files import write_atomically
+from ludens.core.game import Game
 from ludens.core.registry import make
-from ludens.train import ranks
+from ludens.core.replay import replay
+from ludens.train import measures, ranks
 from ludens.train.checkpoint import Checkpoints, save_whole
 from ludens.train.demonstrations import FIRST_SEED
+from ludens.train.league import check_players
 from ludens.train.loop import Trainer
 from ludens.train.monitor import Monitor
 from ludens.train.nano.dataset import Shape, make_dataset, vocabulary_of
@@ -52,13 +58,12 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
 
 def check(recipe: Recipe) -> None:
     """Everything that can be wrong with a recipe is found before anything is loaded."""
-    game, play = make(recipe.play.game), recipe.play
-    seeds = recipe.run.iterations * play.episodes
+    game, play, updates = make(recipe.play.game), recipe.play, recipe.iterations
+    evaluated = recipe.monitor.evaluation_games if recipe.monitor.against else 0
     ranges = {
-        "play": range(play.first_seed, play.first_seed + seeds),
-        "held-out games": range(
-            play.held_out_seed, play.held_out_seed + recipe.run.iterations * play.held_out
-        ),
+        "play": range(play.first_seed, play.first_seed + updates * play.episodes),
+        "held-out games": range(play.held_out_seed, play.held_out_seed + updates * play.held_out),
+        "evaluations": range(measures.FIRST_SEED, measures.FIRST_SEED + evaluated),
         "demonstrations": range(FIRST_SEED, FIRST_SEED + recipe.demonstrations.episodes),
     }
     names = list(ranges)
@@ -67,14 +72,39 @@ def check(recipe: Recipe) -> None:
             a, b = ranges[first], ranges[second]
             if max(a.start, b.start) < min(a.stop, b.stop):
                 raise BadOption(
-                    f"the recipe's seeds of {first} and {second} overlap: change the first seeds."
+                    f"the recipe's seeds of {first} ({a.start} to {a.stop - 1}) and {second} ({b.start} to "
+                    f"{b.stop - 1}) overlap: change play.first_seed or play.held_out_seed."
                 )
     if recipe.run.algorithm == "spo" and "spy" not in {game.start(0).role(seat) for seat in game.seats}:
         raise BadOption(f"the algorithm spo needs a game with a spy; {game.name} has none.")
-    if recipe.advantage.kind == "role" and not all(game.start(0).role(seat) for seat in game.seats):
-        raise BadOption(f'advantage.kind = "role" needs a game with roles; {game.name} has none.')
-    if recipe.model.kind == "hf" and not recipe.model.path:
+    if recipe.run.algorithm == "sft" and not (recipe.demonstrations.episodes or recipe.demonstrations.run):
+        raise BadOption("the algorithm sft needs demonstrations: set demonstrations.episodes or .run.")
+    _check_rewards(game)
+    check_players(game, recipe.opponents, [recipe.monitor.against])
+    path = recipe.model.path
+    if recipe.model.kind == "hf" and not path:
         raise BadOption('the recipe\'s section [model] needs a path for kind = "hf".')
+    # Names of models on the hub have one slash at most.
+    local = recipe.model.kind == "nano" or path.startswith((".", "~", "/")) or path.count("/") > 1
+    if path and local and not Path(path).is_dir():
+        raise BadOption(f"the recipe's model.path {path} is not a folder.")
+    run = recipe.demonstrations.run
+    if run and not Path(run).is_dir():
+        raise BadOption(f"the recipe's demonstrations.run {run} is not a folder.")
+
+
+def _check_rewards(game: Game) -> None:
+    """Every seat earns something: found in one game of bot/random, without pictures."""
+    episode = play_sync(game, {seat: agent("bot/random", game) for seat in game.seats}, measures.FIRST_SEED)
+    if episode.status == "void":
+        raise BadOption(f"{game.name} cannot be played: {episode.error}")
+    *_, last = replay(episode, game)
+    try:
+        rewards = game.rewards(last.state, episode.moves)
+    except KeyError as error:
+        raise BadOption(f"{game.name} has no rewards for {error.args[0]} and cannot be trained on.") from None
+    if len(rewards) != len(episode.moves) or not all(map(isfinite, rewards)):
+        raise BadOption(f"{game.name} does not reward every move with a finite number.")
 
 
 def _bind(recipe: Recipe, folder: Path) -> None:
