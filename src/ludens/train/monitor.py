@@ -46,11 +46,11 @@ class Monitor:
         total, stage = self.trainer.recipe.iterations, self.trainer.algorithm.stage
         parts = [f"{iteration}/{total}", *([stage] if stage else [])]
         parts += [f"{name} {measured[name]:.3f}" for name in SHOWN if name in measured]
+        if measured.get("no_signal") == 1:
+            parts.append("(nothing to learn: all rewards were as expected)")
         if iteration > self._from:
             left = (perf_counter() - self._began) / (iteration - self._from) * (total - iteration)
             parts.append(f"{measured['s']:.1f} s, {timedelta(seconds=round(left))} left")
-        if measured.get("no_signal") == 1:
-            parts.append("(nothing to learn: all rewards were as expected)")
         return "  ".join(parts)
 
     def _store_games(self, iteration: int) -> None:
