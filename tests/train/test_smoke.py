@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano import dataset  # noqa: E402
-from ludens.train.nano.policy import NanoPolicy  # noqa: E402
+from ludens.train.sample import Sample  # noqa: E402
 from ludens.train.session import train  # noqa: E402
 from tests.support.tiny_training import recipe  # noqa: E402
 
@@ -43,15 +43,12 @@ def run(chosen: Recipe, folder: Path) -> tuple[Trainer, list[str]]:
 
 
 def moved(trainer: Trainer) -> float:
-    """How far the weights are from where play started."""
-    start = trainer.start
-    before = start.network.parameters() if isinstance(start, NanoPolicy) else start.model.parameters()  # type: ignore[attr-defined]
-    now = (
-        trainer.policy.network.parameters()
-        if isinstance(trainer.policy, NanoPolicy)
-        else trainer.policy.model.parameters()  # type: ignore[attr-defined]
-    )
-    return max(float((a - b).abs().max()) for a, b in zip(before, now, strict=True) if a.shape == b.shape)
+    """How far the log-probabilities of a reply are from where play started."""
+    with torch.no_grad():
+        before, now = (
+            p.logprobs([Sample([5, 6, 7], [8, 9], [])])[0] for p in (trainer.start, trainer.policy)
+        )
+    return float((before - now).abs().max())
 
 
 def plays(spec: str, game: str) -> None:
@@ -98,17 +95,8 @@ def test_iterative_spo(tmp_path: Path) -> None:
 
 
 def test_imitation_with_a_model_of_ours(tmp_path: Path) -> None:
-    small = recipe(
-        run={"algorithm": "sft"},
-        demonstrations={
-            "bot": "bot/random",
-            "episodes": 8,
-            "epochs": 10,
-            "batch": 16,
-            "lr": 1e-2,
-            "workers": 1,
-        },
-    )
+    wanted = {"bot": "bot/random", "episodes": 8, "epochs": 10, "batch": 16, "lr": 1e-2, "workers": 1}
+    small = recipe(run={"algorithm": "sft"}, demonstrations=wanted)
     _, said = run(small, tmp_path)
     losses = [float(line.rpartition(" ")[2]) for line in said if "supervised step" in line]
     assert losses[-1] < 0.5 * losses[0]
