@@ -75,14 +75,14 @@ def recorded(policy: Policy, samples: list[Sample]) -> list[Sample]:
 def drawn(policy: Policy) -> list[Sample]:
     """Samples of unlike lengths with unlike pictures, some of them retries."""
     samples: list[Sample] = []
-    for name, horizon in (("tic_tac_toe", 3), ("coin_dilemma", 2)):
+    for name, horizon in (("tic_tac_toe", 3), ("coin_dilemma", 1)):
         config = PlayConfig(retries=1, horizon=horizon, listed=False)
         render = RenderOptions(size=256, templates=TemplateOverrides.of({name: {"rules": "Play."}}))
         rollouts = Rollouts(ludens.make(name), policy.agent(), render=render, config=config)
 
         async def play(rollouts: Rollouts = rollouts) -> Any:
             try:
-                return await rollouts.play([Job(0), Job(1)])
+                return await rollouts.play([Job(0)])
             finally:
                 await policy.agent().close()
 
