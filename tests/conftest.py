@@ -11,7 +11,7 @@ import os
 import pytest
 from hypothesis import settings
 
-settings.register_profile("ludens", deadline=None)
+settings.register_profile("ludens", deadline=None, derandomize=True)
 settings.load_profile("ludens")
 
 SLOW = "slow: runs with --slow"

@@ -18,6 +18,7 @@ DATA: dict[str, Any] = {
     "run": {"iterations": 4},
     "model": NANO,
     "play": {"game": "tic_tac_toe", "episodes": 2, "samples": 2, "held_out": 1},
+    "supervised": {"workers": 1},
     "optimizer": {"lr": 1e-2, "micro": 64},
     "monitor": {"checkpoint": 2, "blind": 2},
 }

@@ -28,18 +28,18 @@ def build(folder: Path, seed: int = 0, family: str = "llava") -> Path:
     import torch
     from transformers import GenerationConfig
 
-    tokenizer = _tokenizer()
+    words = tokenizer()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model, processor = {"llava": _llava, "qwen": _qwen}[family](tokenizer)
-    pad, end = _numbers(tokenizer, PAD, END)
+        model, processor = {"llava": _llava, "qwen": _qwen}[family](words)
+    pad, end = _numbers(words, PAD, END)
     model.generation_config = GenerationConfig(eos_token_id=end, pad_token_id=pad)
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
 
 
-def _tokenizer() -> Any:
+def tokenizer() -> Any:
     """A letter a token."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano import dataset  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.session import train  # noqa: E402
-from ludens.train.update import Diverged  # noqa: E402
+from ludens.train.update import Diverged, OptimizerOptions  # noqa: E402
 from tests.support.tiny_training import policy, recipe  # noqa: E402
 
 
@@ -32,7 +33,9 @@ def _few_games(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def tiny() -> Any:
-    return recipe(play={"held_out": 0, "samples": 1}, monitor={"blind": 0})
+    return recipe(
+        play={"held_out": 0, "samples": 1}, advantage={"kind": "role"}, monitor={"blind": 0, "checkpoint": 2}
+    )
 
 
 def limited(size: int) -> None:
@@ -57,6 +60,7 @@ def test_an_interrupted_run_goes_on_from_its_last_checkpoint(tmp_path: Path, tin
     assert [line[:3] for line in said[1:]] == ["3/4", "4/4"]
     whole = train(tiny, tmp_path / "whole", said.append)
     assert all(torch.equal(a, b) for a, b in zip(weights(again), weights(whole), strict=True))
+    assert all(measured["grad"] > 0 for measured in whole.history)
     lines = (tmp_path / "parts" / "measurements.jsonl").read_text().splitlines()
     assert len(lines) == 4
 
@@ -107,17 +111,34 @@ def test_a_full_disk_for_the_optimiser_leaves_the_old_checkpoint_whole(
     assert [path.name for path in tmp_path.iterdir()] == [first.name]
 
 
+def after_two(change: Callable[[], None]) -> Callable[[str], None]:
+    """Changes something after the second iteration, which ends with a checkpoint."""
+    return lambda line: change() if line.startswith("2/4") else None
+
+
 def test_divergence_keeps_the_last_good_checkpoint(
     tmp_path: Path, tiny: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def say(line: str) -> None:
-        if line.startswith("2/4"):
-            monkeypatch.setattr(TicTacToe, "rewards", lambda self, state, moves: [float("nan")] * len(moves))
+    def huge() -> None:
+        monkeypatch.setattr(OptimizerOptions, "rate", lambda self, step, steps: 1e30)
 
-    with pytest.raises(Diverged, match="the loss is not finite; start again with a lower"):
-        train(tiny, tmp_path, say)
+    with pytest.raises(Diverged, match="is not finite; start again with a lower"):
+        train(tiny, tmp_path, after_two(huge))
     assert [path.name for path in Checkpoints(tmp_path).all()] == ["step-000002"]
     assert len((tmp_path / "measurements.jsonl").read_text().splitlines()) == 2
+
+
+def test_rewards_that_are_not_finite_are_one_sentence(
+    tmp_path: Path, tiny: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        monkeypatch.setattr(TicTacToe, "rewards", lambda self, state, moves: [float("nan")] * len(moves))
+
+    with pytest.raises(BadOption, match="does not reward every move with a finite number"):
+        train(tiny, tmp_path, after_two(broken))
+    with pytest.raises(BadOption, match="does not reward every move with a finite number"):
+        train(tiny, tmp_path / "other")
+    assert not (tmp_path / "other").exists()
 
 
 def test_a_seat_without_rewards_is_one_sentence(
@@ -143,9 +164,9 @@ def test_a_folder_belongs_to_one_recipe(tmp_path: Path) -> None:
     first = recipe(run={"iterations": 0})
     train(first, tmp_path, lambda line: None)
     train(first, tmp_path, lambda line: None)
-    with pytest.raises(BadOption, match=r"loss\.kl differs.*choose another folder"):
+    with pytest.raises(BadOption, match=r"other loss\.kl\): choose another folder"):
         train(recipe(run={"iterations": 0}, loss={"kl": 0.5}), tmp_path, lambda line: None)
-    with pytest.raises(BadOption, match="opponents differs"):
+    with pytest.raises(BadOption, match="other opponents"):
         train(recipe(run={"iterations": 0}, opponents=[{"players": {"x": "frozen"}}]), tmp_path)
     (tmp_path / "recipe.json").write_text("{")
     with pytest.raises(BadFile, match="cannot be read"):
@@ -157,6 +178,20 @@ def test_a_checkpoint_without_its_weights_is_one_sentence(tmp_path: Path, tiny: 
     (tmp_path / "step-000004" / "training.json").write_text("{")
     with pytest.raises(BadFile, match="step-000004 cannot be read"):
         train(tiny, tmp_path, lambda line: None)
+
+
+def test_a_model_without_pictures_is_one_sentence(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers", reason="the extra 'train' is not installed")
+    from ludens.train.recipe import ModelOptions
+    from ludens.train.transformers_policy import TransformersPolicy
+    from tests.support.tiny_vlm import SHAPE, tokenizer
+
+    words = tokenizer()
+    config = transformers.LlamaConfig(vocab_size=len(words), **SHAPE)
+    transformers.LlamaForCausalLM(config).save_pretrained(tmp_path)
+    words.save_pretrained(tmp_path)
+    with pytest.raises(BadOption, match="does not take pictures"):
+        TransformersPolicy.read(str(tmp_path), ModelOptions(kind="hf", device="cpu"))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from threading import Lock
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
@@ -42,6 +43,10 @@ class LocalSettings(Settings):
     pixel_cache: int = option(512, low=0, help="MiB of processed pictures kept in memory")
 
     IDENTITY: ClassVar[tuple[str, ...]] = (*Settings.IDENTITY, "dtype")
+
+
+_LOADING = Lock()
+"""Two models cannot be loaded at the same time: transformers imports its parts when they are first used."""
 
 
 class _Item(NamedTuple):
@@ -168,7 +173,8 @@ class LocalModel(Model):
         """Answer a batch with equal sampling parameters; runs in the batcher's thread."""
         import torch
 
-        model, processor = self._load()
+        with _LOADING:
+            model, processor = self._load()
         started = perf_counter()
         inputs = processor.apply_chat_template(
             [conversation(item.request) for item in items],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -105,19 +105,44 @@ class ReferenceOptions:
 
 
 @dataclass(frozen=True)
-class DemonstrationOptions:
-    """Supervised samples, before or instead of play."""
+class Demonstration:
+    """One source of replies to imitate: a bot that plays a game, a run folder, or a dataset."""
 
+    game: str = option("", help="spec of the game; empty for that of [play]")
     bot: str = option("bot/best", help="player that is imitated, in all seats")
-    episodes: int = option(0, low=0, help="games it plays; 0 for no supervised training")
+    player: str = option("", help="plays instead, while the bot says what it would do; empty for the bot")
+    episodes: int = option(0, low=0, help="games in each round")
     run: str = option("", help="run folder whose episodes are imitated instead")
-    epochs: int = option(1, low=1, help="passes over the samples")
-    batch: int = option(256, low=1, help="samples per update")
-    lr: float = option(1e-3, low=0, help="highest learning rate")
-    workers: int = option(0, low=0, help="processes that make samples; 0 for all cores")
+    data: str = option("", help="hf: folder of Parquet files with prompts, images and replies instead")
+    column: str = option("completion", help="column of the replies in a dataset, for example answer")
+    roles: str = option("", help="roles or seats that are imitated, separated by spaces; empty for all")
+    theme: str = option("", help="themes of pictures, in turn; empty for that of [play]")
+    size: str = option("", help="sizes of pictures, in turn; empty for that of [play]")
 
     def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [demonstrations]")
+        check_options(self, "the recipe's [[demonstrations]]")
+        if sum(map(bool, (self.episodes, self.run, self.data))) != 1:
+            raise BadOption("the recipe's [[demonstrations]] need either episodes above 0, or run, or data.")
+        for word in self.size.split():
+            if not word.isdigit() or not 256 <= int(word) <= 1024:
+                raise BadOption(f"size of the recipe's [[demonstrations]] must be 256 to 1024, not {word!r}.")
+
+
+@dataclass(frozen=True)
+class SupervisedOptions:
+    """Training on demonstrations, before or instead of play."""
+
+    rounds: int = option(1, low=1, help="rounds of new games; the next is played while this one is learnt")
+    epochs: int = option(1, low=1, help="passes over the replies of a round")
+    batch: int = option(256, low=1, help="samples per update")
+    lr: float = option(1e-3, low=0, help="highest learning rate")
+    weight_decay: float = option(0.05, low=0, help="of AdamW")
+    jitter: float = option(0.0, low=0, high=1, help="nano: how much colours are changed at random")
+    workers: int = option(0, low=0, help="processes that make samples; 0 for all cores")
+    checkpoint: int = option(5, low=1, help="rounds between checkpoints")
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [supervised]")
 
 
 @dataclass(frozen=True)
@@ -147,6 +172,9 @@ class Opponents:
     weight: float = 1.0
 
 
+_ARRAYS = ("demonstrations", "opponents")
+
+
 @dataclass(frozen=True)
 class Recipe:
     """A training run."""
@@ -159,8 +187,9 @@ class Recipe:
     optimizer: OptimizerOptions = field(default_factory=OptimizerOptions)
     reference: ReferenceOptions = field(default_factory=ReferenceOptions)
     switch: SwitchOptions = field(default_factory=SwitchOptions)
-    demonstrations: DemonstrationOptions = field(default_factory=DemonstrationOptions)
+    supervised: SupervisedOptions = field(default_factory=SupervisedOptions)
     monitor: MonitorOptions = field(default_factory=MonitorOptions)
+    demonstrations: tuple[Demonstration, ...] = ()
     opponents: tuple[Opponents, ...] = ()
 
     @property
@@ -178,6 +207,8 @@ class Recipe:
                 raise UnknownName("section of the recipe", name, sections)
             if name == "opponents":
                 made[name] = _opponents(value)
+            elif name == "demonstrations":
+                made[name] = _demonstrations(value)
             elif isinstance(value, Mapping):
                 kind: Any = sections[name].default_factory
                 made[name] = configure(kind, value, f"the recipe's section [{name}]")
@@ -198,20 +229,42 @@ class Recipe:
     def as_dict(self) -> dict[str, Any]:
         """All values, as `of` takes them."""
         data: dict[str, Any] = {
-            f.name: option_values(getattr(self, f.name)) for f in fields(Recipe) if f.name != "opponents"
+            f.name: option_values(getattr(self, f.name)) for f in fields(Recipe) if f.name not in _ARRAYS
         }
+        data["demonstrations"] = [option_values(source) for source in self.demonstrations]
         data["opponents"] = [{"players": dict(o.players), "weight": o.weight} for o in self.opponents]
         return data
 
     def override(self, settings: Mapping[str, str]) -> Recipe:
-        """This recipe with some values replaced: {"loss.kl": "0.1"}."""
+        """This recipe with some values replaced: {"loss.kl": "0.1"}; of demonstrations, in every one."""
         data = self.as_dict()
         for name, value in settings.items():
             section, _, key = name.partition(".")
             if section not in data or section == "opponents" or not key:
                 raise BadOption(f"{name!r} is not SECTION.KEY of a recipe.")
-            data[section][key] = value
+            for table in data[section] if section == "demonstrations" else [data[section]]:
+                table[key] = value
         return Recipe.of(data)
+
+    @property
+    def sources(self) -> tuple[Demonstration, ...]:
+        """The demonstrations, with what they take from [play] filled in."""
+        play = self.play
+        return tuple(
+            replace(
+                source,
+                game=source.game or play.game,
+                theme=source.theme or play.theme,
+                size=source.size or str(play.size),
+            )
+            for source in self.demonstrations
+        )
+
+
+def _demonstrations(value: Any) -> tuple[Demonstration, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise BadOption("the recipe's [[demonstrations]] must be an array of tables.")
+    return tuple(configure(Demonstration, item, "the recipe's [[demonstrations]]") for item in value)
 
 
 def _opponents(value: Any) -> tuple[Opponents, ...]:

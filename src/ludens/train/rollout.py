@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 
 from ludens.concurrent import run_many
 from ludens.core.agent import Agent, Ask, Reply
@@ -190,6 +191,8 @@ class Rollouts:
         else:
             *_, last = replay(episode, self.game)
             rewards, measures = self.game.rewards(last.state, moves), self.game.measures(last.state)
+        if not all(map(isfinite, rewards)):
+            raise BadOption(f"{self.game.name} does not reward every move with a finite number.")
         if self.discount is not None:
             rewards = return_to_go(rewards, [move.seat for move in moves], self.discount)
         return {(m.step, m.seat): r for m, r in zip(moves, rewards, strict=True)}, measures

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
+from datetime import timedelta
 from math import isfinite
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import orjson
@@ -24,12 +26,12 @@ from ludens.train.demonstrations import FIRST_SEED
 from ludens.train.league import check_players
 from ludens.train.loop import Trainer
 from ludens.train.monitor import Monitor
-from ludens.train.nano.dataset import Shape, make_dataset, vocabulary_of
+from ludens.train.nano.dataset import Shape, rounds, vocabulary_of
 from ludens.train.nano.network import Size
 from ludens.train.nano.policy import NanoPolicy
-from ludens.train.nano.supervised import imitate
+from ludens.train.nano.supervised import Imitation
 from ludens.train.policy import Policy
-from ludens.train.recipe import ModelOptions, Recipe
+from ludens.train.recipe import Demonstration, ModelOptions, Recipe
 
 RECIPE, SUPERVISED = "recipe.json", "supervised"
 
@@ -60,11 +62,12 @@ def check(recipe: Recipe) -> None:
     """Everything that can be wrong with a recipe is found before anything is loaded."""
     game, play, updates = make(recipe.play.game), recipe.play, recipe.iterations
     evaluated = recipe.monitor.evaluation_games if recipe.monitor.against else 0
+    most = max((source.episodes for source in recipe.demonstrations), default=0)
     ranges = {
         "play": range(play.first_seed, play.first_seed + updates * play.episodes),
         "held-out games": range(play.held_out_seed, play.held_out_seed + updates * play.held_out),
         "evaluations": range(measures.FIRST_SEED, measures.FIRST_SEED + evaluated),
-        "demonstrations": range(FIRST_SEED, FIRST_SEED + recipe.demonstrations.episodes),
+        "demonstrations": range(FIRST_SEED, FIRST_SEED + recipe.supervised.rounds * most),
     }
     names = list(ranges)
     for number, first in enumerate(names):
@@ -77,8 +80,10 @@ def check(recipe: Recipe) -> None:
                 )
     if recipe.run.algorithm == "spo" and "spy" not in {game.start(0).role(seat) for seat in game.seats}:
         raise BadOption(f"the algorithm spo needs a game with a spy; {game.name} has none.")
-    if recipe.run.algorithm == "sft" and not (recipe.demonstrations.episodes or recipe.demonstrations.run):
-        raise BadOption("the algorithm sft needs demonstrations: set demonstrations.episodes or .run.")
+    if recipe.run.algorithm == "sft" and not recipe.demonstrations:
+        raise BadOption("the algorithm sft needs demonstrations: add [[demonstrations]] to the recipe.")
+    if recipe.model.kind == "nano" and any(source.data for source in recipe.demonstrations):
+        raise BadOption('data of [[demonstrations]] needs kind = "hf": nano is not prompted in words.')
     _check_rewards(game)
     check_players(game, recipe.opponents, [recipe.monitor.against])
     path = recipe.model.path
@@ -88,9 +93,10 @@ def check(recipe: Recipe) -> None:
     local = recipe.model.kind == "nano" or path.startswith((".", "~", "/")) or path.count("/") > 1
     if path and local and not Path(path).is_dir():
         raise BadOption(f"the recipe's model.path {path} is not a folder.")
-    run = recipe.demonstrations.run
-    if run and not Path(run).is_dir():
-        raise BadOption(f"the recipe's demonstrations.run {run} is not a folder.")
+    for source in recipe.demonstrations:
+        for name in filter(None, (source.run, source.data)):
+            if not Path(name).is_dir():
+                raise BadOption(f"the recipe's [[demonstrations]]: {name} is not a folder.")
 
 
 def _check_rewards(game: Game) -> None:
@@ -116,22 +122,26 @@ def _bind(recipe: Recipe, folder: Path) -> None:
         except (OSError, orjson.JSONDecodeError) as error:
             raise BadFile(f"{file} cannot be read: {error}.") from None
         if stored != wanted:
-            changed = [
-                f"{section}.{key}"
-                for section in wanted
-                if isinstance(wanted[section], dict)
-                for key in wanted[section]
-                if stored.get(section, {}).get(key) != wanted[section][key]
-            ]
-            what = changed[0] if changed else "opponents"
-            raise BadOption(
-                f"{folder} holds a run of another recipe ({what} differs): choose another folder."
-            )
+            what = _difference(stored, wanted)
+            raise BadOption(f"{folder} holds a run of another recipe (other {what}): choose another folder.")
         return
     if ranks.world()[0] == 0:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(file, orjson.dumps(wanted, option=orjson.OPT_INDENT_2))
     ranks.wait()
+
+
+def _difference(stored: Any, wanted: dict[str, Any]) -> str:
+    """The first section or key in which a stored recipe differs."""
+    for section, values in wanted.items():
+        other = stored.get(section) if isinstance(stored, dict) else None
+        if isinstance(values, dict) and isinstance(other, dict):
+            for key in values:
+                if other.get(key) != values[key]:
+                    return f"{section}.{key}"
+        elif other != values:
+            return section
+    return "sections"
 
 
 def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
@@ -143,27 +153,41 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         return supervised_transformers(recipe, done, say)
     if done.is_dir():
         return _read_nano(recipe.model, done, recipe.run.seed)
-    options, play, model = recipe.demonstrations, recipe.play, recipe.model
+    model, options, sources = recipe.model, recipe.supervised, recipe.sources
     if model.path:
         policy = _read_nano(model, Path(model.path), recipe.run.seed)
     else:
         size = Size(**{f.name: getattr(model, f.name) for f in fields(Size)})
-        vocabulary = vocabulary_of(play, options)
+        spoken = (Demonstration(bot="bot/random", episodes=64),)
+        vocabulary = vocabulary_of(sources or replace(recipe, demonstrations=spoken).sources, options.workers)
         policy = NanoPolicy(size, vocabulary, seed=recipe.run.seed, **_sampling(model))
-    if options.episodes or options.run:
-        say(f"playing {options.episodes:,} games of {options.bot} ..." if not options.run else options.run)
-        shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
-        dataset = make_dataset(play, options, policy.vocabulary, shape)
-        say(f"imitating {len(dataset):,} replies, {policy.count():,} parameters")
-
-        def report(step: int, steps: int, loss: float) -> None:
-            say(f"  supervised step {step} of {steps}: loss {loss:.4f}")
-
-        imitate(policy, dataset, options, recipe.optimizer, recipe.run.seed, report)
+    if sources:
+        say(f"{policy.count():,} parameters, {len(policy.vocabulary):,} pieces")
+        _imitate(recipe, policy, folder, say)
     if ranks.world()[0] == 0:
         save_whole(policy, done)
     ranks.wait()
     return policy
+
+
+def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None:
+    """Train on the demonstrations; a run that was stopped goes on after its last stored round."""
+    options, began = recipe.supervised, perf_counter()
+
+    def report(number: int, share: float, loss: float) -> None:
+        spent = perf_counter() - began
+        done = number + share - imitation_began
+        left = timedelta(seconds=round(spent / done * (options.rounds - number - share)))
+        say(f"supervised round {number + 1}/{options.rounds}  {share:4.0%}  loss {loss:.4f}  {left} left")
+
+    where = folder / f".{SUPERVISED}"
+    imitation = Imitation(policy, options, recipe.optimizer, recipe.run.seed, where, report)
+    imitation_began = imitation.done
+    shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
+    datasets = rounds(recipe.sources, policy.vocabulary, shape, imitation.left, options.workers)
+    imitation.run(datasets)
+    spent = perf_counter() - began
+    say(f"supervised: {len(imitation.losses):,} steps, {imitation.waited / spent:.1%} of the time waiting")
 
 
 def _read_nano(model: ModelOptions, folder: Path, seed: int) -> NanoPolicy:

@@ -11,12 +11,13 @@ from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
 from ludens.core.options import option
 from ludens.games.spy.checker import check
+from ludens.games.spy.flat import UNIT
 from ludens.games.spy.formats import ABSTAIN
 from ludens.games.spy.information import informativeness
 from ludens.games.spy.pairs import described, kind_of
 from ludens.games.spy.phrases import THERE_IS, named, placed, related
 from ludens.games.spy.rules import CLUE, SPY, Spy, SpyState
-from ludens.games.spy.scene import ATTRIBUTES, FLOOR, Object, Scene
+from ludens.games.spy.scene import ATTRIBUTES, Object, Scene
 
 
 @dataclass
@@ -44,7 +45,7 @@ class Blunt(Agent):
         action = self.clue(state, mine, ask.seat) if state.stage == CLUE else self.vote(state, mine, ask.seat)
         if not self.reason:
             return Reply(action, action)
-        thoughts = seen(mine) if state.stage == CLUE else checked(state, mine)
+        thoughts = seen(mine) if state.stage == CLUE else f"{seen(mine)}\n{checked(state, mine)}"
         return Reply(f"{thoughts} {ask.format.write(action)}", action)
 
     def clue(self, state: SpyState, mine: Scene, seat: str) -> str:
@@ -113,14 +114,14 @@ class Clever(Blunt):
 
 
 def seen(mine: Scene) -> str:
-    """The objects of a picture from left to right with their places (right and behind, 0 to 9), as reasoning
-    before a clue."""
+    """The objects of a picture from left to right, as reasoning: `37: large red metal cube` is in the fourth
+    column and the eighth row of tenths of the picture."""
 
-    def tenth(value: float) -> int:
-        return min(9, int((value + FLOOR) * 5 / FLOOR))
+    def tenth(units: float) -> int:
+        return int(10 * (0.5 + units * UNIT / 512))
 
     things = sorted(mine.objects, key=lambda thing: thing.x)
-    return ", ".join(f"{tenth(thing.x)} {tenth(thing.y)} {thing.name}" for thing in things)
+    return ", ".join(f"{tenth(thing.x)}{tenth(-thing.y)}: {thing.name}" for thing in things)
 
 
 def checked(state: SpyState, mine: Scene) -> str:

@@ -1,7 +1,10 @@
 """The network: a convolutional stem and a transformer see; a decoder with cross-attention speaks.
 
 QK-norm, squared ReLU, no biases. Places in the picture are Fourier features, added to the keys of the
-cross-attention too; a cursor (line and column of the text so far) lets the decoder walk over a board.
+cross-attention too. The decoder knows its cursor (`cursor.py`): line and column of the text so far, and the
+place in the picture that is being read, and begins with queries that match the keys of that place. Nothing is
+initialised to zero: with a zero head, words that are equally likely stay alike, no gradient reaches the
+picture, and the model learns to speak long before it learns to look.
 """
 
 from __future__ import annotations
@@ -14,13 +17,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ludens.core.options import check_options, option
+from ludens.train.nano.cursor import LINES, NOWHERE, Cursor, Marks
 
 WAVES = 16
 STRIDE = 16
 """Pixels per side of a patch."""
-LINES = 32
-SCALE = 0.18
-"""Of attention: queries and keys have unit RMS."""
+SHARPNESS = 11.5
+"""The largest logit of attention: queries and keys have unit RMS."""
+PULL = 2.0
+"""How much stronger places are than contents in the first keys and queries."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,14 @@ def fourier(x: Tensor, y: Tensor) -> Tensor:
     return torch.cat([a.sin(), a.cos(), b.sin(), b.cos()], -1)
 
 
+def opponent(pictures: Tensor) -> Tensor:
+    """Lightness and two differences of colours, relative to the mean of the picture: colours count as much as
+    lightness, and an empty background is near 0."""
+    red, green, blue = (pictures - pictures.mean((2, 3), keepdim=True)).unbind(1)
+    light = (red + green + blue) / 1.5
+    return torch.stack([light, 2 * (red - green), 2 * blue - red - green], 1)
+
+
 def rms(x: Tensor) -> Tensor:
     return F.rms_norm(x, (x.shape[-1],), eps=1e-5)
 
@@ -66,7 +79,8 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, seen: tuple[Tensor, Tensor], mask: Tensor | None = None) -> Tensor:
         query = rms(self._split(self.query(x)))
-        mixed = F.scaled_dot_product_attention(query, *seen, attn_mask=mask, scale=SCALE)
+        scale = SHARPNESS / query.shape[-1]
+        mixed = F.scaled_dot_product_attention(query, *seen, attn_mask=mask, scale=scale)
         out: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
         return out
 
@@ -107,7 +121,7 @@ class Encoder(nn.Module):
         self.blocks = nn.ModuleList(Block(width, size.heads, cross=False) for _ in range(size.encoder))
 
     def forward(self, pictures: Tensor) -> Tensor:
-        x = pictures
+        x = opponent(pictures)
         for number, layer in enumerate(self.stem):
             x = layer(F.relu(x) if number else x)
         x = rms(x.flatten(2).transpose(1, 2)) + self.position(self.places)
@@ -128,12 +142,17 @@ class Decoder(nn.Module):
         self.embedding = nn.Embedding(vocabulary, width)
         self.position = nn.Embedding(size.longest, width)
         self.line, self.column = nn.Embedding(LINES, width), nn.Embedding(LINES, width)
+        self.place = nn.Linear(4 * WAVES, width, bias=False)
         self.blocks = nn.ModuleList(Block(width, size.heads, cross=True) for _ in range(size.decoder))
         self.head = nn.Linear(width, vocabulary, bias=False)
 
-    def embed(self, ids: Tensor, position: Tensor, line: Tensor, column: Tensor) -> Tensor:
-        x: Tensor = self.embedding(ids) + self.position(position) + self.line(line) + self.column(column)
-        return x
+    def embed(self, ids: Tensor, position: Tensor, cursor: Cursor) -> Tensor:
+        x = self.embedding(ids) + self.position(position)
+        x = x + self.line(cursor.line) + self.column(cursor.column)
+        place = cursor.place
+        somewhere = (place[..., 0] != NOWHERE)[..., None]
+        features: Tensor = self.place(fourier(place[..., 0], place[..., 1]) * somewhere)
+        return x + features
 
     def look(self, seen: Tensor) -> list[tuple[Tensor, Tensor]]:
         """Keys and values of the picture for every layer."""
@@ -190,13 +209,16 @@ class Network(nn.Module):
                 embedded = name.startswith("decoder") and owner in embeddings
                 nn.init.normal_(parameter, std=0.3 if embedded else parameter.shape[1] ** -0.5)
             if owner in ("out", "down"):
-                nn.init.zeros_(parameter)
-        nn.init.zeros_(self.decoder.head.weight)
+                parameter.data.mul_(0.5)
+        with torch.no_grad():
+            self.decoder.place.weight.copy_(self.encoder.key.weight.mul_(PULL))
+            for block in self.decoder.blocks:
+                block.look.query.weight.copy_(block.look.key_value.weight[: size.width])
 
     def logits(self, pictures: Tensor, tokens: Tokens, last: int) -> Tensor:
         """Logits for the tokens that follow each of the last `last` positions."""
         looks = self.decoder.look(self.encoder(pictures))
-        x = self.decoder.embed(tokens.ids, tokens.position, tokens.line, tokens.column)
+        x = self.decoder.embed(tokens.ids, tokens.position, tokens.cursor)
         hidden = self.decoder(x, looks, tokens.mask())
         out: Tensor = self.decoder.head(hidden[:, -last:])
         return out
@@ -209,22 +231,16 @@ class Tokens:
     ids: Tensor
     padding: Tensor
     """Number of padding tokens of each row."""
-    line: Tensor
-    column: Tensor
+    cursor: Cursor
 
     @staticmethod
-    def of(ids: Tensor, padding: Tensor, new_line: Tensor) -> Tokens:
+    def of(ids: Tensor, padding: Tensor, marks: Marks) -> Tokens:
         """Args:
         ids: (rows, tokens).
         padding: (rows,).
-        new_line: Of each id, whether it begins a line of a matrix.
+        marks: Of the vocabulary.
         """
-        starts = new_line[ids]
-        line = starts.cumsum(1).clamp(max=LINES - 1)
-        at = torch.arange(ids.shape[1], device=ids.device)[None].expand_as(ids)
-        last = torch.where(starts, at, torch.full_like(at, -1)).cummax(1).values
-        column = torch.where(last >= 0, at - last, torch.zeros_like(at)).clamp(max=LINES - 1)
-        return Tokens(ids, padding, line, column)
+        return Tokens(ids, padding, Cursor.of(ids, marks))
 
     @property
     def position(self) -> Tensor:
@@ -245,37 +261,28 @@ class Tokens:
 class Speaker:
     """Says one token after the other, with keys and values of earlier ones in a cache of fixed size."""
 
-    def __init__(self, network: Network, pictures: Tensor, tokens: Tokens, longest: int) -> None:
+    def __init__(
+        self, network: Network, pictures: Tensor, tokens: Tokens, marks: Marks, longest: int
+    ) -> None:
         decoder = network.decoder
         self._decoder, self._looks = decoder, decoder.look(network.encoder(pictures))
         self._length = tokens.ids.shape[1]
         past: list[tuple[Tensor, Tensor]] = []
-        x = decoder.embed(tokens.ids, tokens.position, tokens.line, tokens.column)
+        x = decoder.embed(tokens.ids, tokens.position, tokens.cursor)
         hidden = decoder(x, self._looks, tokens.mask(), past)
         self._past = [(_longer(key, longest), _longer(value, longest)) for key, value in past]
         at = torch.arange(self._length + longest, device=tokens.ids.device)
         self._seen = (at >= tokens.padding[:, None]) & (at < self._length)
         self._position = self._length - tokens.padding
-        self._line, self._column = tokens.line[:, -1], tokens.column[:, -1]
-        self._in_matrix = tokens.line[:, -1] > 0
+        self._cursor, self._marks = tokens.cursor, marks
         self.logits: Tensor = decoder.head(hidden[:, -1])
         """For the next token of each row."""
 
-    def say(self, token: Tensor, new_line: Tensor) -> None:
-        """Append a token to every row.
-
-        Args:
-            token: (rows,).
-            new_line: Whether it begins a line of a matrix.
-        """
-        self._line = (self._line + new_line).clamp(max=LINES - 1)
-        self._in_matrix = self._in_matrix | new_line
-        following = (self._column + 1).clamp(max=LINES - 1)
-        self._column = torch.where(new_line | ~self._in_matrix, 0, following)
+    def say(self, token: Tensor) -> None:
+        """Append a token to every row."""
         self._seen[:, self._length] = True
-        x = self._decoder.embed(
-            token[:, None], self._position[:, None], self._line[:, None], self._column[:, None]
-        )
+        self._cursor = self._cursor.after(token[:, None], self._marks)
+        x = self._decoder.embed(token[:, None], self._position[:, None], self._cursor)
         hidden = self._decoder.extend(x, self._looks, self._seen[:, None, None], self._past, self._length)
         self.logits = self._decoder.head(hidden[:, -1])
         self._length += 1

@@ -23,10 +23,11 @@ from ludens.models.chat import Model
 from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.specs import PromptOptions
 from ludens.train.batch import left_padded, right_padded
+from ludens.train.nano.cursor import Marks
 from ludens.train.nano.model import NanoModel
 from ludens.train.nano.network import Network, Size, Speaker, Tokens
 from ludens.train.nano.pictures import shrink
-from ludens.train.nano.tokens import NEW_LINE, Vocabulary
+from ludens.train.nano.tokens import Vocabulary
 from ludens.train.policy import Policy
 from ludens.train.sample import Sample
 
@@ -68,8 +69,7 @@ class NanoPolicy(Policy):
             torch.manual_seed(seed)
             self.network = Network(size, len(vocabulary)).to(self.device)
         self.generator = torch.Generator(self.device).manual_seed(seed)
-        starts = [piece in NEW_LINE for piece in vocabulary.pieces]
-        self._new_line = torch.tensor(starts, device=self.device)
+        self._marks = Marks.of(vocabulary.pieces, self.device)
         self._suppressed = [vocabulary.pad, vocabulary.unknown]
         self._pictures: OrderedDict[str, Tensor] = OrderedDict()
         self._model: Model | None = None
@@ -120,7 +120,7 @@ class NanoPolicy(Policy):
             temperature: By which logits are divided.
         """
         longest = mask.shape[1]
-        tokens = Tokens.of(ids[:, :-1], padding, self._new_line)
+        tokens = Tokens.of(ids[:, :-1], padding, self._marks)
         with self._precision():
             logits = self.network.logits(_centred(pictures), tokens, longest)
         values = self._distribution(logits, temperature)
@@ -142,7 +142,8 @@ class NanoPolicy(Policy):
             speaker = Speaker(
                 self.network,
                 _centred(self._shown(rows)),
-                Tokens.of(ids, padding, self._new_line),
+                Tokens.of(ids, padding, self._marks),
+                self._marks,
                 self.max_tokens,
             )
             for number in range(self.max_tokens):
@@ -154,7 +155,7 @@ class NanoPolicy(Policy):
                 # Asking whether all have ended waits for the device: not at every token.
                 if number + 1 == self.max_tokens or (number % 4 == 3 and bool(ended.all())):
                     break
-                speaker.say(token, self._new_line[token])
+                speaker.say(token)
         ids_drawn, logprobs_drawn = torch.stack(drawn, 1).tolist(), torch.stack(values, 1).tolist()
         return self._records(rows, ids_drawn, logprobs_drawn, temperature)
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from ludens.core.errors import BadFile
 
 PAD, END, UNKNOWN = "<pad>", "<end>", "<unknown>"
-# Cells of a matrix and what separates its lines are one token each.
-_PIECE = re.compile(r"-?\d+, |\[\[|\], ?\[|\]\]|\\boxed\{| ?[A-Za-z_]+| ?-?\d|\n| |[^\w\s]|.", re.DOTALL)
-NEW_LINE = frozenset({"[[", "], [", "],["})
-"""Pieces that begin a line of a matrix."""
+# Cells of a matrix, what separates its lines, shapes (8x8) and places (37:) are one token each.
+_PIECE = re.compile(
+    r" ?\d+x\d+| ?\d\d:|-?\d+, |\[\[|\], ?\[|\]\]|\\boxed\{| ?[A-Za-z_]+| ?-?\d|\n| |[^\w\s]|.", re.DOTALL
+)
 
 
 def pieces(text: str) -> list[str]:
