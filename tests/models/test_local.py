@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
@@ -314,3 +315,24 @@ async def test_tokens_are_never_cached(folder: Path, tmp_path: Path) -> None:
     assert (plain.tokens, again.tokens, again.cached) == (None, None, True)
     assert tokens.tokens is not None
     assert (tokens.cached, "tokens" in tokens.to_dict()) == (False, False)
+
+
+@needs_train
+async def test_two_models_are_loaded_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    loading, together = [], list[int]()
+
+    def load(self: LocalModel) -> Any:
+        loading.append(self)
+        sleep(0.05)
+        together.append(len(loading))
+        loading.remove(self)
+        raise ModelRejected("loaded")
+
+    monkeypatch.setattr(LocalModel, "_load", load)
+    request = Request([Message("user", ("hello",))])
+    models = [model(f"hf/{name}") for name in ("one", "two")]
+    answers = await asyncio.gather(*(each.answer(request) for each in models), return_exceptions=True)
+    assert [str(answer) for answer in answers] == ["loaded", "loaded"]
+    assert together == [1, 1]
+    for each in models:
+        await each.close()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.train.checks import check
 from ludens.train.recipe import Recipe
-from ludens.train.session import check
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
 
@@ -50,11 +50,29 @@ def test_missing_recipe(tmp_path: Path) -> None:
     ("sections", "message"),
     [
         ({"run": {"algorithm": "spo"}}, "needs a game with a spy"),
-        ({"advantage": {"kind": "role"}}, "needs a game with roles"),
+        ({"run": {"algorithm": "sft"}}, "needs demonstrations"),
         ({"model": {"kind": "hf"}}, "needs a path"),
         ({"server": {"url": "http://127.0.0.1:8000"}}, r"\[server\] needs kind"),
         ({"server": {"url": "127.0.0.1:8000"}}, "http://HOST:PORT"),
-        ({"play": {"first_seed": 500_000}}, "overlap"),
+        ({"model": {"kind": "hf", "path": "/none/such"}}, "model.path /none/such is not a folder"),
+        ({"model": {"path": "none"}}, "model.path none is not a folder"),
+        ({"demonstrations": [{"run": "none"}]}, r"\[\[demonstrations\]\]: none is not a folder"),
+        ({"play": {"first_seed": 500_100}}, r"play \(500100 to 512899\) and held-out games .* overlap"),
+        ({"play": {"held_out_seed": 1_000_000}}, "overlap"),
+        (
+            {"play": {"held_out_seed": 900_000}, "monitor": {"against": "frozen"}},
+            "and evaluations .* overlap",
+        ),
+        (
+            {"play": {"first_seed": 2_000_000}, "demonstrations": [{"episodes": 9}]},
+            "demonstrations .* overlap",
+        ),
+        ({"opponents": [{"players": {"spy": "frozen"}}]}, "name 'spy', but tic_tac_toe .* roles o, x"),
+        ({"opponents": [{"players": {"x": "frozn"}}]}, "'frozn'.*'frozen'"),
+        ({"opponents": [{"players": {"x": "bot/randm"}}]}, "'bot/randm'.*'bot/random'"),
+        ({"opponents": [{"players": {"x": "checkpoint:none"}}]}, "none is not a folder"),
+        ({"opponents": [{"players": {"x": "frozen", "o": "frozen"}}]}, "leave no seat to the learner"),
+        ({"monitor": {"against": "bot/bets"}}, "'bot/bets'.*'bot/best'"),
         ({"play": {"game": "tic_tac_to"}}, "tic_tac_toe"),
     ],
 )

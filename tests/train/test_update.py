@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from dataclasses import replace
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,37 +14,18 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
-from ludens.core.errors import BadOption, UsageError  # noqa: E402
+from ludens.core.errors import UsageError  # noqa: E402
 from ludens.train.checkpoint import Checkpoints  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.loss import LossOptions, policy_loss  # noqa: E402
-from ludens.train.nano.network import Size  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.tokens import Vocabulary, pieces  # noqa: E402
+from ludens.train.nano.tokens import pieces  # noqa: E402
 from ludens.train.recipe import Recipe  # noqa: E402
 from ludens.train.sample import Sample  # noqa: E402
 from ludens.train.update import Diverged, OptimizerOptions, Updater  # noqa: E402
+from tests.support.tiny_training import VOCABULARY, policy, recipe  # noqa: E402
 
-SIZE = Size(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
-VOCABULARY = Vocabulary.of(["tic_tac_toe x o\n", "Action: A1 A2 A3 B1 B2 B3 C1 C2 C3"])
-RECIPE = Recipe.of(
-    {
-        "run": {"iterations": 4},
-        "model": {"device": "cpu"},
-        "play": {"game": "tic_tac_toe", "episodes": 2, "samples": 2, "held_out": 1},
-        "optimizer": {"lr": 1e-2, "micro": 64},
-        "monitor": {"checkpoint": 2, "blind": 2},
-    }
-)
-
-
-def policy(seed: int = 0) -> NanoPolicy:
-    made = NanoPolicy(SIZE, VOCABULARY, max_tokens=6, seed=seed, device="cpu")
-    with torch.no_grad(), torch.random.fork_rng():
-        torch.manual_seed(seed)
-        for parameter in made.network.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.05)
-    return made
+EVALUATED = {"against": "bot/random", "evaluate": 2, "evaluation_games": 1}
 
 
 def batch(count: int = 12) -> list[Sample]:
@@ -118,14 +100,45 @@ def test_a_reference_holds_the_policy_back() -> None:
     assert moved[1] < 0.7 * moved[0]
 
 
-def test_numbers_that_are_not_finite_stop_the_training() -> None:
+def test_a_loss_that_is_not_finite_changes_nothing() -> None:
     learner, samples = policy(), batch()
     samples[0].advantage = float("nan")
     updater = Updater(learner, OptimizerOptions(), LossOptions(kl=0.0), 10)
     before = [p.detach().clone() for p in learner.parameters()]
-    with pytest.raises(Diverged, match="not finite"):
+    with pytest.raises(Diverged, match="loss is not finite"):
         updater.update(samples, None)
     assert all(torch.equal(a, b) for a, b in zip(before, learner.parameters(), strict=True))
+
+
+def test_weights_from_which_nothing_can_be_drawn_stop_the_training() -> None:
+    updater = Updater(policy(), OptimizerOptions(lr=1e30, warmup=0.0), LossOptions(kl=0.0), 10)
+    with pytest.raises(Diverged, match="probability of replies is not finite"):
+        updater.update(batch(), None)
+
+
+def test_batches_are_halved_where_memory_is_short(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    options, loss = OptimizerOptions(micro=8, grad_norm=0.0), LossOptions(kl=0.0, norm="token")
+    whole, halved = policy(), policy()
+    Updater(whole, options, loss, 10).update(batch(), None)
+    most, logprobs = [3], NanoPolicy.logprobs
+
+    def scarce(self: NanoPolicy, samples: Sequence[Sample]) -> Any:
+        if len(samples) > most[0]:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return logprobs(self, samples)
+
+    samples, updater = batch(), Updater(halved, options, loss, 10)
+    monkeypatch.setattr(NanoPolicy, "logprobs", scarce)
+    updater.update(samples, None)
+    assert updater.micro == 2
+    assert "starting the step again with micro=4" in caplog.text
+    assert "starting the step again with micro=2" in caplog.text
+    assert (gradient(whole) - gradient(halved)).norm() < 1e-5 * gradient(whole).norm()
+    most[0] = 0
+    with pytest.raises(UsageError, match="memory does not hold the update of a single reply"):
+        updater.update(samples, None)
 
 
 def test_learning_rate_rises_and_falls() -> None:
@@ -137,22 +150,22 @@ def test_learning_rate_rises_and_falls() -> None:
     assert OptimizerOptions(lr=1.0, schedule="constant").rate(99, 100) == 1.0
 
 
-def run(folder: Path, stop: int | None = None) -> Trainer:
+class Killed(Exception):
+    pass
+
+
+def run(folder: Path, stop: int | None = None, trained: Recipe | None = None) -> Trainer:
     """Train; `stop` ends the run as a kill would, after so many iterations."""
-    trainer = Trainer(RECIPE, policy(), folder)
+    trainer = Trainer(trained or recipe(), policy(), folder)
     if (latest := Checkpoints(folder).latest()) is not None:
         trainer.resume(latest)
 
-    async def go() -> None:
-        try:
-            while trainer.iteration < (stop or RECIPE.run.iterations):
-                await trainer.iterate()
-                if trainer.iteration % RECIPE.monitor.checkpoint == 0:
-                    trainer.save()
-        finally:
-            await trainer.close()
+    def report(measured: dict[str, float]) -> None:
+        if measured["iteration"] == stop:
+            raise Killed
 
-    asyncio.run(go())
+    with suppress(Killed):
+        asyncio.run(trainer.run(report))
     return trainer
 
 
@@ -160,31 +173,18 @@ def curve(trainer: Trainer) -> list[dict[str, float]]:
     return [{k: v for k, v in m.items() if not k.endswith("_s") and k != "s"} for m in trainer.history]
 
 
-def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path: Path) -> None:
-    whole = run(tmp_path / "whole")
-    run(tmp_path / "parts", stop=3)  # one iteration after its last checkpoint
-    parts = run(tmp_path / "parts")
+@pytest.mark.parametrize("against", [(), ("frozen", "previous")])
+def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path: Path, against: tuple[str, ...]) -> None:
+    trained = recipe(monitor=EVALUATED, opponents=[{"players": {"o": player}} for player in against])
+    whole = run(tmp_path / "whole", trained=trained)
+    run(tmp_path / "parts", stop=3, trained=trained)  # one iteration after its last checkpoint
+    parts = run(tmp_path / "parts", trained=trained)
     assert curve(whole) == curve(parts)
-    assert [m["iteration"] for m in whole.history] == [1, 2, 3, 4]
+    assert [m["iteration"] for m in whole.history] == [0, 1, 2, 3, 4]
     for a, b in zip(whole.policy.parameters(), parts.policy.parameters(), strict=True):
         assert torch.equal(a, b)
-    assert any("blind" in name for name in whole.history[0])
-
-
-def test_a_checkpoint_that_cannot_be_written_leaves_the_old_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    checkpoints, learner = Checkpoints(tmp_path), policy()
-    first = checkpoints.write(1, learner, None, {}, {"iteration": 1})
-
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(torch, "save", full)
-    with pytest.raises(UsageError, match="No space left"):
-        checkpoints.write(2, learner, None, {}, {"iteration": 2})
-    assert checkpoints.all() == [first]
-    assert [path.name for path in tmp_path.iterdir()] == [first.name]
+    assert "blind x" in whole.history[1]
+    assert "blind won" in whole.history[2]
 
 
 def test_old_checkpoints_are_removed(tmp_path: Path) -> None:
@@ -194,17 +194,9 @@ def test_old_checkpoints_are_removed(tmp_path: Path) -> None:
     assert [path.name for path in checkpoints.all()] == ["step-000002", "step-000003"]
 
 
-def test_opponents_need_a_seat_or_role_of_the_game(tmp_path: Path) -> None:
-    data = RECIPE.as_dict()
-    wrong = Recipe.of({**data, "opponents": [{"players": {"spy": "bot/random"}}]})
-    with pytest.raises(BadOption, match="seats and roles o, x"):
-        Trainer(wrong, policy(), tmp_path)
-
-
 def test_opponents_play_their_seats(tmp_path: Path) -> None:
     opponents = [{"players": {"o": "bot/best"}}, {"players": {"x": "frozen"}}]
-    recipe = Recipe.of({**RECIPE.as_dict(), "opponents": opponents})
-    trainer = Trainer(recipe, policy(), tmp_path)
+    trainer = Trainer(recipe(opponents=opponents), policy(), tmp_path)
 
     async def go() -> Any:
         try:
@@ -223,7 +215,8 @@ RANKS = """
 import sys, torch
 torch.set_num_threads(1)
 sys.path.insert(0, sys.argv[2])
-from tests.train.test_update import batch, gradient, policy
+from tests.support.tiny_training import policy
+from tests.train.test_update import batch, gradient
 from ludens.train import ranks
 from ludens.train.loss import LossOptions
 from ludens.train.update import OptimizerOptions, Updater
@@ -257,15 +250,3 @@ def test_pieces_of_a_text() -> None:
     assert pieces("[[1, 2], [3, 4]]") == ["[[", "1, ", "2", "], [", "3, ", "4", "]]"]
     assert VOCABULARY.decode(VOCABULARY.encode("Action: B2")) == "Action: B2"
     assert VOCABULARY.decode([VOCABULARY.unknown, VOCABULARY.end, 5]) == "?"
-
-
-def test_other_recipes_cannot_use_the_folder(tmp_path: Path) -> None:
-    from ludens.train.session import train
-
-    small = {"width": 32, "heads": 2, "encoder": 1, "decoder": 1, "side": 64, "longest": 48, "max_tokens": 6}
-    data = RECIPE.as_dict()
-    recipe = Recipe.of({**data, "model": {**data["model"], **small}, "run": {**data["run"], "iterations": 0}})
-    said: list[str] = []
-    train(recipe, tmp_path, said.append)
-    with pytest.raises(BadOption, match=r"loss\.kl differs"):
-        train(replace(recipe, loss=LossOptions(kl=0.5)), tmp_path, said.append)

@@ -10,8 +10,8 @@ import pytest
 
 from ludens.core.registry import make
 from ludens.games.viki.level import SEAT, Answered, Level
+from ludens.train.checks import check
 from ludens.train.recipe import Recipe
-from ludens.train.session import check
 
 FOLDER = Path(__file__).parents[2] / "recipes" / "viki"
 RECIPES = {f"{file.parent.name}/{file.stem}": file for file in sorted(FOLDER.glob("*/*.toml"))}

@@ -32,8 +32,8 @@ def prepare(
         run(what, range(seed, seed + n), workers)
         return
     try:
+        from ludens.train.checks import seeds_of
         from ludens.train.recipe import Recipe
-        from ludens.train.session import seeds_of
     except ImportError:
         raise MissingExtra("recipes", "train") from None
     recipe = Recipe.read(Path(what))

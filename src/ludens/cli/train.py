@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -36,11 +37,15 @@ def train(
     chosen = Recipe.read(recipe).override(settings)
     folder = out or Path("training") / chosen.run.name
     ranks.start()
+    first = ranks.world()[0] == 0
     try:
-        first = ranks.world()[0] == 0
         run(chosen, folder, print if first else _silent)
         if first:
             print(f"Checkpoints and curves: {folder}")
+    except KeyboardInterrupt:
+        if first:
+            print(f"\nThe same command goes on from the last checkpoint in {folder}.", file=sys.stderr)
+        raise
     finally:
         ranks.stop()
 

@@ -70,6 +70,13 @@ class Game(ABC):
         """
         return [state.returns[move.seat] for move in moves]
 
+    def measures(self, state: State) -> dict[str, float]:
+        """What the curves of training show of a finished episode besides rewards; by default nothing.
+
+        A measure that an episode does not have (no vote was cast) is left out.
+        """
+        return {}
+
     @property
     def options(self) -> dict[str, Any]:
         """All options with their values."""

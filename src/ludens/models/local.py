@@ -11,6 +11,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from threading import Lock
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
@@ -50,6 +51,10 @@ class LocalSettings(Settings):
     varlen: bool = option(True, help="attend to all windows of all pictures in one kernel (CUDA)")
 
     IDENTITY: ClassVar[tuple[str, ...]] = (*Settings.IDENTITY, "dtype")
+
+
+_LOADING = Lock()
+"""Two models cannot be loaded at the same time: transformers imports its parts when they are first used."""
 
 
 class _Item(NamedTuple):
@@ -180,7 +185,8 @@ class LocalModel(Model):
         import torch
         from transformers import LogitsProcessorList
 
-        model, processor = self._load()
+        with _LOADING:
+            model, processor = self._load()
         started = perf_counter()
         inputs = processor.apply_chat_template(
             [conversation(item.request) for item in items],

@@ -77,7 +77,8 @@ def options_rebuild_the_game(trial: Trial) -> None:
 
 @rule
 def roles_fallbacks_and_rewards_are_valid(trial: Trial) -> None:
-    """Roles and stages are strings, fallbacks are legal, and every move earns a finite reward."""
+    """Roles and stages are strings, fallbacks are legal, every move earns a finite reward, and measures are
+    finite."""
     for state in trial.states(6):
         trial.need(isinstance(state.stage, str), f"the stage is {state.stage!r}, not a string")
         for seat in trial.game.seats:
@@ -95,3 +96,6 @@ def roles_fallbacks_and_rewards_are_valid(trial: Trial) -> None:
     trial.need(
         len(rewards) == len(episode.moves) and finite, "rewards() is not one finite number for every move"
     )
+    measures = trial.game.measures(last.state)
+    finite = all(map(isfinite, measures.values()))
+    trial.need(finite, f"measures() is not a finite number for every name: {measures}")

@@ -62,6 +62,7 @@ class Checkpoints:
             UsageError: The disk is full or not writable; earlier checkpoints stay as they are.
         """
         import torch
+        from safetensors import SafetensorError
 
         final = self.path(iteration)
         partial = final.with_name(f".{final.name}.partial")
@@ -78,10 +79,9 @@ class Checkpoints:
             if final.exists():
                 shutil.rmtree(final)
             partial.rename(final)
-        except (OSError, RuntimeError) as error:
+        except (OSError, RuntimeError, SafetensorError) as error:
             shutil.rmtree(partial, ignore_errors=True)
-            reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
-            raise UsageError(f"the checkpoint {final} cannot be written: {reason}.") from None
+            raise UsageError(_not_written(final, error)) from None
         for old in self.all()[: -self.keep]:
             shutil.rmtree(old, ignore_errors=True)
         return final
@@ -102,11 +102,26 @@ class Checkpoints:
 
 def save_whole(policy: Policy, folder: Path) -> None:
     """Save a policy so that the folder is complete or absent."""
+    from safetensors import SafetensorError
+
     partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    policy.save(partial)
-    partial.rename(folder)
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        policy.save(partial)
+        _flush(partial)
+        partial.rename(folder)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise UsageError(_not_written(folder, error)) from None
+
+
+def _not_written(folder: Path, error: Exception) -> str:
+    reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
+    return (
+        f"the checkpoint {folder} cannot be written: {reason}; earlier ones are whole, and the same command "
+        "goes on from the last."
+    )
 
 
 def _flush(folder: Path) -> None:

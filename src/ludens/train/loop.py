@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import fmean
 from time import perf_counter
-from typing import Any
 
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 from ludens.games.spy.rules import CLUE
-from ludens.train import ranks
+from ludens.train import measures, ranks
 from ludens.train.algorithms import algorithm
 from ludens.train.checkpoint import ANCHOR, Checkpoints
 from ludens.train.league import League
 from ludens.train.policy import Policy
 from ludens.train.recipe import Recipe
 from ludens.train.rollout import Job, Rollouts
-from ludens.train.sample import Sample, Trajectory
+from ludens.train.sample import Trajectory
 from ludens.train.update import Updater
 
 Report = Callable[[dict[str, float]], None]
@@ -53,8 +50,9 @@ class Trainer:
         self.algorithm = algorithm(recipe)
         self.start = self.policy.frozen()
         self.reference = self.start
-        self.league = League(self.game, self.policy, recipe.opponents, recipe.run.seed)
-        steps = recipe.run.iterations * recipe.optimizer.epochs * recipe.optimizer.minibatches
+        others = [recipe.monitor.against]
+        self.league = League(self.game, self.policy, recipe.opponents, recipe.run.seed, others)
+        steps = recipe.iterations * recipe.optimizer.epochs * recipe.optimizer.minibatches
         self.updater = Updater(self.policy, recipe.optimizer, recipe.loss, steps)
         self.rollouts = Rollouts(
             self.game,
@@ -69,8 +67,9 @@ class Trainer:
 
     async def iterate(self) -> dict[str, float]:
         """One iteration."""
-        began = perf_counter()
-        self.policy.reseed(self.recipe.run.seed, self.iteration, ranks.world()[0])
+        began, seeds = perf_counter(), (self.recipe.run.seed, self.iteration, ranks.world()[0])
+        self.league.reseed(*seeds)
+        self.policy.reseed(*seeds)
         await self.policy.publish()
 
         # Held-out games show what the last update made of the policy: they are played beside the new ones.
@@ -91,16 +90,20 @@ class Trainer:
         self.iteration += 1
         measured = {
             "iteration": float(self.iteration),
-            **_measure(trajectories, samples),
+            **measures.of_play(trajectories, samples),
             **losses,
             **statistics,
             **({"trained_clue": float(trained == CLUE)} if trained else {}),
-            **_rewards(held_out, "held_out"),
-            **_rewards(blind, "blind"),
+            **measures.of_rewards(held_out, "held_out"),
+            **measures.of_games(held_out, "held_out"),
+            **measures.of_rewards(blind, "blind"),
+            **measures.of_games(blind, "blind"),
             "play_s": played - began,
             "update_s": perf_counter() - played,
             "s": perf_counter() - began,
         }
+        if self.at_evaluation:
+            measured |= await self.evaluate()
         self.history.append(measured)
         self.last_games = [trajectory.episode for trajectory in held_out or trajectories]
         return measured
@@ -111,6 +114,19 @@ class Trainer:
         if not every or self.iteration % every:
             return []
         return await replace(self.rollouts, learner=self.policy.agent(blind=True)).play(jobs)
+
+    async def evaluate(self) -> dict[str, float]:
+        """Games on fixed seeds against the opponent of evaluations, seeing, and blind as a control."""
+        monitor = self.recipe.monitor
+        if not monitor.against:
+            return {}
+        await self.policy.publish()
+        jobs = measures.evaluation_jobs(self.game, monitor.against, monitor.evaluation_games)
+        measured = measures.of_evaluation(await self.rollouts.play(jobs))
+        if monitor.blind:
+            blind = replace(self.rollouts, learner=self.policy.agent(blind=True))
+            measured |= measures.of_evaluation(await blind.play(jobs), "blind")
+        return measured
 
     def jobs(self) -> list[Job]:
         """The games of this iteration and rank: whole groups, no seed twice."""
@@ -128,13 +144,23 @@ class Trainer:
     @property
     def at_checkpoint(self) -> bool:
         """Whether this iteration ends with a checkpoint."""
-        last = self.iteration == self.recipe.run.iterations
+        last = self.iteration == self.recipe.iterations
         return last or self.iteration % self.recipe.monitor.checkpoint == 0
+
+    @property
+    def at_evaluation(self) -> bool:
+        """Whether this iteration ends with an evaluation."""
+        last = self.iteration == self.recipe.iterations
+        return last or self.iteration % self.recipe.monitor.evaluate == 0
 
     async def run(self, report: Report | None = None) -> None:
         """All iterations that are left, with checkpoints."""
         try:
-            while self.iteration < self.recipe.run.iterations:
+            if not self.history and (before := await self.evaluate()):
+                self.history.append({"iteration": 0.0, **before})
+                if report is not None and ranks.world()[0] == 0:
+                    report(self.history[0])
+            while self.iteration < self.recipe.iterations:
                 measured = await self.iterate()
                 if report is not None and ranks.world()[0] == 0:
                     report(measured)
@@ -184,36 +210,3 @@ def _everywhere(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
         return list(trajectories)
     own = [Trajectory(trajectory.episode) for trajectory in trajectories]
     return [trajectory for part in ranks.gather(own) for trajectory in part]
-
-
-def _rewards(trajectories: Sequence[Trajectory], name: str) -> dict[str, float]:
-    """Mean rewards by role and stage, over all ranks."""
-    rewards: dict[str, list[float]] = defaultdict(list)
-    for trajectory in trajectories:
-        for sample in trajectory.samples:
-            rewards[" ".join(filter(None, (name, sample.role, sample.stage)))].append(sample.reward)
-    merged: dict[str, list[float]] = defaultdict(list)
-    for part in ranks.gather(dict(rewards)):
-        for key, values in part.items():
-            merged[key].extend(values)
-    return {key: fmean(values) for key, values in sorted(merged.items())}
-
-
-def _measure(trajectories: Sequence[Trajectory], samples: Sequence[Sample]) -> dict[str, float]:
-    """What the games of this iteration were like, over all ranks."""
-    own: dict[str, Any] = {
-        "episodes": len(trajectories),
-        "samples": len(samples),
-        "reward": [s.reward for t in trajectories for s in t.samples],
-        "length": [len(s.completion_ids) for t in trajectories for s in t.samples],
-        "entropy": [-fmean(s.logprobs) for t in trajectories for s in t.samples if s.logprobs],
-        "fallback": [m.verdict == "fallback" for t in trajectories for m in t.episode.moves],
-    }
-    parts = ranks.gather(own)
-    measured: dict[str, float] = {
-        name: float(sum(p[name] for p in parts)) for name in ("episodes", "samples")
-    }
-    for name in ("reward", "length", "entropy", "fallback"):
-        values = [value for part in parts for value in part[name]]
-        measured[name] = fmean(values) if values else 0.0
-    return measured

@@ -44,7 +44,7 @@ def write_page(file: Path, trainer: Trainer) -> None:
     page = template.render(
         name=recipe.run.name,
         iterations=trainer.iteration,
-        total=recipe.run.iterations,
+        total=recipe.iterations,
         game=recipe.play.game,
         algorithm=recipe.run.algorithm,
         parameters=f"{trainer.policy.count():,}",
@@ -52,7 +52,7 @@ def write_page(file: Path, trainer: Trainer) -> None:
         bands=bands(history),
         switches=switches(history),
         games=[_game(episode) for episode in trainer.last_games[: recipe.monitor.games]],
-        games_file=file.parent / "games.jsonl",
+        games_file=file.parent / "games" / f"{trainer.iteration:06d}.jsonl",
         recipe=orjson.dumps(recipe.as_dict(), option=orjson.OPT_INDENT_2).decode(),
     )
     write_atomically(file, page.encode())

@@ -22,7 +22,7 @@ class RunOptions:
     name: str = option("train", help="name of the run")
     algorithm: str = option("grpo", choices=("grpo", "spo", "sft"), help="how samples become updates")
     seed: int = option(0, low=0, help="of weights, sampling and order")
-    iterations: int = option(100, low=0, help="updates of the policy")
+    iterations: int = option(100, low=0, help="updates by play; sft has none")
 
     def __post_init__(self) -> None:
         check_options(self, "the recipe's section [run]")
@@ -185,6 +185,9 @@ class MonitorOptions:
     keep: int = option(3, low=1, help="checkpoints kept")
     blind: int = option(10, low=0, help="iterations between blind controls; 0 for none")
     games: int = option(4, low=0, help="sample games stored with each checkpoint")
+    against: str = option("", help="opponent in evaluations: frozen, previous, checkpoint:PATH or any agent")
+    evaluate: int = option(25, low=1, help="iterations between evaluations")
+    evaluation_games: int = option(64, low=1, help="games per role in an evaluation")
     tensorboard: bool = option(False, help="write TensorBoard events")
     wandb: bool = option(False, help="report to Weights & Biases")
 
@@ -221,6 +224,11 @@ class Recipe:
     monitor: MonitorOptions = field(default_factory=MonitorOptions)
     demonstrations: tuple[Demonstration, ...] = ()
     opponents: tuple[Opponents, ...] = ()
+
+    @property
+    def iterations(self) -> int:
+        """Updates by play."""
+        return 0 if self.run.algorithm == "sft" else self.run.iterations
 
     @staticmethod
     def of(data: Mapping[str, Any]) -> Recipe:

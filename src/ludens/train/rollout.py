@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 
 from ludens.concurrent import run_many
 from ludens.core.agent import Agent, Ask, Reply
@@ -120,15 +121,18 @@ class Rollouts:
         )
         if episode.status == "void":
             return None
-        return Trajectory(episode, number, self._samples(number, episode, records))
+        rewards, measures = self._outcome(episode)
+        samples = self._samples(number, episode, records, rewards)
+        roles = self._roles(job)
+        return Trajectory(episode, number, samples, {seat: roles[seat] for seat in records}, measures)
 
     def _seat(self, job: Job) -> tuple[dict[str, Agent], dict[str, list[Record]]]:
         """Who plays which seat, and where the learner's replies are recorded."""
         agents: dict[str, Agent] = {}
         records: dict[str, list[Record]] = {}
-        roles = self._roles(job) if job.players else {}
+        roles = self._roles(job)
         for seat in self.game.seats:
-            name = job.players.get(seat) or job.players.get(roles.get(seat, "")) or LEARNER
+            name = job.players.get(seat) or job.players.get(roles[seat]) or LEARNER
             if name == LEARNER:
                 agents[seat] = recorder = Recorder(self.learner)
                 records[seat] = recorder.records
@@ -138,12 +142,15 @@ class Rollouts:
 
     def _roles(self, job: Job) -> dict[str, str]:
         state: State = self.game.start(job.seed)
-        return {seat: state.role(seat) for seat in self.game.seats}
+        return {seat: state.role(seat) or seat for seat in self.game.seats}
 
     def _samples(
-        self, number: int, episode: Episode, records: Mapping[str, Sequence[Record]]
+        self,
+        number: int,
+        episode: Episode,
+        records: Mapping[str, Sequence[Record]],
+        rewards: Mapping[tuple[int, str], float],
     ) -> list[Sample]:
-        rewards = self._rewards(episode)
         verdicts = {(m.step, m.seat): [t.verdict for t in m.tries] for m in episode.moves}
         samples = []
         for seat, replies in records.items():
@@ -164,7 +171,7 @@ class Rollouts:
                         temperature=tokens.temperature,
                         suppressed=tokens.suppressed,
                         seat=seat,
-                        role=ask.role,
+                        role=ask.role or seat,
                         stage=ask.stage,
                         step=ask.step,
                         attempt=attempt,
@@ -176,17 +183,19 @@ class Rollouts:
                 )
         return samples
 
-    def _rewards(self, episode: Episode) -> dict[tuple[int, str], float]:
-        """What the move of each step and seat earned."""
-        moves = episode.moves
+    def _outcome(self, episode: Episode) -> tuple[dict[tuple[int, str], float], dict[str, float]]:
+        """What the move of each step and seat earned, and the game's own measures."""
+        moves, measures = episode.moves, dict[str, float]()
         if episode.status == "forfeit":
             rewards = [episode.returns[move.seat] for move in moves]
         else:
             *_, last = replay(episode, self.game)
-            rewards = self.game.rewards(last.state, moves)
+            rewards, measures = self.game.rewards(last.state, moves), self.game.measures(last.state)
+        if not all(map(isfinite, rewards)):
+            raise BadOption(f"{self.game.name} does not reward every move with a finite number.")
         if self.discount is not None:
             rewards = return_to_go(rewards, [move.seat for move in moves], self.discount)
-        return {(m.step, m.seat): r for m, r in zip(moves, rewards, strict=True)}
+        return {(m.step, m.seat): r for m, r in zip(moves, rewards, strict=True)}, measures
 
 
 def grouped(samples: Iterable[Sample], by: Sequence[str]) -> list[Sample]:

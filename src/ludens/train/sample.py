@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ludens.core.episode import Episode
@@ -27,6 +27,7 @@ class Sample:
     suppressed: tuple[int, ...] = ()
     seat: str = ""
     role: str = ""
+    """Its seat where the game has no roles."""
     stage: str = ""
     step: int = 0
     attempt: int = 0
@@ -50,3 +51,12 @@ class Trajectory:
     number: int = 0
     """Its place in the batch."""
     samples: list[Sample] = field(default_factory=list)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """Seat to role, of the learner's seats."""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    """The game's own measures of the episode."""
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """The learner's seats."""
+        return tuple(self.roles)

@@ -14,11 +14,9 @@ import orjson
 
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.files import write_atomically
-from ludens.core.registry import make
-from ludens.models.transport import check_address
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints, save_whole
-from ludens.train.demonstrations import FIRST_SEED
+from ludens.train.checks import check
 from ludens.train.loop import Trainer
 from ludens.train.monitor import Monitor
 from ludens.train.nano.dataset import Shape, rounds, vocabulary_of
@@ -53,50 +51,6 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
     return trainer
 
 
-def check(recipe: Recipe) -> None:
-    """Everything that can be wrong with a recipe is found before anything is loaded."""
-    game, play = make(recipe.play.game), recipe.play
-    if 0 < play.seeds < play.episodes:
-        raise BadOption(
-            f"the recipe's play.seeds = {play.seeds} is below play.episodes = {play.episodes}: "
-            "one iteration would play a seed twice."
-        )
-    ranges = seeds_of(recipe)
-    names = list(ranges)
-    for number, first in enumerate(names):
-        for second in names[number + 1 :]:
-            a, b = ranges[first], ranges[second]
-            if max(a.start, b.start) < min(a.stop, b.stop):
-                raise BadOption(
-                    f"the recipe's seeds of {first} and {second} overlap: change the first seeds."
-                )
-    if recipe.run.algorithm == "spo" and "spy" not in {game.start(0).role(seat) for seat in game.seats}:
-        raise BadOption(f"the algorithm spo needs a game with a spy; {game.name} has none.")
-    if recipe.advantage.kind == "role" and not all(game.start(0).role(seat) for seat in game.seats):
-        raise BadOption(f'advantage.kind = "role" needs a game with roles; {game.name} has none.')
-    if recipe.model.kind == "nano" and any(source.data for source in recipe.demonstrations):
-        raise BadOption('data of [[demonstrations]] needs kind = "hf": nano is not prompted in words.')
-    if recipe.model.kind == "hf" and not recipe.model.path:
-        raise BadOption('the recipe\'s section [model] needs a path for kind = "hf".')
-    if recipe.server.url:
-        check_address(recipe.server.url)
-        if recipe.model.kind != "hf":
-            raise BadOption('the recipe\'s section [server] needs kind = "hf" in [model].')
-
-
-def seeds_of(recipe: Recipe) -> dict[str, range]:
-    """The seeds of all games of a recipe."""
-    play, iterations = recipe.play, recipe.run.iterations
-    count = iterations * play.episodes
-    held_out = play.held_out_seed + iterations * play.held_out
-    most = max((source.episodes for source in recipe.demonstrations), default=0)
-    return {
-        "play": range(play.first_seed, play.first_seed + min(count, play.seeds or count)),
-        "held-out games": range(play.held_out_seed, held_out),
-        "demonstrations": range(FIRST_SEED, FIRST_SEED + recipe.supervised.rounds * most),
-    }
-
-
 def _bind(recipe: Recipe, folder: Path) -> None:
     """A folder belongs to one recipe."""
     file, wanted = folder / RECIPE, recipe.as_dict()
@@ -107,22 +61,28 @@ def _bind(recipe: Recipe, folder: Path) -> None:
             raise BadFile(f"{file} cannot be read: {error}.") from None
         # A server may come back at another address.
         if {**stored, "server": None} != {**wanted, "server": None}:
-            changed = [
-                f"{section}.{key}"
-                for section in wanted
-                if isinstance(wanted[section], dict) and section != "server"
-                for key in wanted[section]
-                if stored.get(section, {}).get(key) != wanted[section][key]
-            ]
-            what = changed[0] if changed else "opponents"
-            raise BadOption(
-                f"{folder} holds a run of another recipe ({what} differs): choose another folder."
-            )
+            what = _difference(stored, wanted)
+            raise BadOption(f"{folder} holds a run of another recipe (other {what}): choose another folder.")
         return
     if ranks.world()[0] == 0:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(file, orjson.dumps(wanted, option=orjson.OPT_INDENT_2))
     ranks.wait()
+
+
+def _difference(stored: Any, wanted: dict[str, Any]) -> str:
+    """The first section or key in which a stored recipe differs."""
+    for section, values in wanted.items():
+        if section == "server":
+            continue
+        other = stored.get(section) if isinstance(stored, dict) else None
+        if isinstance(values, dict) and isinstance(other, dict):
+            for key in values:
+                if other.get(key) != values[key]:
+                    return f"{section}.{key}"
+        elif other != values:
+            return section
+    return "sections"
 
 
 def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:

@@ -83,12 +83,12 @@ class TransformersPolicy(Policy):
         dtype = torch.bfloat16 if short else torch.float32
         try:
             processor = AutoProcessor.from_pretrained(path)
+            if getattr(processor, "image_processor", None) is None:
+                raise BadOption(f"hf/{path} does not take pictures.")
             model = AutoModelForImageTextToText.from_pretrained(path, dtype=dtype).to(device)
         except (OSError, ValueError, ImportError, RuntimeError) as error:
             message = " ".join(str(error).split())[:300]
             raise ModelRejected(f"hf/{path} cannot be loaded: {message}") from None
-        if getattr(processor, "image_processor", None) is None:
-            raise BadOption(f"hf/{path} does not take pictures.")
         return TransformersPolicy(model, processor, options)
 
     @property

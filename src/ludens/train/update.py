@@ -9,7 +9,7 @@ from math import ceil, cos, isfinite, pi
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from ludens.core.errors import LudensError
+from ludens.core.errors import UsageError
 from ludens.core.options import check_options, option
 from ludens.train import ranks
 from ludens.train.batch import chunks, each, right_padded
@@ -24,8 +24,14 @@ if TYPE_CHECKING:
 log = getLogger("ludens.train")
 
 
-class Diverged(LudensError):
+class Diverged(UsageError):
     """A loss or gradient is not a finite number."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"training has diverged: the {what} is not finite; "
+            "start again with a lower optimizer.lr, or use the last checkpoint."
+        )
 
 
 @dataclass(frozen=True)
@@ -106,6 +112,11 @@ class Updater:
                 self._optimise(part, reference, totals)
                 optimiser_steps += 1
         self.policy.train(False)
+        self._check_finite(samples[:1])
+        parts = ranks.gather(totals)
+        for name in ("loss", "kl", "tokens"):
+            totals[name] = sum(part[name] for part in parts)
+        totals["gap"] = max(part["gap"] for part in parts)
         for name in ("loss", "kl", "grad"):
             totals[name] /= max(1, optimiser_steps)
         totals["kl"] /= max(1.0, totals["tokens"] / max(1, optimiser_steps))
@@ -127,7 +138,10 @@ class Updater:
                 break
             except torch.cuda.OutOfMemoryError:
                 if self.micro == 1:
-                    raise
+                    raise UsageError(
+                        "the GPU's memory does not hold the update of a single reply: use LoRA (model.lora), "
+                        "model.checkpointing, smaller pictures (play.size) or shorter replies."
+                    ) from None
                 self.micro = min(self.micro, len(samples)) // 2 or 1
                 torch.cuda.empty_cache()
                 log.warning("out of memory: starting the step again with micro=%d", self.micro)
@@ -137,13 +151,21 @@ class Updater:
         length = torch.nn.utils.clip_grad_norm_(self.parameters, self.options.grad_norm or float("inf"))
         if not isfinite(float(length)):
             self.optimizer.zero_grad(set_to_none=True)
-            raise Diverged("training has diverged: the gradient is not finite.")
+            raise Diverged("gradient")
         for group in self.optimizer.param_groups:
             group["lr"] = self.options.rate(self.step, self.steps)
         self.optimizer.step()
         self.masters.publish()
         self.step += 1
         totals["grad"] += float(length)
+
+    def _check_finite(self, samples: list[Sample]) -> None:
+        """Weights may be finite and useless: the next replies could not be drawn from them."""
+        import torch
+
+        with torch.no_grad():
+            if samples and not bool(self.policy.logprobs(samples)[0].isfinite().all()):
+                raise Diverged("probability of replies")
 
     def _backward(
         self,
@@ -165,7 +187,7 @@ class Updater:
         totals["gap"] = max(totals["gap"], float(((new.detach() - old) * mask).abs().max()))
         loss: Tensor = losses.sum() / count
         if not isfinite(float(loss.detach())):
-            raise Diverged("training has diverged: the loss is not finite.")
+            raise Diverged("loss")
         loss.backward()
         totals["loss"] += float(loss.detach())
         totals["kl"] += float(divergence.sum())

@@ -8,6 +8,9 @@ from itertools import product
 import pytest
 
 from ludens.core.episode import Move
+from ludens.games.spy.checker import check
+from ludens.games.spy.pairs import described
+from ludens.games.spy.phrases import named
 from ludens.games.spy.rewards import clue_rewards, lowest_clue_rewards
 from ludens.games.spy.rules import Spy, SpyState
 
@@ -142,3 +145,39 @@ def test_an_unfinished_game_earns_nothing() -> None:
     state = game.start(0)
     state.apply({state.table[0]: "a clue"})
     assert game.rewards(state, [Move(0, state.table[0], "a clue", "ok", [])]) == [0.0]
+
+
+def test_measures_of_clues_and_votes() -> None:
+    game = Spy(civilians=3, rounds=1)
+    state = game.start(0)
+    assert game.measures(state) == {}
+    pair = described(state.pair)
+    assert pair is not None
+    seen = {seat: pair.modified if seat == "spy" else pair.original for seat in state.table}
+    clues = ["There is at least one object", "There are 99 red cubes", "Lovely weather", ""]
+    for seat, clue in zip(state.table, clues, strict=True):
+        assert check(clue, seen[seat]) is {0: True, 1: False}.get(clues.index(clue))
+        state.apply({seat: clue})
+    state.apply(_votes(game, civilian_1="spy", civilian_2="n/a", civilian_3="unreadable"))
+    assert game.measures(state) == {
+        "clue truth": 0.5,
+        "clues undecided": 0.5,
+        "votes right": pytest.approx(1 / 3),
+        "votes n/a": pytest.approx(1 / 3),
+        "votes unreadable": pytest.approx(1 / 3),
+        "civilians won": 1.0,
+    }
+
+
+def test_truth_is_measured_of_the_own_picture() -> None:
+    game = Spy(civilians=2, rounds=1)
+    state = game.start(0)
+    pair = described(state.pair)
+    assert pair is not None
+    thing = pair.modified.objects[pair.changed[0]]
+    clue = named(thing)
+    assert check(clue, pair.modified) is True
+    assert check(clue, pair.original) is False
+    for seat in state.table:
+        state.apply({seat: clue})
+    assert game.measures(state)["clue truth"] == pytest.approx(1 / 3)

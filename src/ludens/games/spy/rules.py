@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from typing import Any, Self
 
 from ludens.core.episode import Move
@@ -12,6 +13,7 @@ from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
+from ludens.games.spy.checker import check
 from ludens.games.spy.formats import ABSTAIN, CLUE_LIMIT, clean_clue
 from ludens.games.spy.pairs import FLAT, Stored, described, with_hash
 from ludens.games.spy.phrases import named, related
@@ -118,6 +120,25 @@ class Spy(Game):
             else:
                 earned.append(lowest[move.seat != SPY])
         return earned
+
+    def measures(self, state: State) -> dict[str, float]:
+        """Clues that are true of the own picture, of those that can be decided; votes by kind; wins."""
+        assert isinstance(state, SpyState)
+        measured, pair, votes = dict[str, float](), described(state.pair), list(state.votes.values())
+        if pair is not None:
+            said = zip(state.clues, state.table * self.rounds, strict=False)
+            truths = [check(clue, pair.modified if seat == SPY else pair.original) for clue, seat in said]
+            decided = [truth for truth in truths if truth is not None]
+            if decided:
+                measured["clue truth"] = fmean(decided)
+            if truths:
+                measured["clues undecided"] = 1 - len(decided) / len(truths)
+        if votes:
+            measured["votes right"] = votes.count(str(state.spy + 1)) / len(votes)
+            measured["votes n/a"] = votes.count(ABSTAIN) / len(votes)
+            measured["votes unreadable"] = votes.count(UNREADABLE) / len(votes)
+            measured["civilians won"] = float(state.winner == CIVILIAN)
+        return measured
 
 
 class SpyState(State):

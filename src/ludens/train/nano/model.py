@@ -39,11 +39,15 @@ class NanoModel(Model):
         spec: Its name.
         load: Makes the sampler; called with the first request.
         gather: Seconds that a batch waits for further requests, unless all games wait already.
+        in_thread: Whether replies are drawn in a thread of their own. If not, games stand still meanwhile,
+            and which requests share a batch does not depend on timing.
     """
 
-    def __init__(self, spec: str, load: Callable[[], Sampler], gather: float = 0.005) -> None:
+    def __init__(
+        self, spec: str, load: Callable[[], Sampler], gather: float = 0.005, in_thread: bool = True
+    ) -> None:
         super().__init__(spec)
-        self._load, self._gather = load, gather
+        self._load, self._gather, self._in_thread = load, gather, in_thread
         self._sampler: Sampler | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._batcher: Batcher[_Question, Tokens] | None = None
@@ -73,7 +77,7 @@ class NanoModel(Model):
         if self._batcher is None or self._loop is not loop:
             self._stop()
             self._loop = loop
-            self._batcher = Batcher(self._answer, self.sampler.batch, self._gather)
+            self._batcher = Batcher(self._answer, self.sampler.batch, self._gather, in_thread=self._in_thread)
         return self._batcher
 
     def _answer(self, questions: Sequence[_Question]) -> list[Tokens]:

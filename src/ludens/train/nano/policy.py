@@ -77,7 +77,7 @@ class NanoPolicy(Policy):
     def agent(self, *, blind: bool = False) -> Agent:
         if self._model is None:
             # The composition of a batch must not depend on timing: it starts when all games wait.
-            self._model = NanoModel("nano/live", lambda: self, gather=600.0)
+            self._model = NanoModel("nano/live", lambda: self, gather=600.0, in_thread=False)
         return Vlm(self._model, PromptOptions(blind=blind))
 
     def parameters(self) -> list[Parameter]:

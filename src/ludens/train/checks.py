@@ -1,0 +1,89 @@
+"""What can be wrong with a recipe, found before anything is loaded."""
+
+from __future__ import annotations
+
+from math import isfinite
+from pathlib import Path
+
+from ludens.agents import agent
+from ludens.concurrent import play_sync
+from ludens.core.errors import BadOption
+from ludens.core.game import Game
+from ludens.core.registry import make
+from ludens.core.replay import replay
+from ludens.models.transport import check_address
+from ludens.train import measures
+from ludens.train.demonstrations import FIRST_SEED
+from ludens.train.league import check_players
+from ludens.train.recipe import Recipe
+
+
+def check(recipe: Recipe) -> None:
+    """Raise a `UsageError` for the first thing that is wrong."""
+    game, play = make(recipe.play.game), recipe.play
+    if 0 < play.seeds < play.episodes:
+        raise BadOption(
+            f"the recipe's play.seeds = {play.seeds} is below play.episodes = {play.episodes}: "
+            "one iteration would play a seed twice."
+        )
+    ranges = seeds_of(recipe)
+    names = list(ranges)
+    for number, first in enumerate(names):
+        for second in names[number + 1 :]:
+            a, b = ranges[first], ranges[second]
+            if max(a.start, b.start) < min(a.stop, b.stop):
+                raise BadOption(
+                    f"the recipe's seeds of {first} ({a.start} to {a.stop - 1}) and {second} ({b.start} to "
+                    f"{b.stop - 1}) overlap: change play.first_seed or play.held_out_seed."
+                )
+    if recipe.run.algorithm == "spo" and "spy" not in {game.start(0).role(seat) for seat in game.seats}:
+        raise BadOption(f"the algorithm spo needs a game with a spy; {game.name} has none.")
+    if recipe.run.algorithm == "sft" and not recipe.demonstrations:
+        raise BadOption("the algorithm sft needs demonstrations: add [[demonstrations]] to the recipe.")
+    if recipe.model.kind == "nano" and any(source.data for source in recipe.demonstrations):
+        raise BadOption('data of [[demonstrations]] needs kind = "hf": nano is not prompted in words.')
+    _check_rewards(game)
+    check_players(game, recipe.opponents, [recipe.monitor.against])
+    path = recipe.model.path
+    if recipe.model.kind == "hf" and not path:
+        raise BadOption('the recipe\'s section [model] needs a path for kind = "hf".')
+    # Names of models on the hub have one slash at most.
+    local = recipe.model.kind == "nano" or path.startswith((".", "~", "/")) or path.count("/") > 1
+    if path and local and not Path(path).is_dir():
+        raise BadOption(f"the recipe's model.path {path} is not a folder.")
+    if recipe.server.url:
+        check_address(recipe.server.url)
+        if recipe.model.kind != "hf":
+            raise BadOption('the recipe\'s section [server] needs kind = "hf" in [model].')
+    for source in recipe.demonstrations:
+        for name in filter(None, (source.run, source.data)):
+            if not Path(name).is_dir():
+                raise BadOption(f"the recipe's [[demonstrations]]: {name} is not a folder.")
+
+
+def seeds_of(recipe: Recipe) -> dict[str, range]:
+    """The seeds of all games of a recipe."""
+    play, iterations = recipe.play, recipe.iterations
+    count = iterations * play.episodes
+    evaluated = recipe.monitor.evaluation_games if recipe.monitor.against else 0
+    most = max((source.episodes for source in recipe.demonstrations), default=0)
+    return {
+        "play": range(play.first_seed, play.first_seed + min(count, play.seeds or count)),
+        "held-out games": range(play.held_out_seed, play.held_out_seed + iterations * play.held_out),
+        "evaluations": range(measures.FIRST_SEED, measures.FIRST_SEED + evaluated),
+        "demonstrations": range(FIRST_SEED, FIRST_SEED + recipe.supervised.rounds * most),
+    }
+
+
+def _check_rewards(game: Game) -> None:
+    """Every seat earns something: found in one game of bot/random, without pictures."""
+    episode = play_sync(game, {seat: agent("bot/random", game) for seat in game.seats}, measures.FIRST_SEED)
+    if episode.status == "void":
+        raise BadOption(f"{game.name} cannot be played: {episode.error}")
+    *_, last = replay(episode, game)
+    try:
+        rewards = game.rewards(last.state, episode.moves)
+    except KeyError as error:
+        raise BadOption(f"{game.name} has no rewards for {error.args[0]} and cannot be trained on.") from None
+    if len(rewards) != len(episode.moves) or not all(map(isfinite, rewards)):
+        raise BadOption(f"{game.name} does not reward every move with a finite number.")

@@ -1,0 +1,194 @@
+"""Following a run: what is measured, progress, sample games, the page, TensorBoard and W&B."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import orjson
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
+
+import ludens  # noqa: E402
+from ludens.cli import main  # noqa: E402
+from ludens.core.episode import Episode, Move  # noqa: E402
+from ludens.core.errors import BadOption  # noqa: E402
+from ludens.train import measures  # noqa: E402
+from ludens.train.nano import dataset  # noqa: E402
+from ludens.train.page import bands, curves, switches  # noqa: E402
+from ludens.train.sample import Sample, Trajectory  # noqa: E402
+from ludens.train.session import train  # noqa: E402
+from tests.support.tiny_training import recipe  # noqa: E402
+
+SPY = {
+    "run": {"algorithm": "spo", "iterations": 2, "name": "<spy>"},
+    "model": {"longest": 96},
+    "play": {"game": "spy?civilians=2&rounds=1", "episodes": 1, "samples": 1, "held_out": 1},
+    "monitor": {"checkpoint": 1, "blind": 2, "against": "bot/random", "evaluate": 2, "evaluation_games": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The folder of a run of the spy game, and what it said."""
+    folder, said = tmp_path_factory.mktemp("run"), list[str]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dataset, "VOCABULARY_EPISODES", 4)
+        train(recipe(**SPY), folder, said.append)
+    return folder, said
+
+
+def test_every_iteration_is_measured(run: tuple[Path, list[str]]) -> None:
+    lines = [orjson.loads(line) for line in (run[0] / "measurements.jsonl").read_bytes().splitlines()]
+    before, first, second = lines
+    assert before["iteration"] == 0
+    assert {"won", "won low", "won high", "won spy", "won civilian", "blind won"} <= set(before)
+    games = {"clues undecided", "votes n/a", "votes unreadable", "votes right", "civilians won"}
+    replies = {"entropy", "length", "length clue", "length decision", "fallback", "unreadable"}
+    stages = {"kl", "no_signal", "accuracy", "na", "accuracy_ema", "na_ema", "trained_clue"}
+    for measured in (first, second):
+        assert games | replies | stages <= set(measured)
+        assert {f"held_out {name}" for name in games} <= set(measured)
+    assert {"blind spy clue", "blind civilian decision", "blind votes right"} <= set(first)
+    assert "blind spy clue" not in second
+    assert "won" in second
+    assert "won" not in first
+
+
+def test_progress_names_the_time_left(run: tuple[Path, list[str]]) -> None:
+    before, first, second = run[1]
+    assert re.match(r"0/2  decision  won \d", before)
+    assert re.search(r"^1/2  decision .*na \d.*kl \d.*entropy \d.*length \d.*fallback \d.*:\d\d left", first)
+    assert second.endswith("0:00:00 left")
+
+
+def test_sample_games_can_be_replayed(
+    run: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = sorted((run[0] / "games").iterdir())
+    assert [file.name for file in files] == ["000001.jsonl", "000002.jsonl"]
+    assert main(["replay", str(files[-1])]) == 0
+    assert "spy, seed 500001" in capsys.readouterr().out
+    page = (run[0] / "index.html").read_text()
+    assert f"ludens replay {files[-1]}" in page
+
+
+def test_the_page_is_self_contained(run: tuple[Path, list[str]]) -> None:
+    page = (run[0] / "index.html").read_text()
+    assert "<h1>&lt;spy&gt;</h1>" in page
+    assert not re.search(r"(src|href)\s*=|url\(|@import", page)
+    for name in ("kl", "entropy", "length clue", "votes n/a", "fallback", "won", "accuracy_ema"):
+        assert f"<figcaption>{name}<small>" in page
+    assert "seed 500001" in page
+    assert "&#34;algorithm&#34;: &#34;spo&#34;" in page
+
+
+def test_curves_switches_and_bands() -> None:
+    history = [
+        {"iteration": 0.0, "won": 0.5},
+        {"iteration": 1.0, "kl": 0.0, "trained_clue": 0.0},
+        {"iteration": 2.0, "kl": 0.5, "trained_clue": 1.0, "won": 1.0},
+    ]
+    assert switches(history) == [1]
+    assert bands(history) == [(198.0, 154.0)]
+    kl, _, won = curves(history)
+    assert (kl.name, kl.points, kl.low, kl.high) == ("kl", "198.0,126.0 352.0,8.0", "0", "0.5")
+    assert (won.first, won.last, won.points) == ("0.5", "1", "44.0,126.0 352.0,8.0")
+
+
+def trajectory(winner: str, learner: str) -> Trajectory:
+    moves = [Move(0, "x", "A1", "ok", []), Move(1, "o", "A2", "fallback", [])]
+    returns = {"x": 1.0 if winner == "x" else -1.0, "o": 1.0 if winner == "o" else -1.0}
+    episode = Episode("tic_tac_toe", 2, {}, 0, {"x": "a", "o": "b"}, moves=moves, returns=returns)
+    samples = [Sample([1], [2, 3], [-1.0, -3.0], seat=learner, role=learner, reward=returns[learner])]
+    return Trajectory(episode, samples=samples, roles={learner: learner}, measures={"seen": 0.25})
+
+
+def test_measures_by_hand() -> None:
+    games = [trajectory("x", "x"), trajectory("x", "o")]
+    games[1].samples[0].advantage = 1.0
+    assert measures.of_play(games, [s for t in games for s in t.samples]) == {
+        "episodes": 2,
+        "samples": 2,
+        "entropy": 2.0,  # the mean of -log p over the tokens of a reply
+        "fallback": 0.5,  # of the learner's two moves, the one as o
+        "length": 2,
+        "no_signal": 0.5,
+        "reward": 0.0,
+        "unreadable": 0.0,
+        "seen": 0.25,
+    }
+    assert measures.of_rewards(games, "held_out") == {"held_out o": -1.0, "held_out x": 1.0}
+    won = measures.of_evaluation([*games, trajectory("x", "x"), trajectory("o", "o")])
+    assert {name: won[name] for name in ("won", "won x", "won o", "return", "return o")} == {
+        "won": 0.75,
+        "won x": 1.0,
+        "won o": 0.5,
+        "return": 0.5,
+        "return o": 0.0,
+    }
+    # Wilson's interval of 3 out of 4.
+    assert (won["won low"], won["won high"]) == pytest.approx((0.3006, 0.9544), abs=1e-4)
+    assert measures.of_evaluation([]) == {}
+
+
+def test_evaluations_give_every_role_the_same_seeds() -> None:
+    jobs = measures.evaluation_jobs(ludens.make("spy"), "frozen", 2)
+    assert [(job.seed, dict(job.players)) for job in jobs] == [
+        (900_000, {"civilian": "frozen"}),
+        (900_001, {"civilian": "frozen"}),
+        (900_000, {"spy": "frozen"}),
+        (900_001, {"spy": "frozen"}),
+    ]
+
+
+def one(**monitor: bool) -> Any:
+    return recipe(run={"iterations": 1}, play={"samples": 1, "held_out": 0}, monitor={"blind": 0, **monitor})
+
+
+def test_wandb_where_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataset, "VOCABULARY_EPISODES", 4)
+    logged: list[tuple[int, dict[str, float]]] = []
+    started: list[dict[str, Any]] = []
+
+    def init(**settings: Any) -> Any:
+        started.append(settings)
+        return SimpleNamespace(log=lambda measured, step: logged.append((step, measured)))
+
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=init))
+    trainer = train(one(wandb=True), tmp_path, lambda line: None)
+    assert logged == [(1, trainer.history[0])]
+    assert started[0]["config"]["run"]["iterations"] == 1
+
+
+def test_tensorboard_where_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataset, "VOCABULARY_EPISODES", 4)
+    written: list[tuple[str, float, int]] = []
+
+    class Writer:
+        def __init__(self, folder: str, purge_step: int) -> None:
+            assert (folder, purge_step) == (str(tmp_path / "tensorboard"), 1)
+
+        def add_scalar(self, name: str, value: float, step: int) -> None:
+            written.append((name, value, step))
+
+        def flush(self) -> None:
+            pass
+
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer))
+    trainer = train(one(tensorboard=True), tmp_path, lambda line: None)
+    assert {name: value for name, value, _ in written} == trainer.history[0]
+
+
+@pytest.mark.parametrize(("name", "module"), [("wandb", "wandb"), ("tensorboard", "torch.utils.tensorboard")])
+def test_missing_reporters_are_one_sentence(
+    name: str, module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset, "VOCABULARY_EPISODES", 4)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(BadOption, match=f"monitor.{name} needs .*pip install {name}"):
+        train(one(**{name: True}), tmp_path, lambda line: None)
