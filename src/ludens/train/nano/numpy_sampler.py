@@ -77,7 +77,7 @@ class NumpySampler:
             speaker.say(tokens)
         scale = self._temperature or 1.0
         return [
-            Tokens(prompt, ids, logprobs, scale, self._suppressed, shown[-1:])
+            Tokens(prompt, ids, logprobs, scale, self._suppressed, shown)
             for prompt, ids, logprobs, shown in zip(prompts, drawn, values, pictures, strict=True)
         ]
 
