@@ -15,7 +15,7 @@ from ludens.core.config import PlayConfig
 from ludens.core.view import Picture
 from ludens.train.nano.stored import SETTINGS, WEIGHTS, StoredSize
 from ludens.train.nano.tokens import Vocabulary
-from ludens.train.nano.weights import write_weights
+from ludens.train.nano.weights import packed
 
 if TYPE_CHECKING:
     from ludens.train.nano.policy import NanoPolicy
@@ -34,7 +34,7 @@ def write_random(folder: Path, texts: Sequence[str], seed: int = 0, **settings: 
     stored = {"size": SIZE, "vocabulary": vocabulary.pieces, "temperature": 1.0, "max_tokens": 6, **settings}
     folder.mkdir(parents=True, exist_ok=True)
     (folder / SETTINGS).write_bytes(orjson.dumps(stored))
-    write_weights(folder / WEIGHTS, weights, "float32")
+    (folder / WEIGHTS).write_bytes(packed(weights, "float32"))
     return folder
 
 

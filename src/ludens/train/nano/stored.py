@@ -11,7 +11,7 @@ from ludens.core.errors import BadFile
 from ludens.core.files import write_atomically
 from ludens.train.nano.marks import LINES
 from ludens.train.nano.tokens import Vocabulary
-from ludens.train.nano.weights import Array, read_weights, write_weights
+from ludens.train.nano.weights import Array, packed, read_weights
 
 SETTINGS, WEIGHTS = "nano.json", "model.safetensors"
 STRIDE = 16
@@ -104,11 +104,11 @@ def export(folder: Path, to: Path, dtype: str) -> None:
         to: Written to; made where it does not exist.
         dtype: float32, bfloat16 or int8.
     """
-    weights = Stored.read(folder).weights(folder)
+    weights = packed(Stored.read(folder).weights(folder), dtype)
     settings = (folder / SETTINGS).read_bytes()
     try:
         to.mkdir(parents=True, exist_ok=True)
-        write_weights(to / WEIGHTS, weights, dtype)
+        write_atomically(to / WEIGHTS, weights)
         write_atomically(to / SETTINGS, settings)
     except OSError as error:
         raise BadFile(f"{to} cannot be written: {error.strerror}.") from None

@@ -14,7 +14,6 @@ import numpy as np
 import orjson
 
 from ludens.core.errors import BadFile, UnknownName
-from ludens.core.files import write_atomically
 
 Array = np.ndarray[Any, Any]
 
@@ -48,6 +47,8 @@ def read_weights(file: Path) -> dict[str, Array]:
 
 def _tensors(data: bytes) -> dict[str, Array]:
     length = int.from_bytes(data[:8], "little")
+    if length > len(data) - 8:
+        raise ValueError("it is too short")
     header, body = orjson.loads(data[8 : 8 + length]), memoryview(data)[8 + length :]
     header.pop("__metadata__", None)
     tensors = {}
@@ -61,8 +62,8 @@ def _tensors(data: bytes) -> dict[str, Array]:
     return tensors
 
 
-def write_weights(file: Path, weights: Mapping[str, Array], dtype: str) -> None:
-    """Write float32 tensors in another number format, rounded to the nearest."""
+def packed(weights: Mapping[str, Array], dtype: str) -> bytes:
+    """A file of float32 tensors in this number format, rounded to the nearest."""
     if dtype not in DTYPES:
         raise UnknownName("number format", dtype, DTYPES)
     stored: dict[str, tuple[str, Array]] = {}
@@ -84,7 +85,7 @@ def write_weights(file: Path, weights: Mapping[str, Array], dtype: str) -> None:
     text = orjson.dumps(header)
     text += b" " * (-len(text) % 8)
     parts = [array.astype(_STORED[kind]).tobytes() for _, (kind, array) in ordered]
-    write_atomically(file, b"".join([len(text).to_bytes(8, "little"), text, *parts]))
+    return b"".join([len(text).to_bytes(8, "little"), text, *parts])
 
 
 def _int8(array: Array) -> tuple[Array, Array]:
