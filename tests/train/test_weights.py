@@ -15,7 +15,8 @@ from tests.support.nano import SIZE, write_random
 
 TENSORS = {
     "matrix": np.array([[0.5, -1.27, 0.004], [0.0, 0.0, 0.0], [2.0, 254.0, -1.0]], np.float32),
-    "vector": np.array([1.0, 0.1], np.float32),
+    # 1 + 1/256 and 1 + 3/256 are as near to one bfloat16 as to another.
+    "vector": np.array([1.0, 0.1, 1.00390625, 1.01171875], np.float32),
     "convolution": np.arange(16, dtype=np.float32).reshape(2, 2, 2, 2) - 5,
 }
 
