@@ -1,6 +1,6 @@
 """Options and checks of the whole test suite.
 
-- Tests marked `slow` run with `--slow` only; tests marked `torchvision` are deselected without it.
+- Tests marked `slow` run with `--slow` only; tests marked `torchvision` or `cuda` are deselected without it.
 - With LUDENS_NO_SKIPS=1, as in CI, a test skipped for a reason not in `ALLOWED_SKIPS` fails the session.
 """
 
@@ -11,7 +11,7 @@ import os
 import pytest
 from hypothesis import settings
 
-settings.register_profile("ludens", deadline=None)
+settings.register_profile("ludens", deadline=None, derandomize=True)
 settings.load_profile("ludens")
 
 SLOW = "slow: runs with --slow"
@@ -29,10 +29,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    deselected = [item for item in items if item.get_closest_marker("torchvision")]
-    if deselected and not _torchvision_works():
-        config.hook.pytest_deselected(items=deselected)
-        items[:] = [item for item in items if item not in deselected]
+    for marker, works in (("torchvision", _torchvision_works), ("cuda", _cuda_works)):
+        deselected = [item for item in items if item.get_closest_marker(marker)]
+        if deselected and not works():
+            config.hook.pytest_deselected(items=deselected)
+            items[:] = [item for item in items if item not in deselected]
     if config.getoption("--slow"):
         return
     for item in items:
@@ -47,6 +48,14 @@ def _torchvision_works() -> bool:
     except (ImportError, RuntimeError):  # RuntimeError: its operators do not fit the installed torch
         return False
     return True
+
+
+def _cuda_works() -> bool:
+    try:
+        import torch
+    except ImportError:
+        return False
+    return torch.cuda.is_available()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

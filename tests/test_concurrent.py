@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import threading
 from collections import Counter
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from ludens.core.episode import Episode
 from ludens.core.sync import run_sync
 from ludens.models.chat import Answer, Model, Request
 from tests.support.pebbles import Pebbles, Talk
-from tests.support.players import Slow
+from tests.support.players import Meeting, Slow
 
 GAME = Pebbles()
 
@@ -66,38 +66,29 @@ async def test_no_more_than_the_allowed_number_run_at_once() -> None:
 
 
 async def test_waiting_episodes_overlap() -> None:
-    agents = dict.fromkeys(Talk().seats, Slow(says=["hello"], naps=[0.02]))
-    started = time.perf_counter()
-    await collect(Talk(), agents, range(20), concurrency=20)
-    assert time.perf_counter() - started < 20 * 3 * 0.02
+    agents = dict.fromkeys(Talk().seats, Meeting(asyncio.Barrier(20 * 2)))
+    async with asyncio.timeout(60):
+        assert len(await collect(Talk(), agents, range(20), concurrency=20)) == 20
 
 
 @dataclass
 class Searcher(Agent):
-    """Holds its thread for a while before it moves."""
+    """Holds its thread until the event, if there is one, before it moves."""
 
+    event: threading.Event | None = None
     kind = "searcher"
     sees = "nothing"
     computes = True
 
     async def act(self, ask: Ask) -> Reply:
-        time.sleep(0.03)
+        assert self.event is None or self.event.wait(60)
         return Reply("take 1", "take 1")
 
 
 async def test_a_search_does_not_block_the_event_loop() -> None:
-    ticks = 0
-
-    async def clock() -> None:
-        nonlocal ticks
-        while True:
-            await asyncio.sleep(0.001)
-            ticks += 1
-
-    ticking = asyncio.create_task(clock())
-    episodes = await collect(GAME, dict.fromkeys(GAME.seats, Searcher()), range(4), concurrency=4)
-    ticking.cancel()
-    assert ticks > 10
+    event = threading.Event()
+    asyncio.get_running_loop().call_later(0.03, event.set)
+    episodes = await collect(GAME, dict.fromkeys(GAME.seats, Searcher(event)), range(4), concurrency=4)
     inline = await ludens.play(GAME, bots("bot/first"), 0)
     [same] = [e for e in episodes if e.seed == 0]
     assert [m.action for m in same.moves] == [m.action for m in inline.moves]

@@ -14,7 +14,7 @@ from typing import Self
 import pytest
 
 from ludens import GAMES, Episode, Game, PlayConfig, make, verify
-from ludens.core.errors import MissingExtra, MoveError
+from ludens.core.errors import MoveError
 from ludens.core.random import Stream, stream
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
@@ -22,17 +22,8 @@ from ludens.loop import play
 from ludens.testing import RULES, ConformanceError, Trial, check_game, episodes, states
 from tests.support.broken_places import BROKEN
 from tests.support.pebbles import Pebbles, PebblesState, Talk
+from tests.support.playable import playable
 from tests.support.players import Scripted
-
-
-def playable(name: str) -> Game:
-    """The game of this name; without the extra it needs, the test is skipped and says so."""
-    game = make(name)
-    try:
-        game.start(0)
-    except MissingExtra as missing:
-        pytest.skip(str(missing))
-    return game
 
 
 @pytest.mark.parametrize("name", GAMES.names())

@@ -1,4 +1,4 @@
-"""Code blocks of the documentation that have a title are written to files and run."""
+"""The documentation: code blocks that have a title are written to files and run, and links lead somewhere."""
 
 import re
 import subprocess
@@ -54,3 +54,32 @@ def test_own_agent_on_the_command_line(tmp_path: Path) -> None:
     assert "my_bots:Center" in python(tmp_path, *command)
     assert "tic_tac_toe" in python(tmp_path, "-m", "ludens", "agents", "my_bots:Center")
     assert "my_bots:Center" in python(tmp_path, "-m", "ludens", "resume", "run", "--agent", "my_bots:Center")
+
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+PAGES = [DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+
+
+def prose(page: Path) -> str:
+    return CODE.sub("", page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as the site and GitHub name them."""
+    plain = (re.sub(r"[^\w\- ]", "", heading).strip().lower() for heading in HEADING.findall(prose(page)))
+    return {text.replace(" ", "-") for text in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    lost = []
+    for link in LINK.findall(prose(page)):
+        if "://" in link:
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            lost.append(link)
+    assert lost == []

@@ -407,7 +407,7 @@ async def test_usage_is_added_up() -> None:
 @pytest.mark.parametrize("fallback", ["random", "forfeit"])
 async def test_a_replay_is_the_episode_again(left: Scripted, fallback: Any) -> None:
     left.asks.clear()
-    config = PlayConfig(retries=1, fallback=fallback, seconds=0.05)
+    config = PlayConfig(retries=1, fallback=fallback, seconds=0.5)
     episode = await play(GAME, bots(left=left), 5, config=config)
     again = await play(GAME, replaying(Episode.from_json(episode.to_json())), 5, config=config)
     assert again.seats == dict.fromkeys(GAME.seats, f"replay/{episode.fingerprint()}")

@@ -23,7 +23,7 @@ def run_pytest(folder: Path, test: str, **environment: str) -> subprocess.Comple
     conftest = Path(__file__).with_name("conftest.py")
     (folder / "conftest.py").write_bytes(conftest.read_bytes())
     (folder / "test_it.py").write_text(test)
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow\n    torchvision\n")
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow\n    torchvision\n    cuda\n")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("LUDENS_", "PYTEST_"))}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *environment.pop("args", "").split()]
     return subprocess.run(
@@ -60,6 +60,14 @@ def test_allowed_skips(reason: str, tmp_path: Path) -> None:
 def test_torchvision_tests_are_deselected_without_it(tmp_path: Path) -> None:
     (tmp_path / "torchvision.py").write_text("raise RuntimeError('operator torchvision::nms does not exist')")
     test = "import pytest\n@pytest.mark.torchvision\ndef test_qwen(): ...\ndef test_other(): ...\n"
+    done = run_pytest(tmp_path, test, LUDENS_NO_SKIPS="1", PYTHONPATH=str(tmp_path))
+    assert "1 passed, 1 deselected" in done.stdout
+    assert done.returncode == 0
+
+
+def test_cuda_tests_are_deselected_without_it(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("class cuda:\n    is_available = staticmethod(lambda: False)")
+    test = "import pytest\n@pytest.mark.cuda\ndef test_kernel(): ...\ndef test_other(): ...\n"
     done = run_pytest(tmp_path, test, LUDENS_NO_SKIPS="1", PYTHONPATH=str(tmp_path))
     assert "1 passed, 1 deselected" in done.stdout
     assert done.returncode == 0

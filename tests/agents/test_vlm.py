@@ -257,7 +257,7 @@ async def test_a_late_reply_leaves_memory_in_order() -> None:
 
     model = Scripted([""])
     model.answer = slow  # type: ignore[method-assign]
-    episode = await played(model, Talk(), PlayConfig(retries=1, seconds=0.05), memory="all")
+    episode = await played(model, Talk(), PlayConfig(retries=1, seconds=0.5), memory="all")
     assert episode.status == "done"
     assert [t.verdict for t in episode.moves[0].tries] == ["late", "ok"]
     assert model.words(1, "assistant") == ["(no reply)"]

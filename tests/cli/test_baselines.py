@@ -22,6 +22,10 @@ def test_it_measures_and_stores(ludens: Run, tmp_path: Path) -> None:
     again = ludens(*words, "--out", str(file), "--json")
     assert "measuring" not in again.err
     assert {one["task"]: one["episodes"] for one in json.loads(again.out)} == {"perceive": 8, "wire": 8}
+    few = ludens("baselines", "demo", "--tasks", "perceive,wire", "--out", str(file), "--json")
+    assert (few.code, "measuring" in few.err) == (0, False)
+    more = ludens("baselines", "demo", "--tasks", "wire", "--episodes", "9", "--out", str(file), "--json")
+    assert [one["episodes"] for one in json.loads(more.out)] == [9]
 
 
 @pytest.mark.parametrize(

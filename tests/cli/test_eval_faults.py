@@ -66,7 +66,7 @@ def _without_address(run: Path) -> dict[str, str]:
 
 async def test_transient_faults_of_every_kind_are_retried(tmp_path: Path, calm: dict[str, str]) -> None:
     async with ModelServer(script=TRANSIENT) as server:
-        code, err = await evaluated(server, tmp_path / "run", options="timeout=0.5")
+        code, err = await evaluated(server, tmp_path / "run", options="timeout=3")
     assert code == 0, err
     assert _without_address(tmp_path / "run") == calm
     assert server.met == {**Counter(TRANSIENT), "ok": server.met["ok"]}

@@ -170,7 +170,7 @@ def test_ctrl_c_stops_at_once() -> None:
         assert "your move 2" in _until(near, "x> ")
         os.write(near, b"\x03")
         assert "ludens: stopped." in _until(near, "stopped.")
-        assert player.wait(timeout=20) == 130
+        assert player.wait(timeout=60) == 130
     finally:
         player.kill()
         player.wait()
@@ -188,7 +188,7 @@ def test_words_are_wrapped_to_the_width_of_the_terminal() -> None:
         shown = _until(near, "solver> ")
         os.write(near, b"four and twenty blackbirds baked in a pie for the king\n")
         shown += _until(near, "Finished")
-        assert player.wait(timeout=20) == 0
+        assert player.wait(timeout=60) == 0
     finally:
         player.kill()
         player.wait()
@@ -209,7 +209,7 @@ def test_words_are_wrapped_to_the_width_of_the_terminal() -> None:
 
 def _until(source: int, mark: str) -> str:
     """Terminal output up to `mark`."""
-    shown, deadline = b"", time.monotonic() + 40
+    shown, deadline = b"", time.monotonic() + 120
     while mark.encode() not in shown and time.monotonic() < deadline:
         try:
             shown += os.read(source, 4096)

@@ -29,10 +29,10 @@ def test_it_serves_until_it_is_stopped(tmp_path: Path) -> None:
         assert process.stdout is not None
         line = process.stdout.readline()
         [address] = re.findall(r"http://127\.0\.0\.1:\d+/\?token=\S+", line)
-        with urllib.request.urlopen(address.partition("?")[0] + "runs", timeout=20) as reply:
+        with urllib.request.urlopen(address.partition("?")[0] + "runs", timeout=60) as reply:
             assert "There are no runs" in reply.read().decode()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     finally:
         process.kill()
     assert (process.returncode, err) == (0, "")
@@ -48,9 +48,9 @@ def test_another_address_needs_the_token(tmp_path: Path) -> None:
         [port, token] = re.findall(r":(\d+)/\?token=(\S+)", visitors)[0]
         assert token not in mine
         with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/runs", timeout=20)
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/runs", timeout=60)
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        with opener.open(f"http://127.0.0.1:{port}/runs?token={token}", timeout=20) as reply:
+        with opener.open(f"http://127.0.0.1:{port}/runs?token={token}", timeout=60) as reply:
             assert reply.status == 200
     finally:
         process.kill()

@@ -22,13 +22,13 @@ def test_it_prints_links_that_work_without_a_token(tmp_path: Path) -> None:
         told = "".join(process.stdout.readline() for _ in range(4))
         [(port, path)] = re.findall(r"participants of the study: http://[^:]+:(\d+)(/study/\S+)", told)
         root = f"http://127.0.0.1:{port}"
-        with urllib.request.urlopen(root + path, timeout=20) as reply:
+        with urllib.request.urlopen(root + path, timeout=60) as reply:
             assert "You are invited" in reply.read().decode()
         with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(f"{root}{path}/progress", timeout=20)
+            urllib.request.urlopen(f"{root}{path}/progress", timeout=60)
         [token] = re.findall(r"/progress\?token=(\S+)", told)
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        with opener.open(f"{root}{path}/progress?token={token}", timeout=20) as reply:
+        with opener.open(f"{root}{path}/progress?token={token}", timeout=60) as reply:
             assert "0 of 20" in reply.read().decode()
     finally:
         process.kill()

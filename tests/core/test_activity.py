@@ -30,7 +30,7 @@ async def test_idle_while_all_wait() -> None:
             assert not activity.idle
             assert not await becomes_idle(activity)
             with activity.waiting():
-                assert await becomes_idle(activity)
+                assert await becomes_idle(activity, 60)
         assert not activity.idle
     assert (activity.live, activity.active) == (0, 0)
 
@@ -42,7 +42,7 @@ async def test_the_end_of_the_last_active_coroutine_makes_the_others_idle() -> N
             idle = asyncio.create_task(activity.wait_idle())
             await asyncio.sleep(0.01)
             assert not idle.done()
-        await asyncio.wait_for(idle, 1)
+        await asyncio.wait_for(idle, 60)
 
 
 async def test_coroutines_that_are_ready_to_run_are_not_idle() -> None:
@@ -68,11 +68,12 @@ async def test_coroutines_that_are_ready_to_run_are_not_idle() -> None:
 
 
 async def test_gather_is_idle_when_every_child_waits() -> None:
-    activity, release = current_activity(), asyncio.Event()
+    activity, ready, release = current_activity(), asyncio.Event(), asyncio.Event()
     idle_in_between: list[bool] = []
 
     async def seat(number: int) -> int:
-        await asyncio.sleep(0.01 * number)  # still running
+        if number:
+            await ready.wait()  # still running
         with activity.waiting():
             await release.wait()
         return number
@@ -87,7 +88,8 @@ async def test_gather_is_idle_when_every_child_waits() -> None:
         gathered = asyncio.create_task(activity.gather(*map(seat, range(4))))
         await watching
         assert not any(idle_in_between)
-        await asyncio.wait_for(activity.wait_idle(), 1)
+        ready.set()
+        await asyncio.wait_for(activity.wait_idle(), 60)
         assert (activity.live, activity.active) == (1, 0)
         release.set()
         assert await gathered == [0, 1, 2, 3]

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ludens import GAMES, Game, make
-from ludens.core.errors import MissingExtra, MoveError, Unreadable
+from ludens import GAMES
+from ludens.core.errors import MoveError, Unreadable
 from ludens.core.legal import Legal
 from ludens.core.reply import ReplyFormat
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
 from ludens.suites.comma.judge.by_model import read_labels
 from ludens.testing import Trial
+from tests.support.playable import playable
 
 BOARDS = ("tic_tac_toe", "reversi", "gomoku", "chess", "breakthrough", "sudoku", "minesweeper")
 SPECS = [
@@ -45,14 +46,7 @@ KINDS = (
 SCRAPS = (*MORE_UNITS, *OPENINGS, "\xa0Action:", "Action: \xa0", "Z9", "\x00", "\ud800", "e8=Q")
 
 
-@cache
-def game_of(spec: str) -> Game:
-    game = make(spec)
-    try:
-        game.start(0)
-    except MissingExtra as missing:
-        pytest.skip(str(missing))
-    return game
+game_of = cache(playable)
 
 
 @cache

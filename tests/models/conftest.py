@@ -35,6 +35,16 @@ def picture(value: int = 0) -> Picture:
     return Drawn(pixels, palette)
 
 
+def conversation(shown: Picture) -> tuple[Message, ...]:
+    """Messages of every role, one of them with a picture."""
+    return (
+        Message("system", ("Play.",)),
+        Message("user", (shown, "Move?")),
+        Message("assistant", ("Hm.",)),
+        Message("user", ("Again!",)),
+    )
+
+
 def question(text: str = "Your legal actions: a1, b2, c3", **sampling: object) -> Request:
     messages = (Message("system", ("Play.",)), Message("user", (picture(), text)))
     return Request(messages, Sampling(**sampling))  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
@@ -54,6 +55,24 @@ async def test_batches_up_to_the_size(squares: Squares, make: Make) -> None:
     assert squares.batches == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
 
 
+@pytest.mark.parametrize("in_thread", [True, False])
+async def test_work_in_a_thread_or_in_the_event_loop(in_thread: bool) -> None:
+    threads = set()
+
+    def work(items: Sequence[int]) -> list[int]:
+        threads.add(threading.current_thread())
+        if 13 in items:
+            raise ValueError("unlucky")
+        return [-item for item in items]
+
+    batcher: Batcher[int, int] = Batcher(work, 2, 0.02, in_thread=in_thread)
+    results = await asyncio.gather(*map(batcher.ask, [1, 2, 13, 4, 5]), return_exceptions=True)
+    batcher.close()
+    assert (results[:2], results[4]) == ([-1, -2], -5)
+    assert [type(result) for result in results[2:4]] == [ValueError, ValueError]
+    assert (threads == {threading.main_thread()}) == (not in_thread)
+
+
 async def test_single_items(squares: Squares, make: Make) -> None:
     batcher = make(seconds=0.0)
     assert [await batcher.ask(n) for n in range(3)] == [0, 1, 4]
@@ -101,7 +120,7 @@ async def test_batch_starts_when_every_episode_waits(squares: Squares, make: Mak
             for move in range(moves):
                 assert await ask(batcher, 10 * number + move) == (10 * number + move) ** 2
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(50):
         await asyncio.gather(episode(1, 3), episode(2, 1), episode(3, 2))
     assert [sorted(batch) for batch in squares.batches] == [[10, 20, 30], [11, 31], [12]]
 
@@ -114,7 +133,7 @@ async def test_batch_waits_for_a_running_episode(squares: Squares, make: Make) -
             await asyncio.sleep(seconds)
             await ask(batcher, number)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(50):
         await asyncio.gather(episode(1, 0.0), episode(2, 0.05))
     assert squares.batches == [[1, 2]]
 
@@ -128,7 +147,7 @@ async def test_seats_that_act_at_once_share_a_batch(squares: Squares, make: Make
             for step in range(2):
                 await activity.gather(*(ask(batcher, 100 * step + 10 * number + seat) for seat in range(3)))
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(50):
         await asyncio.gather(*map(episode, range(2)))
     assert [sorted(batch) for batch in squares.batches] == [
         [0, 1, 2, 10, 11, 12],
@@ -139,12 +158,12 @@ async def test_seats_that_act_at_once_share_a_batch(squares: Squares, make: Make
 async def test_full_batches_do_not_wait_for_running_episodes(squares: Squares, make: Make) -> None:
     batcher = make(size=2, seconds=60.0)
     with current_activity().running():
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(50):
             assert await asyncio.gather(batcher.ask(1), batcher.ask(2)) == [1, 4]
 
 
 async def test_gather_time_ends_the_wait_for_a_running_episode(squares: Squares, make: Make) -> None:
     batcher = make(size=9, seconds=0.02)
     with current_activity().running():
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(50):
             assert await batcher.ask(3) == 9

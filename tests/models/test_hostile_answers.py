@@ -96,7 +96,7 @@ async def test_calls_that_wait_to_retry_are_dropped(fault: str, reach: Reach) ->
         for call in calls:
             with pytest.raises(AgentFailure, match="interrupted while waiting to retry"):
                 await call
-    assert monotonic() - started < 5
+    assert monotonic() - started < 50
 
 
 async def test_requests_in_flight_are_finished_after_stop_waiting(reach: Reach) -> None:

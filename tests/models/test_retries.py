@@ -72,14 +72,15 @@ async def test_waits_for_a_server_that_is_down(reach: Reach) -> None:
     before = await model.answer(question())
     await server.stop()
     waiting = [asyncio.create_task(model.answer(question(f"legal actions: a{n}"))) for n in range(8)]
-    await asyncio.sleep(0.15)
+    async with asyncio.timeout(60):
+        while model.counts["connection"] < 8:
+            await asyncio.sleep(0.01)
     assert not any(task.done() for task in waiting)
     await server.start()
     answers = await asyncio.gather(*waiting)
     await server.stop()
     assert before.text.startswith("Action: ")
     assert [answer.text for answer in answers] == [f"Action: a{n}" for n in range(8)]
-    assert model.counts["connection"] >= 8
 
 
 async def test_timeout(reach: Reach) -> None:
@@ -87,7 +88,7 @@ async def test_timeout(reach: Reach) -> None:
         model = reach(server, "timeout=0.1")
         answer = await model.answer(question())
     assert answer.text.startswith("Action: ")
-    assert model.counts["timeout"] == 1
+    assert model.counts["timeout"] >= 1  # more where the machine is slow
 
 
 async def test_failure_after_all_retries(reach: Reach) -> None:

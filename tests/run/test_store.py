@@ -101,7 +101,7 @@ def test_crash_while_run_json_is_written(tmp_path: Path, plan: Plan) -> None:
     ("text", "message"),
     [
         (None, "is not a run: it contains no run.json"),
-        (b"", "run.json is not valid at its start"),
+        (b"", "run.json is not valid at the start"),
         (b"{}", "run.json is not valid at suite"),
         (b'{"suite": "demo", "entrants": 3}', "run.json is not valid at entrants"),
     ],

@@ -140,7 +140,7 @@ async def test_calls_are_counted_during_an_episode() -> None:
         await executor.start()
         playing = asyncio.create_task(executor.play(plan.jobs[0]))
         try:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 while executor.meter.calls < 1:
                     await asyncio.sleep(0.05)
             assert not playing.done()

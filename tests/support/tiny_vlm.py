@@ -3,7 +3,7 @@
     python -m tests.support.tiny_vlm FOLDER [llava|qwen]
 
 What they say is noise, but everything around them is real: chat template, pictures, batches, generation.
-LLaVA works with torch alone; the processors of the Qwen family need torchvision too.
+LLaVA works with torch alone; a processor of the Qwen family that can be saved needs torchvision too.
 """
 
 from __future__ import annotations
@@ -12,56 +12,50 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PAD, END, IMAGE, VIDEO = "<pad>", "<end>", "<image>", "<video>"
-VISION = "<|vision_start|>", "<|vision_end|>"
-SIDE, PATCH = 28, 14
-SHAPE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
-TEMPLATE = (
-    "{% for message in messages %}{{ message['role'] }}: "
-    "{% for part in message['content'] %}{% if part['type'] == 'image' %}SHOWN{% else %}{{ part['text'] }}"
-    "{% endif %}{% endfor %}<end>{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}"
+from ludens.bench.random_vlm import (
+    END,
+    IMAGE,
+    PAD,
+    PATCH,
+    SIZES,
+    TEMPLATE,
+    VISION,
+    numbers,
+    random_qwen,
+    tokenizer,
 )
+
+SIDE = 28
+SHAPE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
 
 
 def build(folder: Path, seed: int = 0, family: str = "llava") -> Path:
     """Write model, tokenizer and processor into a folder that `from_pretrained` reads."""
-    import torch
-    from transformers import GenerationConfig
-
-    tokenizer = _tokenizer()
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        model, processor = {"llava": _llava, "qwen": _qwen}[family](tokenizer)
-    pad, end = _numbers(tokenizer, PAD, END)
-    model.generation_config = GenerationConfig(eos_token_id=end, pad_token_id=pad)
+    model, processor = tiny(family, seed)
+    if family == "qwen":
+        processor = _qwen_processor()
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
 
 
-def _tokenizer() -> Any:
-    """A letter a token."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast
+def tiny(family: str, seed: int = 0, dtype: str = "float32") -> tuple[Any, Any]:
+    """A model and a processor; that of the Qwen family works without torchvision but cannot be saved."""
+    if family == "qwen":
+        return random_qwen(SIZES["tiny"], dtype=dtype, seed=seed)
+    import torch
+    from transformers import GenerationConfig
 
-    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    core = Tokenizer(models.BPE({letter: number for number, letter in enumerate(letters)}, []))
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    core.decoder = decoders.ByteLevel()
-    core.add_special_tokens([PAD, END, IMAGE, VIDEO, *VISION])
-    return PreTrainedTokenizerFast(
-        tokenizer_object=core,
-        eos_token=END,
-        pad_token=PAD,
-        extra_special_tokens={"image_token": IMAGE, "video_token": VIDEO},
-    )
+    words = tokenizer()
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model, processor = _llava(words)
+    pad, end = numbers(words, PAD, END)
+    model.generation_config = GenerationConfig(eos_token_id=end, pad_token_id=pad)
+    return model.to(getattr(torch, dtype)).eval(), processor
 
 
-def _numbers(tokenizer: Any, *marks: str) -> list[int]:
-    return [tokenizer.convert_tokens_to_ids(mark) for mark in marks]
-
-
-def _llava(tokenizer: Any) -> tuple[Any, Any]:
+def _llava(words: Any) -> tuple[Any, Any]:
     from transformers import (
         CLIPImageProcessorPil,
         CLIPVisionConfig,
@@ -71,11 +65,11 @@ def _llava(tokenizer: Any) -> tuple[Any, Any]:
         LlavaProcessor,
     )
 
-    pad, end, image = _numbers(tokenizer, PAD, END, IMAGE)
+    pad, end, image = numbers(words, PAD, END, IMAGE)
     size = {"height": SIDE, "width": SIDE}
     processor = LlavaProcessor(
         CLIPImageProcessorPil(size=size, crop_size=size, do_center_crop=False),
-        tokenizer,
+        words,
         patch_size=PATCH,
         vision_feature_select_strategy="default",
         chat_template=TEMPLATE.replace("SHOWN", IMAGE),
@@ -83,49 +77,23 @@ def _llava(tokenizer: Any) -> tuple[Any, Any]:
     )
     config = LlavaConfig(
         vision_config=CLIPVisionConfig(image_size=SIDE, patch_size=PATCH, **SHAPE),
-        text_config=LlamaConfig(vocab_size=len(tokenizer), pad_token_id=pad, eos_token_id=end, **SHAPE),
+        text_config=LlamaConfig(vocab_size=len(words), pad_token_id=pad, eos_token_id=end, **SHAPE),
         image_token_index=image,
         vision_feature_layer=-1,
     )
     return LlavaForConditionalGeneration(config), processor
 
 
-def _qwen(tokenizer: Any) -> tuple[Any, Any]:
-    from transformers import (
-        Qwen2_5_VLConfig,
-        Qwen2_5_VLForConditionalGeneration,
-        Qwen2_5_VLProcessor,
-        Qwen2VLImageProcessor,
-        Qwen2VLVideoProcessor,
-    )
+def _qwen_processor() -> Any:
+    from transformers import Qwen2_5_VLProcessor, Qwen2VLImageProcessor, Qwen2VLVideoProcessor
 
-    image, video, begin, close = _numbers(tokenizer, IMAGE, VIDEO, *VISION)
     pixels = {"min_pixels": 4 * PATCH**2, "max_pixels": 64 * PATCH**2}
-    processor = Qwen2_5_VLProcessor(
+    return Qwen2_5_VLProcessor(
         Qwen2VLImageProcessor(**pixels),
-        tokenizer,
+        tokenizer(),
         Qwen2VLVideoProcessor(**pixels),
         chat_template=TEMPLATE.replace("SHOWN", IMAGE.join(VISION)),
     )
-    eye = {"depth": 2, "hidden_size": 32, "intermediate_size": 64, "num_heads": 4, "out_hidden_size": 32}
-    pad, end = _numbers(tokenizer, PAD, END)
-    config = Qwen2_5_VLConfig(
-        text_config={
-            **SHAPE,
-            "vocab_size": len(tokenizer),
-            "num_key_value_heads": 2,
-            "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [2, 1, 1]},
-            "bos_token_id": None,
-            "eos_token_id": end,
-            "pad_token_id": pad,
-        },
-        vision_config={**eye, "patch_size": PATCH, "window_size": 4 * PATCH, "fullatt_block_indexes": [1]},
-        image_token_id=image,
-        video_token_id=video,
-        vision_start_token_id=begin,
-        vision_end_token_id=close,
-    )
-    return Qwen2_5_VLForConditionalGeneration(config), processor
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class Seat:
 
     async def next(self, until: Callable[[dict[str, Any]], object] = lambda view: True) -> dict[str, Any]:
         """The next snapshot of which something holds."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while True:
                 message = await self.socket.receive()
                 if message.type is not WSMsgType.TEXT:

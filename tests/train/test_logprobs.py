@@ -26,6 +26,7 @@ from ludens.train.nano.tokens import Vocabulary  # noqa: E402
 from ludens.train.policy import Policy  # noqa: E402
 from ludens.train.recipe import ModelOptions  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
+from tests.support.tiny_policy import replies, tiny_policy  # noqa: E402
 
 
 def nano_policy(temperature: float = 0.7) -> NanoPolicy:
@@ -164,3 +165,33 @@ def test_lora_is_merged_when_saved(folder: Path, tmp_path: Path) -> None:
     assert gap(resumed, samples) > 1e-3
     resumed.load(tmp_path)
     assert gap(resumed, samples) < 1e-4
+
+
+@pytest.mark.parametrize("family", ["llava", "qwen"])
+def test_static_cache_with_adapters(family: str) -> None:
+    policy = tiny_policy(family, lora=2, kv_cache="static")
+    frozen = policy.frozen()
+    assert isinstance(frozen, TransformersPolicy)
+    with torch.no_grad():
+        for parameter in policy.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.3)
+    samples = replies(policy)
+    assert gap(policy, samples) < 1e-4
+    assert gap(frozen, samples) > 1e-3
+    assert gap(frozen, replies(frozen)) < 1e-4
+    assert policy._caches is not None
+    assert policy.sampler._static is frozen.sampler._static is policy._caches
+    assert len(policy._caches._caches) == 1
+
+
+@pytest.mark.parametrize("family", ["llava", "qwen"])
+def test_loaded_weights_are_those_saved(family: str, tmp_path: Path) -> None:
+    policy, other = tiny_policy(family), tiny_policy(family)
+    with torch.no_grad():
+        for parameter in policy.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.1)
+    samples = replies(policy)
+    policy.model.save_pretrained(tmp_path)
+    assert gap(other, samples) > 1e-2
+    other.load(tmp_path)
+    assert gap(other, samples) < 1e-4

@@ -52,6 +52,8 @@ def test_missing_recipe(tmp_path: Path) -> None:
         ({"run": {"algorithm": "spo"}}, "needs a game with a spy"),
         ({"advantage": {"kind": "role"}}, "needs a game with roles"),
         ({"model": {"kind": "hf"}}, "needs a path"),
+        ({"server": {"url": "http://127.0.0.1:8000"}}, r"\[server\] needs kind"),
+        ({"server": {"url": "127.0.0.1:8000"}}, "http://HOST:PORT"),
         ({"play": {"first_seed": 500_000}}, "overlap"),
         ({"play": {"game": "tic_tac_to"}}, "tic_tac_toe"),
     ],

@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
+TIMEOUT = 60_000
+"""Milliseconds that a busy machine may need for what takes a moment."""
+expect.set_options(timeout=TIMEOUT)
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
@@ -45,6 +48,7 @@ class Watched:
 async def open_page(browser: Browser, **options: Any) -> Watched:
     """A new page in a profile of its own: errors, refused resources and dialogs are collected."""
     context = await browser.new_context(**options)
+    context.set_default_timeout(TIMEOUT)
     page = await context.new_page()
     watched = Watched(page)
 

@@ -16,6 +16,7 @@ from ludens.web.settings import Settings
 from tests.support import reported, suites
 
 Client = TestClient[web.Request, web.Application]
+Start = Callable[[web.Application], Awaitable[Client]]
 Serve = Callable[..., Awaitable[Client]]
 
 
@@ -36,15 +37,26 @@ def reported_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-async def serve() -> AsyncIterator[Serve]:
+async def start() -> AsyncIterator[Start]:
+    """Starts a server for an app; returns its client. Both are closed after the test."""
     clients: list[Client] = []
 
-    async def start(root: Path, access: Access | None = None) -> Client:
-        client = TestClient(TestServer(make_app(Settings(root, access or Access()))))
-        await client.start_server()
+    async def started(app: web.Application) -> Client:
+        client = TestClient(TestServer(app))
         clients.append(client)
+        await client.start_server()
         return client
 
-    yield start
+    yield started
     for client in clients:
         await client.close()
+
+
+@pytest.fixture
+def serve(start: Start) -> Serve:
+    """Starts a server for a folder of runs."""
+
+    async def served(root: Path, access: Access | None = None) -> Client:
+        return await start(make_app(Settings(root, access or Access())))
+
+    return served

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ludens.run.results import Results, RunReader
 from ludens.run.store import read_lines
 from ludens.web import live
 from ludens.web.live import LiveRun, LiveRuns
@@ -24,13 +25,31 @@ async def test_results_are_shown_before_everything_is_read(
     [found] = run.snapshot.results.suites
     assert len(found.rows[0].cells["turns"].episodes) == 1
     assert not run.read_all
-    await run.update(5)
+    await run.update(60)
     assert run.read_all
     [found] = run.snapshot.results.suites
     assert len(found.rows[0].cells["turns"].episodes) == len(list(read_lines(tmp_path / "run")))
     version = run.snapshot.version
-    await run.update(5)
+    await run.update(60)
     assert run.snapshot.version == version
+
+
+async def test_a_run_is_not_read_before_its_results_are_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await played(tmp_path / "run", plan_of("bot/random", suite=TURNS))
+    compute, seen = live.results_of, list[bool]()
+
+    def results_of(readers: list[RunReader]) -> Results:
+        seen.append(run.end == run.size and not run.read_all)
+        return compute(readers)
+
+    monkeypatch.setattr(live, "results_of", results_of)
+    run = LiveRun("run", tmp_path / "run")
+    while not run._read_on():
+        pass
+    assert seen[-1]
+    assert run.read_all
 
 
 async def test_only_the_latest_runs_are_kept(tmp_path: Path) -> None:

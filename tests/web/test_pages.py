@@ -34,7 +34,7 @@ async def text_of(client: Client, path: str, status: int = 200) -> str:
 
 async def read_whole(client: Client, run: str, query: str = "") -> str:
     """The page of a run, once all of it was read."""
-    for _ in range(50):
+    for _ in range(1200):
         text = await text_of(client, f"/run/{run}{query}")
         if "Reading the run" not in text:
             return text

@@ -309,7 +309,7 @@ async def test_browser_that_never_reads_is_dropped(visit: Visit, monkeypatch: py
     here = session.seats["x"]
     assert seat.socket._conn is not None
     seat.socket._conn.transport.pause_reading()  # type: ignore[union-attr]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while here.listener is not None:  # the buffers of the system fill up first
             session.changed()
             await asyncio.sleep(0)
@@ -328,7 +328,9 @@ async def test_idle_sessions_are_forgotten(visit: Visit, tmp_path: Path) -> None
     tables.forget(0.01)
     assert session.playing
     await seat.socket.close()
-    await asyncio.sleep(0.05)
+    async with asyncio.timeout(60):
+        while session.seats["x"].away() <= 0.01:
+            await asyncio.sleep(0.01)
     tables.forget(0.01)
     await session.finished()
     assert "left the game" in session.ended

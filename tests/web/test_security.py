@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
 from ludens.core.errors import BadOption
 from ludens.web.app import make_app
 from ludens.web.security import ACCESS, MAX_BODY, Access, RateLimit, checks_own_token
 from ludens.web.settings import Settings
-
-Serve = Callable[..., Awaitable["TestClient[web.Request, web.Application]"]]
+from tests.web.conftest import Client, Serve, Start
 
 
 async def told(request: web.Request) -> web.Response:
@@ -38,24 +36,17 @@ async def socket(request: web.Request) -> web.WebSocketResponse:
 
 
 @pytest.fixture
-async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
-    clients = []
+def serve(tmp_path: Path, start: Start) -> Serve:
+    """Starts a server that has these three pages too."""
 
-    async def start(
-        access: Access | None = None, limit: RateLimit | None = None
-    ) -> TestClient[web.Request, web.Application]:
+    async def served(access: Access | None = None, limit: RateLimit | None = None) -> Client:
         app = make_app(Settings(tmp_path, access or Access()), limit)
         app.router.add_route("*", "/told", told)
         app.router.add_get("/seat", seat)
         app.router.add_get("/socket", socket)
-        client = TestClient(TestServer(app))
-        await client.start_server()
-        clients.append(client)
-        return client
+        return await start(app)
 
-    yield start
-    for client in clients:
-        await client.close()
+    return served
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from ludens.core.verify import verify
 from ludens.run.store import read_records
 from ludens.suites.people.file import StudyFile, read_study
 from ludens.web.study.pages import ROOM
+from ludens.web.study.room import POLL_SECONDS
 from tests.support.web_client import TOKEN, Seat, Visitor, served
 
 PAIRS = """
@@ -80,6 +81,20 @@ async def enter(visitor: Visitor) -> None:
     assert "Do you agree?" in (await visitor.get(base_of(visitor)))[2]
     assert "How old" in await do(visitor, "consent")
     await do(visitor, "before", **{"q.age": "33"})
+
+
+async def join(visitor: Visitor, name: str) -> None:
+    """Follow a participant's personal link and consent."""
+    token = visitor.app[ROOM].records.participants[name].token
+    status, _, text = await visitor.get(f"{base_of(visitor)}/join/{token}")
+    assert (status, "I agree" in text) == (200, True)
+    await do(visitor, "consent")
+
+
+async def begin(visitor: Visitor) -> Seat:
+    """Begin the next game, which needs no partner."""
+    await do(visitor, "task")
+    return await visitor.sit(base_of(visitor))
 
 
 async def pair(one: Visitor, two: Visitor) -> dict[str, tuple[Visitor, Seat]]:
@@ -152,12 +167,30 @@ async def test_leaving_voids_the_game_and_the_partner_goes_on(tmp_path: Path) ->
         assert text.count("<td>game</td>") == 3
         room = visitor.app[ROOM]
         assert room.store.voids["people:wire:7:0"] == 1
-        assert room.games[room.records.find(three_token(three)).name].job.seed == 7  # type: ignore[union-attr]
+        assert room.games[room.records.find(token_of(three)).name].job.seed == 7  # type: ignore[union-attr]
 
 
-def three_token(visitor: Visitor) -> str:
+def token_of(visitor: Visitor) -> str:
     [cookie] = [cookie for cookie in visitor.http.cookie_jar if cookie.key == "participant"]
     return cookie.value
+
+
+async def test_participant_who_does_not_come_has_time_to_hear_of_the_game(tmp_path: Path) -> None:
+    async with served(tmp_path / "runs", study=study_of(PAIRS, tmp_path)) as visit:
+        one, two = visit(), visit()
+        for visitor in (one, two):
+            await enter(visitor)
+            await do(visitor, "task")
+        room = one.app[ROOM]
+        game, _ = room.seat_of(room.records.participants["p001"]) or pytest.fail("no game")
+        away = game.session.seats["expert"]
+        away.seen -= 2 + POLL_SECONDS  # longer than leave_seconds
+        room.look_after()
+        assert not game.done
+        away.seen -= 11
+        room.look_after()
+        assert game.done
+        assert "somebody did not come" in game.session.ended
 
 
 async def test_person_and_bot_with_personal_links(tmp_path: Path) -> None:
@@ -170,13 +203,9 @@ async def test_person_and_bot_with_personal_links(tmp_path: Path) -> None:
         assert (await stranger.post(base_of(visitor), do="consent"))[0] == 403
         assert (await stranger.get(f"{base_of(visitor)}/join/forged"))[0] == 403
         assert (await stranger.get("/study/forged"))[0] == 404
-        token = room.records.participants["p002"].token
-        status, _, text = await visitor.get(f"{base_of(visitor)}/join/{token}")
-        assert (status, "I agree" in text) == (200, True)
-        await do(visitor, "consent")
+        await join(visitor, "p002")
         for game in range(2):
-            await do(visitor, "task")
-            seat = await visitor.sit(base_of(visitor))
+            seat = await begin(visitor)
             state = make("comma/wire").start(game)
             await seat.turn()
             while not seat.view["ended"]:
@@ -198,7 +227,7 @@ async def test_server_that_starts_again_knows_everybody(tmp_path: Path) -> None:
     async with served(tmp_path / "runs", study=study) as visit:
         one = visit()
         await enter(one)
-        token, base = three_token(one), base_of(one)
+        token, base = token_of(one), base_of(one)
     with (tmp_path / "runs" / "pairs" / "participants.jsonl").open("ab") as file:
         file.write(b'{"participant": "p00')  # a crash
     async with served(tmp_path / "runs", study=study) as visit:
@@ -235,16 +264,13 @@ async def test_wrong_answers_are_explained_and_withdrawing_ends_the_study(tmp_pa
 
 
 async def test_time_limit_of_a_game(tmp_path: Path) -> None:
-    text = ALONE.replace("each = 2", "minutes = 0.005")
+    text = ALONE.replace("each = 2", "minutes = 0.03")
     async with served(tmp_path / "runs", study=study_of(text, tmp_path)) as visit:
         visitor = visit()
-        token = visitor.app[ROOM].records.participants["p001"].token
-        await visitor.get(f"{base_of(visitor)}/join/{token}")
-        await do(visitor, "consent")
-        await do(visitor, "task")
-        seat = await visitor.sit(base_of(visitor))
+        await join(visitor, "p001")
+        seat = await begin(visitor)
         view = await seat.turn()
-        assert 0 < view["seconds"] <= 0.3
+        assert 0 < view["seconds"] <= 1.8
         view = await seat.next(lambda view: view["ended"])
         assert view["turn"] is None
     [record] = read_records(tmp_path / "runs" / "alone")
@@ -257,11 +283,8 @@ async def test_model_that_fails_is_not_named(tmp_path: Path) -> None:
     text = ALONE.replace("bot/oracle", "vllm/nobody@http://127.0.0.1:9/v1?retries=0")
     async with served(tmp_path / "runs", study=study_of(text, tmp_path)) as visit:
         visitor = visit()
-        token = visitor.app[ROOM].records.participants["p001"].token
-        await visitor.get(f"{base_of(visitor)}/join/{token}")
-        await do(visitor, "consent")
-        await do(visitor, "task")
-        seat = await visitor.sit(base_of(visitor))
+        await join(visitor, "p001")
+        seat = await begin(visitor)
         await seat.turn()
         await seat.move("Hello?")
         view = await seat.next(lambda view: view["ended"])

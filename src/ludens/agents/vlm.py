@@ -48,10 +48,12 @@ class Vlm(Agent):
     def history(self) -> History:
         return self.options.history()
 
+    def request(self, ask: Ask) -> Request:
+        """What the model is sent."""
+        return Request(prompt(ask, self.options), sample=ask.sample, ask=ask, game=self.game.name)
+
     async def act(self, ask: Ask) -> Reply:
-        messages = prompt(ask, self.options)
-        request = Request(messages, sample=ask.sample, ask=ask, game=self.game.name)
-        answer = await self.model.answer(request)
+        answer = await self.model.answer(self.request(ask))
         finish = "" if answer.finish == "stop" else answer.finish
         reply = Reply(answer.text, None, answer.usage, finish, answer.reasoning, answer.tokens)
         if answer.finish == "filtered":

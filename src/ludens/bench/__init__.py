@@ -24,6 +24,7 @@ BENCHES: dict[str, str] = {
     "runs": "ludens.bench.runs:rows",
     "scenes": "ludens.bench.scenes:rows",
     "spy": "ludens.bench.spy:rows",
+    "train": "ludens.bench.train:rows",
     "viki": "ludens.bench.viki:rows",
     "vs-bench": "ludens.bench.vs_bench:rows",
     "web": "ludens.bench.web:rows",
@@ -32,6 +33,9 @@ BENCHES: dict[str, str] = {
 
 DEFAULT = ("draw", "play")
 """What `ludens bench` runs when no name is given."""
+
+SIZED = "train"
+"""The benchmark that takes the size of a model."""
 
 _ROUNDS = 3
 
@@ -53,7 +57,7 @@ class Row:
 class Bench(Protocol):
     """A benchmark; spends about `seconds` on each figure."""
 
-    def __call__(self, seconds: float) -> Iterable[Row]: ...
+    def __call__(self, seconds: float, **options: str) -> Iterable[Row]: ...
 
 
 def bench(name: str) -> Bench:

@@ -41,6 +41,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ludens.cli.data:data",
         "Build a dataset or a picture set; export and import picture sets.",
     ),
+    "prepare": (
+        "ludens.cli.prepare:prepare",
+        "Make in advance what the starts of a game take long for.",
+    ),
     "train": ("ludens.cli.train:train", "Train a model by playing, as a recipe says."),
     "models": (
         "ludens.cli.models:models",

@@ -17,18 +17,28 @@ def bench(
         str, Parameter(help="Benchmarks to run, such as client or runs; draw and play by default.")
     ],
     seconds: Annotated[float, Parameter(help="Seconds spent on each figure.")] = 1.0,
+    size: Annotated[
+        str | None, Parameter(help="Size of the model of the benchmark train: tiny (default), 3b or 7b.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Measure how fast Ludens is on this machine."""
-    from ludens.bench import DEFAULT
+    from ludens.bench import DEFAULT, SIZED
     from ludens.bench import bench as bench_of
 
     if not 0 < seconds <= 3600:
         raise BadOption(f"--seconds must be above 0 and at most 3600, not {seconds:g}.")
+    if size is not None and names != (SIZED,):
+        raise BadOption(f"--size is an option of the benchmark {SIZED} alone.")
+    options = {} if size is None else {"size": size}
     measured: dict[str, Any] = {}
     for name, measure in {name: bench_of(name) for name in names or DEFAULT}.items():
         aside(f"measuring {name} ...")
-        rows = list(measure(seconds))
+        rows = []
+        for row in measure(seconds, **options):
+            rows.append(row)
+            if size is not None:  # a large model takes minutes
+                aside("  ".join(_cells(asdict(row))))
         measured[name] = [asdict(row) for row in rows]
         if not json:
             line = (measure.__doc__ or name).strip().splitlines()[0]

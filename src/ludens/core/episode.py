@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 
 from ludens.core.errors import BadFile, BadOption
+from ludens.core.validation import first_error
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -188,9 +189,7 @@ def _validated(data: bytes | str) -> Episode:
     try:
         return _adapter().validate_json(data, strict=True)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise BadFile(f"this episode is not valid at {place}: {first['msg']}.") from None
+        raise BadFile(f"this episode is not valid {first_error(error)}.") from None
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ludens.core.loading import load
@@ -45,6 +45,9 @@ class Game(ABC):
     @abstractmethod
     def start(self, seed: int) -> State:
         """The start state for this seed."""
+
+    def prepare(self, seeds: Iterable[int]) -> None:
+        """Make in advance, and keep on the disk, what `start` takes long for; by default nothing."""
 
     @property
     def question(self) -> bool:

@@ -17,6 +17,7 @@ from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides
+from ludens.core.validation import first_error
 from ludens.core.view import RenderOptions
 
 if TYPE_CHECKING:
@@ -55,8 +56,7 @@ def config_of(episode: Episode) -> PlayConfig:
             raise ReplayMismatch("the config of the episode is incomplete or has unknown fields.")
         return _config_adapter().validate_json(orjson.dumps(episode.config), strict=True)
     except ValidationError as error:
-        place = ".".join(map(str, error.errors()[0]["loc"]))
-        raise ReplayMismatch(f"the config of the episode is not valid at {place}.") from None
+        raise ReplayMismatch(f"the config of the episode is not valid {first_error(error)}.") from None
     except BadOption as error:
         raise ReplayMismatch(f"the config of the episode is not valid: {error}") from None
 

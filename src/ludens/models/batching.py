@@ -1,4 +1,4 @@
-"""Dynamic batching: requests that arrive together are answered together, in a worker thread."""
+"""Dynamic batching: requests that arrive together are answered together."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ class Batcher(Generic[A, B]):
     `ludens.core.activity`), or when its first item has waited for `seconds`.
 
     Args:
-        work: Answers a batch, one result per item; runs in the worker thread, one batch at a time.
+        work: Answers a batch, one result per item; one batch at a time.
         size: The largest batch.
         seconds: How long to wait for further items.
         key: Only items with equal keys share a batch.
         should_split: Whether an error means that the batch was too large; its halves are tried instead.
+        in_thread: Whether the work runs in a thread of its own; if not, it blocks the event loop.
     """
 
     def __init__(
@@ -34,10 +35,11 @@ class Batcher(Generic[A, B]):
         seconds: float,
         key: Callable[[A], object] = lambda item: None,
         should_split: Callable[[Exception], bool] = lambda error: False,
+        in_thread: bool = True,
     ) -> None:
         self._work, self._size, self._seconds = work, size, seconds
         self._key, self._should_split = key, should_split
-        self._thread = ThreadPoolExecutor(1, "ludens-batch")
+        self._thread = ThreadPoolExecutor(1, "ludens-batch") if in_thread else None
         self._queue: list[tuple[A, asyncio.Future[B]]] = []
         self._full = asyncio.Event()
         self._worker: asyncio.Task[None] | None = None
@@ -54,7 +56,8 @@ class Batcher(Generic[A, B]):
 
     def close(self) -> None:
         """Stop the worker thread after its current batch."""
-        self._thread.shutdown(wait=False)
+        if self._thread:
+            self._thread.shutdown(wait=False)
 
     async def _run(self) -> None:
         while self._queue:
@@ -81,9 +84,12 @@ class Batcher(Generic[A, B]):
     async def _answer(self, batch: list[tuple[A, asyncio.Future[B]]]) -> None:
         if not batch:
             return
-        loop, items = asyncio.get_running_loop(), [item for item, _ in batch]
+        items = [item for item, _ in batch]
         try:
-            results = await loop.run_in_executor(self._thread, self._work, items)
+            if self._thread:
+                results = await asyncio.get_running_loop().run_in_executor(self._thread, self._work, items)
+            else:
+                results = self._work(items)
         except Exception as error:
             if len(batch) > 1 and self._should_split(error):
                 half = len(batch) // 2

@@ -111,13 +111,14 @@ class Distribution:
         return scores
 
     def logprobs(self, completions: Any) -> Any:
-        """Log-probabilities of the sampled tokens, one row per completion."""
+        """Log-probabilities of the sampled tokens, one row per completion; filler rows may be left out."""
         import torch
 
         length = completions.shape[1]
         if len(self._recorded) < length:
             self._record(completions[:, -1])
-        return torch.stack(self._recorded[:length], dim=1)
+        return torch.stack([values[: len(completions)] for values in self._recorded[:length]], dim=1)
 
     def _record(self, tokens: Any) -> None:
-        self._recorded.append(self._last.gather(1, tokens[:, None].to(self._last.device)).squeeze(1))
+        scores = self._last[: len(tokens)]
+        self._recorded.append(scores.gather(1, tokens[:, None].to(scores.device)).squeeze(1))

@@ -27,6 +27,8 @@ from ludens.models.pixels import HASH, CachedImageProcessor
 from ludens.models.prices import price_of
 from ludens.models.settings import Settings, read_settings
 from ludens.models.spend import Ledger
+from ludens.models.static_cache import StaticCaches
+from ludens.models.varlen import use_varlen
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,12 @@ class LocalSettings(Settings):
     batch: int = option(16, low=1, help="most requests in a batch")
     gather: float = option(5.0, low=0, help="milliseconds a batch waits for further requests")
     pixel_cache: int = option(512, low=0, help="MiB of processed pictures kept in memory")
+    kv_cache: str = option(
+        "dynamic",
+        choices=("dynamic", "static"),
+        help="grow the key-value cache, or keep its shape so that generation is compiled (CUDA)",
+    )
+    varlen: bool = option(True, help="attend to all windows of all pictures in one kernel (CUDA)")
 
     IDENTITY: ClassVar[tuple[str, ...]] = (*Settings.IDENTITY, "dtype")
 
@@ -78,6 +86,7 @@ class LocalModel(Model):
         self._batcher: Batcher[_Item, Answer] | None = None
         self._loaded: tuple[Any, Any] | None = None
         self._live = self._logprobs = False
+        self._static = StaticCaches(settings.batch) if settings.kv_cache == "static" else None
         self._account: Account | None = None
 
     @classmethod
@@ -141,6 +150,8 @@ class LocalModel(Model):
                 settings.gather / 1000,
                 key=lambda item: item[1:],
                 should_split=_out_of_memory,
+                # Captured CUDA graphs belong to a thread, and before torch 2.13 to the main thread.
+                in_thread=self._static is None,
             )
         return self._batcher
 
@@ -165,8 +176,9 @@ class LocalModel(Model):
         return answer
 
     def generate(self, items: Sequence[_Item]) -> list[Answer]:
-        """Answer a batch with equal sampling parameters; runs in the batcher's thread."""
+        """Answer a batch with equal sampling parameters."""
         import torch
+        from transformers import LogitsProcessorList
 
         model, processor = self._load()
         started = perf_counter()
@@ -182,6 +194,11 @@ class LocalModel(Model):
         sampling, want_tokens = items[0].sampling, items[0].want_tokens
         exact = Distribution(sampling, placeholders(model)) if self._live or want_tokens else None
         options = exact.options() if exact else generate_options(sampling)
+        fed: Any = inputs
+        if self._static:
+            fed, more = self._static.prepare(model, inputs, options["max_new_tokens"])
+            processors = [*options.get("logits_processor", ()), *more.get("logits_processor", ())]
+            options = {**options, **more, "logits_processor": LogitsProcessorList(processors)}
         training = model.training
         model.eval()
         # Not inference_mode: its tensors could not be used in training.
@@ -190,10 +207,10 @@ class LocalModel(Model):
                 samples = [item.request.sample for item in items]
                 torch.manual_seed(stream(sampling.seed, "batch", *samples).below(2**63))
             try:
-                output = model.generate(**inputs, **options)
+                output = model.generate(**fed, **options)
             finally:
                 model.train(training)
-        new = output[:, inputs["input_ids"].shape[1] :]
+        new = output[: len(items), inputs["input_ids"].shape[1] :]
         texts = processor.batch_decode(new, skip_special_tokens=True)
         logprobs = exact.logprobs(new).tolist() if exact and want_tokens else None
         ms = round((perf_counter() - started) * 1000, 3)
@@ -223,6 +240,8 @@ class LocalModel(Model):
                 processor = AutoProcessor.from_pretrained(self.path)
                 model = AutoModelForImageTextToText.from_pretrained(self.path, dtype=self.settings.dtype)
                 model = model.to(device).eval()
+                if self.settings.varlen:
+                    use_varlen(model)
             except (OSError, ValueError, ImportError, RuntimeError) as error:
                 message = " ".join(str(error).split())[:300]
                 raise ModelRejected(f"{self.name} cannot be loaded: {message}") from None

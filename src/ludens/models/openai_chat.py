@@ -73,7 +73,8 @@ class OpenAIChat(Client):
         super().__init__(spec, settings, secret, None if address == default else address)
         self.address = address
         self._max_tokens = max_tokens
-        self._extra = settings.extra_body
+        self.extra = settings.extra_body
+        """Added to the body of every request."""
         self._transport: Transport | None = None
 
     async def open(self) -> None:
@@ -100,7 +101,7 @@ class OpenAIChat(Client):
         }
         given = {name: value for name, value in options.items() if value is not None}
         messages = self._messages(request)
-        return await self._post({"model": self.model_name, "messages": messages, **given, **self._extra})
+        return await self._post({"model": self.model_name, "messages": messages, **given, **self.extra})
 
     def adapt(self, message: str, sampling: Sampling) -> bool:
         adapted = super().adapt(message, sampling)
@@ -120,11 +121,15 @@ class OpenAIChat(Client):
         status, headers, data = await self._transport.post(orjson.dumps(body))
         if status != 200:
             raise classify_error(status, data, headers, self.name, self.address, self.secret)
-        answer = read_answer(data)
+        answer = self.read(data)
         if isinstance(answer, Answer):
             answer.model = answer.model or self.model_name
             return answer
         raise classify_error(error_status(answer), answer, headers, self.name, self.address, self.secret)
+
+    def read(self, data: bytes) -> Answer | dict[str, Any]:
+        """The answer in a response; or the parsed body when it is an error sent with HTTP 200."""
+        return read_answer(data)
 
     def _messages(self, request: Request) -> list[dict[str, Any]]:
         return [

@@ -1,4 +1,4 @@
-"""HTTP POST of JSON over one keep-alive session."""
+"""HTTP requests with JSON over one keep-alive session."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ import aiohttp
 
 from ludens.core.errors import BadOption
 from ludens.models.errors import Secret, TransientError
+
+Response = tuple[int, Mapping[str, str], bytes]
+"""Status, headers and body."""
 
 LARGEST_ANSWER = 4 * 2**20
 _CONNECT_TIMEOUT = 30.0
@@ -58,11 +61,17 @@ class Transport:
         )
         self._timeout = timeout
 
-    async def post(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
+    async def post(self, body: bytes) -> Response:
         """Return status, headers and body; every network error is a `TransientError`."""
-        data = body if len(body) <= _LARGEST_BYTES else io.BytesIO(body)
+        return await self._send("POST", body if len(body) <= _LARGEST_BYTES else io.BytesIO(body))
+
+    async def get(self) -> Response:
+        """The same without a body to send."""
+        return await self._send("GET", None)
+
+    async def _send(self, method: str, data: bytes | io.BytesIO | None) -> Response:
         try:
-            async with self._session.post(self.url, data=data, allow_redirects=False) as response:
+            async with self._session.request(method, self.url, data=data, allow_redirects=False) as response:
                 chunks, size = [], 0
                 while chunk := await response.content.readany():
                     chunks.append(chunk)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 
 from ludens.core.errors import BadFile
+from ludens.core.validation import first_error
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -180,10 +181,7 @@ def _parsed(kind: type[T], line: bytes, where: str) -> T:
     try:
         parsed: T = _adapters()[kind].validate_json(line, strict=True)
     except ValidationError as error:
-        what = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in what["loc"])
-        reason = f"{place}: {what['msg']}" if place else what["msg"]
-        raise BadFile(f"{where} is not valid ({reason[:200]})") from None
+        raise BadFile(f"{where} is not valid {first_error(error)}") from None
     return parsed
 
 

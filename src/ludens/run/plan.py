@@ -17,6 +17,7 @@ from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
 from ludens.core.templates import TemplateOverrides
+from ludens.core.validation import first_error
 from ludens.core.view import RenderOptions
 from ludens.run.seats import reseat, seat_specs
 from ludens.run.task import MODEL, Task, import_suite, suite
@@ -156,9 +157,7 @@ class Plan:
             adapter = TypeAdapter(with_config(ConfigDict(extra="forbid"))(Plan))
             return adapter.validate_json(data, strict=True)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            raise BadFile(f"run.json is not valid at {place or 'its start'}: {first['msg']}.") from None
+            raise BadFile(f"run.json is not valid {first_error(error)}.") from None
         except BadOption as error:
             raise BadFile(f"run.json is not valid: {error}") from None
 

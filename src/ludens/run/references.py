@@ -19,6 +19,7 @@ import orjson
 from ludens.core.errors import BadFile
 from ludens.core.files import write_atomically
 from ludens.core.registry import make
+from ludens.core.validation import first_error
 from ludens.run.stats import Estimate
 from ludens.run.task import Metric, Suite, Task
 
@@ -110,9 +111,7 @@ def _parsed(text: str, name: str) -> References:
     except tomllib.TOMLDecodeError as error:
         raise BadFile(f"the reference scores in {name!r} are not TOML: {error}.") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise BadFile(f"the reference scores in {name!r} are not valid at {place}: {first['msg']}.") from None
+        raise BadFile(f"the reference scores in {name!r} are not valid {first_error(error)}.") from None
 
 
 def write_references(file: Path, measured: References) -> None:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
-from functools import partial
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ludens.agents import agent
 from ludens.concurrent import play_sync
+from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
 from ludens.core.errors import BadOption
+from ludens.core.game import Game
+from ludens.core.random import Stream
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 from ludens.rebuild import Sample as Rebuilt
 from ludens.rebuild import samples as rebuild
-from ludens.train.recipe import DemonstrationOptions, PlayOptions
+from ludens.train.recipe import Demonstration
 
 T = TypeVar("T")
 
@@ -29,51 +32,115 @@ CHUNK = 16
 """Episodes per task of a worker."""
 
 
-def demonstrations(play: PlayOptions, options: DemonstrationOptions) -> Iterator[Rebuilt]:
-    """What is to be imitated: replies of a bot, or those of a run folder."""
-    if options.run:
-        yield from recorded(Path(options.run))
-        return
-    for part in in_chunks(partial(play_bot, play, options.bot), options):
-        yield from part
+@dataclass(frozen=True)
+class Chunk:
+    """Some episodes of a source; none for the episodes of a run folder."""
+
+    source: Demonstration
+    seeds: range = range(0)
 
 
-def in_chunks(work: Callable[[Sequence[int]], T], options: DemonstrationOptions) -> Iterator[T]:
-    """What `work` makes of the seeds of all demonstrations, a chunk at a time, in worker processes."""
-    end = FIRST_SEED + options.episodes
-    chunks = [range(start, min(start + CHUNK, end)) for start in range(FIRST_SEED, end, CHUNK)]
-    workers = options.workers or os.cpu_count() or 1
-    if workers == 1 or len(chunks) < 4:
-        yield from map(work, chunks)
+def chunks_of(sources: Iterable[Demonstration], number: int = 0) -> list[Chunk]:
+    """The work of a round. Each round has seeds of its own."""
+    made = []
+    for source in sources:
+        if source.run:
+            made.append(Chunk(source))
+            continue
+        start = FIRST_SEED + number * source.episodes
+        end = start + source.episodes
+        made += [Chunk(source, range(at, min(at + CHUNK, end))) for at in range(start, end, CHUNK)]
+    return made
+
+
+Map = Callable[[Callable[[Chunk], T], Sequence[Chunk]], Iterator[T]]
+
+
+@contextmanager
+def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
+    """A `map` over worker processes, or in this one where there is little to do.
+
+    Args:
+        workers: How many; 0 for one per core.
+        chunks: How much there is to do.
+    """
+    workers = workers or os.cpu_count() or 1
+    if workers == 1 or chunks < 4:
+        yield lambda work, todo: map(work, todo)
         return
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        yield from pool.map(work, chunks, chunksize=4)
+        yield lambda work, todo: pool.map(work, todo, chunksize=2)
 
 
-def play_bot(play: PlayOptions, bot: str, seeds: Iterable[int]) -> list[Rebuilt]:
-    """The replies of a bot that plays all seats."""
-    game = make(play.game)
-    render, config = RenderOptions(play.theme, play.size), PlayConfig()
-    found: list[Rebuilt] = []
-    for seed in seeds:
-        agents = {seat: agent(bot, game) for seat in game.seats}
-        episode = play_sync(game, agents, seed, render=render, config=config)
-        if episode.status == "void":
-            raise BadOption(f"{bot} failed in {play.game}, seed {seed}: {episode.error}")
-        found.extend(_light(rebuild(episode, game)))
-    return found
+def demonstrations(sources: Sequence[Demonstration], workers: int = 0) -> Iterator[Rebuilt]:
+    """Everything that is to be imitated, of one round."""
+    todo = chunks_of(sources)
+    with processes(workers, len(todo)) as run:
+        for part in run(_listed, todo):
+            yield from part
 
 
-def recorded(folder: Path) -> Iterator[Rebuilt]:
+def _listed(chunk: Chunk) -> list[Rebuilt]:
+    return list(replies(chunk))
+
+
+def replies(chunk: Chunk) -> Iterator[Rebuilt]:
+    """The replies of some episodes, with their prompts."""
+    wanted = chunk.source.roles.split()
+    samples = _recorded(Path(chunk.source.run)) if chunk.source.run else _played(chunk)
+    for sample in samples:
+        if not wanted or sample.ask.role in wanted or sample.ask.seat in wanted:
+            # What training does not need is left out: samples travel between processes.
+            yield replace(sample, ask=replace(sample.ask, state=None, history=()))
+
+
+def _recorded(folder: Path) -> Iterator[Rebuilt]:
     """Every accepted reply of the finished episodes of a run."""
     from ludens.run.store import iter_records
 
     for record in iter_records(folder):
         if record.episode.status in ("done", "horizon"):
-            yield from (s for s in _light(rebuild(record.episode)) if s.attempt.verdict == "ok")
+            yield from (s for s in rebuild(record.episode) if s.attempt.verdict == "ok")
 
 
-def _light(samples: Iterable[Rebuilt]) -> Iterator[Rebuilt]:
-    """Samples without what training does not need."""
-    for sample in samples:
-        yield replace(sample, ask=replace(sample.ask, state=None, history=()))
+def _played(chunk: Chunk) -> Iterator[Rebuilt]:
+    source = chunk.source
+    game, themes, sizes = make(source.game), source.theme.split(), source.size.split()
+    for seed in chunk.seeds:
+        render = RenderOptions(themes[seed % len(themes)], int(sizes[seed // len(themes) % len(sizes)]))
+        taught = {seat: Taught(agent(source.bot, game), _player(source, game)) for seat in game.seats}
+        episode = play_sync(game, taught, seed, render=render, config=PlayConfig())
+        if episode.status == "void":
+            raise BadOption(f"{source.bot} failed in {source.game}, seed {seed}: {episode.error}")
+        for sample in rebuild(episode, game):
+            label = taught[sample.ask.seat].labels[sample.ask.step]
+            spoken = label.text != label.action or label.action is None
+            said = label.text if spoken else sample.ask.format.write(label.action or "")
+            yield replace(sample, completion=said)
+
+
+def _player(source: Demonstration, game: Game) -> Agent | None:
+    return agent(source.player, game) if source.player else None
+
+
+class Taught(Agent):
+    """Remembers what a teacher would do, and does it, or lets another player act.
+
+    Positions that only a weaker player reaches are then labelled too.
+    """
+
+    def __init__(self, teacher: Agent, player: Agent | None) -> None:
+        self.teacher, self.player = teacher, player
+        self.sees = "state" if player is not None and player.sees == "state" else teacher.sees
+        self.labels: dict[int, Reply] = {}
+
+    def sit(self, game: Game, seat: str, random: Stream) -> Taught:
+        self.game, self.seat, self.random = game, seat, random
+        self.teacher = self.teacher.sit(game, seat, random)
+        if self.player is not None:
+            self.player = self.player.sit(game, seat, random)
+        return self
+
+    async def act(self, ask: Ask) -> Reply:
+        label = self.labels[ask.step] = await self.teacher.act(ask)
+        return label if self.player is None else await self.player.act(ask)

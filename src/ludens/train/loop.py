@@ -71,12 +71,14 @@ class Trainer:
         """One iteration."""
         began = perf_counter()
         self.policy.reseed(self.recipe.run.seed, self.iteration, ranks.world()[0])
+        await self.policy.publish()
 
         # Held-out games show what the last update made of the policy: they are played beside the new ones.
         jobs, held_out_jobs = self.jobs(), self.held_out_jobs()
         games = await self.rollouts.play([*jobs, *held_out_jobs])
         trajectories = [game for game in games if game.number < len(jobs)]
         held_out = [game for game in games if game.number >= len(jobs)]
+        self.policy.verify([sample for game in games for sample in game.samples])
         blind = await self._blind_control(held_out_jobs)
         played = perf_counter()
         statistics, switched = self.algorithm.observe(_everywhere(held_out), first=self.iteration == 0)
@@ -113,8 +115,8 @@ class Trainer:
     def jobs(self) -> list[Job]:
         """The games of this iteration and rank: whole groups, no seed twice."""
         play, (rank, size) = self.recipe.play, ranks.world()
-        first = play.first_seed + self.iteration * play.episodes
-        own = range(first + rank, first + play.episodes, size)
+        first, last = self.iteration * play.episodes, (self.iteration + 1) * play.episodes
+        own = (play.first_seed + number % (play.seeds or last) for number in range(first + rank, last, size))
         return [self.league.job(seed, sample) for seed in own for sample in range(play.samples)]
 
     def held_out_jobs(self) -> list[Job]:
@@ -153,16 +155,15 @@ class Trainer:
                 "history": self.history,
             }
             anchor = None if self.reference is self.start else self.reference
-            optimizer = self.updater.optimizer.state_dict()
-            path = self.checkpoints.write(self.iteration, self.policy, anchor, optimizer, state)
+            path = self.checkpoints.write(self.iteration, self.policy, anchor, self.updater.state(), state)
         ranks.wait()
         self.league.checkpointed()
         return path
 
     def resume(self, path: Path) -> None:
         """Go on from a checkpoint of this recipe."""
-        optimizer, state = self.checkpoints.read(path, self.policy)
-        self.updater.optimizer.load_state_dict(optimizer)
+        updater, state = self.checkpoints.read(path, self.policy)
+        self.updater.restore(updater)
         self.updater.step, self.iteration = state["step"], state["iteration"]
         self.algorithm.restore(state["algorithm"])
         self.history = state["history"]

@@ -26,6 +26,12 @@ class Policy(ABC):
             blind: Whether it is shown flat pictures: the control of what seeing is worth.
         """
 
+    async def publish(self) -> None:
+        """Let the weights as they are now play. All ranks call it after changes, before games are played."""
+
+    def verify(self, samples: Sequence[Sample]) -> None:
+        """Check that samples, drawn since the last `publish`, are of this policy. Raises `UsageError`."""
+
     @abstractmethod
     def parameters(self) -> list[Parameter]:
         """What is trained."""

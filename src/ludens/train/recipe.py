@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +49,41 @@ class ModelOptions:
     lora: int = option(0, low=0, help="hf: rank of LoRA adapters; 0 trains the weights themselves")
     freeze_vision: bool = option(True, help="hf: train the language model only")
     checkpointing: bool = option(False, help="hf: recompute activations of the language model")
+    dtype: str = option(
+        "auto",
+        choices=("auto", "float32", "bfloat16"),
+        help="hf: format of the weights; auto is bfloat16 on GPUs, and the optimiser has float32 copies",
+    )
+    kv_cache: str = option(
+        "dynamic",
+        choices=("dynamic", "static"),
+        help="hf: grow the key-value cache, or keep its shape so that generation is compiled (CUDA)",
+    )
+    varlen: bool = option(True, help="hf: attend to all windows of all pictures in one kernel (CUDA)")
     pixel_cache: int = option(2048, low=0, help="hf: MiB of processed pictures kept in memory")
+    feature_cache: int = option(
+        1024,
+        low=0,
+        help="hf: MiB of picture features kept while vision is frozen; 0 for none",
+    )
 
     def __post_init__(self) -> None:
         check_options(self, "the recipe's section [model]")
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """A vLLM server that draws the learner's replies; without an address they are drawn in this process."""
+
+    url: str = option("", help="address of the server, such as http://127.0.0.1:8000")
+    folder: str = option("", help="where weights are written for it; empty for the output folder")
+    check: int = option(16, low=1, help="replies per iteration that are compared with the local model")
+    gap: float = option(0.1, low=0, help="largest mean difference of log-probabilities in these replies")
+    timeout: float = option(600.0, low=1, help="seconds until a request to the server fails")
+    retries: int = option(5, low=0, help="retries of a request for a reply, within a minute of errors")
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [server]")
 
 
 @dataclass(frozen=True)
@@ -63,6 +94,7 @@ class PlayOptions:
     episodes: int = option(128, low=1, help="seeds per iteration, over all processes")
     samples: int = option(1, low=1, help="episodes per seed: the group size of GRPO")
     first_seed: int = option(1_000_000, low=0, help="training seeds start here; evaluation seeds lie below")
+    seeds: int = option(0, low=0, help="training seeds in all, played in turn (epochs); 0 for ever new ones")
     concurrency: int = option(256, low=1, help="episodes in flight")
     retries: int = option(0, low=0, help="retries after an unreadable or illegal reply")
     size: int = option(256, low=256, high=1024, help="pixels of the longer side of pictures")
@@ -105,19 +137,44 @@ class ReferenceOptions:
 
 
 @dataclass(frozen=True)
-class DemonstrationOptions:
-    """Supervised samples, before or instead of play."""
+class Demonstration:
+    """One source of replies to imitate: a bot that plays a game, a run folder, or a dataset."""
 
+    game: str = option("", help="spec of the game; empty for that of [play]")
     bot: str = option("bot/best", help="player that is imitated, in all seats")
-    episodes: int = option(0, low=0, help="games it plays; 0 for no supervised training")
+    player: str = option("", help="plays instead, while the bot says what it would do; empty for the bot")
+    episodes: int = option(0, low=0, help="games in each round")
     run: str = option("", help="run folder whose episodes are imitated instead")
-    epochs: int = option(1, low=1, help="passes over the samples")
-    batch: int = option(256, low=1, help="samples per update")
-    lr: float = option(1e-3, low=0, help="highest learning rate")
-    workers: int = option(0, low=0, help="processes that make samples; 0 for all cores")
+    data: str = option("", help="hf: folder of Parquet files with prompts, images and replies instead")
+    column: str = option("completion", help="column of the replies in a dataset, for example answer")
+    roles: str = option("", help="roles or seats that are imitated, separated by spaces; empty for all")
+    theme: str = option("", help="themes of pictures, in turn; empty for that of [play]")
+    size: str = option("", help="sizes of pictures, in turn; empty for that of [play]")
 
     def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [demonstrations]")
+        check_options(self, "the recipe's [[demonstrations]]")
+        if sum(map(bool, (self.episodes, self.run, self.data))) != 1:
+            raise BadOption("the recipe's [[demonstrations]] need either episodes above 0, or run, or data.")
+        for word in self.size.split():
+            if not word.isdigit() or not 256 <= int(word) <= 1024:
+                raise BadOption(f"size of the recipe's [[demonstrations]] must be 256 to 1024, not {word!r}.")
+
+
+@dataclass(frozen=True)
+class SupervisedOptions:
+    """Training on demonstrations, before or instead of play."""
+
+    rounds: int = option(1, low=1, help="rounds of new games; the next is played while this one is learnt")
+    epochs: int = option(1, low=1, help="passes over the replies of a round")
+    batch: int = option(256, low=1, help="samples per update")
+    lr: float = option(1e-3, low=0, help="highest learning rate")
+    weight_decay: float = option(0.05, low=0, help="of AdamW")
+    jitter: float = option(0.0, low=0, high=1, help="nano: how much colours are changed at random")
+    workers: int = option(0, low=0, help="processes that make samples; 0 for all cores")
+    checkpoint: int = option(5, low=1, help="rounds between checkpoints")
+
+    def __post_init__(self) -> None:
+        check_options(self, "the recipe's section [supervised]")
 
 
 @dataclass(frozen=True)
@@ -144,20 +201,25 @@ class Opponents:
     weight: float = 1.0
 
 
+_ARRAYS = ("demonstrations", "opponents")
+
+
 @dataclass(frozen=True)
 class Recipe:
     """A training run."""
 
     run: RunOptions = field(default_factory=RunOptions)
     model: ModelOptions = field(default_factory=ModelOptions)
+    server: ServerOptions = field(default_factory=ServerOptions)
     play: PlayOptions = field(default_factory=PlayOptions)
     advantage: AdvantageOptions = field(default_factory=AdvantageOptions)
     loss: LossOptions = field(default_factory=LossOptions)
     optimizer: OptimizerOptions = field(default_factory=OptimizerOptions)
     reference: ReferenceOptions = field(default_factory=ReferenceOptions)
     switch: SwitchOptions = field(default_factory=SwitchOptions)
-    demonstrations: DemonstrationOptions = field(default_factory=DemonstrationOptions)
+    supervised: SupervisedOptions = field(default_factory=SupervisedOptions)
     monitor: MonitorOptions = field(default_factory=MonitorOptions)
+    demonstrations: tuple[Demonstration, ...] = ()
     opponents: tuple[Opponents, ...] = ()
 
     @staticmethod
@@ -170,6 +232,8 @@ class Recipe:
                 raise UnknownName("section of the recipe", name, sections)
             if name == "opponents":
                 made[name] = _opponents(value)
+            elif name == "demonstrations":
+                made[name] = _demonstrations(value)
             elif isinstance(value, Mapping):
                 kind: Any = sections[name].default_factory
                 made[name] = configure(kind, value, f"the recipe's section [{name}]")
@@ -179,31 +243,70 @@ class Recipe:
 
     @staticmethod
     def read(file: Path) -> Recipe:
-        """A recipe from a TOML file."""
-        try:
-            return Recipe.of(tomllib.loads(file.read_text(encoding="utf-8")))
-        except OSError as error:
-            raise BadFile(f"{file} cannot be read: {error.strerror or error}.") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise BadFile(f"{file} is not TOML: {error}.") from None
+        """A recipe from a TOML file, which may extend another one: `extends = "common.toml"`."""
+        return Recipe.of(_tables(file))
 
     def as_dict(self) -> dict[str, Any]:
         """All values, as `of` takes them."""
         data: dict[str, Any] = {
-            f.name: option_values(getattr(self, f.name)) for f in fields(Recipe) if f.name != "opponents"
+            f.name: option_values(getattr(self, f.name)) for f in fields(Recipe) if f.name not in _ARRAYS
         }
+        data["demonstrations"] = [option_values(source) for source in self.demonstrations]
         data["opponents"] = [{"players": dict(o.players), "weight": o.weight} for o in self.opponents]
         return data
 
     def override(self, settings: Mapping[str, str]) -> Recipe:
-        """This recipe with some values replaced: {"loss.kl": "0.1"}."""
+        """This recipe with some values replaced: {"loss.kl": "0.1"}; of demonstrations, in every one."""
         data = self.as_dict()
         for name, value in settings.items():
             section, _, key = name.partition(".")
             if section not in data or section == "opponents" or not key:
                 raise BadOption(f"{name!r} is not SECTION.KEY of a recipe.")
-            data[section][key] = value
+            for table in data[section] if section == "demonstrations" else [data[section]]:
+                table[key] = value
         return Recipe.of(data)
+
+    @property
+    def sources(self) -> tuple[Demonstration, ...]:
+        """The demonstrations, with what they take from [play] filled in."""
+        play = self.play
+        return tuple(
+            replace(
+                source,
+                game=source.game or play.game,
+                theme=source.theme or play.theme,
+                size=source.size or str(play.size),
+            )
+            for source in self.demonstrations
+        )
+
+
+def _demonstrations(value: Any) -> tuple[Demonstration, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise BadOption("the recipe's [[demonstrations]] must be an array of tables.")
+    return tuple(configure(Demonstration, item, "the recipe's [[demonstrations]]") for item in value)
+
+
+def _tables(file: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """The tables of a recipe; those of the recipe it extends are replaced key by key."""
+    try:
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadFile(f"{file} cannot be read: {error.strerror or error}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadFile(f"{file} is not TOML: {error}.") from None
+    base = tables.pop("extends", None)
+    if base is None:
+        return tables
+    if not isinstance(base, str):
+        raise BadOption(f"{file}: extends must name a recipe, a TOML file.")
+    if file.resolve() in extended_by:
+        raise BadFile(f"{file} extends itself.")
+    merged = _tables(file.parent / base, (*extended_by, file.resolve()))
+    for name, table in tables.items():
+        old = merged.get(name)
+        merged[name] = {**old, **table} if isinstance(old, dict) and isinstance(table, dict) else table
+    return merged
 
 
 def _opponents(value: Any) -> tuple[Opponents, ...]:

@@ -14,10 +14,14 @@ from ludens.agents.vlm import Vlm
 from ludens.core.agent import Agent
 from ludens.core.errors import BadOption, ModelRejected
 from ludens.core.random import stream
+from ludens.core.view import Picture
+from ludens.models.features import PictureFeatures
 from ludens.models.generation import placeholders
 from ludens.models.local import LocalModel
 from ludens.models.pixels import HASH, CachedImageProcessor
 from ludens.models.specs import PromptOptions
+from ludens.models.static_cache import StaticCaches
+from ludens.models.varlen import use_varlen
 from ludens.train.batch import left_padded, right_padded
 from ludens.train.policy import Policy
 from ludens.train.recipe import ModelOptions
@@ -50,8 +54,17 @@ class TransformersPolicy(Policy):
             config = LoraConfig(r=options.lora, lora_alpha=2 * options.lora, target_modules=LANGUAGE)
             model = get_peft_model(model, config)
         self.model = model
+        if options.varlen:
+            use_varlen(self.base)
+        self._trains_vision = any(
+            parameter.requires_grad and not any(part in name for part in ("language_model", "lm_head"))
+            for name, parameter in model.named_parameters()
+        )
+        self._features = PictureFeatures(options.feature_cache * 2**20)
         self._images = CachedImageProcessor(processor.image_processor, options.pixel_cache * 2**20)
         self._live: LocalModel | None = None
+        # Frozen copies use the same caches: they never generate at the same time.
+        self._caches = StaticCaches(options.batch) if options.kv_cache == "static" else None
         self._suppressed = placeholders(self.base)
         self._takes_kinds = "mm_token_type_ids" in signature(self.base.forward).parameters
         if options.checkpointing:
@@ -59,14 +72,15 @@ class TransformersPolicy(Policy):
 
     @staticmethod
     def read(path: str, options: ModelOptions) -> TransformersPolicy:
-        """A model from a folder or the hub. Trained weights are kept in float32."""
+        """A model from a folder or the hub."""
         import torch
         from transformers import AutoModelForImageTextToText, AutoProcessor
 
         device = options.device
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        dtype = torch.bfloat16 if options.lora and device != "cpu" else torch.float32
+        short = options.dtype == "bfloat16" or (options.dtype == "auto" and device != "cpu")
+        dtype = torch.bfloat16 if short else torch.float32
         try:
             processor = AutoProcessor.from_pretrained(path)
             model = AutoModelForImageTextToText.from_pretrained(path, dtype=dtype).to(device)
@@ -82,7 +96,9 @@ class TransformersPolicy(Policy):
         """The transformers model without the wrapper of peft."""
         return self.model.get_base_model() if self.options.lora else self.model
 
-    def agent(self, *, blind: bool = False) -> Agent:
+    @property
+    def sampler(self) -> LocalModel:
+        """The model that answers requests with the weights as they are."""
         if self._live is None:
             made = _PolicyModel.live(
                 self.model,
@@ -92,25 +108,39 @@ class TransformersPolicy(Policy):
                 max_tokens=self.options.max_tokens,
                 batch=self.options.batch,
                 pixel_cache=self.options.pixel_cache,
+                kv_cache=self.options.kv_cache,
                 # The composition of a batch must not depend on timing: it starts when all games wait.
                 gather=600_000.0,
             )
             assert isinstance(made, _PolicyModel)
-            made.policy = self
+            made.policy, made._static = self, self._caches
             self._live = made
-        return Vlm(self._live, replace(self.prompt, blind=blind))
+        return self._live
+
+    def agent(self, *, blind: bool = False) -> Agent:
+        return Vlm(self.sampler, replace(self.prompt, blind=blind))
 
     def parameters(self) -> list[Parameter]:
         if self.adapter:
             return []
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
 
+    @contextmanager
+    def known_features(self, pictures: Sequence[Picture]) -> Iterator[None]:
+        """Compute features once for each picture of the next forward pass, where vision is frozen."""
+        if not self.options.feature_cache or self._trains_vision:
+            yield
+            return
+        with self._features.known(self.base, [picture.hash for picture in pictures]):
+            yield
+
     def logprobs(self, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
         import torch
 
         inputs, mask = self.collate(samples)
         width = mask.shape[1]
-        with self.active():
+        pictures = [picture for sample in samples for picture in sample.pictures]
+        with self.active(), self.known_features(pictures):
             logits = self.model(**inputs, logits_to_keep=width + 1, use_cache=False).logits[:, :-1]
         temperatures = torch.tensor([s.temperature for s in samples], device=logits.device)
         logits = logits.float() / temperatures[:, None, None]
@@ -153,6 +183,8 @@ class TransformersPolicy(Policy):
         made._live = None
         if not self.options.lora:
             made.model = copy.deepcopy(self.model).requires_grad_(False).eval()
+            # The compiled step of generation, kept there by transformers, has the original's weights.
+            vars(made.model).pop("_compiled_call", None)
             return made
         made.adapter = f"frozen{len(self.model.peft_config)}"
         self.model.add_adapter(made.adapter, self.model.peft_config["default"])
@@ -167,14 +199,14 @@ class TransformersPolicy(Policy):
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Use the adapter of this policy, where it has one of its own, and bfloat16 on GPUs."""
+        """Use the adapter of this policy, where it has one of its own; adapters compute as the weights do."""
         import torch
 
-        device = self.base.device.type
+        short = bool(self.options.lora) and self.base.dtype == torch.bfloat16
         if self.adapter is not None:
             self.model.set_adapter(self.adapter)
         try:
-            with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+            with torch.autocast(self.base.device.type, torch.bfloat16, enabled=short):
                 yield
         finally:
             if self.adapter is not None:
@@ -184,6 +216,8 @@ class TransformersPolicy(Policy):
         import torch
 
         torch.manual_seed(stream(0, "policy", *names).below(2**63))
+        # Their last bits depend on the batch in which they were computed, and so on what came before.
+        self._features.clear()
 
     def train(self, training: bool) -> None:
         self.model.train(training)
@@ -197,24 +231,25 @@ class TransformersPolicy(Policy):
         copy.deepcopy(self.model).merge_and_unload().save_pretrained(folder)
 
     def load(self, folder: Path) -> None:
-        from safetensors.torch import load_file
-
+        self._features.clear()
         if self.options.lora:
             from peft import set_peft_model_state_dict
+            from safetensors.torch import load_file
 
             set_peft_model_state_dict(self.model, load_file(folder / "adapter" / "adapter_model.safetensors"))
             return
-        state: dict[str, Any] = {}
-        for file in sorted(folder.glob("model*.safetensors")):
-            state.update(load_file(file))
-        self.model.load_state_dict(state, strict=False)
+        # Not from the files themselves: transformers gives weights other names there.
+        stored = type(self.model).from_pretrained(folder, dtype=self.model.dtype)
+        self.model.load_state_dict(stored.state_dict())
 
     def _checkpoint_language_model(self) -> None:
-        """Recompute the language model only: hooks on the embeddings would run through the vision tower."""
+        """Recompute the language model only: it has most of the activations."""
         language = getattr(self.base.model, "language_model", None)
         if language is None:
             raise BadOption("checkpointing: this model has no separate language model.")
         language.gradient_checkpointing_enable({"use_reentrant": False})
+        # Recomputing needs no gradient of the embeddings, and transformers would compute one.
+        language.disable_input_require_grads()
 
 
 class _PolicyModel(LocalModel):
@@ -223,7 +258,8 @@ class _PolicyModel(LocalModel):
     policy: TransformersPolicy
 
     def generate(self, items: Any) -> Any:
-        with self.policy.active():
+        pictures = [picture for item in items for picture in item.request.pictures]
+        with self.policy.active(), self.policy.known_features(pictures):
             return super().generate(items)
 
 

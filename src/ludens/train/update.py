@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from logging import getLogger
 from math import ceil, cos, isfinite, pi
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ludens.core.errors import LudensError
 from ludens.core.options import check_options, option
 from ludens.train import ranks
 from ludens.train.batch import chunks, each, right_padded
 from ludens.train.loss import LossOptions, policy_loss
+from ludens.train.masters import Masters
 from ludens.train.policy import Policy
 from ludens.train.sample import Sample
 
@@ -63,7 +64,8 @@ class Updater:
         import torch
 
         self.policy, self.options, self.loss, self.steps = policy, options, loss, steps
-        self.parameters = policy.parameters()
+        self.masters = Masters(policy.parameters())
+        self.parameters = self.masters.parameters
         self.optimizer = torch.optim.AdamW(
             self.parameters, lr=options.lr, weight_decay=options.weight_decay, betas=(0.9, 0.99)
         )
@@ -78,6 +80,15 @@ class Updater:
         if self.options.old == "recomputed":
             self._recompute(own)
         return self._passes(own, reference, seed)
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint needs beside the weights."""
+        return {"optimizer": self.optimizer.state_dict(), "masters": self.masters.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what `state` returned; the policy already has its weights."""
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.masters.restore(state["masters"])
 
     def _passes(self, samples: list[Sample], reference: Policy | None, seed: int) -> dict[str, float]:
         totals: dict[str, float] = {"loss": 0.0, "kl": 0.0, "tokens": 0.0, "gap": 0.0, "grad": 0.0}
@@ -130,6 +141,7 @@ class Updater:
         for group in self.optimizer.param_groups:
             group["lr"] = self.options.rate(self.step, self.steps)
         self.optimizer.step()
+        self.masters.publish()
         self.step += 1
         totals["grad"] += float(length)
 

@@ -59,8 +59,8 @@ class LiveRun:
 
     @property
     def read_all(self) -> bool:
-        """Whether everything that was written was read."""
-        return self.end >= self.size or bool(self.error)
+        """Whether everything that was written was read, and is in the results."""
+        return self._shown_end == self.end and (self.end >= self.size or bool(self.error))
 
     async def update(self, patience: float = PATIENCE) -> None:
         """Read what is new; wait for it no longer than this."""

@@ -52,6 +52,15 @@ def oracle_step(state: Dialogue) -> None:
         )
 
 
+def descriptions(game: Comma, seed: int) -> list[str]:
+    """What is on the panel after every message of the oracles."""
+    state, seen = game.start(seed), []
+    while not state.over:
+        oracle_step(state)
+        seen.append(state.puzzle.describe())
+    return seen
+
+
 def random_solver(state: Dialogue, random: Stream) -> Dialogue:
     """The paper's baseline: one action a turn, each as likely; a silent Expert."""
     while not state.over:

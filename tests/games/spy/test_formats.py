@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -126,13 +126,13 @@ def test_what_is_no_vote(reply: str, error: type[MoveError]) -> None:
     ],
 )
 def test_long_replies_are_read_in_linear_time(reply: str) -> None:
-    started = perf_counter()
+    started = process_time()
     for reader, legal in ((CLUE, TEXT), (VOTE, BALLOT)):
         try:
             reader.read(reply, legal)
         except MoveError:
             pass
-    assert perf_counter() - started < 2
+    assert process_time() - started < 2
 
 
 @given(st.text(alphabet=st.sampled_from("\\boxed{}12n/a <>think\n'\""), max_size=60))

@@ -11,7 +11,10 @@ from ludens.agents import agent
 from ludens.core.errors import MoveError
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
+from ludens.games.viki import bots
 from ludens.games.viki.act import HORIZON, SEAT, Act, Acting, read_step, write_step
+from ludens.games.viki.greedy import greedy_plan
+from ludens.games.viki.scene import Plan, Scene
 from ludens.games.viki.source import Shown
 from ludens.games.viki.team import MESSAGE, Team, Teaming, read_turn, write_turn
 from tests.games.viki.hand_kitchen import PLAN, SCENE
@@ -146,3 +149,18 @@ def test_bots_of_a_team() -> None:
     }
     assert scores["bot/best"] == 1.0
     assert scores["bot/random"] == 0.0
+
+
+@pytest.mark.parametrize("name", ["viki/act", "viki/team"])
+def test_the_greedy_plan_is_made_once_by_each_seat(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def counted(scene: Scene) -> Plan:
+        made.append(scene)
+        return greedy_plan(scene)
+
+    monkeypatch.setattr(bots, "greedy_plan", counted)
+    game = ludens.make(name)
+    episode = ludens.play_sync(game, {seat: agent("bot/greedy", game) for seat in game.seats}, seed=1)
+    assert len(episode.moves) > len(game.seats)
+    assert len(made) == len(game.seats)

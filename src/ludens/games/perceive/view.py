@@ -22,6 +22,10 @@ class PerceiveView(View):
     def text(self, state: Position, seat: str) -> str:
         return self._board.transcript(state.matrix)
 
+    def brief(self, state: Position, seat: str) -> str:
+        """The board and its shape."""
+        return f"{self._board.game.name} {self._board.rows}x{self._board.columns}"
+
     def format(self, state: Position, seat: str) -> MatrixFormat:
         return self._format
 

@@ -27,6 +27,10 @@ class QaView(View):
         section = "question" if answered else "question alone"
         return self.templates.fill(section, examples=answered, question=state.asked.written())
 
+    def brief(self, state: Question, seat: str) -> str:
+        """The board and the question, without examples."""
+        return f"{self._board.game.name}\n{state.asked.written()}"
+
     def values(self, seat: str) -> dict[str, object]:
         board = self._board
         about = self.templates.fill(

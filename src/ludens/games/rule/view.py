@@ -67,6 +67,13 @@ class RuleView(View):
         mover = state.position.to_act[0]
         return "\n\n".join(filter(None, (self._board.rules(mover), self._board.notes(state.position, mover))))
 
+    def brief(self, state: Question, seat: str) -> str:
+        """The board, who is to move, and what that seat is told in its game."""
+        position, mover = state.position, state.position.to_act[0]
+        told = self._board.brief(position, mover)
+        notes = self._board.notes(position, mover) if told is None else told
+        return f"{self._board.game.name} {mover} {notes}".strip()
+
     def values(self, seat: str) -> dict[str, object]:
         return {"game": self._board.game.name}
 

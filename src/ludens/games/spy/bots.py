@@ -114,23 +114,25 @@ class Clever(Blunt):
 
 
 def seen(mine: Scene) -> str:
-    """The objects of a picture from left to right, as reasoning: `37: large red metal cube` is in the fourth
-    column and the eighth row of tenths of the picture."""
-
-    def tenth(units: float) -> int:
-        return int(10 * (0.5 + units * UNIT / 512))
-
+    """The objects of a picture from left to right with their places, as reasoning."""
     things = sorted(mine.objects, key=lambda thing: thing.x)
-    return ", ".join(f"{tenth(thing.x)}{tenth(-thing.y)}: {thing.name}" for thing in things)
+    return ", ".join(f"{place_of(thing)} {thing.name}" for thing in things)
+
+
+def place_of(thing: Object) -> str:
+    """Where an object is: `37:` is the fourth column and the eighth row of tenths of the picture."""
+    x, y = (int(10 * (0.5 + units * UNIT / 512)) for units in (thing.x, -thing.y))
+    return f"{x}{y}:"
 
 
 def checked(state: SpyState, mine: Scene) -> str:
-    """The number of each player in the order of the clues, and whether its clue is true, as reasoning before
-    a vote."""
+    """The number of each player in the order of the clues, and the place of the object that its clue
+    describes, or whether it is true, as reasoning before a vote."""
     words = {True: "true", False: "false", None: "unclear"}
-    players = len(state.table)
+    players, found = len(state.table), {named(thing): place_of(thing) for thing in mine.objects}
     return ", ".join(
-        f"{index % players + 1} {words[check(clue, mine)]}" for index, clue in enumerate(state.clues)
+        f"{index % players + 1} {found.get(clue) or words[check(clue, mine)]}"
+        for index, clue in enumerate(state.clues)
     )
 
 

@@ -145,10 +145,8 @@ class Acting(State):
 
     @property
     def facts(self) -> dict[str, Any]:
-        task = self.scene.task
         return {
-            "family": task.family,
-            "template": task.template,
+            **self.scene.task.facts,
             "robots": len(self.scene.robots),
             "reached": self.reached,
             "steps": self.steps,

@@ -8,7 +8,7 @@ from typing import Any
 
 from ludens.core.errors import Illegal, Unreadable
 from ludens.games.viki.data import ROBOTS
-from ludens.games.viki.level import SEAT, Answered, Level
+from ludens.games.viki.level import SEAT, TEACHERS, Answered, Level
 from ludens.games.viki.parse import read_value
 
 _SPELLINGS = {name.replace("_", " "): name for name in ROBOTS}
@@ -28,7 +28,7 @@ class Activate(Level):
 
     name = "viki/activate"
     view_class = "ludens.games.viki.views:ActivateView"
-    bots = {"greedy": "ludens.games.viki.bots:GreedyTeam"}
+    bots = {"greedy": "ludens.games.viki.bots:GreedyTeam", **TEACHERS}
 
     def start(self, seed: int) -> Activation:
         return Activation(self, self.shown(seed))

@@ -11,7 +11,7 @@ from ludens.games.viki.activate import Activation
 from ludens.games.viki.greedy import greedy_plan
 from ludens.games.viki.plan import Planning, write_plan
 from ludens.games.viki.points import POINTS
-from ludens.games.viki.scene import Step
+from ludens.games.viki.scene import Plan, Step
 from ludens.games.viki.team import Teaming, write_turn
 from ludens.games.viki.trace import Tracing
 
@@ -57,30 +57,35 @@ class GreedyTrace(Agent):
         return Reply(action=json.dumps(lines, separators=(",", ":")))
 
 
-@dataclass
-class GreedyActor(Agent):
-    """Closed loop: plays the greedy plan step by step, then waits."""
+class _Follower(Agent):
+    """Follows the greedy plan of an episode step by step, then waits."""
 
     kind = "bot/greedy"
     sees = "state"
+
+    def begin(self) -> None:
+        self.plan: Plan | None = None
+
+    def next_step(self, state: Acting) -> Step:
+        """The step of the plan that is due."""
+        if self.plan is None:
+            self.plan = greedy_plan(state.scene)
+        return self.plan[state.steps] if state.steps < len(self.plan) else {}
+
+
+@dataclass
+class GreedyActor(_Follower):
+    """Closed loop: plays the greedy plan."""
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, Acting)
-        return Reply(action=write_step(_next(ask.state)))
+        return Reply(action=write_step(self.next_step(ask.state)))
 
 
 @dataclass
-class GreedyMate(Agent):
+class GreedyMate(_Follower):
     """A robot of a team: its own part of the greedy plan, and no messages."""
-
-    kind = "bot/greedy"
-    sees = "state"
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, Teaming)
-        return Reply(action=write_turn(_next(ask.state).get(ask.seat), ""))
-
-
-def _next(state: Acting) -> Step:
-    plan = greedy_plan(state.scene)
-    return plan[state.steps] if state.steps < len(plan) else {}
+        return Reply(action=write_turn(self.next_step(ask.state).get(ask.seat), ""))

@@ -33,16 +33,21 @@ class Bound:
         active = {world.code[c.thing] - world.first_asset for c in conditions if c.active and c.holds}
         self.uses = sum(1 << asset for asset in active)
         """Bit set of the things to interact with."""
+        self.tests = {id(condition): world.test(condition) for condition in conditions}
         self.known: dict[State, int] = {}
 
-    def __call__(self, state: State) -> int:
-        """Steps that any plan needs from this state."""
+    def __call__(self, state: State, room: int | None = None) -> int:
+        """Steps that any plan needs from this state; counted only until they are more than `room`."""
         known = self.known.get(state)
-        if known is None:
-            known = self.known[state] = self._bound(state)
-        return known
+        if known is not None:
+            return known
+        best = self._conditions(state)
+        if room is not None and best > room:
+            return best
+        best = self.known[state] = max(best, self.work(state))
+        return best
 
-    def _bound(self, state: State) -> int:
+    def _conditions(self, state: State) -> int:
         best = 0
         staged: dict[str, tuple[int, str]] = {}
         for number, order in enumerate(self.orders):
@@ -61,7 +66,7 @@ class Bound:
                 if stop != goal.place and not self._pushed(goal.thing):
                     need = max(need, time + 2 + self._apart(state, stop, goal.place))
             best = max(best, need)
-        return max(best, self._work(state))
+        return best
 
     def _pushed(self, name: str) -> bool:
         """Whether a quadruped can bring a thing to an area."""
@@ -79,15 +84,19 @@ class Bound:
 
     def _condition(self, state: State, condition: Condition) -> int:
         world = self.world
-        if world.holds(state, condition):
+        code = world.code[condition.thing]
+        plain = condition.holds and not condition.along and code < world.first_robot
+        if not plain and self.tests[id(condition)](state):
             return 0
-        if not condition.holds:
+        if not condition.holds or code >= world.first_robot:
             return 1
         need = 0
-        asset = world.code[condition.thing] - world.first_asset
+        asset = code - world.first_asset
         if condition.along:
-            pick, loose = (0, True) if state.place[asset] >= world.first_robot else self._pick(state, asset)
-            return 1 if loose or self._pushed(condition.thing) else pick + 1
+            if state.place[asset] >= world.first_robot or self._pushed(condition.thing):
+                return 1
+            pick, loose, _ = self.pick(state, asset)
+            return 1 if loose else pick + 1
         if condition.place is not None:
             need = self._bring(state, asset, world.code[condition.place])
         if condition.active:
@@ -133,32 +142,37 @@ class Bound:
         if current >= world.first_robot:
             near = state.at[current - world.first_robot] == there and world.holder(state, target) is None
             return max(1 if near else 2, opening + 1)
-        pick, loose = self._pick(state, asset)
-        far = not moving and not loose and world.area(state, world.first_asset + asset) != there
+        pick, loose, here = self.pick(state, asset)
+        far = not moving and not loose and here != there
         return max(pick + 1 + far, opening + 1)
 
-    def _pick(self, state: State, asset: int) -> tuple[int, bool]:
-        """Steps until a thing is in a hand, and whether it lies in something that can itself be moved."""
+    def pick(self, state: State, asset: int) -> tuple[int, bool, int]:
+        """Steps until a thing is in a hand; whether it lies in something that can be moved; its area."""
         world = self.world
-        cover, loose = 0, False
+        first_asset, first_robot = world.first_asset, world.first_robot
+        cover, loose, height = 0, False, None
         code = state.place[asset]
-        while world.first_asset <= code < world.first_robot:
-            number = code - world.first_asset
-            cover = max(cover, self._opening(state, number))
-            loose = loose or not world.kinds[number].fixture
+        while first_asset <= code < first_robot:
+            number = code - first_asset
+            kind = world.kinds[number]
+            if state.closed >> number & 1:
+                cover = max(cover, self._opening(state, number))
+            loose = loose or not kind.fixture
+            height = kind.height if height is None else height
             code = state.place[number]
-        loose = loose or code >= world.first_robot
+        if code >= first_robot:
+            loose, code = True, state.at[code - first_robot]
         if cover:
-            return cover + 2, loose
-        if any(asset in queue for queue in state.reached):
-            return 1, loose
-        area = world.area(state, world.first_asset + asset)
-        height = None if loose else world.height(state, world.first_asset + asset)
+            return cover + 2, loose, code
+        for queue in state.reached:
+            if asset in queue:
+                return 1, loose, code
+        height = world.heights[code] if height is None else height
         for robot in self.armed:
-            kind = world.types[robot]
-            if state.at[robot] == area and (height is None or kind.low <= height <= kind.high):
-                return 2, loose
-        return 3, loose
+            kind_of = world.types[robot]
+            if state.at[robot] == code and (loose or kind_of.low <= height <= kind_of.high):
+                return 2, loose, code
+        return 3, loose, code
 
     def _apart(self, state: State, one: str, two: str) -> int:
         """1 if two fixed places are in different areas, so that a thing must be carried between them."""
@@ -195,8 +209,8 @@ class Bound:
                 found.append((asset, state.place[asset], stop))
         return found
 
-    def _work(self, state: State) -> int:
-        """All that arms must still do, divided by the robots that have arms."""
+    def work(self, state: State, extra: int = 0) -> int:
+        """All that arms must still do, and so many actions more, divided by the robots that have arms."""
         world = self.world
         if not self.armed:
             return 0
@@ -233,4 +247,4 @@ class Bound:
         # Between two trips a robot goes back to a source, unless a source is itself a target.
         moves = trips if sources & targets else max(trips, 2 * trips - len(self.armed))
         puts = -(-len(hops) // self.most_arms)
-        return -(-(hands + doors + puts + moves + uses) // len(self.armed))
+        return -(-(hands + doors + puts + moves + uses + extra) // len(self.armed))

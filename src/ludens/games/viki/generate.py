@@ -22,7 +22,7 @@ from ludens.games.viki.data import KINDS, ROBOTS
 from ludens.games.viki.layouts import COUNT, HELD_OUT, STYLES, Layout, layout
 from ludens.games.viki.planner import SearchLimit, tidy
 from ludens.games.viki.scene import Area, Asset, Condition, Robot, Scene, Stage, Task
-from ludens.games.viki.teams import Types, best_team
+from ludens.games.viki.teams import Types, best_team, quick
 
 Split = Literal["train", "id", "ood", "layout"]
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -152,6 +152,8 @@ def _labelled(scene: Scene | None, wanted: Types) -> Scene | None:
     if scene is None:
         return None
     try:
+        if best_team(scene, MOST_STEPS, wanted, solver=quick) is None:
+            return None
         best = best_team(scene, MOST_STEPS, wanted)
     except SearchLimit:
         return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ludens.core.errors import MoveError
 from ludens.core.game import Game
@@ -14,11 +14,17 @@ from ludens.core.state import State
 from ludens.games.viki.reply import combined
 from ludens.games.viki.scene import Scene
 from ludens.games.viki.source import LOOKS, SPLIT_HELP, SPLITS, Shown, shown
+from ludens.games.viki.stored import Numbered, store
 
 if TYPE_CHECKING:
     from ludens.core.episode import Move
 
 SEAT = "planner"
+TEACHERS = {
+    "oracle": "ludens.games.viki.teachers:Oracle",
+    "describe": "ludens.games.viki.teachers:Describe",
+}
+"""Bots of all levels, for imitation."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,18 @@ class Level(Game):
     def shown(self, seed: int) -> Shown:
         """The scene of a seed, with its pictures where they come from files."""
         return shown(self.name, self.look, self.split, self.pictures, self.data, seed)
+
+    module: ClassVar[str] = "generate"
+    """The module that makes its scenes."""
+
+    def prepare(self, seeds: Iterable[int]) -> None:
+        """Make scenes, which need a planner; those from files are there already."""
+        if self.look == "map" and not self.data:
+            store(self.module, self.split, seeds, self._made)
+
+    def _made(self, seed: int) -> Numbered:
+        given = self.shown(seed)
+        return given.seed, given.scene
 
     def rewards(self, state: State, moves: Sequence[Move]) -> list[float]:
         """A tenth for the form of the reply, the rest for the answer."""
@@ -110,8 +128,7 @@ class Answered(State):
     def facts(self) -> dict[str, Any]:
         task = self.scene.task
         return {
-            "family": task.family,
-            "template": task.template,
+            **task.facts,
             "task": task.name,
             "layout": self.scene.layout,
             "answers": len(self.answers),

@@ -11,7 +11,7 @@ from typing import Any
 from ludens.core.errors import MoveError
 from ludens.core.options import option
 from ludens.games.viki.checker import Verdict, check
-from ludens.games.viki.level import Answered, Level
+from ludens.games.viki.level import TEACHERS, Answered, Level
 from ludens.games.viki.parse import Variant, read_plan
 from ludens.games.viki.scene import Action
 from ludens.games.viki.source import Shown
@@ -27,15 +27,17 @@ class Plan(Level):
     Observation: the kitchen with its robots, and the task; after a wrong plan also that plan and, with
     `told`, the checker's sentence.
     Actions: a JSON list of steps, each with at most one action a robot.
-    Rewards: 1 for a plan that can be done, reaches the goal and is not longer than the shortest, else 0.
+    Rewards: 1 for a plan that can be done, reaches the goal and, with `step_penalty`, is not longer than the
+    shortest, else 0.
     """
 
     name = "viki/plan"
     view_class = "ludens.games.viki.views:PlanView"
-    bots = {"greedy": "ludens.games.viki.bots:GreedyPlan"}
+    bots = {"greedy": "ludens.games.viki.bots:GreedyPlan", **TEACHERS}
 
     feedback: int = option(0, low=0, high=10, help="further attempts after a wrong plan")
     told: bool = option(True, help="whether the checker says what was wrong before a further attempt")
+    step_penalty: bool = option(True, help="whether a plan that is longer than the shortest earns nothing")
 
     @property
     def rules_variant(self) -> Variant:
@@ -71,7 +73,9 @@ class Planning(Answered):
 
     @property
     def accuracies(self) -> list[float]:
-        return [float(verdict.right) for verdict in self.verdicts]
+        if self.game.step_penalty:
+            return [float(verdict.right) for verdict in self.verdicts]
+        return [float(verdict.reached) for verdict in self.verdicts]
 
     def solution(self, seat: str) -> str | None:
         return write_plan(self.scene.plan) if self.scene.plan else None

@@ -78,3 +78,10 @@ TESTS: dict[str, tuple[tuple[str, Test], ...]] = {
     name: tuple((need, _HOW[need]) for need in primitive.needs) for name, primitive in PRIMITIVES.items()
 }
 """Preconditions of each primitive, in the order they are tested."""
+
+_FIXED = {"capable", "exists", "second_exists", "asset", "second_robot"}
+_FIXED |= {"graspable", "receptacle", "openable", "pushable"}
+FIXED = {name: tuple(test for need, test in tests if need in _FIXED) for name, tests in TESTS.items()}
+"""The tests that do not depend on the state; the planner makes them once."""
+CHANGING = {name: tuple(test for need, test in tests if need not in _FIXED) for name, tests in TESTS.items()}
+"""The other tests."""

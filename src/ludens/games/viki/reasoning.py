@@ -1,17 +1,45 @@
 """Reasoning for supervised warm-up, from templates and the planner's own plan.
 
 Four parts: what the task needs, which robots are seen, what each of them can do for it, and the conclusion.
+Small models learn it in few words: where things and robots are, and which robots are needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ludens.games.viki.activate import Activation
 from ludens.games.viki.data import KINDS, ROBOTS
 from ludens.games.viki.floor import Floor, Snapshot
+from ludens.games.viki.level import Answered
 from ludens.games.viki.rules import tell
 from ludens.games.viki.scene import Asset, Robot, Scene
-from ludens.games.viki.trace import Errand
+from ludens.games.viki.trace import Errand, Tracing
+
+
+def reasoning(state: Answered) -> str:
+    """What leads to the right answer, in sentences."""
+    if isinstance(state, Tracing):
+        return trace_reasoning(state.scene, state.errands)
+    return team_reasoning(state.scene) if isinstance(state, Activation) else plan_reasoning(state.scene)
+
+
+def seen_briefly(state: Answered) -> str:
+    """Where the things of the task and the robots are: "bread rack; bowl ground; R1 fetch rack; "."""
+    if isinstance(state, Tracing):
+        ends = [(errand.robot, errand.points[0], errand.points[-1]) for errand in state.errands]
+        return "".join(f"{robot} {ax:.0f} {ay:.0f} {bx:.0f} {by:.0f}; " for robot, (ax, ay), (bx, by) in ends)
+    scene = state.scene
+    things = [f"{thing.name} {thing.place}{_shut(thing)}" for thing in _concerned(scene)]
+    robots = [f"{robot.id} {robot.type} {robot.place}" for robot in scene.robots]
+    return "".join(f"{seen}; " for seen in (*things, *robots))
+
+
+def needed(state: Answered) -> str:
+    """The robots that the task needs: "R1 R3"; nothing where the paths of two robots are asked for."""
+    if isinstance(state, Tracing):
+        return ""
+    return " ".join(robot.id for robot in state.scene.robots if robot.needed)
 
 
 def team_reasoning(scene: Scene) -> str:
@@ -59,6 +87,22 @@ def _seen(scene: Scene) -> Iterator[str]:
             yield f"I see the {asset.name} {_where(scene, asset)}."
     robots = ", ".join(f"{robot.id} is a {robot.type} at {robot.place}" for robot in scene.robots)
     yield f"I see {len(scene.robots)} robot{'s' * (len(scene.robots) > 1)}: {robots}."
+
+
+def _concerned(scene: Scene) -> list[Asset]:
+    """The things that goals name, and what they are in. What is not in the picture, the words tell."""
+    things = {asset.name: asset for asset in scene.assets}
+    found: dict[str, Asset] = {}
+    for goal in scene.task.goals:
+        for name in (goal.thing, goal.place or ""):
+            while name in things and name not in found:
+                found[name] = things[name]
+                name = things[name].place
+    return list(found.values())
+
+
+def _shut(asset: Asset) -> str:
+    return f" {'closed' if asset.closed else 'open'}" if KINDS[asset.kind].opens else ""
 
 
 def _where(scene: Scene, asset: Asset) -> str:

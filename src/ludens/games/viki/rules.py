@@ -5,7 +5,7 @@ Which preconditions a primitive has, and in which order they are tested, is decl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Literal
 
@@ -33,7 +33,10 @@ class World(Numbered):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
-        self._known: dict[int, tuple[Condition, tuple[int, int | None]]] = {}
+        task = scene.task
+        self._goals = [self.test(goal) for goal in task.goals]
+        self._orders = [[[self.test(one) for one in stage] for stage in order] for order in task.orders]
+        self._every_order = (1 << len(self._orders)) - 1
 
     def applicable(self, state: State, robot: int, primitive: str, args: Sequence[int | None]) -> bool:
         """Whether every precondition holds."""
@@ -165,7 +168,21 @@ class World(Numbered):
 
     def holds(self, state: State, condition: Condition) -> bool:
         """Whether a condition is true of a state."""
-        code, wanted = self._codes(condition)
+        return self.test(condition)(state)
+
+    def test(self, condition: Condition) -> Callable[[State], bool]:
+        """The function that says whether a condition is true; the planner asks for the same ones often."""
+        code = self.code[condition.thing]
+        place = None if condition.place is None else self.code.get(condition.place)
+        asset = code - self.first_asset
+        if code >= self.first_asset and code < self.first_robot and condition.holds and not condition.along:
+            if condition.active is None and place is not None:
+                return lambda state: state.place[asset] == place
+            if condition.active and condition.place is None:
+                return lambda state: bool(state.active >> asset & 1)
+        return lambda state: self._true(state, condition, code, place)
+
+    def _true(self, state: State, condition: Condition, code: int, wanted: int | None) -> bool:
         true = True
         if condition.place is not None:
             if condition.along:
@@ -180,14 +197,6 @@ class World(Numbered):
             true = true and (is_active == condition.active) is condition.holds
         return true
 
-    def _codes(self, condition: Condition) -> tuple[int, int | None]:
-        """The codes of the thing and of its place; looked up once for each condition object."""
-        found = self._known.get(id(condition))
-        if found is None or found[0] is not condition:
-            place = None if condition.place is None else self.code.get(condition.place)
-            found = self._known[id(condition)] = (condition, (self.code[condition.thing], place))
-        return found[1]
-
     def _chain(self, state: State, code: int) -> list[int]:
         chain = []
         while code >= self.first_asset:
@@ -199,40 +208,52 @@ class World(Numbered):
             chain.append(code)
         return chain
 
-    def stage_holds(self, state: State, stage: Stage) -> bool:
-        """Whether all conditions of a stage hold."""
-        return all(self.holds(state, condition) for condition in stage)
-
     def order_failure(self, before: State, after: State) -> str | None:
         """Why a step breaks an order constraint: a stage came true before those that must come first."""
-        for number, order in enumerate(self.scene.task.orders):
+        early = self.early_stage(before, after)
+        if early is None:
+            return None
+        order = self.scene.task.orders[early[0]]
+        return f"{tell(order[early[1]])} comes too early: {tell(order[0])} must hold a step before"
+
+    def early_stage(self, before: State, after: State) -> tuple[int, int] | None:
+        """The numbers of the order and of the stage that comes too early."""
+        for number, order in enumerate(self._orders):
             if before.done >> number & 1:
                 continue
             earlier = True
-            for stage in order:
-                now = self.stage_holds(after, stage)
+            for place, stage in enumerate(order):
+                now = _all(stage, after)
                 if now and not earlier:
-                    return f"{tell(stage)} comes too early: {tell(order[0])} must hold a step before"
-                earlier = earlier and now and self.stage_holds(before, stage)
+                    return number, place
+                earlier = earlier and now and _all(stage, before)
         return None
 
     def progress(self, state: State) -> State:
         """The state with the order constraints marked that are satisfied now."""
         done = state.done
-        for number, order in enumerate(self.scene.task.orders):
-            if not done >> number & 1 and all(self.stage_holds(state, stage) for stage in order):
+        for number, order in enumerate(self._orders):
+            if not done >> number & 1 and all(_all(stage, state) for stage in order):
                 done |= 1 << number
         return state if done == state.done else state._replace(done=done)
+
+    def reached(self, state: State) -> bool:
+        """Whether orders and goals are all satisfied."""
+        return state.done == self._every_order and _all(self._goals, state)
 
     def missing(self, state: State) -> str | None:
         """What is not reached yet, or None."""
         for number, order in enumerate(self.scene.task.orders):
             if not state.done >> number & 1:
                 return "the required order was never completed: " + ", then ".join(map(tell, order))
-        for goal in self.scene.task.goals:
-            if not self.holds(state, goal):
+        for goal, holds in zip(self.scene.task.goals, self._goals, strict=True):
+            if not holds(state):
                 return f"the goal is not reached: {tell((goal,))} does not hold at the end"
         return None
+
+
+def _all(stage: Sequence[Callable[[State], bool]], state: State) -> bool:
+    return all(holds(state) for holds in stage)
 
 
 def tell(stage: Stage) -> str:

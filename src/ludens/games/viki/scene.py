@@ -91,6 +91,11 @@ class Task:
     orders: tuple[tuple[Stage, ...], ...] = ()
     """Each is a list of stages that must come true one after the other."""
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What metrics of all games say about the task."""
+        return {"family": self.family, "template": self.template}
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:

@@ -15,6 +15,7 @@ from ludens.games.viki.floor import SIDE
 from ludens.games.viki.generate import HELD_OUT_FAMILY, SPLITS, Split, generate
 from ludens.games.viki.parquet import Level
 from ludens.games.viki.scene import Robot, Scene, Task
+from ludens.games.viki.stored import stored
 from ludens.pictures import Entry, PictureSet, open_set
 
 __all__ = ["LOOKS", "SPLITS", "SPLIT_HELP", "Shown", "shown"]
@@ -50,7 +51,8 @@ def shown(level: str, look: str, split: str, pictures: str, data: str, seed: int
         return _released(level, data, split, seed)
     if look == "camera":
         return _photographed(level, pictures, split, seed)
-    return Shown(seed, generate(seed, cast(Split, split)))
+    made = stored("generate", split, seed)
+    return Shown(*made) if made else Shown(seed, generate(seed, cast(Split, split)))
 
 
 def _released(level: str, data: str, split: str, seed: int) -> Shown:

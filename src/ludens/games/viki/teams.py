@@ -3,21 +3,28 @@ together.
 
 Tasks that differ only in names have the same plans, so plans are searched in a renamed scene: areas and
 things are numbered as goals, things and robots mention them, robots are sorted by type and area, things
-are replaced by the first kind that behaves in the same way, and heights by one that the same arms reach.
+are replaced by the first kind that behaves in the same way for these robots, and heights by one that the
+same arms reach.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import combinations
+from math import inf
 
-from ludens.games.viki.data import KINDS, ROBOTS
-from ludens.games.viki.planner import Result, relevant, shortest_plan
+from ludens.games.viki.data import AREAS, KINDS, ROBOTS, Kind
+from ludens.games.viki.planner import search, shortest_plan
+from ludens.games.viki.relevance import relevant
 from ludens.games.viki.scene import Area, Asset, Condition, Plan, Robot, Scene, Task
+from ludens.games.viki.search import Result
 
 Types = tuple[str, ...]
 """Robot types, each once."""
+Solver = Callable[[Scene, int | None], Result]
+"""Gives the shortest plan of at most so many steps."""
 MOST_STATES = 4_000
 """Searches that need more states are given up with `SearchLimit`; the generator draws another scene then."""
 
@@ -33,74 +40,120 @@ class Best:
     """The sets of types of all best teams, each sorted: one if level 1 has a unique answer."""
 
 
-def best_team(scene: Scene, most_steps: int = 11, wanted: Types | None = None) -> Best | None:
+def best_team(
+    scene: Scene, most_steps: int = 11, wanted: Types | None = None, *, solver: Solver | None = None
+) -> Best | None:
     """The best team; None if no plan of at most `most_steps` steps exists.
 
     Args:
         scene: The scene.
         most_steps: Longer plans are not looked for.
         wanted: Give up (None) as soon as it is clear that the best team does not consist of these types.
+        solver: How plans are found, by default with `solve`.
     """
-    robots = scene.robots
-    found = _plans(scene, 1, most_steps)
-    steps = min(map(len, found.values()), default=most_steps + 1)
+    robots, solver = scene.robots, solver or solve
     those = tuple(robot for robot in robots if wanted is None or robot.type in wanted)
-    if len(those) == 1 and len(found.get(those, ())) != steps:
+    found = _alone(scene, most_steps, those, solver)
+    if found is None:
         return None
-    faster = solve(replace(scene, robots=those), steps - 1).plan if len(those) > 1 else None
+    steps = min(map(len, found.values()), default=most_steps + 1)
+    faster = _plan(scene, those, steps - 1, solver) if len(those) > 1 else None
     if faster is not None:
-        steps = len(faster)
+        steps, found = len(faster), {}
         for size in range(2, len(robots) + 1):
-            found = _plans(scene, size, steps)
+            others = [team for team in combinations(robots, size) if not _within(team, wanted)]
+            if any(_plan(scene, team, steps, solver) is not None for team in others):
+                return None
+            teams = [team for team in combinations(robots, size) if _within(team, wanted)]
+            plans = {team: faster if team == those else _plan(scene, team, steps, solver) for team in teams}
+            found = {team: plan for team, plan in plans.items() if plan is not None}
             if found:
                 break
-    found = {team: plan for team, plan in found.items() if len(plan) <= steps}
-    if not found or any(len(plan) < steps for plan in found.values()):
-        return None
     types = frozenset(tuple(sorted({robot.type for robot in team})) for team in found)
-    if wanted is not None and types != {tuple(sorted(wanted))}:
+    if not found or (wanted is not None and types != {tuple(sorted(wanted))}):
         return None
-    if len(those) < len(robots) and solve(scene, steps - 1).plan is not None:
+    if len(those) < len(robots) and _plan(scene, robots, steps - 1, solver) is not None:
         return None
     team = next(iter(found))
     return Best(found[team], tuple(robot.id for robot in team), types)
 
 
-def _plans(scene: Scene, size: int, limit: int) -> dict[tuple[Robot, ...], Plan]:
-    """The shortest plans of all teams of a size, where they have at most `limit` steps."""
-    plans = {
-        team: solve(replace(scene, robots=team), limit).plan for team in combinations(scene.robots, size)
-    }
-    return {team: plan for team, plan in plans.items() if plan is not None}
+def _within(team: Sequence[Robot], wanted: Types | None) -> bool:
+    return wanted is None or all(robot.type in wanted for robot in team)
+
+
+def _alone(
+    scene: Scene, most_steps: int, those: tuple[Robot, ...], solver: Solver
+) -> dict[tuple[Robot, ...], Plan] | None:
+    """The shortest plans of single robots; None if the only robot of the wanted types is not the best one."""
+    steps, plans = most_steps, dict[Robot, Plan]()
+    for robot in sorted(scene.robots, key=lambda robot: robot not in those):
+        plan = _plan(scene, (robot,), steps, solver)
+        if len(those) == 1 and (plan is None) == (robot in those):
+            return None
+        if plan is not None:
+            steps, plans[robot] = len(plan), plan
+    best = [robot for robot in scene.robots if robot in plans and len(plans[robot]) == steps]
+    return {(robot,): plans[robot] for robot in best}
+
+
+def _plan(scene: Scene, team: tuple[Robot, ...], limit: int, solver: Solver) -> Plan | None:
+    return solver(replace(scene, robots=team), limit).plan
 
 
 def solve(scene: Scene, limit: int | None = None) -> Result:
-    """The shortest plan, from the cache where a scene like it was solved before."""
-    abstract, names = renamed(scene)
-    result = _solve(abstract, limit)
-    if result.plan is None:
-        return result
-    plan = [
-        {names[robot]: (action[0], *(names[name] for name in action[1:])) for robot, action in step.items()}
-        for step in result.plan
-    ]
-    return Result(plan, result.states)
+    """The shortest plan, from the cache where a scene like it was searched before."""
+    return shortest_plan(scene, limit=limit, max_states=MOST_STATES, searcher=_search)
+
+
+def quick(scene: Scene, limit: int | None = None) -> Result:
+    """Like `solve`, but without spare containers, with which a plan might be shorter."""
+    return _search(relevant(scene), frozenset(), limit, MOST_STATES)
+
+
+@dataclass(slots=True)
+class _Known:
+    """What earlier searches have shown about a scene."""
+
+    plan: Plan | None = None
+    none_below: float = 0
+    """No plan has fewer steps."""
 
 
 @lru_cache(maxsize=100_000)
-def _solve(scene: Scene, limit: int | None) -> Result:
-    return shortest_plan(scene, limit=limit, max_states=MOST_STATES)
+def _known(scene: Scene, containers: frozenset[str]) -> _Known:
+    return _Known()
+
+
+def _search(scene: Scene, containers: frozenset[str], limit: int | None, max_states: int) -> Result:
+    """A search in the renamed scene, unless the answer is known."""
+    abstract, names = renamed(scene)
+    new = {name: to for to, name in names.items()}
+    spare = frozenset(new[name] for name in containers)
+    known, most = _known(abstract, spare), inf if limit is None else limit
+    states = 0
+    if known.plan is None and most >= known.none_below:
+        result = search(abstract, spare, limit, max_states)
+        known.plan, states = result.plan, result.states
+        known.none_below = most + 1 if result.plan is None else len(result.plan)
+    if known.plan is None or len(known.plan) > most:
+        return Result(None, states)
+    plan = [
+        {names[robot]: (action[0], *(names[name] for name in action[1:])) for robot, action in step.items()}
+        for step in known.plan
+    ]
+    return Result(plan, states)
 
 
 def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
     """An equal scene with neutral names, and the name that each stands for."""
-    small = relevant(scene)
-    areas = {area.name: area for area in small.areas}
-    assets = {asset.name: asset for asset in small.assets}
-    conditions = [*small.task.goals, *(c for order in small.task.orders for s in order for c in s)]
+    areas = {area.name: area for area in scene.areas}
+    assets = {asset.name: asset for asset in scene.assets}
+    conditions = [*scene.task.goals, *(c for order in scene.task.orders for s in order for c in s)]
     mentioned = [name for c in conditions for name in (c.thing, c.place) if name is not None]
     things = list(dict.fromkeys([*(name for name in mentioned if name in assets), *assets]))
-    robots = [*small.robots]
+    robots = [*scene.robots]
+    arms = frozenset(robot.type for robot in robots if ROBOTS[robot.type].arms)
     places = list(
         dict.fromkeys(
             name
@@ -125,8 +178,8 @@ def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
         family=0,
         template="",
         name="",
-        goals=tuple(map(condition, small.task.goals)),
-        orders=tuple(tuple(tuple(map(condition, stage)) for stage in order) for order in small.task.orders),
+        goals=tuple(map(condition, scene.task.goals)),
+        orders=tuple(tuple(tuple(map(condition, stage)) for stage in order) for order in scene.task.orders),
     )
     abstract = Scene(
         layout="",
@@ -134,11 +187,11 @@ def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
         width=0.0,
         depth=0.0,
         areas=tuple(
-            Area(new[name], 10.0 * number, 0.0, 1.0, 1.0, _height(areas[name].height))
+            Area(new[name], 10.0 * number, 0.0, 1.0, 1.0, _height(areas[name].height, arms))
             for number, name in enumerate(places)
         ),
         assets=tuple(
-            Asset(new[name], _alike(assets[name].kind), new[assets[name].place], assets[name].closed)
+            Asset(new[name], _alike(assets[name].kind, arms), new[assets[name].place], assets[name].closed)
             for name in things
         ),
         robots=tuple(Robot(new[robot.id], robot.type, new[robot.place]) for robot in robots),
@@ -148,18 +201,26 @@ def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
 
 
 @cache
-def _alike(kind: str) -> str:
-    """The first kind that behaves like this one."""
-    neutral = replace(KINDS[kind], group="", activates="", starts=())
-    return next(
-        name for name, one in KINDS.items() if replace(one, group="", activates="", starts=()) == neutral
-    )
+def _alike(kind: str, arms: frozenset[str]) -> str:
+    """The first kind that behaves like this one for these types of robots."""
+    wanted = _behaviour(KINDS[kind], arms)
+    return next(name for name, one in KINDS.items() if _behaviour(one, arms) == wanted)
+
+
+def _behaviour(kind: Kind, arms: frozenset[str]) -> Kind:
+    height = None if kind.height is None else _height(kind.height, arms)
+    return replace(kind, group="", activates="", starts=(), height=height)
 
 
 @cache
-def _height(height: float) -> float:
-    """A height that stands for all that the same arms reach."""
-    arms = [robot for robot in ROBOTS.values() if robot.arms]
-    edges = sorted({edge for robot in arms for edge in (robot.low, robot.high)} | {height})
-    reached = [robot.low <= height <= robot.high for robot in arms]
-    return next(edge for edge in edges if [robot.low <= edge <= robot.high for robot in arms] == reached)
+def _height(height: float, arms: frozenset[str]) -> float:
+    """A height that stands for all that the same of these types of robots reach."""
+    reached = _reached(height, arms)
+    return next(one for one in (*_HEIGHTS, height) if _reached(one, arms) == reached)
+
+
+def _reached(height: float, arms: frozenset[str]) -> set[str]:
+    return {name for name in arms if ROBOTS[name].low <= height <= ROBOTS[name].high}
+
+
+_HEIGHTS = sorted({height for heights in AREAS.values() for height in heights})

@@ -13,11 +13,12 @@ from ludens.core.random import stream
 from ludens.games.viki.data import ROBOTS
 from ludens.games.viki.distances import NAMES, distances, reward
 from ludens.games.viki.floor import Floor, Snapshot
-from ludens.games.viki.level import SEAT, Answered, Level
+from ludens.games.viki.level import SEAT, TEACHERS, Answered, Level
 from ludens.games.viki.paths import Point, path, sampled
 from ludens.games.viki.points import POINTS, points_of, read_points
 from ludens.games.viki.points import ROBOTS as WHO
 from ludens.games.viki.source import Shown
+from ludens.games.viki.stored import stored
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,24 @@ class Trace(Level):
 
     name = "viki/trace"
     view_class = "ludens.games.viki.views:TraceView"
-    bots = {"greedy": "ludens.games.viki.bots:GreedyTrace"}
+    bots = {"greedy": "ludens.games.viki.bots:GreedyTrace", **TEACHERS}
+
+    module = "trace"
 
     def start(self, seed: int) -> Tracing:
-        if self.data:
-            return Tracing(self, self.shown(seed))
-        tries = (self.shown(stream(seed, "trace", number).bits() >> 16) for number in count())
-        return Tracing(self, next(given for given in tries if errands(given) is not None))
+        return Tracing(self, self.shown(seed))
+
+    def shown(self, seed: int) -> Shown:
+        """The first scene of a seed in which two robots have a way to go."""
+        return super().shown(seed) if self.data else _with_paths(self, seed)
+
+
+@lru_cache(maxsize=512)
+def _with_paths(game: Trace, seed: int) -> Shown:
+    if game.look == "map" and (made := stored(game.module, game.split, seed)):
+        return Shown(*made)
+    tries = (Level.shown(game, stream(seed, "trace", number).bits() >> 16) for number in count())
+    return next(given for given in tries if errands(given) is not None)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,14 @@ from ludens.games.viki.map import Map
 from ludens.games.viki.plan import Planning, write_plan
 from ludens.games.viki.points import POINTS
 from ludens.games.viki.reply import AnswerFormat
+from ludens.games.viki.rules import tell
+from ludens.games.viki.scene import Task
+from ludens.games.viki.source import Shown
 from ludens.games.viki.trace import Tracing
 from ludens.games.viki.words import describe
+
+PICTURES = 256
+"""Pictures of a level that are kept in memory."""
 
 
 class LevelView(View):
@@ -29,6 +36,8 @@ class LevelView(View):
     def __init__(self, game: Level, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         self._map = Map(render, seed)
+        # All episodes of a group show one scene.
+        self._drawn = lru_cache(maxsize=PICTURES)(self._draw)
 
     def image(self, state: Answered, seat: str) -> Picture:
         return self.images(state, seat)[0]
@@ -36,7 +45,10 @@ class LevelView(View):
     def images(self, state: Answered, seat: str) -> tuple[Picture, ...]:
         if state.given.pictures:
             return state.given.pictures
-        return (self._map.picture(self._floor(state), self.you(state)),)
+        return (self._drawn(state.given, self.you(state)),)
+
+    def _draw(self, given: Shown, you: str) -> Picture:
+        return self._map.picture(Floor(given.scene, Snapshot.at_start(given.scene)), you)
 
     def text(self, state: Any, seat: str) -> str:
         if not self.has_text:
@@ -58,6 +70,12 @@ class LevelView(View):
 
     def notes(self, state: Any, seat: str) -> str:
         return state.given.prompt or self.templates.fill("task", task=state.scene.task.text)
+
+    def brief(self, state: Any, seat: str) -> str:
+        """The task in words, and what must hold: words of a held-out family are new to a small model."""
+        if state.given.prompt:
+            return str(state.given.prompt)
+        return f"{state.scene.task.text}\n{_conditions(state.scene.task)}"
 
     def values(self, seat: str) -> dict[str, object]:
         assert isinstance(self.game, Level)
@@ -100,6 +118,14 @@ class PlanView(LevelView):
                 said.append(self.templates.fill("feedback", reason=verdict.message))
         return "\n\n".join(said)
 
+    def brief(self, state: Planning, seat: str) -> str:
+        said = [super().brief(state, seat)]
+        for answer, verdict in zip(state.answers, state.verdicts, strict=True):
+            said.append(answer or "(unreadable)")
+            if state.game.told:
+                said.append(verdict.message)
+        return "\n".join(said)
+
     def guess(self, state: Planning, seat: str, random: Stream) -> str:
         """A plan that moves one robot to one thing and takes it: it does not look."""
         things = sorted(asset.name for asset in state.scene.assets)
@@ -128,6 +154,11 @@ class TraceView(LevelView):
         mine, partner = state.errands
         values = {"mine": mine.words, "robot": mine.robot, "other": partner.robot, "partner": partner.words}
         return f"{task}\n\n{self.templates.fill('errands', **values)}"
+
+    def brief(self, state: Tracing, seat: str) -> str:
+        if state.given.prompt:
+            return state.given.prompt
+        return "\n".join(f"{errand.robot} {errand.words}" for errand in state.errands)
 
     def text(self, state: Tracing, seat: str) -> str:
         floor = self._floor(state)
@@ -158,6 +189,12 @@ class TraceView(LevelView):
             return [[round(ax + (bx - ax) * part, 1), round(ay + (by - ay) * part, 1)] for part in parts]
 
         return json.dumps([line(), line()], separators=(",", ":"))
+
+
+def _conditions(task: Task) -> str:
+    """Goals and orders: "bread at toaster, then toaster activated; plate at table"."""
+    orders = [", then ".join(map(tell, order)) for order in task.orders]
+    return "; ".join([*orders, *(tell((goal,)) for goal in task.goals)])
 
 
 def _at(x: float, y: float) -> str:

@@ -26,6 +26,8 @@ class Order:
     episodes: int
     file: Path | None
     """Where its references are kept."""
+    least: int = 0
+    """Episodes that stored references must have to be used."""
 
 
 def orders(
@@ -45,7 +47,7 @@ def orders(
             if tasks and task.name not in tasks:
                 continue
             file, count = out or whole.references, episodes or default_episodes(task)
-            made = Order(definition(task), name, task.name, count, file)
+            made = Order(definition(task), name, task.name, count, file, episodes)
             known = found.get((made.key, file))
             if known is None or known.episodes < count:
                 found[made.key, file] = made
@@ -53,11 +55,11 @@ def orders(
 
 
 def stored(order: Order) -> TaskReferences | None:
-    """The references of an order in its file, if they have as many episodes."""
+    """The references of an order in its file, if they have enough episodes."""
     if order.file is None or not order.file.is_file():
         return None
     known = read_references(order.file).get(order.key)
-    return known if known is not None and known.episodes >= order.episodes else None
+    return known if known is not None and known.episodes >= order.least else None
 
 
 def measured(wanted: Sequence[Order], workers: int) -> Iterator[tuple[Order, TaskReferences | str]]:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from ludens.core.errors import BadFile, BadOption, UsageError
 from ludens.core.spec import Spec
+from ludens.core.validation import first_error
 from ludens.run.plan import Plan, make_plan
 from ludens.suites.people.study import StudyTask, write_tasks
 
@@ -116,10 +117,6 @@ def read_study(path: Path) -> StudyFile:
             with_config(ConfigDict(extra="forbid"))(part)
         return TypeAdapter(StudyFile).validate_python(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise BadFile(
-            f"the study {str(path)!r} is not valid at {place or 'its start'}: {first['msg']}."
-        ) from None
+        raise BadFile(f"the study {str(path)!r} is not valid {first_error(error)}.") from None
     except UsageError as error:
         raise BadFile(f"the study {str(path)!r} is not valid: {error}") from None

@@ -13,6 +13,7 @@ from ludens.core.errors import BadOption, UnknownName
 from ludens.core.options import option
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
+from ludens.core.validation import first_error
 from ludens.run.task import MODEL, RETURN, WON, Metric, Suite, SuiteBuilder, Task, suite
 
 PARTICIPANT = "participant"
@@ -132,11 +133,7 @@ def tasks_from(data: Any) -> tuple[StudyTask, ...]:
         with_config(ConfigDict(extra="forbid"))(StudyTask)
         return TypeAdapter(tuple[StudyTask, ...]).validate_python(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise BadOption(
-            f"the tasks of the study are not valid at {place or 'their start'}: {first['msg']}."
-        ) from None
+        raise BadOption(f"the tasks of the study are not valid {first_error(error)}.") from None
 
 
 def write_tasks(tasks: tuple[StudyTask, ...]) -> str:

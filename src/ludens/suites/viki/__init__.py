@@ -32,6 +32,7 @@ def _average(parts: Mapping[str, Estimate]) -> Estimate:
 def _on_map() -> tuple[Task, ...]:
     return (
         _task("activate", "viki/activate", TEAM),
+        _task("activate/out-of-domain", "viki/activate?split=ood", TEAM),
         _task("plan/in-domain", "viki/plan?split=id", PLAN),
         _task("plan/out-of-domain", "viki/plan?split=ood", PLAN),
         _task("plan/layouts", "viki/plan?split=layout", PLAN),

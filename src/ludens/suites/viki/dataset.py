@@ -15,8 +15,7 @@ from ludens.core.registry import make
 from ludens.core.view import view_of
 from ludens.games.viki.generate import Split, template_of
 from ludens.games.viki.level import SEAT, Answered, Level
-from ludens.games.viki.reasoning import plan_reasoning, team_reasoning, trace_reasoning
-from ludens.games.viki.trace import Tracing
+from ludens.games.viki.reasoning import reasoning
 from ludens.run.dataset import ColumnType, Dataset, Order, counted
 
 LEVELS = ("activate", "plan", "trace")
@@ -106,7 +105,7 @@ def _part(order: Order, seeds: range) -> list[dict[str, Any]]:
 def _row(game: Level, seed: int, order: Order) -> dict[str, Any]:
     state, view = _state(game, seed), view_of(game, order.render, seed)
     form = view.format(state, SEAT)
-    answer, why = state.solution(SEAT) or "", _reasoning(state, game.name)
+    answer, why = state.solution(SEAT) or "", reasoning(state)
     parts = (view.rules(SEAT), view.notes(state, SEAT), form.ask(state.legal(SEAT)))
     return {
         "id": f"{game.name}/{seed}",
@@ -120,9 +119,3 @@ def _row(game: Level, seed: int, order: Order) -> dict[str, Any]:
         "template": state.scene.task.template,
         "layout": state.scene.layout,
     }
-
-
-def _reasoning(state: Answered, level: str) -> str:
-    if isinstance(state, Tracing):
-        return trace_reasoning(state.scene, state.errands)
-    return team_reasoning(state.scene) if level == "viki/activate" else plan_reasoning(state.scene)

@@ -3,49 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory, mkstemp
 from typing import Any
 
 import numpy as np
 
 from ludens.rebuild import Sample as Rebuilt
-from ludens.train.demonstrations import FIRST_SEED, in_chunks, play_bot, recorded
+from ludens.train.demonstrations import Chunk, Map, chunks_of, processes, replies
 from ludens.train.nano.pictures import shrink
 from ludens.train.nano.prompts import short_prompt
-from ludens.train.nano.tokens import Vocabulary
-from ludens.train.recipe import DemonstrationOptions, PlayOptions
+from ludens.train.nano.tokens import Vocabulary, pieces
+from ludens.train.recipe import Demonstration
 
-VOCABULARY_EPISODES = 256
+Array = np.ndarray[Any, Any]
+
+VOCABULARY_EPISODES = 512
+"""Most games of each source that are searched for pieces."""
+SHARED = Path("/dev/shm")
+"""Where parts wait for the trainer, if there is such a place: memory, not a disk."""
 
 
 @dataclass
 class Dataset:
     """Samples to imitate. Prompts are padded on the left, replies on the right."""
 
-    prompts: np.ndarray[Any, Any]
-    replies: np.ndarray[Any, Any]
-    prompt_lengths: np.ndarray[Any, Any]
-    reply_lengths: np.ndarray[Any, Any]
-    picture: np.ndarray[Any, Any]
+    prompts: Array
+    replies: Array
+    prompt_lengths: Array
+    reply_lengths: Array
+    picture: Array
     """Of each sample, the number of its picture."""
-    pictures: np.ndarray[Any, Any]
+    pictures: Array
     """(pictures, 3, side, side), bytes."""
 
     def __len__(self) -> int:
         return len(self.prompts)
 
-    def batches(self, size: int, seed: str) -> Iterator[np.ndarray[Any, Any]]:
-        """Every sample once, in batches of prompts of similar length: less padding."""
+    def batches(self, size: int, seed: str) -> Iterator[Array]:
+        """Every sample once, in batches of similar length: less padding."""
         random = Random(seed)
         order = list(range(len(self)))
         random.shuffle(order)
+        lengths = self.prompt_lengths + self.reply_lengths
         batches = []
         for start in range(0, len(order), 16 * size):
-            part = sorted(order[start : start + 16 * size], key=lambda n: int(self.prompt_lengths[n]))
+            part = sorted(order[start : start + 16 * size], key=lengths.__getitem__)
             batches += [part[place : place + size] for place in range(0, len(part), size)]
         random.shuffle(batches)
         yield from map(np.array, batches)
@@ -60,86 +67,122 @@ class Shape:
     max_tokens: int
 
 
-@dataclass
-class _Part:
-    """The samples of some episodes."""
-
-    prompts: list[list[int]]
-    replies: list[list[int]]
-    picture: list[int]
-    pictures: list[np.ndarray[Any, Any]]
-
-
-def vocabulary_of(play: PlayOptions, options: DemonstrationOptions) -> Vocabulary:
-    """Every piece of the first prompts and replies."""
-    texts: set[str] = set()
-    for sample in _some(play, options):
-        texts.update((short_prompt(sample.game, sample.ask), sample.completion))
-    return Vocabulary.of(texts)
+def vocabulary_of(sources: Iterable[Demonstration], workers: int = 0) -> Vocabulary:
+    """Every piece of the first prompts and replies of all sources."""
+    few = [replace(source, episodes=min(source.episodes, VOCABULARY_EPISODES)) for source in sources]
+    todo = chunks_of(few)
+    found: set[str] = set()
+    run: Map[set[str]]
+    with processes(workers, len(todo)) as run:
+        found.update(*run(_pieces, todo))
+    return Vocabulary.of(found)
 
 
-def _some(play: PlayOptions, options: DemonstrationOptions) -> Iterable[Rebuilt]:
-    if options.run:
-        return islice(recorded(Path(options.run)), 20 * VOCABULARY_EPISODES)
-    bot = options.bot if options.episodes else "bot/random"
-    return play_bot(play, bot, range(FIRST_SEED, FIRST_SEED + VOCABULARY_EPISODES))
+def _pieces(chunk: Chunk) -> set[str]:
+    found: set[str] = set()
+    for sample in replies(chunk):
+        found.update(pieces(short_prompt(sample.game, sample.ask)), pieces(sample.completion))
+    return found
 
 
-def make_dataset(
-    play: PlayOptions, options: DemonstrationOptions, vocabulary: Vocabulary, shape: Shape
-) -> Dataset:
-    """Play, or read a run, and encode."""
-    if options.run:
-        return _joined([encode(recorded(Path(options.run)), vocabulary, shape)], vocabulary, shape)
-    work = partial(_encoded, play, options.bot, vocabulary, shape)
-    return _joined(list(in_chunks(work, options)), vocabulary, shape)
+def rounds(
+    sources: Sequence[Demonstration],
+    vocabulary: Vocabulary,
+    shape: Shape,
+    numbers: Iterable[int] = (0,),
+    workers: int = 0,
+) -> Iterator[Dataset]:
+    """The data set of each round. The next one is made while the last one is used."""
+    most = len(chunks_of(sources))
+    work = partial(_encoded, vocabulary, shape)
+    waiting = list(numbers)
+    run: Map[str]
+    with (
+        processes(workers, most) as run,
+        TemporaryDirectory(dir=SHARED if SHARED.is_dir() else None) as folder,
+        ThreadPoolExecutor(1) as ahead,
+    ):
+
+        def make(number: int) -> Dataset:
+            return _joined([_taken(part) for part in run(partial(work, folder), chunks_of(sources, number))])
+
+        coming = ahead.submit(make, waiting[0]) if waiting else None
+        for position in range(len(waiting)):
+            assert coming is not None
+            dataset = coming.result()
+            if position + 1 < len(waiting):
+                coming = ahead.submit(make, waiting[position + 1])
+            yield dataset
 
 
-def _encoded(
-    play: PlayOptions, bot: str, vocabulary: Vocabulary, shape: Shape, seeds: Sequence[int]
-) -> _Part:
-    return encode(play_bot(play, bot, seeds), vocabulary, shape)
+Part = dict[str, Array]
+"""Samples of some episodes: `prompts` and `replies` one after the other, their lengths, `picture` (numbers)
+and `pictures`."""
 
 
-def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> _Part:
-    """Samples as numbers; equal samples (all voters of a game) are kept once."""
-    part, known, done = _Part([], [], [], []), dict[str, int](), set[tuple[Any, ...]]()
-    for sample in samples:
-        prompt = vocabulary.encode(short_prompt(sample.game, sample.ask))
-        reply = [*vocabulary.encode(sample.completion), vocabulary.end]
-        pictures = sample.pictures[-1:]
-        shown = pictures[0].hash if pictures else ""
-        key = (*prompt, -1, *reply, shown)
-        if key in done or len(reply) > shape.max_tokens:
-            continue
-        done.add(key)
-        if shown not in known:
-            known[shown] = len(part.pictures)
-            part.pictures.append(shrink(pictures[0] if pictures else None, shape.side))
-        part.prompts.append(prompt[-(shape.longest - shape.max_tokens) :])
-        part.replies.append(reply)
-        part.picture.append(known[shown])
+def _encoded(vocabulary: Vocabulary, shape: Shape, folder: str, chunk: Chunk) -> str:
+    """Encode the replies of some episodes into a file; returns its name."""
+    handle, name = mkstemp(dir=folder)
+    arrays: dict[str, Any] = encode(replies(chunk), vocabulary, shape)
+    with open(handle, "wb") as file:
+        np.savez(file, **arrays)
+    return name
+
+
+def _taken(name: str) -> Part:
+    with np.load(name) as stored:
+        part = dict(stored)
+    Path(name).unlink()
     return part
 
 
-def _joined(parts: Sequence[_Part], vocabulary: Vocabulary, shape: Shape) -> Dataset:
-    prompts = [prompt for part in parts for prompt in part.prompts]
-    replies = [reply for part in parts for reply in part.replies]
-    before, numbers = 0, []
-    for part in parts:
-        numbers += [before + number for number in part.picture]
-        before += len(part.pictures)
-    width, height = max(map(len, prompts), default=1), max(map(len, replies), default=1)
-    prompt_ids = np.full((len(prompts), width), vocabulary.pad, np.int16)
-    reply_ids = np.full((len(replies), height), vocabulary.pad, np.int16)
-    for row, (prompt, reply) in enumerate(zip(prompts, replies, strict=True)):
-        prompt_ids[row, width - len(prompt) :] = prompt
-        reply_ids[row, : len(reply)] = reply
-    return Dataset(
-        prompt_ids,
-        reply_ids,
-        np.array(list(map(len, prompts)), np.int32),
-        np.array(list(map(len, replies)), np.int32),
-        np.array(numbers, np.int64),
-        np.stack([picture for part in parts for picture in part.pictures]),
+def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> Part:
+    """Samples as numbers. Equal ones (all voters of a game) are kept once; replies that are too long, or have
+    pieces that cannot be said, are left out."""
+    prompts, answers, numbers, pictures = list[list[int]](), list[list[int]](), list[int](), list[Array]()
+    known, done = dict[str, int](), set[tuple[Any, ...]]()
+    for sample in samples:
+        prompt = vocabulary.encode(short_prompt(sample.game, sample.ask))
+        reply = [*vocabulary.encode(sample.completion), vocabulary.end]
+        shown = sample.pictures[-1:]
+        hashed = shown[0].hash if shown else ""
+        key = (*prompt, -1, *reply, hashed)
+        if key in done or len(reply) > shape.max_tokens or vocabulary.unknown in reply:
+            continue
+        done.add(key)
+        if hashed not in known:
+            known[hashed] = len(pictures)
+            pictures.append(shrink(shown[0] if shown else None, shape.side))
+        prompts.append(prompt[-(shape.longest - shape.max_tokens) :])
+        answers.append(reply)
+        numbers.append(known[hashed])
+    empty = np.zeros((0, 3, shape.side, shape.side), np.uint8)
+    return {
+        "prompts": np.array([token for prompt in prompts for token in prompt], np.int16),
+        "replies": np.array([token for reply in answers for token in reply], np.int16),
+        "prompt_lengths": np.array(list(map(len, prompts)), np.int32),
+        "reply_lengths": np.array(list(map(len, answers)), np.int32),
+        "picture": np.array(numbers, np.int64),
+        "pictures": np.stack(pictures) if pictures else empty,
+    }
+
+
+def _joined(parts: Sequence[Part]) -> Dataset:
+    before = np.cumsum([0, *(len(part["pictures"]) for part in parts[:-1])])
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    whole["picture"] = np.concatenate(
+        [part["picture"] + start for part, start in zip(parts, before, strict=True)]
     )
+    whole["prompts"] = _padded(whole["prompts"], whole["prompt_lengths"], left=True)
+    whole["replies"] = _padded(whole["replies"], whole["reply_lengths"], left=False)
+    return Dataset(**whole)
+
+
+def _padded(flat: Array, lengths: Array, left: bool) -> Array:
+    """Rows of unlike lengths, stored one after the other, as a table; token 0 is padding."""
+    width = int(lengths.max(initial=1))
+    at = np.arange(width)[None]
+    filled = at >= width - lengths[:, None] if left else at < lengths[:, None]
+    table = np.zeros((len(lengths), width), flat.dtype)
+    table[filled] = flat
+    return table

@@ -2,8 +2,9 @@
 
 QK-norm, squared ReLU, no biases. Places in the picture are Fourier features, added to the keys of the
 cross-attention too. The decoder knows its cursor (`cursor.py`): line and column of the text so far, and the
-place in the picture that is being read. It begins with queries that match the keys of that place: without
-this it learns to speak long before it learns to look.
+place in the picture that is being read, and begins with queries that match the keys of that place. Nothing is
+initialised to zero: with a zero head, words that are equally likely stay alike, no gradient reaches the
+picture, and the model learns to speak long before it learns to look.
 """
 
 from __future__ import annotations
@@ -47,6 +48,14 @@ def fourier(x: Tensor, y: Tensor) -> Tensor:
     frequencies = math.pi * torch.arange(1, WAVES + 1, device=x.device, dtype=torch.float32)
     a, b = x[..., None].float() * frequencies, y[..., None].float() * frequencies
     return torch.cat([a.sin(), a.cos(), b.sin(), b.cos()], -1)
+
+
+def opponent(pictures: Tensor) -> Tensor:
+    """Lightness and two differences of colours, relative to the mean of the picture: colours count as much as
+    lightness, and an empty background is near 0."""
+    red, green, blue = (pictures - pictures.mean((2, 3), keepdim=True)).unbind(1)
+    light = (red + green + blue) / 1.5
+    return torch.stack([light, 2 * (red - green), 2 * blue - red - green], 1)
 
 
 def rms(x: Tensor) -> Tensor:
@@ -112,7 +121,7 @@ class Encoder(nn.Module):
         self.blocks = nn.ModuleList(Block(width, size.heads, cross=False) for _ in range(size.encoder))
 
     def forward(self, pictures: Tensor) -> Tensor:
-        x = pictures
+        x = opponent(pictures)
         for number, layer in enumerate(self.stem):
             x = layer(F.relu(x) if number else x)
         x = rms(x.flatten(2).transpose(1, 2)) + self.position(self.places)
@@ -200,8 +209,7 @@ class Network(nn.Module):
                 embedded = name.startswith("decoder") and owner in embeddings
                 nn.init.normal_(parameter, std=0.3 if embedded else parameter.shape[1] ** -0.5)
             if owner in ("out", "down"):
-                nn.init.zeros_(parameter)
-        nn.init.zeros_(self.decoder.head.weight)
+                parameter.data.mul_(0.5)
         with torch.no_grad():
             self.decoder.place.weight.copy_(self.encoder.key.weight.mul_(PULL))
             for block in self.decoder.blocks:

@@ -29,6 +29,12 @@ def fourier(x: Array, y: Array) -> Array:
     return np.concatenate([np.sin(a), np.cos(a), np.sin(b), np.cos(b)], -1).astype(np.float32)
 
 
+def opponent(picture: Array) -> Array:
+    """Lightness and two differences of colours, relative to the mean of the picture; colours come last."""
+    red, green, blue = np.moveaxis(picture - picture.mean((0, 1), dtype=np.float64).astype(np.float32), -1, 0)
+    return np.stack([(red + green + blue) / np.float32(1.5), 2 * (red - green), 2 * blue - red - green], -1)
+
+
 def attend(query: Array, keys: Array, values: Array, mask: Array | None = None) -> Array:
     """Attention of (..., tokens, width of a head); the mask is 1 where a key may be looked at, else 0."""
     scores = (rms(query) * np.float32(SHARPNESS / query.shape[-1])) @ keys.swapaxes(-1, -2)
@@ -117,7 +123,7 @@ class NumpyNetwork:
         """The stem: (patches, width)."""
         (first, bias), *others = self._stem
         side = self.size.side // 4
-        x = picture.transpose(1, 2, 0).astype(np.float32) / np.float32(127.5) - np.float32(1)
+        x = opponent(picture.transpose(1, 2, 0) / np.float32(127.5))
         x = x.reshape(side, 4, side, 4, 3).swapaxes(1, 2).reshape(side * side, -1) @ first + bias
         for matrix, bias in others:
             padded = np.zeros((side + 2, side + 2, x.shape[-1]), np.float32)

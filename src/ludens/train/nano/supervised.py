@@ -1,63 +1,137 @@
-"""Supervised training of a small model on demonstrations."""
+"""Supervised training of nano on demonstrations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from ludens.train import ranks
+from ludens.train.checkpoint import Checkpoints
 from ludens.train.nano.dataset import Dataset
 from ludens.train.nano.policy import NanoPolicy
-from ludens.train.recipe import DemonstrationOptions
+from ludens.train.recipe import SupervisedOptions
 from ludens.train.update import OptimizerOptions
 
+FINE = 100_000
+"""Steps of the schedule of the learning rate, whatever the number of updates."""
 
-def imitate(
-    policy: NanoPolicy,
-    dataset: Dataset,
-    options: DemonstrationOptions,
-    optimizer: OptimizerOptions,
-    seed: int = 0,
-    report: Callable[[int, int, float], None] | None = None,
-) -> list[float]:
-    """Raise the likelihood of the replies, in place; returns the loss of every step (mean over tokens)."""
-    rank, size = ranks.world()
-    parameters = policy.parameters()
-    adam = torch.optim.AdamW(
-        parameters, lr=options.lr, weight_decay=optimizer.weight_decay, betas=(0.9, 0.99)
-    )
-    steps = options.epochs * -(-len(dataset) // options.batch)
-    pictures = torch.from_numpy(dataset.pictures).to(policy.device)
-    losses: list[float] = []
-    policy.train(True)
-    for epoch in range(options.epochs):
-        for rows in dataset.batches(options.batch, f"{seed} {epoch}"):
-            own = rows[rank::size]
-            count = max(1, int(dataset.reply_lengths[rows].sum()))
-            width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
-            prompts = torch.from_numpy(dataset.prompts[own][:, -width:].astype("int64"))
-            replies = torch.from_numpy(dataset.replies[own][:, :height].astype("int64"))
-            padding = width - torch.from_numpy(dataset.prompt_lengths[own].astype("int64"))
-            lengths = torch.from_numpy(dataset.reply_lengths[own].astype("int64"))
-            mask = (torch.arange(height)[None] < lengths[:, None]).float()
-            shown = pictures[torch.from_numpy(dataset.picture[own]).to(policy.device)]
-            values = policy.values(
-                torch.cat([prompts, replies], 1).to(policy.device),
-                padding.to(policy.device),
-                mask.to(policy.device),
-                shown,
-            )
-            loss = -values.sum() / count
-            adam.zero_grad(set_to_none=True)
-            loss.backward()
-            ranks.sum_gradients(parameters)
-            torch.nn.utils.clip_grad_norm_(parameters, optimizer.grad_norm or float("inf"))
-            for group in adam.param_groups:
-                group["lr"] = optimizer.rate(len(losses), steps) / (optimizer.lr or 1.0) * options.lr
-            adam.step()
-            losses.append(loss.detach())
-            if report is not None and len(losses) % max(1, steps // 20) == 0:
-                report(len(losses), steps, float(losses[-1]))
-    policy.train(False)
-    return [float(loss) for loss in losses]
+
+@dataclass
+class Imitation:
+    """Raises the likelihood of replies, round by round; what was learnt survives between rounds.
+
+    Args:
+        policy: What is trained, in place.
+        options: Of the recipe.
+        optimizer: Warm-up, schedule and gradient clipping are taken from it.
+        seed: Of the order.
+        folder: Where checkpoints go, if anywhere.
+        report: Told the round, the share of it that is done, and the loss.
+    """
+
+    policy: NanoPolicy
+    options: SupervisedOptions
+    optimizer: OptimizerOptions = field(default_factory=OptimizerOptions)
+    seed: int = 0
+    folder: Path | None = None
+    report: Callable[[int, float, float], None] | None = None
+    done: int = 0
+    """Finished rounds."""
+    losses: list[float] = field(default_factory=list)
+    """Of every step: the mean over tokens."""
+    waited: float = 0.0
+    """Seconds spent waiting for the data sets of rounds after the first."""
+
+    def __post_init__(self) -> None:
+        self._parameters = self.policy.parameters()
+        self._adam = torch.optim.AdamW(
+            self._parameters, self.options.lr, (0.9, 0.95), weight_decay=self.options.weight_decay
+        )
+        self._checkpoints = Checkpoints(self.folder, keep=1) if self.folder is not None else None
+        latest = self._checkpoints.latest() if self._checkpoints is not None else None
+        if latest is not None:
+            optimizer, state = Checkpoints.read(latest, self.policy, self.policy.device)
+            self._adam.load_state_dict(optimizer)
+            self.done, self.losses, self.waited = state["done"], state["losses"], state["waited"]
+
+    @property
+    def left(self) -> range:
+        """The rounds that are not done yet."""
+        return range(self.done, self.options.rounds)
+
+    def run(self, datasets: Iterable[Dataset]) -> None:
+        """Learn from the data sets of the rounds that are left."""
+        self.policy.train(True)
+        began = perf_counter()
+        for number, dataset in zip(self.left, datasets, strict=True):
+            self.waited += perf_counter() - began if number else 0.0
+            self._round(number, dataset)
+            self.done = number + 1
+            self._store()
+            began = perf_counter()
+        self.policy.train(False)
+
+    def _round(self, number: int, dataset: Dataset) -> None:
+        options, policy = self.options, self.policy
+        pictures = torch.from_numpy(dataset.pictures).to(policy.device)
+        jitter = torch.Generator(policy.device).manual_seed(1000 * self.seed + number)
+        steps = options.epochs * -(-len(dataset) // options.batch)
+        losses: list[Tensor] = []
+        for epoch in range(options.epochs):
+            for rows in dataset.batches(options.batch, f"{self.seed} {number} {epoch}"):
+                share = len(losses) / steps
+                losses.append(self._step(dataset, rows, pictures, jitter, (number + share) / options.rounds))
+                if self.report is not None and len(losses) % max(1, steps // 4) == 0:
+                    self.report(number, len(losses) / steps, float(losses[-1]))
+        self.losses += torch.stack(losses).tolist() if losses else []
+
+    def _step(
+        self, dataset: Dataset, rows: Any, pictures: Tensor, jitter: torch.Generator, progress: float
+    ) -> Tensor:
+        """One update; every rank learns from its share of the rows."""
+        policy, device = self.policy, self.policy.device
+        rank, size = ranks.world()
+        own = rows[rank::size]
+        count = max(1, int(dataset.reply_lengths[rows].sum()))
+        width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
+        prompts = torch.from_numpy(dataset.prompts[own][:, -width:].astype("int64"))
+        replies = torch.from_numpy(dataset.replies[own][:, :height].astype("int64"))
+        padding = width - torch.from_numpy(dataset.prompt_lengths[own].astype("int64"))
+        lengths = torch.from_numpy(dataset.reply_lengths[own].astype("int64"))
+        mask = (torch.arange(height)[None] < lengths[:, None]).float()
+        shown = pictures[torch.from_numpy(dataset.picture[own]).to(device)]
+        if self.options.jitter:
+            shown = jittered(shown, self.options.jitter, jitter)
+        ids = torch.cat([prompts, replies], 1)
+        values = policy.values(ids.to(device), padding.to(device), mask.to(device), shown)
+        loss = -values.sum() / count
+        self._adam.zero_grad(set_to_none=True)
+        loss.backward()
+        ranks.sum_gradients(self._parameters)
+        torch.nn.utils.clip_grad_norm_(self._parameters, self.optimizer.grad_norm or float("inf"))
+        rate = self.optimizer.rate(int(progress * FINE), FINE) / (self.optimizer.lr or 1.0)
+        for group in self._adam.param_groups:
+            group["lr"] = rate * self.options.lr
+        self._adam.step()
+        return loss.detach()
+
+    def _store(self) -> None:
+        due = self.done % self.options.checkpoint == 0 and self.done < self.options.rounds
+        if self._checkpoints is not None and due and ranks.world()[0] == 0:
+            state = {"done": self.done, "losses": self.losses, "waited": self.waited}
+            self._checkpoints.write(self.done, self.policy, None, self._adam.state_dict(), state)
+
+
+def jittered(pictures: Tensor, strength: float, generator: torch.Generator) -> Tensor:
+    """Pictures, bytes, with contrast and brightness of each colour channel changed at random."""
+    shape = (len(pictures), 3, 1, 1)
+    drawn = torch.rand((2, *shape), generator=generator, device=pictures.device) * 2 - 1
+    contrast, brightness = 1 + strength * drawn[0], 64 * strength * drawn[1]
+    changed = (pictures.float() - 127.5) * contrast + 127.5 + brightness
+    return changed.round().clamp(0, 255).to(torch.uint8)

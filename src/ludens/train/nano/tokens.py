@@ -10,7 +10,7 @@ from ludens.core.errors import BadFile
 PAD, END, UNKNOWN = "<pad>", "<end>", "<unknown>"
 # Cells of a matrix, what separates its lines, shapes (8x8) and places (37:) are one token each.
 _PIECE = re.compile(
-    r" ?\d+x\d+| ?\d\d:|-?\d+, |\[\[|\], ?\[|\]\]|\\boxed\{| ?[A-Za-z_]+| ?-?\d|\n| |[^\w\s]|.", re.DOTALL
+    r" ?\d+x\d+| ?\d\d:|-?\d+, |\[\[|\], ?\[|\]\]|\\boxed\{| ?[A-Za-z_]+| ?-?\d|\n| |[^\w\s]+|.", re.DOTALL
 )
 
 

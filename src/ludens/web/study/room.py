@@ -22,7 +22,7 @@ from ludens.web.study.records import Participant, Records
 POLL_SECONDS = 2.0
 """How often a waiting browser asks."""
 _GONE_SECONDS = 12.0
-"""Who has not asked for so long does not wait any more."""
+"""Who has not asked for so long does not wait any more; who has waited has so long to come to the game."""
 
 
 @dataclass(eq=False)
@@ -71,7 +71,9 @@ class Room:
         """Void the games of participants who have been away for too long."""
         for game in {id(game): game for game in self.games.values()}.values():
             for seat, person in game.session.seats.items():
-                if not game.done and person.away() > self.study.leave_seconds:
+                # A waiting browser learns only when it asks again that the game begins.
+                limit = self.study.leave_seconds + (0 if person.joined else _GONE_SECONDS)
+                if not game.done and person.away() > limit:
                     self.leave(game, seat)
         for waiting in self.waiting.values():
             waiting[:] = [one for one in waiting if monotonic() - one.asked < _GONE_SECONDS]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +11,7 @@ from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.atm.manual import PUBLISHED, Band, draw_manual
 from ludens.games.comma.atm.rules import DELETE, DOWN, ENTER, UP, Atm, AtmPanel
 from ludens.games.comma.language import advise, solve
-from tests.games.comma.common import SEEDS, oracle_pair, random_solver
+from tests.games.comma.common import SEEDS, oracle_pair, random_play
 
 KEYS = {"^": UP, "v": DOWN, "e": ENTER, "d": DELETE}
 
@@ -207,12 +205,7 @@ def test_the_expert_hears_neither_pin_nor_digits_nor_balance(seed: int, keys: li
 
 def test_random_play_agrees_with_the_paper() -> None:
     """2,000 released episodes beside the paper's row: 0, 0, 0.18 (error 0.1) and 10."""
-    episodes = 2000
-    game, totals = Atm(variant="released"), Counter[str]()
-    for seed in range(episodes):
-        facts = random_solver(game.start(seed), stream(seed, "random solver")).facts
-        totals.update({key: facts[key] for key in ("solved", "partial", "mistakes", "turns")})
-    mean = {key: total / episodes for key, total in totals.items()}
+    mean = random_play(Atm(variant="released"), 2000)
     assert mean["partial"] == mean["solved"] == 0
     assert mean["turns"] > 9.8
     assert abs(mean["mistakes"] - 0.18) < 2 * 0.1

@@ -8,7 +8,7 @@ from ludens.core.random import stream
 from ludens.games.comma.color.manual import COLOURS, GROUPS, PUBLISHED, ColorManual, draw_manual, squares
 from ludens.games.comma.color.rules import Color, ColorPanel
 from ludens.games.comma.language import advise
-from tests.games.comma.common import oracle_step, random_play
+from tests.games.comma.common import descriptions, oracle_step, random_play
 
 TABLE = """
 | white | Red | Blue | Green | Yellow | Magenta | Row | Column |
@@ -144,14 +144,7 @@ def test_every_colour_occurs_while_five_squares_are_left(variant: str) -> None:
 
 
 def test_redraws_come_from_the_seed() -> None:
-    def story(seed: int) -> list[str]:
-        state, seen = Color().start(seed), []
-        while not state.over:
-            oracle_step(state)
-            seen.append(state.puzzle.describe())
-        return seen
-
-    assert story(8) == story(8) != story(9)
+    assert descriptions(Color(), 8) == descriptions(Color(), 8) != descriptions(Color(), 9)
 
 
 @pytest.mark.parametrize("seed", range(20))

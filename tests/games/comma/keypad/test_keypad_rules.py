@@ -12,7 +12,7 @@ from ludens.games.comma.keypad.manual import PUBLISHED, KeypadManual, draw_manua
 from ludens.games.comma.keypad.rules import Keypad, KeypadPanel
 from ludens.games.comma.keypad.symbols import SYMBOLS
 from ludens.games.comma.language import advise
-from tests.games.comma.common import oracle_pair, random_solver
+from tests.games.comma.common import oracle_pair, random_play
 
 TABLE = ("ϘӬ©ϬΨϬ", "ѦϘѼ¶ټӬ", "ƛϿҨѢѢ҂", "ϞҨҖѬϾæ", "Ѭ☆ԆҖ¶Ψ", "ϗϗƛ¿ѮҊ", "Ͽ¿☆ټ★Ω")
 SHARED = {
@@ -142,12 +142,7 @@ def test_two_turns_suffice() -> None:
 
 def test_random_play_agrees_with_the_paper() -> None:
     """2,000 released episodes beside the paper's row: 1, 18 (error 2.1), 2.97 and 2.88 (error 0.1)."""
-    episodes = 2000
-    game, totals = Keypad(variant="released"), Counter[str]()
-    for seed in range(episodes):
-        facts = random_solver(game.start(seed), stream(seed, "random solver")).facts
-        totals.update({key: facts[key] for key in ("solved", "partial", "mistakes", "turns")})
-    mean = {key: total / episodes for key, total in totals.items()}
+    mean = random_play(Keypad(variant="released"), 2000)
     assert mean["solved"] < 0.03
     assert abs(mean["partial"] - 0.18) < 2 * 0.021
     assert abs(mean["mistakes"] - 2.97) < 0.05

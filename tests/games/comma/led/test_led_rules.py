@@ -11,7 +11,7 @@ from ludens.core.random import stream
 from ludens.games.comma.language import advise
 from ludens.games.comma.led.manual import COLOURS, CORNERS, PUBLISHED, LedManual, draw_manual
 from ludens.games.comma.led.rules import Led, LedPanel
-from tests.games.comma.common import oracle_step, random_play
+from tests.games.comma.common import descriptions, oracle_step, random_play
 
 MULTIPLIERS = {"red": 2, "green": 3, "blue": 4, "yellow": 5, "purple": 6, "orange": 7}
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -103,14 +103,7 @@ def test_a_wrong_press_changes_nothing_and_a_right_one_the_letters() -> None:
 
 
 def test_later_letters_come_from_the_seed() -> None:
-    def story(seed: int) -> list[str]:
-        state, seen = Led().start(seed), []
-        while not state.over:
-            oracle_step(state)
-            seen.append(state.puzzle.describe())
-        return seen
-
-    assert story(12) == story(12) != story(13)
+    assert descriptions(Led(), 12) == descriptions(Led(), 12) != descriptions(Led(), 13)
 
 
 @pytest.mark.parametrize("seed", range(20))

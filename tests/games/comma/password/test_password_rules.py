@@ -14,7 +14,7 @@ from ludens.games.comma.blocks import write
 from ludens.games.comma.language import advise
 from ludens.games.comma.password.manual import PUBLISHED, STOCK, PasswordManual, draw_manual
 from ludens.games.comma.password.rules import Password, PasswordPanel
-from tests.games.comma.common import SEEDS, oracle_pair, random_solver
+from tests.games.comma.common import SEEDS, oracle_pair, random_play
 
 TABLE = """
 about, after, again, below, could, every, first, found, great, house, large, learn, never, other, place,
@@ -168,12 +168,7 @@ def test_four_turns_suffice() -> None:
 
 def test_random_play_agrees_with_the_paper() -> None:
     """2,000 released episodes beside the paper's row: 0, 0, 0.94 (error 0.1) and 9.92."""
-    episodes = 2000
-    game, totals = Password(variant="released"), Counter[str]()
-    for seed in range(episodes):
-        facts = random_solver(game.start(seed), stream(seed, "random solver")).facts
-        totals.update({key: facts[key] for key in ("solved", "partial", "mistakes", "turns")})
-    mean = {key: total / episodes for key, total in totals.items()}
+    mean = random_play(Password(variant="released"), 2000)
     assert mean["partial"] == mean["solved"] < 0.01
     assert abs(mean["mistakes"] - 0.94) < 2 * 0.1
     assert abs(mean["turns"] - 9.92) < 0.25

@@ -14,7 +14,7 @@ from ludens.games.comma.language import advise, solve
 from ludens.games.comma.telehealth.cases import LOOKS
 from ludens.games.comma.telehealth.manual import CODES, PUBLISHED, TREATMENTS, draw_manual
 from ludens.games.comma.telehealth.rules import Telehealth, TelehealthPanel
-from tests.games.comma.common import SEEDS, oracle_pair, random_solver
+from tests.games.comma.common import SEEDS, oracle_pair, random_play
 
 SHOWS = {"pearl": "BCC", "crust": "SCC", "scale": "ACK", "wax": "SEK", "notch": "MEL", "mole": "NEV"}
 
@@ -187,11 +187,7 @@ def test_random_play_matches_the_paper() -> None:
     errors below the exact 6.4.
     """
     episodes, hit, miss = 2000, 1 / 9, 8 / 9
-    game, totals = Telehealth(variant="released"), Counter[str]()
-    for seed in range(episodes):
-        facts = random_solver(game.start(seed), stream(seed, "random solver")).facts
-        totals.update({key: facts[key] for key in ("solved", "partial", "mistakes", "turns")})
-    mean = {key: total / episodes for key, total in totals.items()}
+    mean = random_play(Telehealth(variant="released"), episodes)
     solved = hit**2 * (1 + 2 * miss + 3 * miss**2)
     partial = (solved + 1 - miss**3) / 2
     assert abs(mean["solved"] - solved) < 3.3 * (solved / episodes) ** 0.5

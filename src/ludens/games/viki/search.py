@@ -1,0 +1,359 @@
+"""A* over joint steps, with a bound that never overestimates.
+
+Among all shortest plans there is one with the fewest actions, and among those one whose actions come as
+early as possible. Only such plans are searched, so these cuts lose nothing:
+
+- **Close** is never useful: no goal wants a thing closed, and being closed only forbids.
+- **Moves.** Any area is one Move away, so two Moves of a robot in a row are one too many, and a Move
+  after waiting could have come earlier. Exception: another robot hands something over to the robot, or
+  interacts with what it holds, in the same step. Robots meet where one of them already is, and go only
+  where something relevant, a destination or another robot with arms is.
+- **Reaches** that are not followed by a Grasp or Open before the next Move or before they drop out are
+  wasted.
+- **Waiting.** A Reach, an Open, or a Grasp of a thing that holds nothing and is not at a place that a
+  condition names for it, can be done one step earlier if it was possible then (in a step where it clashes
+  with nothing): none of them takes anything away from other robots. So after waiting, a robot does not do
+  what it could have done.
+
+A state that was reached before, no later and with no more of these restrictions, is not searched again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
+from typing import NamedTuple
+
+from ludens.core.errors import LudensError
+from ludens.games.viki.bound import Bound
+from ludens.games.viki.possible import possible
+from ludens.games.viki.preconditions import CHANGING, FIXED
+from ludens.games.viki.relevance import SpareUse, conditions
+from ludens.games.viki.rules import Refused, State, World
+from ludens.games.viki.scene import Plan
+
+Chosen = tuple[int, str, tuple[int, ...]]
+"""Robot, primitive, arguments."""
+
+
+class _Option(NamedTuple):
+    """Something that a robot may do."""
+
+    action: Chosen
+    named: int
+    """Bit set of the assets it names; 0 for Move."""
+    shares: bool
+    """Whether another action that shares may name the same asset in one step."""
+    bit: int
+    """The restriction that forbids it after waiting; 0 for none."""
+    given: int
+    """The robot to which something is handed over; -1 for none."""
+    touched: int
+    """The other robot that holds what is interacted with; -1 for none."""
+
+
+class _Joint(NamedTuple):
+    """What some of the robots do in one step."""
+
+    options: tuple[_Option, ...] = ()
+    named: int = 0
+    """Bit set of the assets that are named."""
+    alone: int = 0
+    """Those that are named by an action that does not share."""
+
+    def clashes(self, option: _Option) -> bool:
+        """Whether the option acts on an asset on which one of the actions acts."""
+        return bool(option.named & (self.alone if option.shares else self.named))
+
+    def also(self, option: _Option) -> _Joint:
+        """These actions and one more."""
+        alone = self.alone if option.shares else self.alone | option.named
+        return _Joint((*self.options, option), self.named | option.named, alone)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was found."""
+
+    plan: Plan | None
+    """A shortest plan; None when no plan exists (within the limit, where there is one)."""
+    states: int
+    """States that were expanded."""
+
+
+class SearchLimit(LudensError):
+    """The search was given up: neither a plan nor a proof."""
+
+
+class Search:
+    """The search in one world.
+
+    Args:
+        world: The scene with its rules.
+        spare: Containers of which one must be used: the search without them has been made.
+    """
+
+    def __init__(self, world: World, spare: frozenset[str] = frozenset()) -> None:
+        self.world = world
+        self.bound = Bound(world)
+        self.use = SpareUse.of(self.bound, spare) if spare else None
+        every = conditions(world.scene.task)
+        first = world.first_asset
+        self.wanted = {
+            world.code[c.thing] - first for c in every if c.active and world.code[c.thing] >= first
+        }
+        """Things to interact with."""
+        self.named = {(world.code[c.thing] - first, world.code[c.place]) for c in every if c.place}
+        """Places that conditions name for things."""
+        self.assets = range(len(world.assets))
+        self.movable = [asset for asset in self.assets if not world.kinds[asset].fixture]
+        self.containers = [asset for asset in self.assets if world.kinds[asset].holds]
+        self.doors = [asset for asset in self.assets if world.kinds[asset].opens]
+        self.boxes = [asset for asset in self.assets if world.kinds[asset].pushable]
+        self.robots = range(len(world.robots))
+        start = world.start()
+        visited = {code for _, code in self.named if code < first}
+        visited.update(world.area(start, first + asset) for asset in self.assets)
+        visited.update(start.at[robot] for robot in self.bound.armed)
+        self.areas = sorted(visited)
+        """Where anything relevant, a destination or a robot with arms is: nothing relevant leaves them."""
+        waiting = [*self.wanted, *self.boxes]
+        if any(not world.kinds[asset].fixture for asset in waiting):
+            self.dog_areas = self.areas
+        else:
+            self.dog_areas = sorted({world.area(start, first + asset) for asset in waiting})
+        self.width = 3 * len(world.assets) + 1
+        """Bits of restrictions for each robot: no Move; then Reach, Grasp, Open of each asset."""
+        self.unused = 1 << len(world.robots) * self.width if spare else 0
+        """The last restriction: a spare container must still be used."""
+        self.fixed: dict[Chosen, bool] = {}
+
+    def run(self, limit: int | None, max_states: int) -> Result:
+        """A* from the start."""
+        world = self.world
+        start = world.start()
+        if world.reached(start):
+            return Result([], 0)
+        ticket = count()
+        parents: list[tuple[int, tuple[Chosen, ...]]] = [(-1, ())]
+        least = self._estimate(start, self.unused, limit)
+        if (limit is not None and least > limit) or not possible(world):
+            return Result(None, 0)
+        heap = [(least, 0, next(ticket), start, self.unused, 0)]
+        seen: dict[State, list[tuple[int, int]]] = {start: [(0, self.unused)]}
+        expanded = 0
+        while heap:
+            _, minus_steps, _, state, flags, number = heappop(heap)
+            steps = -minus_steps
+            if (steps, flags) not in seen[state]:
+                continue
+            if world.reached(state):
+                return Result(self._plan(parents, number), expanded)
+            expanded += 1
+            if expanded > max_states:
+                raise SearchLimit(f"no plan and no proof after {max_states} states; use a smaller scene.")
+            for chosen, new, new_flags in self._successors(state, flags):
+                room = None if limit is None else limit - steps - 1
+                estimate = steps + 1 + self._estimate(new, new_flags, room)
+                if limit is not None and estimate > limit:
+                    continue
+                known = seen.setdefault(new, [])
+                if any(t <= steps + 1 and not f & ~new_flags for t, f in known):
+                    continue
+                known[:] = [(t, f) for t, f in known if t < steps + 1 or new_flags & ~f]
+                known.append((steps + 1, new_flags))
+                parents.append((number, chosen))
+                heappush(heap, (estimate, -steps - 1, next(ticket), new, new_flags, len(parents) - 1))
+        return Result(None, expanded)
+
+    def _estimate(self, state: State, flags: int, room: int | None) -> int:
+        """Steps that are still needed at least; exact only up to `room`."""
+        need = self.bound(state, room)
+        if self.use is None or not flags & self.unused or (room is not None and need > room):
+            return need
+        return max(need, self.use.steps(state), self.bound.work(state, self.use.actions(state)))
+
+    def _plan(self, parents: list[tuple[int, tuple[Chosen, ...]]], number: int) -> Plan:
+        names = self.world.names
+        steps: Plan = []
+        while number > 0:
+            number, chosen = parents[number]
+            steps.append(
+                {
+                    self.world.robots[r]: (primitive, *(names[c] for c in args))
+                    for r, primitive, args in chosen
+                }
+            )
+        steps.reverse()
+        assert works(self.world, steps)
+        return steps
+
+    def _successors(self, state: State, flags: int) -> Iterator[tuple[tuple[Chosen, ...], State, int]]:
+        world, width = self.world, self.width
+        options = [self._options(state, robot) for robot in self.robots]
+        allowed = []
+        for robot in self.robots:
+            forbidden = flags >> robot * width
+            bound_to_stay = forbidden & 1 and not self._may_be_touched(state, robot)
+            allowed.append(
+                [
+                    option
+                    for option in options[robot]
+                    if not (option.bit and forbidden >> option.bit & 1)
+                    and not (bound_to_stay and option.action[1] == "Move")
+                ]
+            )
+        sleepers = [[option for option in options[robot] if option.bit] for robot in self.robots]
+        ordered = bool(world.scene.task.orders)
+        for joint in _joints(allowed):
+            chosen = tuple(option.action for option in joint.options)
+            given = {option.given for option in joint.options if option.given >= 0}
+            if given and world.clash(state, chosen) is not None:
+                continue
+            new_flags, idle = 0, (1 << len(self.robots)) - 1
+            for robot, primitive, _ in chosen:
+                idle &= ~(1 << robot)
+                if primitive == "Move":
+                    stays = flags >> robot * width & 1 and robot not in given
+                    if stays and not any(option.touched == robot for option in joint.options):
+                        break
+                    new_flags |= 1 << robot * width
+            else:
+                new = world.apply(state, chosen)
+                if ordered:
+                    if world.early_stage(state, new) is not None:
+                        continue
+                    new = world.progress(new)
+                for robot in self.robots if idle else ():
+                    if idle >> robot & 1:
+                        bits = 1
+                        for option in sleepers[robot] if robot not in given else ():
+                            if not joint.clashes(option):
+                                bits |= 1 << option.bit
+                        new_flags |= bits << robot * width
+                if flags & self.unused and not self._used(state, chosen):
+                    new_flags |= self.unused
+                yield chosen, new, new_flags
+
+    def _used(self, state: State, chosen: Sequence[Chosen]) -> bool:
+        use = self.use
+        assert use is not None
+        return any(use.happens(state, robot, primitive, args[0]) for robot, primitive, args in chosen)
+
+    def _options(self, state: State, robot: int) -> list[_Option]:
+        """What one robot may do, without waiting."""
+        world, first, size = self.world, self.world.first_asset, len(self.world.assets)
+        kind = world.types[robot]
+        here = state.at[robot]
+        found: list[_Option] = []
+
+        def add(primitive: str, *args: int, bit: int = 0) -> None:
+            action = (robot, primitive, args)
+            fixed = self.fixed.get(action)
+            if fixed is None:
+                fixed = all(test(world, state, robot, primitive, args) for test in FIXED[primitive])
+                self.fixed[action] = fixed
+            if not fixed:
+                return
+            for test in CHANGING[primitive]:
+                if not test(world, state, robot, primitive, args):
+                    return
+            named, given, touched = 0, -1, -1
+            for code in args:
+                if first <= code < world.first_robot:
+                    named |= 1 << code
+            if primitive == "Handover":
+                given = args[1] - world.first_robot
+            elif primitive == "Interact":
+                holder = world.holder(state, args[0])
+                touched = -1 if holder is None or holder == robot else holder
+            found.append(_Option(action, named, primitive in ("Reach", "Place"), bit, given, touched))
+
+        if kind.arms:
+            reached = state.reached[robot]
+            for asset in reached:
+                if not world.kinds[asset].fixture:
+                    plain = not world.kinds[asset].holds and (asset, state.place[asset]) not in self.named
+                    add("Grasp", first + asset, bit=1 + size + asset if plain else 0)
+                elif state.closed >> asset & 1:
+                    add("Open", first + asset, bit=1 + 2 * size + asset)
+            free = world.free_hands(state, robot)
+            if free < kind.arms:
+                add("Place", here)
+                for asset in self.containers:
+                    if world.area(state, first + asset) == here:
+                        add("Place", first + asset)
+                for other in self.bound.armed:
+                    if other != robot and state.at[other] == here:
+                        for asset in world.carried(state, robot):
+                            add("Handover", first + asset, world.first_robot + other)
+            if free > 0 and not (reached and len(reached) >= free and self._pending(state, reached[0])):
+                for asset in (*self.movable, *self.doors):
+                    if asset in reached or world.area(state, first + asset) != here:
+                        continue
+                    if world.kinds[asset].fixture and not state.closed >> asset & 1:
+                        continue
+                    if state.place[asset] < world.first_robot:
+                        add("Reach", first + asset, bit=1 + asset)
+        for asset in self.wanted:
+            if not state.active >> asset & 1:
+                add("Interact", first + asset)
+        if kind.pushes:
+            for asset in self.boxes:
+                if world.area(state, first + asset) == here:
+                    for area in self.areas:
+                        if area != state.place[asset]:
+                            add("Push", first + asset, area)
+        if kind.mobile and not any(self._pending(state, asset) for asset in state.reached[robot]):
+            found.extend(
+                _Option((robot, "Move", (area,)), 0, False, 0, -1, -1)
+                for area in (self.areas if kind.arms else self.dog_areas)
+                if area != here
+            )
+        return found
+
+    def _pending(self, state: State, asset: int) -> bool:
+        """Whether a reached thing has not served its purpose yet."""
+        return not self.world.kinds[asset].fixture or bool(state.closed >> asset & 1)
+
+    def _may_be_touched(self, state: State, robot: int) -> bool:
+        world = self.world
+        here = state.at[robot]
+        if not world.types[robot].arms:
+            return False
+        for other in self.robots:
+            if other != robot and state.at[other] == here:
+                if world.free_hands(state, robot) and world.first_robot + other in state.place:
+                    return True
+                if any(
+                    world.holder(state, world.first_asset + asset) == robot and not state.active >> asset & 1
+                    for asset in self.wanted
+                ):
+                    return True
+        return False
+
+
+def works(world: World, plan: Plan) -> bool:
+    """Whether a plan can be done and reaches the goal, by the checker's own rules."""
+    state = world.start()
+    try:
+        for step in plan:
+            state = world.step(state, step)
+    except Refused:
+        return False
+    return world.reached(state)
+
+
+def _joints(options: Sequence[Sequence[_Option]]) -> list[_Joint]:
+    """All combinations that do not clash, in which at least one robot does something."""
+    joints = [_Joint()]
+    for some in options:
+        joints = [
+            following
+            for joint in joints
+            for following in (*(joint.also(one) for one in some if not joint.clashes(one)), joint)
+        ]
+    joints.pop()
+    return joints

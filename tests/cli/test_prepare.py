@@ -1,0 +1,53 @@
+"""`ludens prepare`: scenes of VIKI in advance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ludens.run import prepare
+from tests.cli.conftest import Run
+
+NANO = Path(__file__).parents[2] / "recipes" / "viki" / "nano"
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (("tic_tac_toe",), "tic_tac_toe starts fast: there is nothing to prepare"),
+        (("viki/plam",), "'viki/plam'"),
+        (("viki/plan", "-n", "0"), "at least 1"),
+        (("none.toml",), "none.toml cannot be read"),
+    ],
+)
+def test_bad_arguments_get_one_sentence(argv: tuple[str, ...], message: str, ludens: Run) -> None:
+    ran = ludens("prepare", *argv)
+    assert ran.code == 2
+    assert message in ran.err
+
+
+def test_a_recipe_names_the_seeds_of_all_its_games(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, range]] = []
+    monkeypatch.setattr(prepare, "prepare", lambda game, seeds, workers: asked.append((game, seeds)))
+    game = "viki/activate?split=train"
+    assert ludens("prepare", str(NANO / "activate-base.toml")).code == 0
+    assert asked == [(game, range(2_000_000, 2_020_000))]
+    asked.clear()
+    assert ludens("prepare", str(NANO / "activate-r.toml")).code == 0
+    assert asked == [
+        (game, range(1_000_000, 1_004_096)),
+        (game, range(500_000, 501_200)),
+        (game, range(2_000_000, 2_001_000)),
+    ]
+
+
+@pytest.mark.slow
+def test_worker_processes_make_whole_blocks(
+    ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LUDENS_DATA", str(tmp_path))
+    ran = ludens("prepare", "viki/plan?split=ood", "--seed", "110", "-n", "20", "--workers", "2")
+    assert ran.code == 0
+    assert "viki/plan?split=ood: 100 of 100 seeds" in ran.out
+    assert [file.name for file in tmp_path.rglob("*.json.z")] == ["1.json.z"]

@@ -1,0 +1,143 @@
+"""What is imitated: teachers and players, rounds of new games, several sources, stopped and resumed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ludens.core.errors import UsageError
+from ludens.core.view import RenderOptions
+from ludens.train.demonstrations import FIRST_SEED, Chunk, chunks_of, demonstrations, replies
+from ludens.train.recipe import Demonstration, Recipe, SupervisedOptions
+
+torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
+
+from ludens.train.nano.dataset import Dataset, Shape, rounds, vocabulary_of  # noqa: E402
+from ludens.train.nano.network import Size  # noqa: E402
+from ludens.train.nano.policy import NanoPolicy  # noqa: E402
+from ludens.train.nano.supervised import Imitation, jittered  # noqa: E402
+from ludens.train.session import check  # noqa: E402
+
+COINS = Demonstration("coin_dilemma", episodes=2, theme="classic", size="256")
+BOARD = Demonstration(
+    "tic_tac_toe", player="bot/random", episodes=4, theme="classic contrast", size="256 512"
+)
+SHAPE = Shape(side=64, longest=48, max_tokens=8)
+
+
+def test_a_teacher_labels_what_another_player_reaches() -> None:
+    found = list(replies(Chunk(BOARD, range(FIRST_SEED, FIRST_SEED + 4))))
+    said = [sample.completion for sample in found]
+    done = [sample.ask.format.write(sample.move.action) for sample in found]
+    assert said != done
+    alone = list(replies(Chunk(replace(BOARD, player=""), range(FIRST_SEED, FIRST_SEED + 1))))
+    assert all(s.completion == s.ask.format.write(s.move.action) for s in alone)
+    assert {picture.width for sample in found for picture in sample.pictures} == {256, 512}
+
+
+def test_only_the_roles_that_are_wanted() -> None:
+    chunk = Chunk(replace(BOARD, roles="o"), range(FIRST_SEED, FIRST_SEED + 2))
+    assert {sample.ask.seat for sample in replies(chunk)} == {"o"}
+
+
+def test_rounds_have_their_own_seeds() -> None:
+    first, second = (
+        {seed for chunk in chunks_of([replace(BOARD, episodes=40)], n) for seed in chunk.seeds}
+        for n in (0, 1)
+    )
+    assert len(first) == len(second) == 40
+    assert not first & second
+    assert min(first | second) == FIRST_SEED
+
+
+def test_sources_are_joined() -> None:
+    sources = [BOARD, COINS]
+    vocabulary = vocabulary_of(sources, workers=1)
+    one, two = rounds(sources, vocabulary, SHAPE, (0, 1), workers=1)
+    for dataset in (one, two):
+        assert len(dataset) > 100
+        assert dataset.pictures.shape[1:] == (3, 64, 64)
+        assert dataset.picture.max() == len(dataset.pictures) - 1
+    told = [vocabulary.decode(row[row > 0]) for row in one.prompts]
+    assert {text.split()[0] for text in told} == {"tic_tac_toe", "coin_dilemma"}
+    answers = [vocabulary.decode(row[row > 0]) for row in one.replies]
+    assert all(text.startswith("Action: ") for text in answers)
+    assert sorted(row for batch in one.batches(32, "0") for row in batch) == list(range(len(one)))
+    assert not np.array_equal(one.replies[:50], two.replies[:50])
+    texts = {sample.completion for sample in demonstrations([BOARD], workers=1)}
+    assert texts <= set(answers)
+
+
+def dataset() -> tuple[NanoPolicy, Dataset]:
+    vocabulary = vocabulary_of([BOARD], workers=1)
+    size = Size(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
+    policy = NanoPolicy(size, vocabulary, max_tokens=8, device="cpu")
+    [made] = rounds([BOARD], vocabulary, SHAPE, workers=1)
+    return policy, made
+
+
+def test_a_stopped_imitation_goes_on_where_it_was(tmp_path: Path) -> None:
+    options = SupervisedOptions(rounds=3, batch=16, checkpoint=1, jitter=0.2)
+    policy, data = dataset()
+    whole = Imitation(policy, options)
+    whole.run([data] * 3)
+    again, _ = dataset()
+    stopped = Imitation(again, options, folder=tmp_path)
+    with pytest.raises(ValueError, match="zip"):
+        stopped.run([data] * 2)
+    fresh, _ = dataset()
+    resumed = Imitation(fresh, options, folder=tmp_path)
+    assert list(resumed.left) == [2]
+    resumed.run([data])
+    assert resumed.losses == whole.losses
+    assert np.mean(whole.losses[-3:]) < np.mean(whole.losses[:3])
+    for a, b in zip(policy.parameters(), fresh.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_jitter_changes_colours_only() -> None:
+    pictures = torch.randint(0, 256, (4, 3, 8, 8), dtype=torch.uint8)
+    changed = jittered(pictures, 0.3, torch.Generator().manual_seed(0))
+    assert changed.dtype == torch.uint8
+    assert not torch.equal(changed, pictures)
+    order = pictures[0, 0].flatten().argsort(stable=True)
+    assert (changed[0, 0].flatten()[order].int().diff() >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ([{"bot": "bot/best"}], "need either episodes above 0, or run, or data"),
+        ([{"episodes": 2, "run": "runs/a"}], "need either episodes above 0, or run, or data"),
+        ([{"episodes": 2, "size": "9"}], "must be 256 to 1024"),
+        ([{"episodes": 2, "sise": "256"}], "did you mean 'size'"),
+        ({"episodes": 2}, "must be an array of tables"),
+    ],
+)
+def test_bad_demonstrations(tables: object, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Recipe.of({"demonstrations": tables})
+
+
+def test_a_dataset_is_imitated(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="the extra 'data' is not installed")
+    from ludens.run.dataset import Order, built, write
+    from ludens.train.sft import rows_from
+
+    write(built("viki", Order("trace", 2, render=RenderOptions(size=256))), tmp_path / "data")
+    recipe = Recipe.of({"demonstrations": [{"data": str(tmp_path / "data"), "column": "answer"}]})
+    rows = list(rows_from(recipe))
+    assert len(rows) == 2
+    [question], [reply] = rows[0]["prompt"], rows[0]["completion"]
+    assert [part["type"] for part in question["content"]] == ["image"] * len(rows[0]["images"]) + ["text"]
+    assert rows[0]["images"][0].size == (256, 256)
+    assert reply["content"][0]["text"].startswith("[[")
+    with pytest.raises(UsageError, match="no column 'label'"):
+        list(rows_from(recipe.override({"demonstrations.column": "label"})))
+    with pytest.raises(UsageError, match="no Parquet files"):
+        list(rows_from(recipe.override({"demonstrations.data": str(tmp_path / "none")})))
+    with pytest.raises(UsageError, match="not prompted in words"):
+        check(recipe)

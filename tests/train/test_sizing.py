@@ -1,0 +1,56 @@
+"""The sizing estimates reproduce what was measured, and the table in the documentation is computed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ludens.train.sizing import GPU_GIB, MEASURED, MODELS, Load, estimate
+
+DOCS = Path(__file__).parents[2] / "docs" / "train.md"
+
+
+def test_games_an_hour_of_the_measured_model() -> None:
+    # By hand: 14 x 256 tokens at 256 x 256 / 14.5 s take 0.793 s, 10 x 732 at 128 x 732 / 8.4 s 0.656 s.
+    made = estimate(MEASURED, "lora")
+    assert made.games == pytest.approx(3600 / (0.79297 + 0.65625), rel=1e-3)
+    # A hundred iterations of 128 games were put at about five hours.
+    assert 100 * 128 / made.games == pytest.approx(5, abs=0.5)
+
+
+def test_memory_by_hand() -> None:
+    made = estimate(MEASURED, "lora")
+    cache = 256 * 732 * 36 * 2 * 2 * 128 * 2 / 2**30
+    assert cache == pytest.approx(6.43, abs=0.01)
+    assert made.gib == pytest.approx(17.5 + cache, abs=0.01)
+    assert made.gpus == 1
+    full = estimate(MEASURED, "full")
+    assert full.gib == pytest.approx(54 + 12 * 3.75e9 / 2**30 + cache, abs=0.01)
+
+
+def test_larger_models_are_slower_and_need_more() -> None:
+    for training in ("lora", "full"):
+        small, middle, large = (estimate(model, training) for model in MODELS)
+        assert small.games > middle.games > large.games
+        assert small.gib < middle.gib < large.gib
+    twice = estimate(MEASURED, "lora", Load(replies=28, learned=20))
+    assert twice.games == pytest.approx(estimate(MEASURED, "lora").games / 2)
+
+
+def test_the_batch_fits_one_gpu_where_it_can() -> None:
+    small, _, large = (estimate(model, "lora") for model in MODELS)
+    assert (small.batch, small.gpus) == (256, 1)
+    assert (large.batch, large.gpus) == (64, 1)
+    assert large.gib < GPU_GIB
+    assert estimate(MODELS[2], "full").gpus > 1
+
+
+def test_the_table_in_the_documentation_is_computed() -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    for model in MODELS:
+        for training, name in (("lora", "LoRA r16"), ("full", "all weights")):
+            made = estimate(model, training)
+            cells = (model.name, name, made.gpus, made.batch, f"{made.gib:,.0f} GiB", f"{made.games:,.0f}")
+            row = " | ".join(map(str, cells))
+            assert row in text, row

@@ -1,0 +1,188 @@
+"""The recipes of VIKI-R: settings, rewards of their games, and one iteration of a very small model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ludens.core.registry import make
+from ludens.games.viki.level import SEAT, Answered, Level
+from ludens.train.recipe import Recipe
+from ludens.train.session import check
+
+FOLDER = Path(__file__).parents[2] / "recipes" / "viki"
+RECIPES = {f"{file.parent.name}/{file.stem}": file for file in sorted(FOLDER.glob("*/*.toml"))}
+RECIPES = {name: file for name, file in RECIPES.items() if not name.endswith("common")}
+LEVELS = ("activate", "plan", "trace")
+
+
+def test_there_is_a_recipe_for_every_level_and_method() -> None:
+    methods = {"nano": ("base", "ans-sft", "r-zero", "r"), "qwen": ("ans-sft", "r-zero", "r")}
+    wanted = {f"{kind}/{level}-{one}" for kind in methods for level in LEVELS for one in methods[kind]}
+    assert set(RECIPES) == wanted | {"nano/plan-r-no-penalty", "qwen/plan-r-no-penalty"}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_recipes_are_valid(name: str) -> None:
+    recipe = Recipe.read(RECIPES[name])
+    kind, _, rest = name.partition("/")
+    level, _, method = rest.partition("-")
+    check(recipe)
+    assert recipe.run.name == f"viki-{kind}-{rest}"
+    game = make(recipe.play.game)
+    assert (game.name, game.options["split"]) == (f"viki/{level}", "train")
+    assert game.options.get("step_penalty", True) is not method.endswith("no-penalty")
+    plays, imitates = method.startswith("r"), method != "r-zero"
+    assert (recipe.run.iterations > 0, len(recipe.demonstrations)) == (plays, int(imitates))
+    assert all(("reason=true" in source.bot) is plays for source in recipe.demonstrations)
+    start = {"nano": f"training/viki-nano-{level}-base/supervised", "qwen": "Qwen/Qwen2.5-VL-3B-Instruct"}
+    assert recipe.model.path == ("" if method == "base" else start[kind])
+
+
+@pytest.mark.parametrize(
+    ("level", "warm_up", "epochs"), [("activate", 500, 5), ("plan", 490, 15), ("trace", 100, 2)]
+)
+def test_settings_of_the_paper(level: str, warm_up: int, epochs: int) -> None:
+    recipe = Recipe.read(RECIPES[f"qwen/{level}-r"])
+    play, optimizer, (source,) = recipe.play, recipe.optimizer, recipe.demonstrations
+    assert (play.episodes, play.samples, play.episodes // optimizer.minibatches) == (256, 5, 128)
+    assert (optimizer.lr, recipe.loss.kl, recipe.model.max_tokens) == (1e-6, 0.01, 2048)
+    assert recipe.run.iterations * play.episodes == epochs * play.seeds
+    assert (source.episodes, recipe.supervised.epochs, recipe.supervised.lr) == (warm_up, 2, 1e-5)
+    assert (optimizer.schedule, optimizer.warmup, recipe.model.freeze_vision) == ("cosine", 0.1, True)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_model_goes_on_where_another_began(level: str) -> None:
+    """Vocabulary and longest text are those of the base."""
+    base = Recipe.read(RECIPES[f"nano/{level}-base"]).model
+    for method in ("ans-sft", "r-zero", "r"):
+        later = Recipe.read(RECIPES[f"nano/{level}-{method}"]).model
+        assert (later.max_tokens, later.side, later.width) == (base.max_tokens, base.side, base.width)
+
+
+def test_games_of_recipes_make_rewards() -> None:
+    """One episode of each game; the answer of another seed is worth less."""
+    for spec in sorted({Recipe.read(file).play.game for file in RECIPES.values()}):
+        game = make(spec.replace("train", "ood"))
+        assert isinstance(game, Level)
+        assert _accuracy(game, 1, game.start(1)) == 1.0
+        assert _accuracy(game, 1, game.start(2)) < 1.0
+
+
+def _accuracy(game: Level, seed: int, other: object) -> float:
+    state = game.start(seed)
+    assert isinstance(state, Answered)
+    assert isinstance(other, Answered)
+    state.apply({SEAT: other.solution(SEAT) or ""})
+    return state.accuracies[0]
+
+
+# Extending recipes
+
+
+def test_a_recipe_extends_another(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('[run]\nname = "a"\nseed = 3\n[loss]\nkl = 0.5\n')
+    (tmp_path / "b.toml").write_text('extends = "a.toml"\n[run]\nname = "b"\n[play]\nsamples = 4\n')
+    (tmp_path / "c.toml").write_text('extends = "b.toml"\n[loss]\nclip = 0.1\n')
+    recipe = Recipe.read(tmp_path / "c.toml")
+    assert (recipe.run.name, recipe.run.seed, recipe.play.samples) == ("b", 3, 4)
+    assert (recipe.loss.kl, recipe.loss.clip) == (0.5, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('extends = "a.toml"', "extends itself"),
+        ('extends = "none.toml"', "none.toml cannot be read"),
+        ("extends = 3", "must name a recipe"),
+    ],
+)
+def test_what_cannot_be_extended(text: str, message: str, tmp_path: Path) -> None:
+    from ludens.core.errors import UsageError
+
+    (tmp_path / "a.toml").write_text(text)
+    with pytest.raises(UsageError, match=message):
+        Recipe.read(tmp_path / "a.toml")
+
+
+# Epochs
+
+
+def test_seeds_are_played_in_turn(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from ludens.train.loop import Trainer
+
+    recipe = Recipe.of({"play": {"episodes": 2, "samples": 2, "seeds": 3, "first_seed": 7}})
+    trainer = Trainer.__new__(Trainer)
+    trainer.recipe = recipe
+    trainer.league = _League()  # type: ignore[assignment]
+    played = []
+    for trainer.iteration in range(3):
+        played.append(trainer.jobs())
+    groups = [[seed for seed, sample in jobs if sample == 0] for jobs in played]  # type: ignore[misc]
+    assert groups == [[7, 8], [9, 7], [8, 9]]
+    assert all(len(jobs) == 4 for jobs in played)
+
+
+class _League:
+    def job(self, seed: int, sample: int) -> tuple[int, int]:
+        return seed, sample
+
+
+def test_an_iteration_plays_no_seed_twice() -> None:
+    from ludens.core.errors import BadOption
+
+    with pytest.raises(BadOption, match="play a seed twice"):
+        check(Recipe.of({"play": {"episodes": 4, "seeds": 3}}))
+
+
+# One iteration of GRPO
+
+
+def test_one_iteration_from_the_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Base, then R-Zero: replies are read, rewards are those of form and answer, the weights move."""
+    torch = pytest.importorskip("torch")
+    from ludens.train.nano import dataset
+    from ludens.train.session import train
+
+    monkeypatch.setattr(dataset, "VOCABULARY_EPISODES", 6)
+    tiny = {
+        "play.game": "viki/activate?split=ood",
+        "play.episodes": "4",
+        "play.held_out": "0",
+        "model.width": "32",
+        "model.heads": "2",
+        "model.encoder": "1",
+        "model.decoder": "1",
+        "model.side": "64",
+        "model.device": "cpu",
+    }
+    imitation = {"demonstrations.episodes": "6", "supervised.epochs": "100", "supervised.batch": "6"}
+    base = Recipe.read(RECIPES["nano/activate-base"]).override({**tiny, **imitation, "supervised.lr": "1e-2"})
+    train(base, tmp_path / "base", say=lambda line: None)
+
+    path = str(tmp_path / "base" / "supervised")
+    settings = {**tiny, "model.path": path, "run.iterations": "1", "monitor.blind": "0", "monitor.games": "1"}
+    settings["optimizer.minibatches"] = "1"
+    zero = Recipe.read(RECIPES["nano/activate-r-zero"]).override(settings)
+    trainer = train(zero, tmp_path / "zero", say=lambda line: None)
+    (measured,) = trainer.history
+    assert measured["samples"] == 32
+    assert 0 < measured["reward"] < 1
+    assert measured["grad"] > 0
+    assert measured["gap"] < 1e-3
+
+    (line,) = (tmp_path / "zero" / "games.jsonl").read_text().splitlines()
+    assert json.loads(line)["game"] == "viki/activate"
+    before, after = _weights(Path(path)), _weights(tmp_path / "zero" / "step-000001")
+    assert any(not torch.equal(before[name], after[name]) for name in before)
+
+
+def _weights(folder: Path) -> dict[str, Any]:
+    from safetensors.torch import load_file
+
+    return dict(load_file(folder / "model.safetensors"))
