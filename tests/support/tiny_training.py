@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from ludens.train.nano.network import Size
 from ludens.train.nano.policy import NanoPolicy
+from ludens.train.nano.size import Size
 from ludens.train.nano.tokens import Vocabulary
 from ludens.train.recipe import Recipe
 

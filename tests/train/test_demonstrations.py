@@ -17,8 +17,8 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 
 from ludens.train.checks import check  # noqa: E402
 from ludens.train.nano.dataset import Dataset, Shape, rounds, vocabulary_of  # noqa: E402
-from ludens.train.nano.network import Size  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
+from ludens.train.nano.size import Size  # noqa: E402
 from ludens.train.nano.supervised import Imitation, jittered  # noqa: E402
 
 COINS = Demonstration("coin_dilemma", episodes=2, theme="classic", size="256")

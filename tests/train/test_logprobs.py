@@ -20,8 +20,8 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
 from ludens.train.batch import right_padded  # noqa: E402
-from ludens.train.nano.network import Size  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
+from ludens.train.nano.size import Size  # noqa: E402
 from ludens.train.nano.tokens import Vocabulary  # noqa: E402
 from ludens.train.policy import Policy  # noqa: E402
 from ludens.train.recipe import ModelOptions  # noqa: E402

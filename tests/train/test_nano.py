@@ -7,7 +7,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
 from ludens.train.nano.cursor import NOWHERE, Cursor, Marks  # noqa: E402
-from ludens.train.nano.network import Network, Size, Speaker, Tokens  # noqa: E402
+from ludens.train.nano.network import Network, Speaker, Tokens  # noqa: E402
+from ludens.train.nano.size import Size  # noqa: E402
 from ludens.train.nano.tokens import Vocabulary, pieces  # noqa: E402
 
 MATRIX = "2x3\n[[1, 0, -1], [0, 2, 1]]"

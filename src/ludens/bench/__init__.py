@@ -20,6 +20,7 @@ BENCHES: dict[str, str] = {
     "playground": "ludens.bench.playground:rows",
     "client": "ludens.bench.client:rows",
     "comma": "ludens.bench.comma:rows",
+    "nano": "ludens.bench.nano:rows",
     "runs": "ludens.bench.runs:rows",
     "scenes": "ludens.bench.scenes:rows",
     "spy": "ludens.bench.spy:rows",

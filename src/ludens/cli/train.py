@@ -1,4 +1,4 @@
-"""`ludens train RECIPE`: train a model by playing."""
+"""`ludens train RECIPE`: train a model by playing. `ludens train export`: write a trained one for play."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from cyclopts import Parameter
 
 from ludens.core.errors import BadOption, MissingExtra
 
+EXPORT = "export"
+
 
 def train(
-    recipe: Annotated[Path, Parameter(help="Recipe, a TOML file.")],
+    recipe: Annotated[Path, Parameter(help="Recipe, a TOML file; or export.")],
+    checkpoint: Annotated[Path | None, Parameter(help="With export: folder of a checkpoint.")] = None,
     /,
     *,
     out: Annotated[
@@ -23,8 +26,24 @@ def train(
         list[str] | None,
         Parameter(name="--set", help="Replace a value of the recipe: SECTION.KEY=VALUE. Repeatable."),
     ] = None,
+    dtype: Annotated[
+        str | None,
+        Parameter(help="With export: number format, float32, bfloat16 or int8 (the default)."),
+    ] = None,
 ) -> None:
-    """Train a model as a recipe says: demonstrations, then play, with checkpoints and a page of curves."""
+    """Train a model as a recipe says: demonstrations, then play, with checkpoints and a page of curves.
+
+    ludens train recipes/spy-flat.toml                        train
+    ludens train export CHECKPOINT --out DIR --dtype int8     write a nano checkpoint as small files for play
+    """
+    if str(recipe) == EXPORT:
+        if set_:
+            raise BadOption("--set is an option of training, not of export.")
+        return _export(checkpoint, out, dtype or "int8")
+    if checkpoint is not None:
+        raise BadOption(f"unexpected argument {str(checkpoint)!r}.")
+    if dtype is not None:
+        raise BadOption("--dtype is an option of ludens train export.")
     try:
         import torch  # noqa: F401
     except ImportError:
@@ -48,6 +67,15 @@ def train(
         raise
     finally:
         ranks.stop()
+
+
+def _export(checkpoint: Path | None, out: Path | None, dtype: str) -> None:
+    from ludens.train.nano.stored import WEIGHTS, export
+
+    if checkpoint is None or out is None:
+        raise BadOption("export needs a checkpoint and a folder: ludens train export CHECKPOINT --out DIR.")
+    export(checkpoint, out, dtype)
+    print(f"{out}: {(out / WEIGHTS).stat().st_size / 1e6:.1f} MB, {dtype}. Play with nano/{out}.")
 
 
 def _setting(text: str) -> tuple[str, str]:

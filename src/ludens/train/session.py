@@ -20,8 +20,8 @@ from ludens.train.checks import check
 from ludens.train.loop import Trainer
 from ludens.train.monitor import Monitor
 from ludens.train.nano.dataset import Shape, rounds, vocabulary_of
-from ludens.train.nano.network import Size
 from ludens.train.nano.policy import NanoPolicy
+from ludens.train.nano.size import Size
 from ludens.train.nano.supervised import Imitation
 from ludens.train.policy import Policy
 from ludens.train.recipe import Demonstration, ModelOptions, Recipe

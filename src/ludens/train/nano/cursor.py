@@ -7,20 +7,15 @@ eighth row of tenths of the picture. A place holds until the next one, or until 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-LINES = 32
-"""Most lines and columns that are told apart."""
-NOWHERE = -1.0
-_NEW_LINE = frozenset({"[[", "], [", "],["})
-_ENDS = frozenset({"\n", "\\boxed{"})
-_PLACE = re.compile(r" ?(\d)(\d):")
-_SHAPE = re.compile(r" ?(\d+)x(\d+)")
+from ludens.train.nano.marks import LINES, NOWHERE, marks_of
+
+__all__ = ["LINES", "NOWHERE", "Cursor", "Marks"]
 
 
 @dataclass(frozen=True)
@@ -38,16 +33,8 @@ class Marks:
 
     @staticmethod
     def of(pieces: Sequence[str], device: torch.device) -> Marks:
-        place = torch.full((len(pieces), 2), NOWHERE)
-        shape = torch.zeros(len(pieces), 2)
-        for number, piece in enumerate(pieces):
-            if found := _PLACE.fullmatch(piece):
-                place[number] = torch.tensor([(int(digit) + 0.5) / 10 for digit in found.groups()])
-            elif found := _SHAPE.fullmatch(piece):
-                shape[number] = torch.tensor([float(found[2]), float(found[1])])
-        sets = (place[:, 0] != NOWHERE) | torch.tensor([piece in _ENDS for piece in pieces])
-        new_line = torch.tensor([piece in _NEW_LINE for piece in pieces])
-        return Marks(*(table.to(device) for table in (new_line, sets, place, shape)))
+        columns = zip(*marks_of(pieces), strict=True)
+        return Marks(*(torch.tensor(column, device=device) for column in columns))
 
 
 @dataclass
@@ -78,7 +65,7 @@ class Cursor:
         line = (self.line[:, -1:] + new_line).clamp(max=LINES - 1)
         column = (self.column[:, -1:] + 1).clamp(max=LINES - 1).where((line > 0) & ~new_line, 0)
         named = marks.place[token].where(marks.places[token][..., None], self.named[:, -1:])
-        shape = marks.shape[token].where(marks.shape[token] > 0, self.shape[:, -1:])
+        shape = marks.shape[token].where(marks.shape[token][..., :1] > 0, self.shape[:, -1:])
         return Cursor(line, column, named, shape)
 
     @property

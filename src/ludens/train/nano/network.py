@@ -16,31 +16,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ludens.core.options import check_options, option
 from ludens.train.nano.cursor import LINES, NOWHERE, Cursor, Marks
+from ludens.train.nano.size import SHARPNESS, STRIDE, WAVES, Size
 
-WAVES = 16
-STRIDE = 16
-"""Pixels per side of a patch."""
-SHARPNESS = 11.5
-"""The largest logit of attention: queries and keys have unit RMS."""
 PULL = 2.0
 """How much stronger places are than contents in the first keys and queries."""
-
-
-@dataclass(frozen=True)
-class Size:
-    """The size of a network."""
-
-    width: int = option(192, low=32, help="width of every layer")
-    heads: int = option(4, low=1, help="attention heads")
-    encoder: int = option(4, low=1, help="layers that see")
-    decoder: int = option(4, low=1, help="layers that speak")
-    side: int = option(128, low=64, help="pixels per side of the pictures it sees")
-    longest: int = option(256, low=16, help="most tokens of prompt and reply together")
-
-    def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [model]")
 
 
 def fourier(x: Tensor, y: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from torch.nn import Parameter
 
 from ludens.agents.vlm import Vlm
 from ludens.core.agent import Agent
-from ludens.core.errors import BadFile
 from ludens.core.files import write_atomically
 from ludens.core.random import stream
 from ludens.core.view import Picture
@@ -25,13 +25,14 @@ from ludens.models.specs import PromptOptions
 from ludens.train.batch import left_padded, right_padded
 from ludens.train.nano.cursor import Marks
 from ludens.train.nano.model import NanoModel
-from ludens.train.nano.network import Network, Size, Speaker, Tokens
+from ludens.train.nano.network import Network, Speaker, Tokens
 from ludens.train.nano.pictures import shrink
+from ludens.train.nano.size import Size
+from ludens.train.nano.stored import SETTINGS, WEIGHTS, Stored
 from ludens.train.nano.tokens import Vocabulary
 from ludens.train.policy import Policy
 from ludens.train.sample import Sample
 
-SETTINGS, WEIGHTS = "nano.json", "model.safetensors"
 PICTURES = 2 * 2**30
 """Most bytes of pictures kept in memory, shrunk."""
 
@@ -221,20 +222,15 @@ class NanoPolicy(Policy):
         save_file(self.network.state_dict(), folder / WEIGHTS)
 
     def load(self, folder: Path) -> None:
-        from safetensors.torch import load_file
-
-        self.network.load_state_dict(load_file(folder / WEIGHTS, device=str(self.device)))
+        weights = Stored.read(folder).weights(folder)
+        self.network.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
 
     @staticmethod
     def read(folder: Path, **settings: Any) -> NanoPolicy:
         """The policy that `save` wrote."""
-        try:
-            stored = orjson.loads((folder / SETTINGS).read_bytes())
-            size, vocabulary = Size(**stored["size"]), Vocabulary(stored["vocabulary"])
-            kept = {name: stored[name] for name in ("temperature", "max_tokens")}
-        except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
-            raise BadFile(f"{folder} does not hold a small model: {error}.") from None
-        policy = NanoPolicy(size, vocabulary, **{**kept, **settings})
+        stored = Stored.read(folder)
+        kept = {"temperature": stored.temperature, "max_tokens": stored.max_tokens}
+        policy = NanoPolicy(Size(**asdict(stored.size)), stored.vocabulary, **{**kept, **settings})
         policy.load(folder)
         policy.network.eval()
         return policy
