@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from ludens.games.viki.bound import Bound
 from ludens.games.viki.checker import check
 from ludens.games.viki.generate import TEMPLATES, cached, generate
 from ludens.games.viki.planner import SearchLimit, shortest_plan
+from ludens.games.viki.rules import World
 from ludens.games.viki.scene import Condition, Scene
 from ludens.games.viki.teams import best_team, solve
 from tests.games.viki.kitchens import kitchen
@@ -22,6 +24,57 @@ def test_plans_are_as_short_as_those_of_brute_force() -> None:
 @pytest.mark.slow
 def test_many_plans_are_as_short_as_those_of_brute_force() -> None:
     assert compare(2, 600, 2_000) == 600
+
+
+@pytest.mark.parametrize(
+    ("things", "robots", "goal", "order", "steps"),
+    [
+        # The box is handed over while one robot goes to the rack: it follows areas and is never put down.
+        (
+            {"sink": "ground", "cardboardbox": "rack"},
+            [("unitree_h1", "ground"), ("unitree_h1", "ground")],
+            Condition("cardboardbox", place="rack", along=True),
+            (
+                Condition("cardboardbox", active=True),
+                Condition("cardboardbox", place="kitchen work area", along=True),
+            ),
+            6,
+        ),
+        # The bread is used in a hand at the rack, and then only carried and put down.
+        (
+            {"apple": "kitchen work area", "bread": "table"},
+            [("stompy", "table"), ("fetch", "rack")],
+            Condition("bread", place="table"),
+            (Condition("bread", place="rack", along=True), Condition("bread", active=True)),
+            6,
+        ),
+        # The plate stays in the tray, which is on the table.
+        (
+            {"tray": "table", "plate": "tray"},
+            [("unitree_go2", "kitchen work area")],
+            Condition("plate", place="table", along=True),
+            (Condition("plate", place="tray"), Condition("plate", active=True)),
+            2,
+        ),
+    ],
+)
+def test_the_bound_allows_for_things_that_follow_an_area(
+    things: dict[str, str],
+    robots: list[tuple[str, str]],
+    goal: Condition,
+    order: tuple[Condition, Condition],
+    steps: int,
+) -> None:
+    scene = kitchen(things, robots, [goal], [[(order[0],), (order[1],)]])
+    plan = shortest_plan(scene).plan
+    assert plan is not None
+    assert len(plan) == steps
+    world = World(scene)
+    state = world.start()
+    for number, actions in enumerate(plan):
+        assert Bound(world)(state) <= steps - number
+        state = world.step(state, actions)
+    assert world.reached(state)
 
 
 def test_a_plan_worked_out_by_hand() -> None:

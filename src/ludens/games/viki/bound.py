@@ -49,7 +49,7 @@ class Bound:
 
     def _conditions(self, state: State) -> int:
         best = 0
-        staged: dict[str, tuple[int, str]] = {}
+        staged: dict[str, tuple[int, Condition]] = {}
         for number, order in enumerate(self.orders):
             if state.done >> number & 1:
                 continue
@@ -57,16 +57,28 @@ class Bound:
             best = max(best, time)
             for stage in order:
                 for condition in stage:
-                    if condition.place is not None:
-                        staged[condition.thing] = (time, condition.place)
+                    if condition.place is not None and condition.holds:
+                        staged[condition.thing] = (time, condition)
         for goal in self.goals:
             need = self._condition(state, goal)
-            if goal.place is not None and goal.thing in staged:
+            if goal.place is not None and goal.holds and goal.thing in staged:
                 time, stop = staged[goal.thing]
-                if stop != goal.place and not self._pushed(goal.thing):
-                    need = max(need, time + 2 + self._apart(state, stop, goal.place))
+                need = max(need, time + self._onward(state, stop, goal))
             best = max(best, need)
         return best
+
+    def _onward(self, state: State, stop: Condition, goal: Condition) -> int:
+        """Steps from the last stage of an order, in which a thing is at a stop, to its goal.
+
+        A thing that was put down must be grasped and put down again, and carried if the places are apart. A
+        thing that follows an area (`along`) may be in a hand there: then one or both of these are not needed.
+        """
+        if stop.place is None or goal.place is None or stop.place == goal.place or self._pushed(goal.thing):
+            return 0
+        apart = self._apart(state, stop.place, goal.place)
+        if stop.along or goal.along:
+            return apart * (1 + (not stop.along) + (not goal.along))
+        return 2 + apart
 
     def _pushed(self, name: str) -> bool:
         """Whether a quadruped can bring a thing to an area."""
