@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ludens.games.spy.rules import Spy
+from ludens.run.store import read_records
 from tests.cli.conftest import Run
 from tests.support.picture_pairs import made_set
 
@@ -64,3 +65,15 @@ def test_a_replay_without_the_set_shows_the_moves_and_says_what_is_missing(
     assert "picture set &#39;rendered&#39; with the hash" in page.read_text()
     assert process("replay", str(episode), "--out", str(tmp_path / "film.gif")).code == 2
     assert not (tmp_path / "film.gif").exists()
+
+
+def test_a_reference_is_named_on_the_command_line(ludens: Run, tmp_path: Path) -> None:
+    words = ("eval", "vision-zero-mini", "-m", "bot/blunt", "--limit", "2")
+    ran = ludens(*words, "--reference", "bot/vague", "--out", str(tmp_path / "run"))
+    assert ran.code == 0
+    episodes = [record.episode for record in read_records(tmp_path / "run")]
+    assert {episode.seats["spy"] for episode in episodes} == {"bot/blunt", "bot/vague"}
+    refused = ludens(
+        "eval", "demo", "-m", "bot/first", "--reference", "bot/best", "--out", str(tmp_path / "x")
+    )
+    assert (refused.code, "has no options" in refused.err) == (2, True)

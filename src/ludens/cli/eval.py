@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from ludens.cli.arguments import Size, Theme, Whole, at_least, pairs, render_options
 from ludens.cli.execute import RunOptions, execute_run
 from ludens.core.errors import BadOption
+from ludens.core.spec import Spec, parse_spec
 
 Flag = Parameter(negative="", show_default=False)
 
@@ -42,6 +43,10 @@ def eval_(
             help="SEAT=SPEC: give a seat of every task to this player, such as expert=human; repeatable.",
         ),
     ] = (),
+    reference: Annotated[
+        str,
+        Parameter(help="Player that models are compared with, where the suite has one: vision-zero."),
+    ] = "",
     tasks: Annotated[str, Parameter(help="Comma-separated tasks of the suite; all by default.")] = "",
     limit: Annotated[
         Whole, Parameter(help="Maximum number of episodes per task; 0 for the suite's number.")
@@ -105,6 +110,9 @@ def eval_(
     entrants = entrants_of(
         model, name, prompt_options, templates=own, preset=preset, blind_control=blind_control
     )
+    if reference:
+        asked = parse_spec(suite)
+        suite = str(Spec(asked.name, None, {**asked.options, "reference": reference}))
     plan = make_plan(
         suite,
         entrants.specs,
