@@ -74,6 +74,4 @@ def test_a_reference_is_named_on_the_command_line(ludens: Run, tmp_path: Path) -
     episodes = [record.episode for record in read_records(tmp_path / "run")]
     assert {episode.seats["spy"] for episode in episodes} == {"bot/blunt", "bot/vague"}
     refused = ludens("eval", "demo", "-m", "bot/first", "--reference", "bot/best")
-        "eval", "demo", "-m", "bot/first", "--reference", "bot/best", "--out", str(tmp_path / "x")
-    )
     assert (refused.code, "has no options" in refused.err) == (2, True)
