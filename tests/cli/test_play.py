@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import select
 import subprocess
 import sys
 import termios
@@ -210,7 +211,9 @@ def test_words_are_wrapped_to_the_width_of_the_terminal() -> None:
 def _until(source: int, mark: str) -> str:
     """Terminal output up to `mark`."""
     shown, deadline = b"", time.monotonic() + 120
-    while mark.encode() not in shown and time.monotonic() < deadline:
+    while mark.encode() not in shown and (left := deadline - time.monotonic()) > 0:
+        if not select.select([source], [], [], left)[0]:
+            break
         try:
             shown += os.read(source, 4096)
         except OSError:  # the other end is closed

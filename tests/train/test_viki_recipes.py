@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ def test_recipes_are_valid(name: str) -> None:
     recipe = Recipe.read(RECIPES[name])
     kind, _, rest = name.partition("/")
     level, _, method = rest.partition("-")
-    check(recipe)
+    check(recipe if kind == "qwen" else replace(recipe, model=replace(recipe.model, path="")))
     assert recipe.run.name == f"viki-{kind}-{rest}"
     game = make(recipe.play.game)
     assert (game.name, game.options["split"]) == (f"viki/{level}", "train")
@@ -176,7 +177,7 @@ def test_one_iteration_from_the_base(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert measured["grad"] > 0
     assert measured["gap"] < 1e-3
 
-    (line,) = (tmp_path / "zero" / "games.jsonl").read_text().splitlines()
+    (line,) = (tmp_path / "zero" / "games" / "000001.jsonl").read_text().splitlines()
     assert json.loads(line)["game"] == "viki/activate"
     before, after = _weights(Path(path)), _weights(tmp_path / "zero" / "step-000001")
     assert any(not torch.equal(before[name], after[name]) for name in before)

@@ -77,8 +77,7 @@ def options_rebuild_the_game(trial: Trial) -> None:
 
 @rule
 def roles_fallbacks_and_rewards_are_valid(trial: Trial) -> None:
-    """Roles and stages are strings, fallbacks are legal, every move earns a finite reward, and measures are
-    finite."""
+    """Roles and stages are strings, fallbacks legal, rewards of moves and measures of games finite."""
     for state in trial.states(6):
         trial.need(isinstance(state.stage, str), f"the stage is {state.stage!r}, not a string")
         for seat in trial.game.seats:
