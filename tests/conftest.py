@@ -18,6 +18,7 @@ settings.load_profile("ludens")
 SLOW = "slow: runs with --slow"
 ALLOWED_SKIPS = {
     SLOW: "runs with `make slow`",
+    "needs the extra robots": "a slow test; `make slow` installs the extra",
     "LUDENS_OVERCOOKED_PYTHON": "Overcooked-AI needs numpy below 2 and thus an environment of its own",
     "Chromium is not installed": "`.ci/run` installs it where it can",
     "LUDENS_OTHERS": "compares Ludens with other clients, which need an environment of their own",
