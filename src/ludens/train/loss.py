@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ludens.core.options import check_options, option
+from ludens.core.options import option
+from ludens.train.section import Section
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 @dataclass(frozen=True)
-class LossOptions:
+class LossOptions(Section, name="loss"):
     """The terms of the loss and how they are averaged."""
 
     clip: float = option(0.2, low=0, help="clip the probability ratio to 1 +- clip; 0 for no clipping")
@@ -22,9 +23,6 @@ class LossOptions:
         choices=("sum", "sequence", "token"),
         help="of a sample's tokens: their sum (Vision-Zero), their mean (GRPO), or the mean over all tokens",
     )
-
-    def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [loss]")
 
 
 def policy_loss(

@@ -11,12 +11,13 @@ from typing import Any
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.options import check_options, configure, option, option_values
 from ludens.train.loss import LossOptions
+from ludens.train.section import Section
 from ludens.train.spo import SwitchOptions
 from ludens.train.update import OptimizerOptions
 
 
 @dataclass(frozen=True)
-class RunOptions:
+class RunOptions(Section, name="run"):
     """What is trained, on what, and for how long."""
 
     name: str = option("train", help="name of the run")
@@ -24,12 +25,9 @@ class RunOptions:
     seed: int = option(0, low=0, help="of weights, sampling and order")
     iterations: int = option(100, low=0, help="updates by play; sft has none")
 
-    def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [run]")
-
 
 @dataclass(frozen=True)
-class ModelOptions:
+class ModelOptions(Section, name="model"):
     """The policy in training."""
 
     kind: str = option("nano", choices=("nano", "hf"), help="a small model of ours, or one of transformers")
@@ -67,12 +65,9 @@ class ModelOptions:
         help="hf: MiB of picture features kept while vision is frozen; 0 for none",
     )
 
-    def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [model]")
-
 
 @dataclass(frozen=True)
-class ServerOptions:
+class ServerOptions(Section, name="server"):
     """A vLLM server that draws the learner's replies; without an address they are drawn in this process."""
 
     url: str = option("", help="address of the server, such as http://127.0.0.1:8000")
@@ -82,12 +77,9 @@ class ServerOptions:
     timeout: float = option(600.0, low=1, help="seconds until a request to the server fails")
     retries: int = option(5, low=0, help="retries of a request for a reply, within a minute of errors")
 
-    def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [server]")
-
 
 @dataclass(frozen=True)
-class PlayOptions:
+class PlayOptions(Section, name="play"):
     """The games of one iteration."""
 
     game: str = option("tic_tac_toe", help="spec of the game")
@@ -103,12 +95,9 @@ class PlayOptions:
     held_out: int = option(32, low=0, help="held-out games per iteration, for statistics and switching")
     held_out_seed: int = option(500_000, low=0, help="first seed of held-out games")
 
-    def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [play]")
-
 
 @dataclass(frozen=True)
-class AdvantageOptions:
+class AdvantageOptions(Section, name="advantage"):
     """How rewards become advantages."""
 
     kind: str = option(
@@ -120,20 +109,14 @@ class AdvantageOptions:
     from_first: bool = option(False, help="start role baselines at the first value instead of 0")
     unreadable: float = option(0.0, low=0, help="taken off the reward of a reply that was not accepted")
 
-    def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [advantage]")
-
 
 @dataclass(frozen=True)
-class ReferenceOptions:
+class ReferenceOptions(Section, name="reference"):
     """The policy from which the KL divergence is measured."""
 
     anchor: str = option(
         "start", choices=("start", "switch"), help="the first policy, or a copy taken at each stage switch"
     )
-
-    def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [reference]")
 
 
 @dataclass(frozen=True)
@@ -161,7 +144,7 @@ class Demonstration:
 
 
 @dataclass(frozen=True)
-class SupervisedOptions:
+class SupervisedOptions(Section, name="supervised"):
     """Training on demonstrations, before or instead of play."""
 
     rounds: int = option(1, low=1, help="rounds of new games; the next is played while this one is learnt")
@@ -173,12 +156,9 @@ class SupervisedOptions:
     workers: int = option(0, low=0, help="processes that make samples; 0 for all cores")
     checkpoint: int = option(5, low=1, help="rounds between checkpoints")
 
-    def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [supervised]")
-
 
 @dataclass(frozen=True)
-class MonitorOptions:
+class MonitorOptions(Section, name="monitor"):
     """What is measured and stored on the way."""
 
     checkpoint: int = option(25, low=1, help="iterations between checkpoints")
@@ -190,9 +170,6 @@ class MonitorOptions:
     evaluation_games: int = option(64, low=1, help="games per role in an evaluation")
     tensorboard: bool = option(False, help="write TensorBoard events")
     wandb: bool = option(False, help="report to Weights & Biases")
-
-    def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [monitor]")
 
 
 @dataclass(frozen=True)
@@ -244,7 +221,7 @@ class Recipe:
                 made[name] = _demonstrations(value)
             elif isinstance(value, Mapping):
                 kind: Any = sections[name].default_factory
-                made[name] = configure(kind, value, f"the recipe's section [{name}]")
+                made[name] = configure(kind, value, kind.title)
             else:
                 raise BadOption(f"the recipe's section [{name}] must be a table.")
         return Recipe(**made)

@@ -9,12 +9,13 @@ from statistics import fmean
 from typing import Any
 
 from ludens.core.errors import BadFile
-from ludens.core.options import check_options, option
+from ludens.core.options import option
 from ludens.games.spy.rules import CLUE, DECISION
+from ludens.train.section import Section
 
 
 @dataclass(frozen=True)
-class SwitchOptions:
+class SwitchOptions(Section, name="switch"):
     """When to switch. The defaults are the paper's."""
 
     first: str = option(DECISION, choices=(CLUE, DECISION), help="stage in which training starts")
@@ -33,9 +34,6 @@ class SwitchOptions:
     relative: bool = option(
         False, help="measure accuracy from the base rate (before training) upwards: 0 there, 1 at perfect"
     )
-
-    def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [switch]")
 
 
 @dataclass

@@ -10,13 +10,14 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from ludens.core.errors import UsageError
-from ludens.core.options import check_options, option
+from ludens.core.options import option
 from ludens.train import ranks
 from ludens.train.batch import chunks, each, right_padded
 from ludens.train.loss import LossOptions, policy_loss
 from ludens.train.masters import Masters
 from ludens.train.policy import Policy
 from ludens.train.sample import Sample
+from ludens.train.section import Section
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -35,7 +36,7 @@ class Diverged(UsageError):
 
 
 @dataclass(frozen=True)
-class OptimizerOptions:
+class OptimizerOptions(Section, name="optimizer"):
     """AdamW with warm-up and a cosine schedule."""
 
     lr: float = option(1e-5, low=0, help="highest learning rate")
@@ -49,9 +50,6 @@ class OptimizerOptions:
     old: str = option(
         "drawn", choices=("drawn", "recomputed"), help="log-probabilities from which the ratio is taken"
     )
-
-    def __post_init__(self) -> None:
-        check_options(self, "the recipe's section [optimizer]")
 
     def rate(self, step: int, steps: int) -> float:
         """The learning rate of a step out of so many."""
