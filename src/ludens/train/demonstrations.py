@@ -17,12 +17,12 @@ from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
-from ludens.core.random import Stream
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 from ludens.rebuild import Sample as Rebuilt
 from ludens.rebuild import samples as rebuild
 from ludens.train.recipe import Demonstration
+from ludens.train.rollout import Recorder
 
 T = TypeVar("T")
 
@@ -108,39 +108,42 @@ def _played(chunk: Chunk) -> Iterator[Rebuilt]:
     game, themes, sizes = make(source.game), source.theme.split(), source.size.split()
     for seed in chunk.seeds:
         render = RenderOptions(themes[seed % len(themes)], int(sizes[seed // len(themes) % len(sizes)]))
-        taught = {seat: Taught(agent(source.bot, game), _player(source, game)) for seat in game.seats}
+        taught = {seat: _taught(source, game) for seat in game.seats}
         episode = play_sync(game, taught, seed, render=render, config=PlayConfig())
         if episode.status == "void":
             raise BadOption(f"{source.bot} failed in {source.game}, seed {seed}: {episode.error}")
+        labels = {(ask.seat, ask.step): reply for one in taught.values() for ask, reply in one.records}
         for sample in rebuild(episode, game):
-            label = taught[sample.ask.seat].labels[sample.ask.step]
+            label = labels[sample.ask.seat, sample.ask.step]
             spoken = label.text != label.action or label.action is None
             said = label.text if spoken else sample.ask.format.write(label.action or "")
             yield replace(sample, completion=said)
 
 
-def _player(source: Demonstration, game: Game) -> Agent | None:
-    return agent(source.player, game) if source.player else None
+def _taught(source: Demonstration, game: Game) -> Taught:
+    player = agent(source.player, game) if source.player else None
+    return Taught(agent(source.bot, game), player=player)
 
 
-class Taught(Agent):
-    """Remembers what a teacher would do, and does it, or lets another player act.
+@dataclass
+class Taught(Recorder):
+    """Keeps what a teacher (`inner`) would reply, and does it, or lets another player act.
 
     Positions that only a weaker player reaches are then labelled too.
     """
 
-    def __init__(self, teacher: Agent, player: Agent | None) -> None:
-        self.teacher, self.player = teacher, player
-        self.sees = "state" if player is not None and player.sees == "state" else teacher.sees
-        self.labels: dict[int, Reply] = {}
+    player: Agent | None = None
 
-    def sit(self, game: Game, seat: str, random: Stream) -> Taught:
-        self.game, self.seat, self.random = game, seat, random
-        self.teacher = self.teacher.sit(game, seat, random)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.player is not None and self.player.sees == "state":
+            self.sees = "state"
+
+    def begin(self) -> None:
+        super().begin()
         if self.player is not None:
-            self.player = self.player.sit(game, seat, random)
-        return self
+            self.player = self.player.sit(self.game, self.seat, self.random)
 
     async def act(self, ask: Ask) -> Reply:
-        label = self.labels[ask.step] = await self.teacher.act(ask)
+        label = await super().act(ask)
         return label if self.player is None else await self.player.act(ask)
