@@ -33,9 +33,7 @@ def nano_policy(temperature: float = 0.7) -> NanoPolicy:
     vocabulary = Vocabulary.of(["coin_dilemma tic_tac_toe x o red blue Action: A1 B2 C3 UP DOWN\n"])
     size = Size(width=32, heads=2, encoder=1, decoder=2, side=64, longest=64)
     policy = NanoPolicy(size, vocabulary, temperature=temperature, max_tokens=8, device="cpu")
-    with torch.no_grad():
-        for parameter in policy.network.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.1)
+    disturb(policy, 0.1)
     return policy
 
 
@@ -59,11 +57,12 @@ def samples(folder: Path) -> list[Sample]:
     return drawn(transformers_policy(folder))
 
 
-def disturb(policy: Policy) -> None:
-    """Give the policy other weights."""
+def disturb(policy: Policy, scale: float = 0.3) -> None:
+    """Give the policy other weights, the same in every run."""
+    generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for parameter in policy.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.3)
+            parameter.add_(torch.randn(parameter.shape, generator=generator) * scale)
 
 
 def recorded(policy: Policy, samples: list[Sample]) -> list[Sample]:
@@ -197,9 +196,7 @@ def test_static_cache_with_adapters(family: str) -> None:
     policy = tiny_policy(family, lora=2, kv_cache="static")
     frozen = policy.frozen()
     assert isinstance(frozen, TransformersPolicy)
-    with torch.no_grad():
-        for parameter in policy.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.3)
+    disturb(policy)
     samples = replies(policy)
     assert gap(policy, samples) < 1e-4
     assert gap(frozen, samples) > 1e-3
@@ -212,9 +209,7 @@ def test_static_cache_with_adapters(family: str) -> None:
 @pytest.mark.parametrize("family", ["llava", "qwen"])
 def test_loaded_weights_are_those_saved(family: str, tmp_path: Path) -> None:
     policy, other = tiny_policy(family), tiny_policy(family)
-    with torch.no_grad():
-        for parameter in policy.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.1)
+    disturb(policy, 0.1)
     samples = replies(policy)
     policy.model.save_pretrained(tmp_path)
     assert gap(other, samples) > 1e-2

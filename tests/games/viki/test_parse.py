@@ -62,12 +62,12 @@ def test_variants_are_the_same_plan(text: str) -> None:
     ],
 )
 def test_everything_else_is_refused_with_a_reason(text: str, reason: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(Unreadable, match=reason) as caught:
         read_plan(text)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 200
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_released_rules_read_as_their_scorer_does() -> None:
