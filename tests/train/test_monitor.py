@@ -66,6 +66,15 @@ def test_progress_names_the_time_left(run: tuple[Path, list[str]]) -> None:
     assert second.endswith("0:00:00 left")
 
 
+def test_curves_have_a_colour(run: tuple[Path, list[str]]) -> None:
+    """The style sheet of reports takes the colour of curves from the number of a series."""
+    page = (run[0] / "index.html").read_text()
+    assert page.count('<polyline class="curve s0"') == page.count("<polyline") > 10
+    [rule] = re.findall(r"\.curve \{ ([^}]*)\}", page)
+    assert "stroke: var(--c);" in rule
+    assert ".s0 { --c: var(--h0); }" in page
+
+
 def test_sample_games_can_be_replayed(
     run: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

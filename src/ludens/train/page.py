@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ludens.train.loop import Trainer
 
 _FOLDER = Path(__file__).parent / "templates"
-LEFT, RIGHT, TOP, BOTTOM = 44.0, 352.0, 8.0, 126.0
+LEFT, RIGHT, TOP, BOTTOM = 44, 352, 8, 126
 LONGEST = 300
 """Characters of a reply that are shown."""
 
@@ -48,6 +48,10 @@ def write_page(file: Path, trainer: Trainer) -> None:
         game=recipe.play.game,
         algorithm=recipe.run.algorithm,
         parameters=f"{trainer.policy.count():,}",
+        left=LEFT,
+        right=RIGHT,
+        top=TOP,
+        bottom=BOTTOM,
         curves=curves(history),
         bands=bands(history),
         switches=switches(history),
