@@ -145,3 +145,23 @@ def test_informativeness_orders_clues() -> None:
     assert 0.3 < fair < 0.7  # none of about five objects is red: (7/8)^5
     assert exact > 0.95
     assert informativeness("What a nice picture") == 0.0
+
+
+def test_words_in_any_order_are_judged() -> None:
+    """A model in training says anything; a clue that cannot be understood is undecided, never an error."""
+    said = "there is are a the two three of and only exactly both all no half several cube cubes red"
+    words = said.split()
+    written = [clue.split() for _, clue, _ in _written("clues.txt")]
+    scene, random = make_scene(stream(0, "order")), stream(1, "order")
+    for _ in range(1500):
+        mixed = [random.choice(words) for _ in range(random.between(2, 9))]
+        first, second = random.choice(written), random.choice(written)
+        joined = first[: random.below(len(first))] + second[random.below(len(second)) :]
+        for clue in (mixed, joined):
+            assert check(" ".join(clue), scene) in (True, False, None)
+
+
+def test_counted_objects_with_an_article() -> None:
+    scene = _scene("small red metal cube", "large red metal cube", "small blue rubber sphere")
+    assert check("There are the two red cubes", scene) is True
+    assert check("There are the three red cubes", scene) is False

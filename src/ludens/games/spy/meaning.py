@@ -24,6 +24,7 @@ SIDE: dict[str, Callable[[Object], float]] = {
     "small": lambda thing: -RADIUS[thing.size],
 }
 _BOUNDS: dict[str, Callable[[int, int], bool]] = {
+    "the": int.__eq__,
     "over": int.__gt__, "under": int.__lt__, "least": int.__ge__, "most": int.__le__, "exactly": int.__eq__,
 }  # fmt: skip
 
