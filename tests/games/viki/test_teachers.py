@@ -33,7 +33,10 @@ SHORT_PLAN = (
     '[{"actions":{"R1":["Reach","apple"]}},{"actions":{"R1":["Grasp","apple"]}},'
     '{"actions":{"R1":["Place","plate"]}}]'
 )
-SEEN = "apple table; plate table; R1 fetch table; R2 panda table; R3 stompy room; R4 anymal_c ground; "
+SEEN = (
+    "apple 74: table; plate 84: table; "
+    "R1 77: fetch table; R2 97: panda table; R3 43: stompy room; R4 07: anymal_c ground; "
+)
 
 
 async def said(bot: str, state: Answered) -> Reply:
@@ -65,7 +68,7 @@ async def test_things_in_furniture_are_told_with_it() -> None:
     goals = (Condition("bread", "plate"), Condition("sink", active=True))
     scene = replace(SCENE, task=replace(SCENE.task, goals=goals))
     text = (await said("bot/describe", Activation(Activate(), Shown(5, scene)))).text
-    things = "bread cabinet; cabinet kitchen work area closed; plate table; sink room; R1 fetch table; "
+    things = "bread cabinet; cabinet 01: kitchen work area closed; plate 84: table; sink 31: room; R1 77: "
     assert text.startswith(f"<think>{things}")
 
 

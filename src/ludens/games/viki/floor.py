@@ -17,6 +17,8 @@ from ludens.games.viki.rules import State, World
 from ludens.games.viki.scene import Area, Asset, Robot, Scene
 
 SIDE = 512
+ROBOT = 42
+"""Height of a robot."""
 COLUMNS = 3
 SURFACE = (154, 124)
 """Width and height of a surface."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ludens.draw import Canvas, Picture, SpriteSheet, sprite_sheet
 from ludens.games.viki.data import KINDS, ROBOTS
-from ludens.games.viki.floor import BOTTOM, GROUND, HEAD, SIDE, Box, Floor, Item, own_box
+from ludens.games.viki.floor import BOTTOM, GROUND, HEAD, ROBOT, SIDE, Box, Floor, Item, own_box
 from ludens.games.viki.furniture_art import furniture
 from ludens.games.viki.object_art import thing
 from ludens.games.viki.robot_art import robot
@@ -20,8 +20,6 @@ INKS = (
 )  # fmt: skip
 GROUNDS = ("page", "panel", "light", "wood")
 _LEGEND = "1.2 m: height of a surface, or of what is inside.  ON: used.  A line from a robot: reaches for."
-ROBOT = 42
-"""Height of a robot."""
 
 
 class Map:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ludens.games.viki.activate import Activation
 from ludens.games.viki.data import KINDS, ROBOTS
-from ludens.games.viki.floor import Floor, Snapshot
+from ludens.games.viki.floor import ROBOT, SIDE, Floor, Snapshot
 from ludens.games.viki.level import Answered
 from ludens.games.viki.rules import tell
 from ludens.games.viki.scene import Asset, Robot, Scene
@@ -25,13 +25,19 @@ def reasoning(state: Answered) -> str:
 
 
 def seen_briefly(state: Answered) -> str:
-    """Where the things of the task and the robots are: "bread rack; bowl ground; R1 fetch rack; "."""
+    """Where the things of the task and the robots are: "bread 42: rack; R1 44: fetch rack; ".
+
+    `42:` is the fifth column and third row of tenths of the map; what is not in view has none.
+    """
     if isinstance(state, Tracing):
         ends = [(errand.robot, errand.points[0], errand.points[-1]) for errand in state.errands]
         return "".join(f"{robot} {ax:.0f} {ay:.0f} {bx:.0f} {by:.0f}; " for robot, (ax, ay), (bx, by) in ends)
     scene = state.scene
-    things = [f"{thing.name} {thing.place}{_shut(thing)}" for thing in _concerned(scene)]
-    robots = [f"{robot.id} {robot.type} {robot.place}" for robot in scene.robots]
+    floor = Floor(scene, Snapshot.at_start(scene))
+    middles = {robot: (x, y - ROBOT / 2) for robot, (x, y) in floor.robots.items()} | floor.centres
+    at = {name: f" {int(10 * x / SIDE)}{int(10 * y / SIDE)}:" for name, (x, y) in middles.items()}
+    things = [f"{one.name}{at.get(one.name, '')} {one.place}{_shut(one)}" for one in _concerned(scene)]
+    robots = [f"{robot.id}{at.get(robot.id, '')} {robot.type} {robot.place}" for robot in scene.robots]
     return "".join(f"{seen}; " for seen in (*things, *robots))
 
 

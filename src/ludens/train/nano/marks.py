@@ -13,7 +13,7 @@ LINES = 32
 """Most lines and columns that are told apart."""
 NOWHERE = -1.0
 _NEW_LINE = frozenset({"[[", "], [", "],["})
-_ENDS = frozenset({"\n", "\\boxed{"})
+_ENDS = frozenset({"\n", "\\boxed{", "</"})
 _PLACE = re.compile(r" ?(\d)(\d):")
 _SHAPE = re.compile(r" ?(\d+)x(\d+)")
 
