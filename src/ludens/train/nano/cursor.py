@@ -68,6 +68,18 @@ class Cursor:
         shape = marks.shape[token].where(marks.shape[token][..., :1] > 0, self.shape[:, -1:])
         return Cursor(line, column, named, shape)
 
+    def last(self) -> Cursor:
+        """A copy of the cursor at the last token of each row."""
+        fields = (self.line, self.column, self.named, self.shape)
+        return Cursor(*(field[:, -1:].clone() for field in fields))
+
+    def set(self, other: Cursor) -> None:
+        """Take the values of another one, in place."""
+        self.line.copy_(other.line)
+        self.column.copy_(other.column)
+        self.named.copy_(other.named)
+        self.shape.copy_(other.shape)
+
     @property
     def place(self) -> Tensor:
         """The place of the cell of the matrix that comes next, or the place that was named."""

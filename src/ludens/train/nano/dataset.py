@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from random import Random
+from shutil import disk_usage
 from tempfile import TemporaryDirectory, mkstemp
 from typing import Any
 
@@ -24,8 +25,8 @@ Array = np.ndarray[Any, Any]
 
 VOCABULARY_EPISODES = 512
 """Most games of each source that are searched for pieces."""
-SHARED = Path("/dev/shm")
-"""Where parts wait for the trainer, if there is such a place: memory, not a disk."""
+SHARED, ROOM = Path("/dev/shm"), 8 * 2**30
+"""Where parts wait for the trainer, if there is such a place with so many bytes: memory, not a disk."""
 
 
 @dataclass
@@ -99,7 +100,7 @@ def rounds(
     run: Map[str]
     with (
         processes(workers, most) as run,
-        TemporaryDirectory(dir=SHARED if SHARED.is_dir() else None) as folder,
+        TemporaryDirectory(dir=_scratch()) as folder,
         ThreadPoolExecutor(1) as ahead,
     ):
 
@@ -113,6 +114,10 @@ def rounds(
             if position + 1 < len(waiting):
                 coming = ahead.submit(make, waiting[position + 1])
             yield dataset
+
+
+def _scratch() -> Path | None:
+    return SHARED if SHARED.is_dir() and disk_usage(SHARED).free > ROOM else None
 
 
 Part = dict[str, Array]

@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ludens.train.nano.cursor import LINES, NOWHERE, Cursor, Marks
+from ludens.train.nano.graph import Graphed, Graphs
 from ludens.train.nano.size import SHARPNESS, STRIDE, WAVES, Size
 
 PULL = 2.0
@@ -162,13 +163,14 @@ class Decoder(nn.Module):
         looks: list[tuple[Tensor, Tensor]],
         mask: Tensor,
         past: list[tuple[Tensor, Tensor]],
-        at: int,
+        at: Tensor,
     ) -> Tensor:
-        """Hidden states of one further token; its keys and values are written into `past`."""
+        """Hidden states of one further token; its keys and values are written into `past`, at one place."""
         for block, look, (keys, values) in zip(self.blocks, looks, past, strict=True):
             normed = rms(x)
             key, value = block.attention.keys(normed)
-            keys[:, :, at : at + 1], values[:, :, at : at + 1] = key, value
+            keys.index_copy_(2, at, key)
+            values.index_copy_(2, at, value)
             x = x + block.attention(normed, (keys, values), mask)
             x = x + block.look(rms(x), look)
             x = x + block.mlp(rms(x))
@@ -239,34 +241,52 @@ class Tokens:
 
 
 class Speaker:
-    """Says one token after the other, with keys and values of earlier ones in a cache of fixed size."""
+    """Says one token after the other, with keys and values of earlier ones in a cache of fixed size.
+
+    With `graphs`, on a GPU, the step of a token is captured once as a CUDA graph: launching its kernels one
+    by one would take several times as long as they run.
+    """
 
     def __init__(
-        self, network: Network, pictures: Tensor, tokens: Tokens, marks: Marks, longest: int
+        self,
+        network: Network,
+        pictures: Tensor,
+        tokens: Tokens,
+        marks: Marks,
+        longest: int,
+        graphs: Graphs | None = None,
     ) -> None:
-        decoder = network.decoder
+        decoder, device = network.decoder, tokens.ids.device
         self._decoder, self._looks = decoder, decoder.look(network.encoder(pictures))
-        self._length = tokens.ids.shape[1]
+        length = tokens.ids.shape[1]
         past: list[tuple[Tensor, Tensor]] = []
         x = decoder.embed(tokens.ids, tokens.position, tokens.cursor)
         hidden = decoder(x, self._looks, tokens.mask(), past)
         self._past = [(_longer(key, longest), _longer(value, longest)) for key, value in past]
-        at = torch.arange(self._length + longest, device=tokens.ids.device)
-        self._seen = (at >= tokens.padding[:, None]) & (at < self._length)
-        self._position = self._length - tokens.padding
-        self._cursor, self._marks = tokens.cursor, marks
+        places = torch.arange(length + longest, device=device)
+        self._seen = (places >= tokens.padding[:, None]) & (places < length)
+        self._at = torch.tensor([length], device=device)
+        self._token = tokens.ids[:, -1:].clone()
+        self._position = length - tokens.padding[:, None]
+        self._cursor, self._marks = tokens.cursor.last(), marks
+        self._advance = self._step if graphs is None else Graphed(self._step, graphs)
         self.logits: Tensor = decoder.head(hidden[:, -1])
         """For the next token of each row."""
 
     def say(self, token: Tensor) -> None:
         """Append a token to every row."""
-        self._seen[:, self._length] = True
-        self._cursor = self._cursor.after(token[:, None], self._marks)
-        x = self._decoder.embed(token[:, None], self._position[:, None], self._cursor)
-        hidden = self._decoder.extend(x, self._looks, self._seen[:, None, None], self._past, self._length)
-        self.logits = self._decoder.head(hidden[:, -1])
-        self._length += 1
-        self._position = self._position + 1
+        self._token.copy_(token[:, None])
+        self._advance()
+
+    def _step(self) -> None:
+        """Everything in place, so that a graph of it can be replayed."""
+        self._seen.index_fill_(1, self._at, True)
+        self._cursor.set(self._cursor.after(self._token, self._marks))
+        x = self._decoder.embed(self._token, self._position, self._cursor)
+        hidden = self._decoder.extend(x, self._looks, self._seen[:, None, None], self._past, self._at)
+        self.logits.copy_(self._decoder.head(hidden[:, -1]))
+        self._at += 1
+        self._position += 1
 
 
 def _longer(x: Tensor, by: int) -> Tensor:

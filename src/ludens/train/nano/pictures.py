@@ -22,6 +22,15 @@ def shrink(picture: Picture | None, side: int) -> np.ndarray[Any, Any]:
 
         pixels = np.asarray(Image.fromarray(pixels).resize((side, side), Image.Resampling.BOX))
     elif (height, width) != (side, side):
-        blocks = pixels.reshape(side, height // side, side, width // side, 3)
-        pixels = (blocks.mean((1, 3), dtype=np.float32) + 0.5).astype(np.uint8)
+        pixels = _averaged(pixels, height // side, width // side)
     return np.ascontiguousarray(pixels.transpose(2, 0, 1))
+
+
+def _averaged(pixels: np.ndarray[Any, Any], down: int, across: int) -> np.ndarray[Any, Any]:
+    """The rounded mean of each block of pixels. A sum of slices is several times as fast as `mean`."""
+    count = down * across
+    total = np.full((pixels.shape[0] // down, pixels.shape[1] // across, 3), count // 2, np.uint32)
+    for y in range(down):
+        for x in range(across):
+            total += pixels[y::down, x::across]
+    return (total // count).astype(np.uint8)

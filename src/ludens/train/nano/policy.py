@@ -24,6 +24,7 @@ from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.specs import PromptOptions
 from ludens.train.batch import left_padded, right_padded
 from ludens.train.nano.cursor import Marks
+from ludens.train.nano.graph import Graphs
 from ludens.train.nano.model import NanoModel
 from ludens.train.nano.network import Network, Speaker, Tokens
 from ludens.train.nano.pictures import shrink
@@ -73,6 +74,7 @@ class NanoPolicy(Policy):
         self._marks = Marks.of(vocabulary.pieces, self.device)
         self._suppressed = [vocabulary.pad, vocabulary.unknown]
         self._pictures: OrderedDict[str, Tensor] = OrderedDict()
+        self._graphs = Graphs() if self.device.type == "cuda" else None
         self._model: Model | None = None
 
     def agent(self, *, blind: bool = False) -> Agent:
@@ -146,6 +148,7 @@ class NanoPolicy(Policy):
                 Tokens.of(ids, padding, self._marks),
                 self._marks,
                 self.max_tokens,
+                self._graphs,
             )
             for number in range(self.max_tokens):
                 logprobs = self._distribution(speaker.logits, temperature)
@@ -206,6 +209,7 @@ class NanoPolicy(Policy):
         made = copy.copy(self)
         made.network = copy.deepcopy(self.network).requires_grad_(False).eval()
         made.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
+        made._graphs = Graphs() if self._graphs is not None else None
         made._model = None
         return made
 

@@ -1,0 +1,28 @@
+"""CUDA graphs of the small model say what it says without them."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
+
+from ludens.train.nano.policy import NanoPolicy  # noqa: E402
+from ludens.train.nano.size import Size  # noqa: E402
+from ludens.train.nano.tokens import Vocabulary  # noqa: E402
+
+WORDS = ["<pad>", "<end>", "<unknown>", *(f"{x}{y}:" for x in range(10) for y in range(10)), *"abcdefgh"]
+
+
+@pytest.mark.cuda
+def test_graphs_change_nothing() -> None:
+    size = Size(width=64, heads=2, encoder=1, decoder=2, side=64, longest=64)
+    policy = NanoPolicy(size, Vocabulary(WORDS), max_tokens=24, device="cuda", temperature=0.0)
+    policy.network.eval()
+    prompts = [[3 + (7 * row + place) % 100 for place in range(4 + row % 9)] for row in range(32)]
+    replies = []
+    for graphs in (policy._graphs, None):
+        policy._graphs = graphs
+        # Other numbers of rows reuse the memory of earlier graphs.
+        few, many = (policy.sample(prompts[:count], [()] * count) for count in (8, 32))
+        replies.append([record.completion_ids for record in (*few, *many)])
+    assert replies[0] == replies[1]
