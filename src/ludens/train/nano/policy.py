@@ -141,7 +141,8 @@ class NanoPolicy(Policy):
         temperature, end = self.temperature or 1.0, self.vocabulary.end
         drawn, values = [], []
         ended = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
-        with self._precision():
+        # Threads share the cache of autocast: another one would free what a graph of this one reads.
+        with self._precision(cached=self._graphs is None):
             speaker = Speaker(
                 self.network,
                 _centred(self._shown(rows)),
@@ -187,8 +188,9 @@ class NanoPolicy(Policy):
             )
         return records
 
-    def _precision(self) -> Any:
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda")
+    def _precision(self, cached: bool = True) -> Any:
+        on = self.device.type == "cuda"
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=on, cache_enabled=cached)
 
     def _shown(self, samples: Iterable[Sample]) -> Tensor:
         """The last picture of every sample as bytes, (samples, 3, side, side)."""
