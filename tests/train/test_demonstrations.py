@@ -17,6 +17,7 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 
 from ludens.train.checks import check  # noqa: E402
 from ludens.train.nano.dataset import Dataset, Shape, rounds, vocabulary_of  # noqa: E402
+from ludens.train.nano.marks import places_like  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.size import Size  # noqa: E402
 from ludens.train.nano.supervised import Imitation, jittered  # noqa: E402
@@ -96,6 +97,24 @@ def test_a_stopped_imitation_goes_on_where_it_was(tmp_path: Path) -> None:
     assert np.mean(whole.losses[-3:]) < np.mean(whole.losses[:3])
     for a, b in zip(policy.parameters(), fresh.parameters(), strict=True):
         assert torch.equal(a, b)
+
+
+def test_replies_that_cannot_be_said_are_counted(caplog: pytest.LogCaptureFixture) -> None:
+    policy, _ = dataset()
+    [known] = rounds([BOARD], policy.vocabulary, SHAPE, workers=1)
+    [unknown] = rounds([BOARD, COINS], policy.vocabulary, SHAPE, workers=1)
+    assert known.left_out == 0
+    assert len(unknown) == len(known)
+    assert unknown.left_out > 20
+    Imitation(policy, SupervisedOptions(batch=64)).run([unknown])
+    assert f"round 1: {unknown.left_out} replies are left out" in caplog.text
+
+
+def test_a_vocabulary_has_all_places_or_none() -> None:
+    assert places_like(["Action", "12:x", " 3:"]) == set()
+    places = places_like(["37:", " 04:"])
+    assert len(places) == 200
+    assert {"00:", "99:", " 00:", " 99:"} < places
 
 
 def test_jitter_changes_colours_only() -> None:

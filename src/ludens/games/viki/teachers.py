@@ -61,16 +61,18 @@ class Describe(Agent):
 
 
 def random_plan(scene: Scene, random: Stream) -> Plan:
-    """Three to six steps, each one action of one robot: a primitive of its type with names of the kitchen."""
+    """Three to six steps of one or two robots: primitives of their types with names of the kitchen."""
     things = [asset.name for asset in scene.assets]
     words = {"thing": things, "box": things, "robot": [robot.id for robot in scene.robots]}
     anything = [*things, *(area.name for area in scene.areas)]
     plan: Plan = []
     for _ in range(random.between(3, 6)):
-        robot = random.choice(scene.robots)
-        primitive = PRIMITIVES[random.choice(ROBOTS[robot.type].primitives)]
-        names = [random.choice(words.get(what, anything)) for what in primitive.arguments]
-        plan.append({robot.id: (primitive.name, *names)})
+        step = {}
+        for robot in random.sample(scene.robots, random.between(1, min(2, len(scene.robots)))):
+            primitive = PRIMITIVES[random.choice(ROBOTS[robot.type].primitives)]
+            names = [random.choice(words.get(what, anything)) for what in primitive.arguments]
+            step[robot.id] = (primitive.name, *names)
+        plan.append(step)
     return plan
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ludens.rebuild import Sample as Rebuilt
 from ludens.train.demonstrations import Chunk, Map, chunks_of, processes, replies
+from ludens.train.nano.marks import places_like
 from ludens.train.nano.pictures import shrink
 from ludens.train.nano.prompts import short_prompt
 from ludens.train.nano.tokens import Vocabulary, pieces
@@ -41,6 +42,8 @@ class Dataset:
     """Of each sample, the number of its picture."""
     pictures: Array
     """(pictures, 3, side, side), bytes."""
+    left_out: int = 0
+    """Replies that are too long, or have pieces that cannot be said."""
 
     def __len__(self) -> int:
         return len(self.prompts)
@@ -76,7 +79,7 @@ def vocabulary_of(sources: Iterable[Demonstration], workers: int = 0) -> Vocabul
     run: Map[set[str]]
     with processes(workers, len(todo)) as run:
         found.update(*run(_pieces, todo))
-    return Vocabulary.of(found)
+    return Vocabulary.of(found, places_like(found))
 
 
 def _pieces(chunk: Chunk) -> set[str]:
@@ -121,8 +124,8 @@ def _scratch() -> Path | None:
 
 
 Part = dict[str, Array]
-"""Samples of some episodes: `prompts` and `replies` one after the other, their lengths, `picture` (numbers)
-and `pictures`."""
+"""Samples of some episodes: `prompts` and `replies` one after the other, their lengths, `picture` (numbers),
+`pictures` and `left_out`."""
 
 
 def _encoded(vocabulary: Vocabulary, shape: Shape, folder: str, chunk: Chunk) -> str:
@@ -145,16 +148,19 @@ def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> 
     """Samples as numbers. Equal ones (all voters of a game) are kept once; replies that are too long, or have
     pieces that cannot be said, are left out."""
     prompts, answers, numbers, pictures = list[list[int]](), list[list[int]](), list[int](), list[Array]()
-    known, done = dict[str, int](), set[tuple[Any, ...]]()
+    known, done, left_out = dict[str, int](), set[tuple[Any, ...]](), 0
     for sample in samples:
         prompt = vocabulary.encode(short_prompt(sample.game, sample.ask))
         reply = [*vocabulary.encode(sample.completion), vocabulary.end]
         shown = sample.pictures[-1:]
         hashed = shown[0].hash if shown else ""
         key = (*prompt, -1, *reply, hashed)
-        if key in done or len(reply) > shape.max_tokens or vocabulary.unknown in reply:
+        if key in done:
             continue
         done.add(key)
+        if len(reply) > shape.max_tokens or vocabulary.unknown in reply:
+            left_out += 1
+            continue
         if hashed not in known:
             known[hashed] = len(pictures)
             pictures.append(shrink(shown[0] if shown else None, shape.side))
@@ -169,6 +175,7 @@ def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> 
         "reply_lengths": np.array(list(map(len, answers)), np.int32),
         "picture": np.array(numbers, np.int64),
         "pictures": np.stack(pictures) if pictures else empty,
+        "left_out": np.array([left_out]),
     }
 
 
@@ -180,7 +187,7 @@ def _joined(parts: Sequence[Part]) -> Dataset:
     )
     whole["prompts"] = _padded(whole["prompts"], whole["prompt_lengths"], left=True)
     whole["replies"] = _padded(whole["replies"], whole["reply_lengths"], left=False)
-    return Dataset(**whole)
+    return Dataset(**{**whole, "left_out": int(whole["left_out"].sum())})
 
 
 def _padded(flat: Array, lengths: Array, left: bool) -> Array:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 LINES = 32
@@ -42,6 +42,12 @@ class Mark(NamedTuple):
 def marks_of(pieces: Sequence[str]) -> list[Mark]:
     """The marks of a vocabulary."""
     return [Mark.of(piece) for piece in pieces]
+
+
+def places_like(pieces: Iterable[str]) -> set[str]:
+    """All places, where the pieces have some: which of them occur first is chance."""
+    spaces = {piece[:-3] for piece in pieces if _PLACE.fullmatch(piece)}
+    return {f"{space}{number:02}:" for space in spaces for number in range(100)}
 
 
 class TextCursor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from logging import getLogger
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -17,6 +18,8 @@ from ludens.train.nano.dataset import Dataset
 from ludens.train.nano.policy import NanoPolicy
 from ludens.train.recipe import SupervisedOptions
 from ludens.train.update import OptimizerOptions
+
+log = getLogger("ludens.train")
 
 FINE = 100_000
 """Steps of the schedule of the learning rate, whatever the number of updates."""
@@ -71,6 +74,13 @@ class Imitation:
         began = perf_counter()
         for number, dataset in zip(self.left, datasets, strict=True):
             self.waited += perf_counter() - began if number else 0.0
+            if dataset.left_out:
+                log.warning(
+                    "round %d: %d replies are left out: they are longer than max_tokens, or have words that "
+                    "the model does not know",
+                    number + 1,
+                    dataset.left_out,
+                )
             self._round(number, dataset)
             self.done = number + 1
             self._store()
