@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from time import sleep
@@ -15,6 +17,7 @@ from ludens.core.errors import BadOption, MissingExtra, ModelRejected, UnknownNa
 from ludens.models import Message, Model, Request, Tokens, model
 from ludens.models import local as local_module
 from ludens.models.local import LocalModel
+from ludens.run.store import iter_records
 from tests.models.conftest import picture
 
 try:
@@ -336,3 +339,19 @@ async def test_two_models_are_loaded_one_after_the_other(monkeypatch: pytest.Mon
     assert together == [1, 1]
     for each in models:
         await each.close()
+
+
+@needs_train
+@pytest.mark.slow
+def test_a_model_plays_another_one(tmp_path: Path) -> None:
+    """In a new process: both threads import parts of transformers."""
+    from tests.support.tiny_vlm import build
+
+    for name in ("one", "two"):
+        build(tmp_path / name)
+    run = tmp_path / "run"
+    specs = [f"hf/{tmp_path / name}?max_tokens=4" for name in ("one", "two")]
+    command = ["eval", "vision-zero", "--tasks", "flat", "--model", specs[0], "--reference", specs[1]]
+    options = ["--size", "256", "--limit", "2", "--out", str(run), "--yes"]
+    subprocess.run([sys.executable, "-m", "ludens", *command, *options], check=True)
+    assert [record.episode.status for record in iter_records(run)] == ["done", "done"]

@@ -183,9 +183,10 @@ class LocalModel(Model):
     def generate(self, items: Sequence[_Item]) -> list[Answer]:
         """Answer a batch with equal sampling parameters."""
         import torch
-        from transformers import LogitsProcessorList
 
         with _LOADING:
+            from transformers import LogitsProcessorList
+
             model, processor = self._load()
         started = perf_counter()
         inputs = processor.apply_chat_template(
@@ -239,6 +240,7 @@ class LocalModel(Model):
             import torch
             from transformers import AutoModelForImageTextToText, AutoProcessor
 
+            _import_parts()
             device = self.settings.device
             if device == "auto":
                 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -262,6 +264,13 @@ class LocalModel(Model):
         cached = copy.copy(processor)
         cached.image_processor = CachedImageProcessor(processor.image_processor, limit)
         return cached
+
+
+def _import_parts() -> None:
+    """Import what is used after loading, while no other thread does."""
+    from transformers import BatchFeature, CompileConfig, StaticCache, TopPLogitsWarper
+
+    del BatchFeature, CompileConfig, StaticCache, TopPLogitsWarper
 
 
 def conversation(request: Request) -> list[dict[str, Any]]:
