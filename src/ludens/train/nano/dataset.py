@@ -181,13 +181,14 @@ def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> 
 
 def _joined(parts: Sequence[Part]) -> Dataset:
     before = np.cumsum([0, *(len(part["pictures"]) for part in parts[:-1])])
-    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    whole: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     whole["picture"] = np.concatenate(
         [part["picture"] + start for part, start in zip(parts, before, strict=True)]
     )
     whole["prompts"] = _padded(whole["prompts"], whole["prompt_lengths"], left=True)
     whole["replies"] = _padded(whole["replies"], whole["reply_lengths"], left=False)
-    return Dataset(**{**whole, "left_out": int(whole["left_out"].sum())})
+    whole["left_out"] = int(whole["left_out"].sum())
+    return Dataset(**whole)
 
 
 def _padded(flat: Array, lengths: Array, left: bool) -> Array:
