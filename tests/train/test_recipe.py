@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
 def test_shipped_recipes_are_valid(file: Path) -> None:
     recipe = Recipe.read(file)
-    check(recipe)
+    # Where it starts from the weights of another recipe, they are not here.
+    path = recipe.model.path if recipe.model.kind == "hf" else ""
+    check(replace(recipe, model=replace(recipe.model, path=path)))
     assert Recipe.of(recipe.as_dict()) == recipe
 
 
