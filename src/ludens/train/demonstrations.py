@@ -28,8 +28,8 @@ T = TypeVar("T")
 
 FIRST_SEED = 2_000_000
 """Of demonstrations; far from the seeds of play and evaluation."""
-CHUNK = 16
-"""Episodes per task of a worker."""
+CHUNK, TASKS = 16, 64
+"""Most episodes per task of a worker, and tasks of a source with few episodes: those are long."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ def chunks_of(sources: Iterable[Demonstration], number: int = 0) -> list[Chunk]:
             made.append(Chunk(source))
             continue
         start = FIRST_SEED + number * source.episodes
-        end = start + source.episodes
-        made += [Chunk(source, range(at, min(at + CHUNK, end))) for at in range(start, end, CHUNK)]
+        end, step = start + source.episodes, min(CHUNK, max(1, source.episodes // TASKS))
+        made += [Chunk(source, range(at, min(at + step, end))) for at in range(start, end, step)]
     return made
 
 
@@ -69,7 +69,7 @@ def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
         yield lambda work, todo: map(work, todo)
         return
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        yield lambda work, todo: pool.map(work, todo, chunksize=2)
+        yield lambda work, todo: pool.map(work, todo)
 
 
 def demonstrations(sources: Sequence[Demonstration], workers: int = 0) -> Iterator[Rebuilt]:
