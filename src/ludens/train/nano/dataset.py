@@ -108,7 +108,7 @@ def rounds(
     ):
 
         def make(number: int) -> Dataset:
-            return _joined([_taken(part) for part in run(partial(work, folder), chunks_of(sources, number))])
+            return _joined(list(run(partial(work, folder), chunks_of(sources, number))))
 
         coming = ahead.submit(make, waiting[0]) if waiting else None
         for position in range(len(waiting)):
@@ -125,7 +125,7 @@ def _scratch() -> Path | None:
 
 Part = dict[str, Array]
 """Samples of some episodes: `prompts` and `replies` one after the other, their lengths, `picture` (numbers),
-`pictures` and `left_out`."""
+`pictures`, how many these are (`shown`), and `left_out`."""
 
 
 def _encoded(vocabulary: Vocabulary, shape: Shape, folder: str, chunk: Chunk) -> str:
@@ -135,13 +135,6 @@ def _encoded(vocabulary: Vocabulary, shape: Shape, folder: str, chunk: Chunk) ->
     with open(handle, "wb") as file:
         np.savez(file, **arrays)
     return name
-
-
-def _taken(name: str) -> Part:
-    with np.load(name) as stored:
-        part = dict(stored)
-    Path(name).unlink()
-    return part
 
 
 def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> Part:
@@ -175,20 +168,32 @@ def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> 
         "reply_lengths": np.array(list(map(len, answers)), np.int32),
         "picture": np.array(numbers, np.int64),
         "pictures": np.stack(pictures) if pictures else empty,
+        "shown": np.array([len(pictures)]),
         "left_out": np.array([left_out]),
     }
 
 
-def _joined(parts: Sequence[Part]) -> Dataset:
-    before = np.cumsum([0, *(len(part["pictures"]) for part in parts[:-1])])
-    whole: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    whole["picture"] = np.concatenate(
-        [part["picture"] + start for part, start in zip(parts, before, strict=True)]
-    )
+def _joined(names: Sequence[str]) -> Dataset:
+    """The parts in these files, which are removed. Pictures, which are large, are in memory once."""
+    files = [np.load(name) for name in names]
+    small = set(files[0]) - {"pictures"}
+    whole: dict[str, Any] = {name: np.concatenate([file[name] for file in files]) for name in small}
+    counts = whole.pop("shown")
+    before = np.cumsum(counts) - counts
+    whole["picture"] += np.repeat(before, [len(file["picture"]) for file in files])
     whole["prompts"] = _padded(whole["prompts"], whole["prompt_lengths"], left=True)
     whole["replies"] = _padded(whole["replies"], whole["reply_lengths"], left=False)
     whole["left_out"] = int(whole["left_out"].sum())
-    return Dataset(**whole)
+    pictures: Array | None = None
+    for name, file, start, count in zip(names, files, before, counts, strict=True):
+        shown = file["pictures"]
+        if pictures is None:
+            pictures = np.empty((counts.sum(), *shown.shape[1:]), np.uint8)
+        pictures[start : start + count] = shown
+        file.close()
+        Path(name).unlink()
+    assert pictures is not None
+    return Dataset(**whole, pictures=pictures)
 
 
 def _padded(flat: Array, lengths: Array, left: bool) -> Array:

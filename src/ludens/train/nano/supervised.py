@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from logging import getLogger
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -72,7 +75,9 @@ class Imitation:
         """Learn from the data sets of the rounds that are left."""
         self.policy.train(True)
         began = perf_counter()
-        for number, dataset in zip(self.left, datasets, strict=True):
+        for number, (dataset, pictures) in zip(
+            self.left, uploaded(datasets, self.policy.device), strict=True
+        ):
             self.waited += perf_counter() - began if number else 0.0
             if dataset.left_out:
                 log.warning(
@@ -81,15 +86,15 @@ class Imitation:
                     number + 1,
                     dataset.left_out,
                 )
-            self._round(number, dataset)
+            self._round(number, dataset, pictures)
+            del dataset, pictures
             self.done = number + 1
             self._store()
             began = perf_counter()
         self.policy.train(False)
 
-    def _round(self, number: int, dataset: Dataset) -> None:
+    def _round(self, number: int, dataset: Dataset, pictures: Tensor) -> None:
         options, policy = self.options, self.policy
-        pictures = torch.from_numpy(dataset.pictures).to(policy.device)
         jitter = torch.Generator(policy.device).manual_seed(1000 * self.seed + number)
         steps = options.epochs * -(-len(dataset) // options.batch)
         losses: list[Tensor] = []
@@ -136,6 +141,30 @@ class Imitation:
         if self._checkpoints is not None and due and ranks.world()[0] == 0:
             state = {"done": self.done, "losses": self.losses, "waited": self.waited}
             self._checkpoints.write(self.done, self.policy, None, self._adam.state_dict(), state)
+
+
+def uploaded(datasets: Iterable[Dataset], device: torch.device) -> Iterator[tuple[Dataset, Tensor]]:
+    """Each data set and its pictures on the device; those of the next are copied while this one is used."""
+    waiting = iter(datasets)
+    stream = torch.cuda.Stream(device) if device.type == "cuda" else None
+
+    def take() -> tuple[Dataset, Tensor] | None:
+        dataset = next(waiting, None)
+        if dataset is None:
+            return None
+        with torch.cuda.stream(stream) if stream else nullcontext():
+            pictures = torch.from_numpy(dataset.pictures).to(device)
+        if stream:
+            stream.synchronize()
+            dataset.pictures = np.empty((0, *dataset.pictures.shape[1:]), np.uint8)
+        return dataset, pictures
+
+    with ThreadPoolExecutor(1) as ahead:
+        coming = ahead.submit(take)
+        while (taken := coming.result()) is not None:
+            coming = ahead.submit(take)
+            yield taken
+            del taken
 
 
 def jittered(pictures: Tensor, strength: float, generator: torch.Generator) -> Tensor:
