@@ -28,19 +28,37 @@ class Templates:
 
     def fill(self, section: str, /, *, seat: str | None = None, **values: object) -> str:
         """The section with its `$words` substituted; the seat's own version where there is one."""
-        if not values and seat is None and section in self._constant:
+        constant = not values and seat is None
+        if constant and section in self._constant:
             return self._constant[section]
         own = f"{section} {seat}"
         name = own if own in self._sections else section
         if name not in self._sections:
             raise BadFile(f"{self._source} has no section '# {name}'.")
         try:
-            filled = Template(self._sections[name]).substitute(values, seat=seat or "")
+            form, words = _compiled(self._sections[name])
+            values["seat"] = seat or ""
+            filled = form % tuple([values[word] for word in words])
         except (KeyError, ValueError) as error:
             raise BadFile(f"section '# {name}' of {self._source} uses an unknown word: {error}.") from None
-        if not values and seat is None:
+        if constant:
             self._constant[section] = filled
         return filled
+
+
+@lru_cache(maxsize=4096)
+def _compiled(text: str) -> tuple[str, tuple[str, ...]]:
+    """A text as a form with `%s` and the words that go there: `Template` would look for them every time."""
+    form, words, at = "", list[str](), 0
+    for found in Template.pattern.finditer(text):
+        word = found["named"] or found["braced"]
+        if word is None and found["escaped"] is None:
+            line = text.count("\n", 0, found.start()) + 1
+            raise ValueError(f"'$' without a word in line {line}")
+        form += text[at : found.start()].replace("%", "%%") + ("%s" if word else "$")
+        words += [word] if word else []
+        at = found.end()
+    return form + text[at:].replace("%", "%%"), tuple(words)
 
 
 @dataclass(frozen=True)
