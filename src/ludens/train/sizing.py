@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 
 GIB = 2**30
-GPU_GIB = 139.0
-"""Memory of the GPU on which the figures were measured (NVIDIA H200)."""
+GPU_GIB = 0.95 * 139
+"""Memory of the GPU on which the figures were measured (NVIDIA H200), less what cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,8 @@ class Model:
     name: str
     parameters: float
     """Of the language model and the vision tower together."""
+    language: float
+    """Of the language model, which is trained."""
     layers: int
     key_value_heads: int
     head: int = 128
@@ -33,22 +35,22 @@ class Model:
 
 
 MODELS = (
-    Model("Qwen2.5-VL-3B", 3.75e9, 36, 2),
-    Model("Qwen2.5-VL-7B", 8.29e9, 28, 4),
-    Model("Qwen2.5-VL-32B", 33.5e9, 64, 8),
+    Model("Qwen2.5-VL-3B", 3.75e9, 3.09e9, 36, 2),
+    Model("Qwen2.5-VL-7B", 8.29e9, 7.62e9, 28, 4),
+    Model("Qwen2.5-VL-32B", 33.5e9, 32.8e9, 64, 8),
 )
 MEASURED = MODELS[0]
 """The model whose figures were measured; all others are computed."""
-GENERATED = {256: 256 * 256 / 14.5, 64: 64 * 256 / 5.5}
-"""Batch size to tokens a second: 256 new tokens, static cache; with varlen vision attention for 256."""
-LEARNED = {"lora": 128 * 732 / 8.4, "full": 128 * 732 / 9.3}
+GENERATED = {256: 256 * 256 / 13.7, 64: 64 * 256 / 8.0}
+"""Batch size to tokens a second: 256 new tokens, static cache; with varlen and features once for 256."""
+LEARNED = {"lora": 128 * 732 / 6.94, "full": 128 * 732 / 4.78}
 """Prompt and reply tokens a second: LoRA r16 with features once and checkpointing; all weights without."""
-UPDATE_GIB = {"lora": 17.5, "full": 54.0}
-"""Peak memory of these updates; that of all weights was measured with an optimiser in bfloat16."""
-_WEIGHTS = {"lora": 2.0, "full": 20.0}
-"""Bytes per parameter: weights; or weights, reference, float32 copies, gradients and two moments."""
-_MEASURED_WEIGHTS = {"lora": 2.0, "full": 8.0}
-"""The same in the measured updates."""
+UPDATE_GIB = {"lora": 16.4, "full": 82.5}
+"""Peak memory of these updates, which had no reference."""
+_TRAINED = {"lora": 0.0, "full": 16.0}
+"""Bytes per trained parameter: float32 copies, gradients and two moments."""
+_REFERENCE = {"lora": 0.0, "full": 2.0}
+"""Bytes per parameter of the policy from which the KL is measured; with LoRA it is the model itself."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,13 @@ def _estimate(model: Model, training: str, load: Load, batch: int) -> Estimate:
     larger = model.parameters / MEASURED.parameters
     play = load.replies * load.reply / (GENERATED[batch] / larger)
     learn = load.learned * (load.prompt + load.reply) / (LEARNED[training] / larger)
-    weights = _WEIGHTS[training] * model.parameters / GIB
+    weights = _weights(model, training) + _REFERENCE[training] * model.parameters / GIB
     cache = batch * (load.prompt + load.reply) * model.token_bytes / GIB
-    measured = _MEASURED_WEIGHTS[training] * MEASURED.parameters / GIB
-    activations = (UPDATE_GIB[training] - measured) * sqrt(larger)
+    activations = (UPDATE_GIB[training] - _weights(MEASURED, training)) * sqrt(larger)
     gib = weights + cache + activations
     return Estimate(ceil(gib / GPU_GIB), gib, batch, 3600 / (play + learn))
+
+
+def _weights(model: Model, training: str) -> float:
+    """GiB of the weights in bfloat16, and of what is kept for those that are trained."""
+    return (2 * model.parameters + _TRAINED[training] * model.language) / GIB
