@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import orjson
@@ -34,6 +36,8 @@ from ludens.train.nano.tokens import Vocabulary
 from ludens.train.policy import Policy
 from ludens.train.sample import Sample
 
+_ONE_BY_ONE = Lock()
+"""Threads that share a GPU take turns: a graph is not captured while another one runs."""
 PICTURES = 2 * 2**30
 """Most bytes of pictures kept in memory, shrunk."""
 
@@ -130,11 +134,16 @@ class NanoPolicy(Policy):
         drawn = values.gather(-1, ids[:, -longest:, None])[..., 0]
         return torch.where(mask.bool(), drawn, torch.zeros_like(drawn))
 
-    @torch.no_grad()
     def sample(
         self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]
     ) -> list[TokenRecord]:
         """Draw a reply to each prompt."""
+        with torch.no_grad(), _ONE_BY_ONE if self._graphs is not None else nullcontext():
+            return self._sample(prompts, pictures)
+
+    def _sample(
+        self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]
+    ) -> list[TokenRecord]:
         rows = [Sample(prompt, [], [], shown) for prompt, shown in zip(prompts, pictures, strict=True)]
         ids = left_padded(prompts, self.vocabulary.pad).to(self.device)
         padding = torch.tensor([ids.shape[1] - len(prompt) for prompt in prompts], device=self.device)
