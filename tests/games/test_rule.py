@@ -152,3 +152,12 @@ def test_the_answer_is_not_given_away() -> None:
 def test_only_games_of_turns_have_moves_to_name(board: str) -> None:
     with pytest.raises(BadOption):
         ludens.make("rule", board=board)
+
+
+async def test_a_bot_that_names_any_valid_move() -> None:
+    game = ludens.make("rule?board=reversi&filled=10-56")
+    bot = ludens.agent("bot/valid", game)
+    episodes = [await play(game, {"player": bot}, seed) for seed in range(12)]
+    assert all(episode.returns == {"player": 1.0} for episode in episodes)
+    first = [game.start(seed).solution("player") for seed in range(12)]
+    assert [episode.moves[0].action for episode in episodes] != first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from ludens.core.game import Game
 from ludens.core.options import option
@@ -39,6 +39,7 @@ class RuleQuestion(Game):
     version = 3
     view_class = "ludens.games.rule.view:RuleView"
     best = "bot/oracle"
+    bots: ClassVar[Mapping[str, str]] = {"valid": "ludens.games.rule.bots:Valid"}
     question = True
 
     board: str = option("tic_tac_toe", help="the board game whose rules are to be followed, options included")
