@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from datetime import timedelta
 from pathlib import Path
+from shutil import rmtree
 from time import perf_counter
 from typing import Any
 
@@ -111,8 +112,14 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         _imitate(recipe, policy, folder, say)
     if ranks.world()[0] == 0:
         save_whole(policy, done)
+        rmtree(_stored_rounds(folder), ignore_errors=True)
     ranks.wait()
     return policy
+
+
+def _stored_rounds(folder: Path) -> Path:
+    """Where the last stored round of an imitation is, until it is done."""
+    return folder / f".{SUPERVISED}"
 
 
 def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None:
@@ -125,7 +132,7 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
         left = timedelta(seconds=round(spent / done * (options.rounds - number - share)))
         say(f"supervised round {number + 1}/{options.rounds}  {share:4.0%}  loss {loss:.4f}  {left} left")
 
-    where = folder / f".{SUPERVISED}"
+    where = _stored_rounds(folder)
     imitation = Imitation(policy, options, recipe.optimizer, recipe.run.seed, where, report)
     imitation_began = imitation.done
     shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
