@@ -9,8 +9,6 @@ import pytest
 from ludens.run import prepare
 from tests.cli.conftest import Run
 
-NANO = Path(__file__).parents[2] / "recipes" / "viki" / "nano"
-
 
 @pytest.mark.parametrize(
     ("argv", "message"),
@@ -27,19 +25,20 @@ def test_bad_arguments_get_one_sentence(argv: tuple[str, ...], message: str, lud
     assert message in ran.err
 
 
-def test_a_recipe_names_the_seeds_of_all_its_games(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recipe_names_the_seeds_of_all_its_games(
+    ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[tuple[str, range]] = []
     monkeypatch.setattr(prepare, "prepare", lambda game, seeds, workers: asked.append((game, seeds)))
     game = "viki/activate?split=train"
-    assert ludens("prepare", str(NANO / "activate-base.toml")).code == 0
-    assert asked == [(game, range(2_000_000, 2_020_000))]
-    asked.clear()
-    assert ludens("prepare", str(NANO / "activate-r.toml")).code == 0
-    assert asked == [
-        (game, range(1_000_000, 1_004_096)),
-        (game, range(500_000, 501_200)),
-        (game, range(2_000_000, 2_001_000)),
-    ]
+    play = f'[play]\ngame = "{game}"\nepisodes = 64\nseeds = 256\nheld_out = 4\n'
+    imitation = f"{play}[[demonstrations]]\nepisodes = 10\n"
+    for iterations in (0, 30):
+        (tmp_path / "recipe.toml").write_text(f"{imitation}[run]\niterations = {iterations}\n")
+        assert ludens("prepare", str(tmp_path / "recipe.toml")).code == 0
+    shown = (game, range(2_000_000, 2_000_010))
+    played = [(game, range(1_000_000, 1_000_256)), (game, range(500_000, 500_120))]
+    assert asked == [shown, *played, shown]
 
 
 @pytest.mark.slow
