@@ -6,11 +6,11 @@ import pytest
 
 import ludens
 from ludens.core.errors import BadOption
-from ludens.core.state import State
 from ludens.games.open_spiel.adapter import SpielState
 from ludens.games.reversi.bots import cells, discs, moves, score, turned, value
 from ludens.games.tic_tac_toe.bots import value_of
 from ludens.loop import play
+from tests.support.lines import outcomes
 
 
 def cell_name(bit: int) -> str:
@@ -29,35 +29,19 @@ async def results(name: str, ours: str, theirs: str, seeds: range) -> list[float
     return earned
 
 
-async def never_beaten(state: State, seat: str, bot: ludens.Agent) -> int:
-    """Play every line the other side may choose; how many games end, none of them lost."""
-    if state.over:
-        assert state.returns[seat] >= 0
-        return 1
-    [mover] = state.to_act
-    choices = state.legal(mover)
-    if mover == seat:
-        asked = ludens.Ask(
-            seat,
-            choices,
-            ludens.make("tic_tac_toe").view(ludens.RenderOptions()).format(state, seat),
-            state=state,
-        )
-        choices = [(await bot.act(asked)).action or ""]
-    total = 0
-    for action in choices:  # type: ignore[union-attr]
-        after = state.clone()
-        after.apply({mover: action})
-        total += await never_beaten(after, seat, bot)
-    return total
-
-
 @pytest.mark.parametrize("seat", ["x", "o"])
 @pytest.mark.parametrize("seed", range(5))
 async def test_minimax_loses_no_line_of_play(seat: str, seed: int) -> None:
     game = ludens.make("tic_tac_toe")
-    bot = ludens.agent("bot/minimax", game).sit(game, seat, ludens.stream(seed, "test"))
-    assert await never_beaten(game.start(0), seat, bot) > 50
+    ends = await outcomes(game, ludens.agent("bot/minimax", game), seat, seed=seed)
+    assert set(ends) == {"won", "drawn"}
+    assert ends.total() > 50
+
+
+async def test_random_play_loses_some_lines() -> None:
+    game = ludens.make("tic_tac_toe")
+    ends = await outcomes(game, ludens.agent("bot/random", game), "o")
+    assert set(ends) == {"won", "drawn", "lost"}
 
 
 def test_tic_tac_toe_is_a_draw_and_wins_are_taken_at_once() -> None:
