@@ -99,6 +99,19 @@ def test_a_stopped_imitation_goes_on_where_it_was(tmp_path: Path) -> None:
         assert torch.equal(a, b)
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # torch warns of itself when it compiles
+def test_a_compiled_network_learns_the_same() -> None:
+    losses = []
+    for compiled in (False, True):
+        policy, data = dataset()
+        imitation = Imitation(policy, SupervisedOptions(batch=16, compile=compiled))
+        imitation.run([data])
+        losses.append(imitation.losses)
+        assert "forward" not in vars(policy.network.encoder)
+    assert losses[0] == pytest.approx(losses[1], rel=1e-3)
+
+
 def test_replies_that_cannot_be_said_are_counted(caplog: pytest.LogCaptureFixture) -> None:
     policy, _ = dataset()
     [known] = rounds([BOARD], policy.vocabulary, SHAPE, workers=1)

@@ -153,6 +153,7 @@ class SupervisedOptions(Section, name="supervised"):
     lr: float = option(1e-3, low=0, help="highest learning rate")
     weight_decay: float = option(0.05, low=0, help="of AdamW")
     jitter: float = option(0.0, low=0, high=1, help="nano: how much colours are changed at random")
+    compile: bool = option(False, help="nano: compile the network, which takes a minute or more")
     workers: int = option(0, low=0, help="processes that make samples; 0 for all cores")
     checkpoint: int = option(5, low=1, help="rounds between checkpoints")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from logging import getLogger
 from pathlib import Path
@@ -18,6 +18,7 @@ from torch import Tensor
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints
 from ludens.train.nano.dataset import Dataset
+from ludens.train.nano.network import Network
 from ludens.train.nano.policy import NanoPolicy
 from ludens.train.recipe import SupervisedOptions
 from ludens.train.update import OptimizerOptions
@@ -73,6 +74,10 @@ class Imitation:
 
     def run(self, datasets: Iterable[Dataset]) -> None:
         """Learn from the data sets of the rounds that are left."""
+        with compiled(self.policy.network) if self.options.compile else nullcontext():
+            self._run(datasets)
+
+    def _run(self, datasets: Iterable[Dataset]) -> None:
         self.policy.train(True)
         began = perf_counter()
         for number, (dataset, pictures) in zip(
@@ -141,6 +146,18 @@ class Imitation:
         if self._checkpoints is not None and due and ranks.world()[0] == 0:
             state = {"done": self.done, "losses": self.losses, "waited": self.waited}
             self._checkpoints.write(self.done, self.policy, None, self._adam.state_dict(), state)
+
+
+@contextmanager
+def compiled(network: Network) -> Iterator[None]:
+    """Encoder and decoder are compiled meanwhile, once for texts of any length."""
+    encoder, decoder = network.encoder, network.decoder
+    encoder.forward = torch.compile(encoder.forward)  # type: ignore[method-assign]
+    decoder.forward = torch.compile(decoder.forward, dynamic=True)  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        del encoder.forward, decoder.forward
 
 
 def uploaded(datasets: Iterable[Dataset], device: torch.device) -> Iterator[tuple[Dataset, Tensor]]:
