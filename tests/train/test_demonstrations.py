@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 from dataclasses import replace
 from pathlib import Path
 
@@ -70,6 +72,20 @@ def test_sources_are_joined() -> None:
     assert not np.array_equal(one.replies[:50], two.replies[:50])
     texts = {sample.completion for sample in demonstrations([BOARD], workers=1)}
     assert texts <= set(answers)
+
+
+def test_many_parts_need_few_open_files() -> None:
+    """A round has thousands of parts; systems allow a thousand open files, often fewer."""
+    source = Demonstration("perceive?board=tic_tac_toe", episodes=100, theme="classic", size="256")
+    vocabulary = vocabulary_of([source], workers=1)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + 40, hard))
+    try:
+        [dataset] = rounds([source], vocabulary, Shape(64, 48, 24), workers=1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert len(chunks_of([source])) == 100
+    assert len(dataset) > 90
 
 
 def dataset() -> tuple[NanoPolicy, Dataset]:

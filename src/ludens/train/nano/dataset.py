@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -96,27 +95,13 @@ def rounds(
     numbers: Iterable[int] = (0,),
     workers: int = 0,
 ) -> Iterator[Dataset]:
-    """The data set of each round. The next one is made while the last one is used."""
+    """The data set of each round, made when it is asked for."""
     most = len(chunks_of(sources))
-    work = partial(_encoded, vocabulary, shape)
-    waiting = list(numbers)
     run: Map[str]
-    with (
-        processes(workers, most) as run,
-        TemporaryDirectory(dir=_scratch()) as folder,
-        ThreadPoolExecutor(1) as ahead,
-    ):
-
-        def make(number: int) -> Dataset:
-            return _joined(list(run(partial(work, folder), chunks_of(sources, number))))
-
-        coming = ahead.submit(make, waiting[0]) if waiting else None
-        for position in range(len(waiting)):
-            assert coming is not None
-            dataset = coming.result()
-            if position + 1 < len(waiting):
-                coming = ahead.submit(make, waiting[position + 1])
-            yield dataset
+    with processes(workers, most) as run, TemporaryDirectory(dir=_scratch()) as folder:
+        work = partial(_encoded, vocabulary, shape, folder)
+        for number in numbers:
+            yield _joined(list(run(work, chunks_of(sources, number))), shape.side)
 
 
 def _scratch() -> Path | None:
@@ -173,27 +158,27 @@ def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> 
     }
 
 
-def _joined(names: Sequence[str]) -> Dataset:
+def _joined(names: Sequence[str], side: int) -> Dataset:
     """The parts in these files, which are removed. Pictures, which are large, are in memory once."""
-    files = [np.load(name) for name in names]
-    small = set(files[0]) - {"pictures"}
-    whole: dict[str, Any] = {name: np.concatenate([file[name] for file in files]) for name in small}
+    parts = [_without_pictures(name) for name in names]
+    whole: dict[str, Any] = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     counts = whole.pop("shown")
     before = np.cumsum(counts) - counts
-    whole["picture"] += np.repeat(before, [len(file["picture"]) for file in files])
+    whole["picture"] += np.repeat(before, [len(part["picture"]) for part in parts])
     whole["prompts"] = _padded(whole["prompts"], whole["prompt_lengths"], left=True)
     whole["replies"] = _padded(whole["replies"], whole["reply_lengths"], left=False)
     whole["left_out"] = int(whole["left_out"].sum())
-    pictures: Array | None = None
-    for name, file, start, count in zip(names, files, before, counts, strict=True):
-        shown = file["pictures"]
-        if pictures is None:
-            pictures = np.empty((counts.sum(), *shown.shape[1:]), np.uint8)
-        pictures[start : start + count] = shown
-        file.close()
+    pictures = np.empty((counts.sum(), 3, side, side), np.uint8)
+    for name, start, count in zip(names, before, counts, strict=True):
+        with np.load(name) as stored:
+            pictures[start : start + count] = stored["pictures"]
         Path(name).unlink()
-    assert pictures is not None
     return Dataset(**whole, pictures=pictures)
+
+
+def _without_pictures(name: str) -> Part:
+    with np.load(name) as stored:
+        return {key: stored[key] for key in stored.files if key != "pictures"}
 
 
 def _padded(flat: Array, lengths: Array, left: bool) -> Array:

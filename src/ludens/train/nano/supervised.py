@@ -161,7 +161,7 @@ def compiled(network: Network) -> Iterator[None]:
 
 
 def uploaded(datasets: Iterable[Dataset], device: torch.device) -> Iterator[tuple[Dataset, Tensor]]:
-    """Each data set and its pictures on the device; those of the next are copied while this one is used."""
+    """Each data set and its pictures on the device; the next is made and copied while this one is used."""
     waiting = iter(datasets)
     stream = torch.cuda.Stream(device) if device.type == "cuda" else None
 
