@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
 from ludens.core.options import option
+from ludens.games.pointing import pointer
 from ludens.games.spy.checker import check
 from ludens.games.spy.flat import UNIT
 from ludens.games.spy.formats import ABSTAIN
@@ -120,9 +121,8 @@ def seen(mine: Scene) -> str:
 
 
 def place_of(thing: Object) -> str:
-    """Where an object is: `37:` is the fourth column and the eighth row of tenths of the picture."""
-    x, y = (int(10 * (0.5 + units * UNIT / 512)) for units in (thing.x, -thing.y))
-    return f"{x}{y}:"
+    """Where an object is in the picture."""
+    return pointer(*(0.5 + units * UNIT / 512 for units in (thing.x, -thing.y)))
 
 
 def checked(state: SpyState, mine: Scene) -> str:

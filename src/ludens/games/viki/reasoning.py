@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ludens.games.pointing import pointer
 from ludens.games.viki.activate import Activation
 from ludens.games.viki.data import KINDS, ROBOTS
 from ludens.games.viki.floor import ROBOT, SIDE, Floor, Snapshot
@@ -27,7 +28,7 @@ def reasoning(state: Answered) -> str:
 def seen_briefly(state: Answered) -> str:
     """Where the things of the task and the robots are: "bread 42: rack; R1 44: fetch rack; ".
 
-    `42:` is the fifth column and third row of tenths of the map; what is not in view has none.
+    What is not in view has no place on the map.
     """
     if isinstance(state, Tracing):
         ends = [(errand.robot, errand.points[0], errand.points[-1]) for errand in state.errands]
@@ -35,7 +36,7 @@ def seen_briefly(state: Answered) -> str:
     scene = state.scene
     floor = Floor(scene, Snapshot.at_start(scene))
     middles = {robot: (x, y - ROBOT / 2) for robot, (x, y) in floor.robots.items()} | floor.centres
-    at = {name: f" {int(10 * x / SIDE)}{int(10 * y / SIDE)}:" for name, (x, y) in middles.items()}
+    at = {name: f" {pointer(x / SIDE, y / SIDE)}" for name, (x, y) in middles.items()}
     things = [f"{one.name}{at.get(one.name, '')} {one.place}{_shut(one)}" for one in _concerned(scene)]
     robots = [f"{robot.id}{at.get(robot.id, '')} {robot.type} {robot.place}" for robot in scene.robots]
     return "".join(f"{seen}; " for seen in (*things, *robots))
