@@ -185,9 +185,9 @@ class LocalModel(Model):
         import torch
 
         with _LOADING:
-            from transformers import LogitsProcessorList
-
             model, processor = self._load()
+        from transformers import LogitsProcessorList
+
         started = perf_counter()
         inputs = processor.apply_chat_template(
             [conversation(item.request) for item in items],
@@ -268,9 +268,9 @@ class LocalModel(Model):
 
 def _import_parts() -> None:
     """Import what is used after loading, while no other thread does."""
-    from transformers import BatchFeature, CompileConfig, StaticCache, TopPLogitsWarper
+    from transformers import BatchFeature, CompileConfig, LogitsProcessorList, StaticCache, TopPLogitsWarper
 
-    del BatchFeature, CompileConfig, StaticCache, TopPLogitsWarper
+    del BatchFeature, CompileConfig, LogitsProcessorList, StaticCache, TopPLogitsWarper
 
 
 def conversation(request: Request) -> list[dict[str, Any]]:

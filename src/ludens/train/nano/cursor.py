@@ -70,15 +70,16 @@ class Cursor:
 
     def last(self) -> Cursor:
         """A copy of the cursor at the last token of each row."""
-        fields = (self.line, self.column, self.named, self.shape)
-        return Cursor(*(field[:, -1:].clone() for field in fields))
+        return Cursor(*(field[:, -1:].clone() for field in self._fields))
 
     def set(self, other: Cursor) -> None:
         """Take the values of another one, in place."""
-        self.line.copy_(other.line)
-        self.column.copy_(other.column)
-        self.named.copy_(other.named)
-        self.shape.copy_(other.shape)
+        for own, new in zip(self._fields, other._fields, strict=True):
+            own.copy_(new)
+
+    @property
+    def _fields(self) -> tuple[Tensor, ...]:
+        return self.line, self.column, self.named, self.shape
 
     @property
     def place(self) -> Tensor:

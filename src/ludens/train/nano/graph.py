@@ -13,6 +13,11 @@ class Graphs:
     def __init__(self) -> None:
         self._last: torch.cuda.CUDAGraph | None = None
 
+    @staticmethod
+    def on(device: torch.device) -> Graphs | None:
+        """Graphs where there can be any: on GPUs of NVIDIA."""
+        return Graphs() if device.type == "cuda" else None
+
     def capture(self, function: Callable[[], None]) -> torch.cuda.CUDAGraph:
         """The kernels of a function, which do not run meanwhile. Other threads may use the GPU."""
         graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()

@@ -78,7 +78,7 @@ class NanoPolicy(Policy):
         self._marks = Marks.of(vocabulary.pieces, self.device)
         self._suppressed = [vocabulary.pad, vocabulary.unknown]
         self._pictures: OrderedDict[str, Tensor] = OrderedDict()
-        self._graphs = Graphs() if self.device.type == "cuda" else None
+        self._graphs = Graphs.on(self.device)
         self._model: Model | None = None
 
     def agent(self, *, blind: bool = False) -> Agent:
@@ -220,7 +220,7 @@ class NanoPolicy(Policy):
         made = copy.copy(self)
         made.network = copy.deepcopy(self.network).requires_grad_(False).eval()
         made.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
-        made._graphs = Graphs() if self._graphs is not None else None
+        made._graphs = Graphs.on(self.device)
         made._model = None
         return made
 
