@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,16 +104,33 @@ def test_a_stopped_imitation_goes_on_where_it_was(tmp_path: Path) -> None:
     whole.run([data] * 3)
     again, _ = dataset()
     stopped = Imitation(again, options, folder=tmp_path)
-    with pytest.raises(ValueError, match="zip"):
-        stopped.run([data] * 2)
+    stopped.run([data] * 2)
     fresh, _ = dataset()
     resumed = Imitation(fresh, options, folder=tmp_path)
-    assert list(resumed.left) == [2]
+    assert list(resumed.left()) == [2]
     resumed.run([data])
     assert resumed.losses == whole.losses
     assert np.mean(whole.losses[-3:]) < np.mean(whole.losses[:3])
     for a, b in zip(policy.parameters(), fresh.parameters(), strict=True):
         assert torch.equal(a, b)
+
+
+def test_an_imitation_stops_when_its_time_is_over(tmp_path: Path) -> None:
+    options = SupervisedOptions(rounds=1000, batch=16, minutes=0.02, checkpoint=1)
+    policy, data = dataset()
+    imitation = Imitation(policy, options, folder=tmp_path)
+    asked = []
+
+    def datasets() -> Iterator[Dataset]:
+        for number in imitation.left():
+            asked.append(number)
+            yield replace(data)
+
+    imitation.run(datasets())
+    assert 2 <= imitation.done == len(asked) < 1000
+    assert imitation.progress(imitation.done, 0.0) > 0.2
+    resumed = Imitation(dataset()[0], options, folder=tmp_path)
+    assert 0 < resumed.spent <= imitation.spent
 
 
 @pytest.mark.slow

@@ -149,6 +149,7 @@ class SupervisedOptions(Section, name="supervised"):
 
     rounds: int = option(1, low=1, help="rounds of new games; the next is played while this one is learnt")
     epochs: int = option(1, low=1, help="passes over the replies of a round")
+    minutes: float = option(0.0, low=0, help="nano: time after which no round begins; 0 for no limit")
     batch: int = option(256, low=1, help="samples per update")
     lr: float = option(1e-3, low=0, help="highest learning rate")
     weight_decay: float = option(0.05, low=0, help="of AdamW")

@@ -127,16 +127,13 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
     options, began = recipe.supervised, perf_counter()
 
     def report(number: int, share: float, loss: float) -> None:
-        spent = perf_counter() - began
-        done = number + share - imitation_began
-        left = timedelta(seconds=round(spent / done * (options.rounds - number - share)))
-        say(f"supervised round {number + 1}/{options.rounds}  {share:4.0%}  loss {loss:.4f}  {left} left")
+        left = timedelta(seconds=round(imitation.spent / share * (1 - share)))
+        say(f"supervised {share:4.0%}  round {number + 1}/{options.rounds}  loss {loss:.4f}  {left} left")
 
     where = _stored_rounds(folder)
     imitation = Imitation(policy, options, recipe.optimizer, recipe.run.seed, where, report)
-    imitation_began = imitation.done
     shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
-    datasets = rounds(recipe.sources, policy.vocabulary, shape, imitation.left, options.workers)
+    datasets = rounds(recipe.sources, policy.vocabulary, shape, imitation.left(), options.workers)
     imitation.run(datasets)
     spent = perf_counter() - began
     say(f"supervised: {len(imitation.losses):,} steps, {imitation.waited / spent:.1%} of the time waiting")

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ludens.core.errors import BadOption
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints
 from ludens.train.nano.dataset import Dataset
@@ -39,7 +40,7 @@ class Imitation:
         optimizer: Warm-up, schedule and gradient clipping are taken from it.
         seed: Of the order.
         folder: Where checkpoints go, if anywhere.
-        report: Told the round, the share of it that is done, and the loss.
+        report: Told the round, the share of all rounds that is done, and the loss.
     """
 
     policy: NanoPolicy
@@ -57,6 +58,8 @@ class Imitation:
 
     def __post_init__(self) -> None:
         self._parameters = self.policy.parameters()
+        self._before = 0.0
+        self._began: float | None = None
         self._adam = torch.optim.AdamW(
             self._parameters, self.options.lr, (0.9, 0.95), weight_decay=self.options.weight_decay
         )
@@ -65,12 +68,32 @@ class Imitation:
         if latest is not None:
             optimizer, state = Checkpoints.read(latest, self.policy, self.policy.device)
             self._adam.load_state_dict(optimizer)
-            self.done, self.losses, self.waited = state["done"], state["losses"], state["waited"]
+            self.done, self.losses = state["done"], state["losses"]
+            self.waited, self._before = state["waited"], state["spent"]
+        if self.options.minutes and ranks.world()[1] > 1:
+            raise BadOption(
+                "supervised.minutes works with one process only: they would stop at unlike times."
+            )
 
     @property
-    def left(self) -> range:
-        """The rounds that are not done yet."""
-        return range(self.done, self.options.rounds)
+    def spent(self) -> float:
+        """Seconds since the first data set was there."""
+        return self._before + (perf_counter() - self._began if self._began is not None else 0.0)
+
+    def left(self) -> Iterator[int]:
+        """The rounds that are not done yet. Each is asked for while the one before is learnt; with a limit of
+        time, only if half of it is likely to fit."""
+        for number in range(self.done, self.options.rounds):
+            if self.options.minutes and self.done:
+                one = self.spent / self.done
+                if self.spent + (number - self.done + 0.5) * one > 60 * self.options.minutes:
+                    return
+            yield number
+
+    def progress(self, number: int, share: float) -> float:
+        """How much is done after this share of a round, by rounds or by time."""
+        limit = 60 * self.options.minutes
+        return min(1.0, max((number + share) / self.options.rounds, self.spent / limit if limit else 0.0))
 
     def run(self, datasets: Iterable[Dataset]) -> None:
         """Learn from the data sets of the rounds that are left."""
@@ -80,10 +103,10 @@ class Imitation:
     def _run(self, datasets: Iterable[Dataset]) -> None:
         self.policy.train(True)
         began = perf_counter()
-        for number, (dataset, pictures) in zip(
-            self.left, uploaded(datasets, self.policy.device), strict=True
-        ):
+        for dataset, pictures in uploaded(datasets, self.policy.device):
+            number = self.done
             self.waited += perf_counter() - began if number else 0.0
+            self._began = perf_counter() if self._began is None else self._began
             if dataset.left_out:
                 log.warning(
                     "round %d: %d replies are left out: they are longer than max_tokens, or have words that "
@@ -105,10 +128,10 @@ class Imitation:
         losses: list[Tensor] = []
         for epoch in range(options.epochs):
             for rows in dataset.batches(options.batch, f"{self.seed} {number} {epoch}"):
-                share = len(losses) / steps
-                losses.append(self._step(dataset, rows, pictures, jitter, (number + share) / options.rounds))
+                progress = self.progress(number, len(losses) / steps)
+                losses.append(self._step(dataset, rows, pictures, jitter, progress))
                 if self.report is not None and len(losses) % max(1, steps // 4) == 0:
-                    self.report(number, len(losses) / steps, float(losses[-1]))
+                    self.report(number, self.progress(number, len(losses) / steps), float(losses[-1]))
         self.losses += torch.stack(losses).tolist() if losses else []
 
     def _step(
@@ -144,7 +167,12 @@ class Imitation:
     def _store(self) -> None:
         due = self.done % self.options.checkpoint == 0 and self.done < self.options.rounds
         if self._checkpoints is not None and due and ranks.world()[0] == 0:
-            state = {"done": self.done, "losses": self.losses, "waited": self.waited}
+            state = {
+                "done": self.done,
+                "losses": self.losses,
+                "waited": self.waited,
+                "spent": self.spent,
+            }
             self._checkpoints.write(self.done, self.policy, None, self._adam.state_dict(), state)
 
 
