@@ -24,6 +24,15 @@ def test_hex_colours_are_colours() -> None:
             get_theme("classic").colour(wrong)
 
 
+def test_one_of_the_random_looks_can_be_named() -> None:
+    named, seventh = get_theme("random:7", 3), get_theme("random", 7)
+    assert (named.colours, named.shapes) == (seventh.colours, seventh.shapes)
+    assert named.colours != get_theme("random", 3).colours
+    for wrong in ("random:", "random:x", "random:-1", "classic:1"):
+        with pytest.raises(UnknownName, match="theme"):
+            get_theme(wrong)
+
+
 @pytest.mark.parametrize("name", THEMES)
 def test_every_theme_names_the_same_colours(name: str) -> None:
     assert list(get_theme(name, 5).colours) == list(get_theme("classic").colours)

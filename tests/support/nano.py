@@ -78,7 +78,7 @@ def learnt() -> NanoPolicy:
     disturb(policy)
     adam = torch.optim.Adam(policy.parameters(), 1e-2)
     for _ in range(25):
-        loss = -policy.values(ids, torch.zeros(2, dtype=torch.long), mask, shown).mean()
+        loss = -policy.values(ids, torch.zeros(2, dtype=torch.long), mask, policy.see(shown)).mean()
         adam.zero_grad()
         loss.backward()
         adam.step()

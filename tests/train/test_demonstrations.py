@@ -39,12 +39,29 @@ def test_a_teacher_labels_what_another_player_reaches() -> None:
     assert said != done
     alone = list(replies(Chunk(replace(BOARD, player=""), range(FIRST_SEED, FIRST_SEED + 1))))
     assert all(s.completion == s.ask.format.write(s.move.action) for s in alone)
-    assert {picture.width for sample in found for picture in sample.pictures} == {256, 512}
 
 
 def test_only_the_roles_that_are_wanted() -> None:
     chunk = Chunk(replace(BOARD, roles="o"), range(FIRST_SEED, FIRST_SEED + 2))
     assert {sample.ask.seat for sample in replies(chunk)} == {"o"}
+
+
+def test_looks_take_turns_and_no_chunk_has_two() -> None:
+    source = replace(BOARD, episodes=1024, theme="classic random", size="256 512")
+    looks = [chunk.render for number in (0, 1) for chunk in chunks_of([source], number)]
+    assert [(look.theme.partition(":")[0], look.size) for look in looks[:4]] == [
+        ("classic", 256),
+        ("random", 256),
+        ("classic", 512),
+        ("random", 512),
+    ]
+    drawn = [look.theme for look in looks if look.theme != "classic"]
+    assert len(set(drawn)) == len(drawn) == len(looks) / 2
+    # Evaluations have looks by seeds below 500,000.
+    assert all(int(theme.removeprefix("random:")) >= FIRST_SEED for theme in drawn)
+    [chunk] = chunks_of([replace(source, episodes=1)], 2)
+    shown = [picture for sample in replies(chunk) for picture in sample.pictures]
+    assert {picture.width for picture in shown} == {512}
 
 
 def test_rounds_have_their_own_seeds() -> None:
@@ -69,7 +86,13 @@ def test_sources_are_joined() -> None:
     assert {text.split()[0] for text in told} == {"tic_tac_toe", "coin_dilemma"}
     answers = [vocabulary.decode(row[row > 0]) for row in one.replies]
     assert all(text.startswith("Action: ") for text in answers)
-    assert sorted(row for batch in one.batches(32, "0") for row in batch) == list(range(len(one)))
+    batches = list(one.batches(32, "0"))
+    assert sorted(row for batch in batches for row in batch) == list(range(len(one)))
+    for batch in batches:
+        parts = one.parts(batch)
+        assert sorted(row for part in parts for row in part) == sorted(batch)
+        longest = [int((one.prompt_lengths[part] + one.reply_lengths[part]).max()) for part in parts]
+        assert longest == sorted(longest)
     assert not np.array_equal(one.replies[:50], two.replies[:50])
     texts = {sample.completion for sample in demonstrations([BOARD], workers=1)}
     assert texts <= set(answers)

@@ -85,10 +85,9 @@ def game_of(name: str, options: Sequence[str] = ()) -> Game:
 def render_options(theme: str, size: int) -> RenderOptions:
     """Validated render options."""
     from ludens.core.view import RenderOptions
-    from ludens.draw import THEMES
+    from ludens.draw import get_theme
 
-    if theme not in THEMES:
-        raise UnknownName("theme", theme, THEMES)
+    get_theme(theme)
     if not 256 <= size <= 1024:
         raise BadOption(f"--size must be 256 to 1024 pixels, not {size}.")
     return RenderOptions(theme, size)

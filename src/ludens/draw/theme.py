@@ -122,9 +122,10 @@ class Theme:
 
 @lru_cache(maxsize=256)
 def get_theme(name: str = "classic", seed: int = 0) -> Theme:
-    """The theme of this name; only `random` depends on the seed."""
-    if name == "random":
-        return _random_theme(seed)
+    """The theme of this name. Only `random` depends on the seed; `random:7` is what it is for seed 7."""
+    base, _, look = name.partition(":")
+    if base == "random" and (name == base or look.isdecimal()):
+        return _random_theme(int(look or seed))
     if name not in _FIXED:
         raise UnknownName("theme", name, THEMES)
     if seed:

@@ -38,6 +38,18 @@ class Chunk:
 
     source: Demonstration
     seeds: range = range(0)
+    number: int = 0
+    """Of the chunk, counted through all rounds."""
+
+    @property
+    def render(self) -> RenderOptions:
+        """How its pictures look: themes and sizes take turns.
+
+        All of a chunk look alike, because the sprites of a random look take longer to draw than a picture.
+        """
+        themes, sizes = self.source.theme.split(), self.source.size.split()
+        theme, size = themes[self.number % len(themes)], sizes[self.number // len(themes) % len(sizes)]
+        return RenderOptions(f"random:{FIRST_SEED + self.number}" if theme == "random" else theme, int(size))
 
 
 def chunks_of(sources: Iterable[Demonstration], number: int = 0) -> list[Chunk]:
@@ -49,7 +61,8 @@ def chunks_of(sources: Iterable[Demonstration], number: int = 0) -> list[Chunk]:
             continue
         start = FIRST_SEED + number * source.episodes
         end, step = start + source.episodes, min(CHUNK, max(1, source.episodes // TASKS))
-        made += [Chunk(source, range(at, min(at + step, end))) for at in range(start, end, step)]
+        seeds = [range(at, min(at + step, end)) for at in range(start, end, step)]
+        made += [Chunk(source, some, number * len(seeds) + i) for i, some in enumerate(seeds)]
     return made
 
 
@@ -105,9 +118,8 @@ def _recorded(folder: Path) -> Iterator[Rebuilt]:
 
 def _played(chunk: Chunk) -> Iterator[Rebuilt]:
     source = chunk.source
-    game, themes, sizes = make(source.game), source.theme.split(), source.size.split()
+    game, render = make(source.game), chunk.render
     for seed in chunk.seeds:
-        render = RenderOptions(themes[seed % len(themes)], int(sizes[seed // len(themes) % len(sizes)]))
         taught = {seat: _taught(source, game) for seat in game.seats}
         episode = play_sync(game, taught, seed, render=render, config=PlayConfig())
         if episode.status == "void":

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from random import Random
 from shutil import disk_usage
 from tempfile import TemporaryDirectory, mkstemp
 from typing import Any
@@ -25,6 +24,8 @@ Array = np.ndarray[Any, Any]
 
 VOCABULARY_EPISODES = 512
 """Most games of each source that are searched for pieces."""
+PARTS = 4
+"""In which a batch passes through the decoder, by length."""
 SHARED, ROOM = Path("/dev/shm"), 8 * 2**30
 """Where parts wait for the trainer, if there is such a place with so many bytes: memory, not a disk."""
 
@@ -48,17 +49,16 @@ class Dataset:
         return len(self.prompts)
 
     def batches(self, size: int, seed: str) -> Iterator[Array]:
-        """Every sample once, in batches of similar length: less padding."""
-        random = Random(seed)
-        order = list(range(len(self)))
-        random.shuffle(order)
-        lengths = self.prompt_lengths + self.reply_lengths
-        batches = []
-        for start in range(0, len(order), 16 * size):
-            part = sorted(order[start : start + 16 * size], key=lengths.__getitem__)
-            batches += [part[place : place + size] for place in range(0, len(part), size)]
-        random.shuffle(batches)
-        yield from map(np.array, batches)
+        """Every sample once; each batch is a mixture of everything that is to be learnt."""
+        order = np.random.default_rng([*seed.encode()]).permutation(len(self))
+        for start in range(0, len(order), size):
+            yield order[start : start + size]
+
+    def parts(self, rows: Array) -> list[Array]:
+        """These rows in parts of similar length: less padding."""
+        lengths = self.prompt_lengths[rows] + self.reply_lengths[rows]
+        ordered = rows[np.argsort(lengths, kind="stable")]
+        return [part for part in np.array_split(ordered, PARTS) if len(part)]
 
 
 @dataclass(frozen=True)

@@ -197,9 +197,15 @@ class Network(nn.Module):
             for block in self.decoder.blocks:
                 block.look.query.weight.copy_(block.look.key_value.weight[: size.width])
 
-    def logits(self, pictures: Tensor, tokens: Tokens, last: int) -> Tensor:
-        """Logits for the tokens that follow each of the last `last` positions."""
-        looks = self.decoder.look(self.encoder(pictures))
+    def logits(self, seen: Tensor, tokens: Tokens, last: int) -> Tensor:
+        """Logits for the tokens that follow each of the last `last` positions.
+
+        Args:
+            seen: What the encoder made of the pictures.
+            tokens: Prompts and replies.
+            last: How many.
+        """
+        looks = self.decoder.look(seen)
         x = self.decoder.embed(tokens.ids, tokens.position, tokens.cursor)
         hidden = self.decoder(x, looks, tokens.mask())
         out: Tensor = self.decoder.head(hidden[:, -last:])

@@ -107,14 +107,21 @@ class NanoPolicy(Policy):
         mask = right_padded([[1.0] * len(s.completion_ids) for s in samples], 0.0).to(self.device)
         padding = torch.tensor([prompts.shape[1] - len(s.prompt_ids) for s in samples], device=self.device)
         temperatures = torch.tensor([s.temperature for s in samples], device=self.device)
-        return self.values(ids, padding, mask, self._shown(samples), temperatures[:, None, None]), mask
+        seen = self.see(self._shown(samples))
+        return self.values(ids, padding, mask, seen, temperatures[:, None, None]), mask
+
+    def see(self, pictures: Tensor) -> Tensor:
+        """Features of pictures: bytes, (rows, 3, side, side)."""
+        with self._precision():
+            seen: Tensor = self.network.encoder(_centred(pictures))
+        return seen
 
     def values(
         self,
         ids: Tensor,
         padding: Tensor,
         mask: Tensor,
-        pictures: Tensor,
+        seen: Tensor,
         temperature: Tensor | float = 1.0,
     ) -> Tensor:
         """Log-probabilities of replies, 0 where the mask is.
@@ -123,13 +130,13 @@ class NanoPolicy(Policy):
             ids: Prompts, padded on the left, and replies, padded on the right.
             padding: Number of padding tokens before each prompt.
             mask: Of the replies.
-            pictures: Bytes, (rows, 3, side, side).
+            seen: Features of the pictures.
             temperature: By which logits are divided.
         """
         longest = mask.shape[1]
         tokens = Tokens.of(ids[:, :-1], padding, self._marks)
         with self._precision():
-            logits = self.network.logits(_centred(pictures), tokens, longest)
+            logits = self.network.logits(seen, tokens, longest)
         values = self._distribution(logits, temperature)
         drawn = values.gather(-1, ids[:, -longest:, None])[..., 0]
         return torch.where(mask.bool(), drawn, torch.zeros_like(drawn))

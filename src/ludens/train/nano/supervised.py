@@ -52,7 +52,7 @@ class Imitation:
     done: int = 0
     """Finished rounds."""
     losses: list[float] = field(default_factory=list)
-    """Of every step: the mean over tokens."""
+    """Of every step: the mean over replies of the mean over tokens."""
     waited: float = 0.0
     """Seconds spent waiting for the data sets of rounds after the first."""
 
@@ -128,6 +128,8 @@ class Imitation:
         losses: list[Tensor] = []
         for epoch in range(options.epochs):
             for rows in dataset.batches(options.batch, f"{self.seed} {number} {epoch}"):
+                if len(rows) < ranks.world()[1]:
+                    continue  # every rank needs one
                 progress = self.progress(number, len(losses) / steps)
                 losses.append(self._step(dataset, rows, pictures, jitter, progress))
                 if self.report is not None and len(losses) % max(1, steps // 4) == 0:
@@ -138,22 +140,15 @@ class Imitation:
         self, dataset: Dataset, rows: Any, pictures: Tensor, jitter: torch.Generator, progress: float
     ) -> Tensor:
         """One update; every rank learns from its share of the rows."""
-        policy, device = self.policy, self.policy.device
         rank, size = ranks.world()
-        own = rows[rank::size]
-        count = max(1, int(dataset.reply_lengths[rows].sum()))
-        width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
-        prompts = torch.from_numpy(dataset.prompts[own][:, -width:].astype("int64"))
-        replies = torch.from_numpy(dataset.replies[own][:, :height].astype("int64"))
-        padding = width - torch.from_numpy(dataset.prompt_lengths[own].astype("int64"))
-        lengths = torch.from_numpy(dataset.reply_lengths[own].astype("int64"))
-        mask = (torch.arange(height)[None] < lengths[:, None]).float()
-        shown = pictures[torch.from_numpy(dataset.picture[own]).to(device)]
+        parts = dataset.parts(rows[rank::size])
+        chosen = torch.from_numpy(dataset.picture[np.concatenate(parts)])
+        shown = pictures[chosen.to(self.policy.device)]
         if self.options.jitter:
             shown = jittered(shown, self.options.jitter, jitter)
-        ids = torch.cat([prompts, replies], 1)
-        values = policy.values(ids.to(device), padding.to(device), mask.to(device), shown)
-        loss = -values.sum() / count
+        seen = self.policy.see(shown).split(list(map(len, parts)))
+        surprise = [self._surprise(dataset, *part) for part in zip(parts, seen, strict=True)]
+        loss = torch.cat(surprise).sum() / len(rows)
         self._adam.zero_grad(set_to_none=True)
         loss.backward()
         ranks.sum_gradients(self._parameters)
@@ -163,6 +158,18 @@ class Imitation:
             group["lr"] = rate * self.options.lr
         self._adam.step()
         return loss.detach()
+
+    def _surprise(self, dataset: Dataset, rows: Any, seen: Tensor) -> Tensor:
+        """Of each reply, the mean over its tokens."""
+        width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
+        prompts = torch.from_numpy(dataset.prompts[rows][:, -width:].astype("int64"))
+        replies = torch.from_numpy(dataset.replies[rows][:, :height].astype("int64"))
+        padding = width - torch.from_numpy(dataset.prompt_lengths[rows].astype("int64"))
+        lengths = torch.from_numpy(dataset.reply_lengths[rows].astype("int64"))
+        mask = (torch.arange(height)[None] < lengths[:, None]).float()
+        ids, device = torch.cat([prompts, replies], 1), seen.device
+        values = self.policy.values(ids.to(device), padding.to(device), mask.to(device), seen)
+        return -values.sum(1) / lengths.to(device)
 
     def _store(self) -> None:
         due = self.done % self.options.checkpoint == 0 and self.done < self.options.rounds
