@@ -24,6 +24,7 @@ from ludens.models.batching import Batcher
 from ludens.models.chat import Answer, Model, Request, Sampling, Tokens
 from ludens.models.generation import Distribution, end_tokens, generate_options, placeholders
 from ludens.models.ledger import Account
+from ludens.models.memory import out_of_memory
 from ludens.models.pixels import HASH, CachedImageProcessor
 from ludens.models.prices import price_of
 from ludens.models.settings import Settings, read_settings
@@ -154,7 +155,7 @@ class LocalModel(Model):
                 settings.batch,
                 settings.gather / 1000,
                 key=lambda item: item[1:],
-                should_split=_out_of_memory,
+                should_split=out_of_memory,
                 # Captured CUDA graphs belong to a thread, and before torch 2.13 to the main thread.
                 in_thread=self._static is None,
             )
@@ -284,7 +285,3 @@ def conversation(request: Request) -> list[dict[str, Any]]:
         return {"type": "image", "image": image}
 
     return [{"role": m.role, "content": [part(given) for given in m.parts]} for m in request.messages]
-
-
-def _out_of_memory(error: Exception) -> bool:
-    return type(error).__name__ == "OutOfMemoryError"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ludens.core.errors import UsageError
 from ludens.core.options import option
+from ludens.models.memory import out_of_memory
 from ludens.train import ranks
 from ludens.train.batch import chunks, each, right_padded
 from ludens.train.loss import LossOptions, policy_loss
@@ -134,7 +135,9 @@ class Updater:
                 for chunk in chunks(samples, self.micro):
                     self._backward(chunk, reference, count, step)
                 break
-            except torch.cuda.OutOfMemoryError:
+            except RuntimeError as error:
+                if not out_of_memory(error):
+                    raise
                 if self.micro == 1:
                     raise UsageError(
                         "the GPU's memory does not hold the update of a single reply: use LoRA (model.lora), "

@@ -12,6 +12,7 @@ from ludens.core.errors import BadOption
 from ludens.core.view import Picture
 from ludens.models.batching import Batcher
 from ludens.models.chat import Answer, Model, Request, Tokens
+from ludens.models.memory import out_of_memory
 from ludens.train.nano.prompts import short_prompt
 from ludens.train.nano.tokens import Vocabulary
 
@@ -77,7 +78,13 @@ class NanoModel(Model):
         if self._batcher is None or self._loop is not loop:
             self._stop()
             self._loop = loop
-            self._batcher = Batcher(self._answer, self.sampler.batch, self._gather, in_thread=self._in_thread)
+            self._batcher = Batcher(
+                self._answer,
+                self.sampler.batch,
+                self._gather,
+                should_split=out_of_memory,
+                in_thread=self._in_thread,
+            )
         return self._batcher
 
     def _answer(self, questions: Sequence[_Question]) -> list[Tokens]:
