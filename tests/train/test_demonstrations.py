@@ -87,7 +87,10 @@ def test_sources_are_joined() -> None:
     answers = [vocabulary.decode(row[row > 0]) for row in one.replies]
     assert all(text.startswith("Action: ") for text in answers)
     batches = list(one.batches(32, "0"))
-    assert sorted(row for batch in batches for row in batch) == list(range(len(one)))
+    assert {len(batch) for batch in batches} == {32}
+    assert len({row for batch in batches for row in batch}) == len(one) // 32 * 32
+    [whole] = one.batches(len(one) + 1, "0")
+    assert sorted(whole) == list(range(len(one)))
     for batch in batches:
         parts = one.parts(batch)
         assert sorted(row for part in parts for row in part) == sorted(batch)
@@ -120,8 +123,9 @@ def dataset() -> tuple[NanoPolicy, Dataset]:
     return policy, made
 
 
-def test_a_stopped_imitation_goes_on_where_it_was(tmp_path: Path) -> None:
-    options = SupervisedOptions(rounds=3, batch=16, checkpoint=1, jitter=0.2)
+@pytest.mark.parametrize("muon", [0.0, 0.02])
+def test_a_stopped_imitation_goes_on_where_it_was(tmp_path: Path, muon: float) -> None:
+    options = SupervisedOptions(rounds=3, batch=4, checkpoint=1, jitter=0.2, muon=muon)
     policy, data = dataset()
     whole = Imitation(policy, options)
     whole.run([data] * 3)

@@ -49,9 +49,14 @@ class Dataset:
         return len(self.prompts)
 
     def batches(self, size: int, seed: str) -> Iterator[Array]:
-        """Every sample once; each batch is a mixture of everything that is to be learnt."""
+        """Every sample at most once; each batch is a mixture of everything that is to be learnt.
+
+        All batches have one size, for which kernels are compiled: the few samples that are left wait for the
+        next order.
+        """
         order = np.random.default_rng([*seed.encode()]).permutation(len(self))
-        for start in range(0, len(order), size):
+        size = min(size, len(order))
+        for start in range(0, len(order) - size + 1, size or 1):
             yield order[start : start + size]
 
     def parts(self, rows: Array) -> list[Array]:

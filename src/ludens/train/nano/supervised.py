@@ -19,6 +19,7 @@ from ludens.core.errors import BadOption
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints
 from ludens.train.nano.dataset import Dataset
+from ludens.train.nano.muon import Muon
 from ludens.train.nano.network import Network
 from ludens.train.nano.policy import NanoPolicy
 from ludens.train.recipe import SupervisedOptions
@@ -60,20 +61,36 @@ class Imitation:
         self._parameters = self.policy.parameters()
         self._before = 0.0
         self._began: float | None = None
-        self._adam = torch.optim.AdamW(
-            self._parameters, self.options.lr, (0.9, 0.95), weight_decay=self.options.weight_decay
-        )
+        self._optimizers = self._make_optimizers()
         self._checkpoints = Checkpoints(self.folder, keep=1) if self.folder is not None else None
         latest = self._checkpoints.latest() if self._checkpoints is not None else None
         if latest is not None:
             optimizer, state = Checkpoints.read(latest, self.policy, self.policy.device)
-            self._adam.load_state_dict(optimizer)
+            for name, state_of in optimizer.items():
+                self._optimizers[name].load_state_dict(state_of)
             self.done, self.losses = state["done"], state["losses"]
             self.waited, self._before = state["waited"], state["spent"]
         if self.options.minutes and ranks.world()[1] > 1:
             raise BadOption(
                 "supervised.minutes works with one process only: they would stop at unlike times."
             )
+
+    def _make_optimizers(self) -> dict[str, torch.optim.Optimizer]:
+        """AdamW, and Muon for the matrices of layers where the options say so."""
+        options = self.options
+        inner = [
+            parameter
+            for name, parameter in self.policy.network.named_parameters()
+            if options.muon and ".blocks." in name and parameter.requires_grad
+        ]
+        apart = set(map(id, inner))
+        rest = [parameter for parameter in self._parameters if id(parameter) not in apart]
+        made: dict[str, torch.optim.Optimizer] = {
+            "adam": torch.optim.AdamW(rest, options.lr, (0.9, 0.95), weight_decay=options.weight_decay)
+        }
+        if inner:
+            made["muon"] = Muon(inner, options.muon, weight_decay=options.weight_decay)
+        return made
 
     @property
     def spent(self) -> float:
@@ -124,7 +141,7 @@ class Imitation:
     def _round(self, number: int, dataset: Dataset, pictures: Tensor) -> None:
         options, policy = self.options, self.policy
         jitter = torch.Generator(policy.device).manual_seed(1000 * self.seed + number)
-        steps = options.epochs * -(-len(dataset) // options.batch)
+        steps = options.epochs * max(1, len(dataset) // options.batch)
         losses: list[Tensor] = []
         for epoch in range(options.epochs):
             for rows in dataset.batches(options.batch, f"{self.seed} {number} {epoch}"):
@@ -149,14 +166,16 @@ class Imitation:
         seen = self.policy.see(shown).split(list(map(len, parts)))
         surprise = [self._surprise(dataset, *part) for part in zip(parts, seen, strict=True)]
         loss = torch.cat(surprise).sum() / len(rows)
-        self._adam.zero_grad(set_to_none=True)
+        for optimizer in self._optimizers.values():
+            optimizer.zero_grad(set_to_none=True)
         loss.backward()
         ranks.sum_gradients(self._parameters)
         torch.nn.utils.clip_grad_norm_(self._parameters, self.optimizer.grad_norm or float("inf"))
         rate = self.optimizer.rate(int(progress * FINE), FINE) / (self.optimizer.lr or 1.0)
-        for group in self._adam.param_groups:
-            group["lr"] = rate * self.options.lr
-        self._adam.step()
+        for optimizer in self._optimizers.values():
+            for group in optimizer.param_groups:
+                group["lr"] = rate * optimizer.defaults["lr"]
+            optimizer.step()
         return loss.detach()
 
     def _surprise(self, dataset: Dataset, rows: Any, seen: Tensor) -> Tensor:
@@ -180,7 +199,8 @@ class Imitation:
                 "waited": self.waited,
                 "spent": self.spent,
             }
-            self._checkpoints.write(self.done, self.policy, None, self._adam.state_dict(), state)
+            optimizers = {name: one.state_dict() for name, one in self._optimizers.items()}
+            self._checkpoints.write(self.done, self.policy, None, optimizers, state)
 
 
 @contextmanager
