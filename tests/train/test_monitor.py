@@ -117,6 +117,11 @@ def trajectory(winner: str, learner: str) -> Trajectory:
     return Trajectory(episode, samples=samples, roles={learner: learner}, measures={"seen": 0.25})
 
 
+def test_games_without_a_reply_in_the_stage_that_is_trained() -> None:
+    measured = measures.of_play([trajectory("x", "x")], [])
+    assert (measured["samples"], measured["no_signal"]) == (0, 1)
+
+
 def test_measures_by_hand() -> None:
     games = [trajectory("x", "x"), trajectory("x", "o")]
     games[1].samples[0].advantage = 1.0

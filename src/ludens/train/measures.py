@@ -43,6 +43,7 @@ def of_play(trajectories: Sequence[Trajectory], samples: Sequence[Sample]) -> di
     return {
         "episodes": float(sum(episodes for episodes, _ in counts)),
         "samples": float(sum(trained for _, trained in counts)),
+        "no_signal": 1.0,
         **_means(own),
         **of_games(trajectories),
     }
@@ -96,7 +97,7 @@ def of_evaluation(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[
 
 
 def _means(own: Values) -> dict[str, float]:
-    return {name: fmean(values) for name, values in _merged(own).items()}
+    return {name: fmean(values) for name, values in _merged(own).items() if values}
 
 
 def _merged(own: Values) -> dict[str, list[float]]:
