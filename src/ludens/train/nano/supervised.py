@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from logging import getLogger
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +17,7 @@ from torch import Tensor
 from ludens.core.errors import BadOption
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints
-from ludens.train.nano.dataset import Dataset
+from ludens.train.nano.dataset import Array, Dataset
 from ludens.train.nano.muon import Muon
 from ludens.train.nano.network import Network
 from ludens.train.nano.policy import NanoPolicy
@@ -120,7 +119,7 @@ class Imitation:
     def _run(self, datasets: Iterable[Dataset]) -> None:
         self.policy.train(True)
         began = perf_counter()
-        for dataset, pictures in uploaded(datasets, self.policy.device):
+        for dataset, there in uploaded(datasets, self.policy.device):
             number = self.done
             self.waited += perf_counter() - began if number else 0.0
             self._began = perf_counter() if self._began is None else self._began
@@ -131,14 +130,14 @@ class Imitation:
                     number + 1,
                     dataset.left_out,
                 )
-            self._round(number, dataset, pictures)
-            del dataset, pictures
+            self._round(number, dataset, there)
+            del dataset, there
             self.done = number + 1
             self._store()
             began = perf_counter()
         self.policy.train(False)
 
-    def _round(self, number: int, dataset: Dataset, pictures: Tensor) -> None:
+    def _round(self, number: int, dataset: Dataset, there: Uploaded) -> None:
         options, policy = self.options, self.policy
         jitter = torch.Generator(policy.device).manual_seed(1000 * self.seed + number)
         steps = options.epochs * max(1, len(dataset) // options.batch)
@@ -148,23 +147,22 @@ class Imitation:
                 if len(rows) < ranks.world()[1]:
                     continue  # every rank needs one
                 progress = self.progress(number, len(losses) / steps)
-                losses.append(self._step(dataset, rows, pictures, jitter, progress))
+                losses.append(self._step(dataset, rows, there, jitter, progress))
                 if self.report is not None and len(losses) % max(1, steps // 4) == 0:
                     self.report(number, self.progress(number, len(losses) / steps), float(losses[-1]))
         self.losses += torch.stack(losses).tolist() if losses else []
 
     def _step(
-        self, dataset: Dataset, rows: Any, pictures: Tensor, jitter: torch.Generator, progress: float
+        self, dataset: Dataset, rows: Array, there: Uploaded, jitter: torch.Generator, progress: float
     ) -> Tensor:
         """One update; every rank learns from its share of the rows."""
         rank, size = ranks.world()
         parts = dataset.parts(rows[rank::size])
-        chosen = torch.from_numpy(dataset.picture[np.concatenate(parts)])
-        shown = pictures[chosen.to(self.policy.device)]
+        shown = there.pictures[there.picture[there.number(np.concatenate(parts))]]
         if self.options.jitter:
             shown = jittered(shown, self.options.jitter, jitter)
         seen = self.policy.see(shown).split(list(map(len, parts)))
-        surprise = [self._surprise(dataset, *part) for part in zip(parts, seen, strict=True)]
+        surprise = [self._surprise(dataset, there, *part) for part in zip(parts, seen, strict=True)]
         loss = torch.cat(surprise).sum() / len(rows)
         for optimizer in self._optimizers.values():
             optimizer.zero_grad(set_to_none=True)
@@ -178,17 +176,15 @@ class Imitation:
             optimizer.step()
         return loss.detach()
 
-    def _surprise(self, dataset: Dataset, rows: Any, seen: Tensor) -> Tensor:
+    def _surprise(self, dataset: Dataset, there: Uploaded, rows: Array, seen: Tensor) -> Tensor:
         """Of each reply, the mean over its tokens."""
         width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
-        prompts = torch.from_numpy(dataset.prompts[rows][:, -width:].astype("int64"))
-        replies = torch.from_numpy(dataset.replies[rows][:, :height].astype("int64"))
-        padding = width - torch.from_numpy(dataset.prompt_lengths[rows].astype("int64"))
-        lengths = torch.from_numpy(dataset.reply_lengths[rows].astype("int64"))
-        mask = (torch.arange(height)[None] < lengths[:, None]).float()
-        ids, device = torch.cat([prompts, replies], 1), seen.device
-        values = self.policy.values(ids.to(device), padding.to(device), mask.to(device), seen)
-        return -values.sum(1) / lengths.to(device)
+        chosen = there.number(rows)
+        ids = torch.cat([there.prompts[chosen, -width:], there.replies[chosen, :height]], 1).long()
+        lengths = there.reply_lengths[chosen]
+        mask = (torch.arange(height, device=seen.device)[None] < lengths[:, None]).float()
+        values = self.policy.values(ids, width - there.prompt_lengths[chosen], mask, seen)
+        return -values.sum(1) / lengths
 
     def _store(self) -> None:
         due = self.done % self.options.checkpoint == 0 and self.done < self.options.rounds
@@ -215,21 +211,42 @@ def compiled(network: Network) -> Iterator[None]:
         del encoder.forward, decoder.forward
 
 
-def uploaded(datasets: Iterable[Dataset], device: torch.device) -> Iterator[tuple[Dataset, Tensor]]:
-    """Each data set and its pictures on the device; the next is made and copied while this one is used."""
+@dataclass
+class Uploaded:
+    """The arrays of a data set on the device: an update then copies nothing but the numbers of its rows."""
+
+    prompts: Tensor
+    replies: Tensor
+    prompt_lengths: Tensor
+    reply_lengths: Tensor
+    picture: Tensor
+    pictures: Tensor
+
+    @staticmethod
+    def of(dataset: Dataset, device: torch.device) -> Uploaded:
+        arrays = [getattr(dataset, array.name) for array in fields(Uploaded)]
+        return Uploaded(*(torch.from_numpy(array).to(device) for array in arrays))
+
+    def number(self, rows: Array) -> Tensor:
+        """Numbers of rows on the device."""
+        return torch.from_numpy(rows).to(self.picture.device)
+
+
+def uploaded(datasets: Iterable[Dataset], device: torch.device) -> Iterator[tuple[Dataset, Uploaded]]:
+    """Each data set, also on the device; the next is made and copied while this one is used."""
     waiting = iter(datasets)
     stream = torch.cuda.Stream(device) if device.type == "cuda" else None
 
-    def take() -> tuple[Dataset, Tensor] | None:
+    def take() -> tuple[Dataset, Uploaded] | None:
         dataset = next(waiting, None)
         if dataset is None:
             return None
         with torch.cuda.stream(stream) if stream else nullcontext():
-            pictures = torch.from_numpy(dataset.pictures).to(device)
+            there = Uploaded.of(dataset, device)
         if stream:
             stream.synchronize()
             dataset.pictures = np.empty((0, *dataset.pictures.shape[1:]), np.uint8)
-        return dataset, pictures
+        return dataset, there
 
     with ThreadPoolExecutor(1) as ahead:
         coming = ahead.submit(take)
