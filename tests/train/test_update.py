@@ -243,7 +243,7 @@ def test_two_ranks_with_unequal_shares_equal_one(tmp_path: Path) -> None:
     one, two = tmp_path / "one.pt", tmp_path / "two.pt"
     subprocess.run([sys.executable, str(script), str(one), root], check=True, cwd=root)
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    subprocess.run([*launcher, str(script), str(two), root], check=True, cwd=root, capture_output=True)
+    subprocess.run([*launcher, str(script), str(two), root], check=True, cwd=root)
     first, second = torch.load(one), torch.load(two)
     assert (first - second).norm() < 1e-5 * first.norm()
 
