@@ -160,6 +160,14 @@ def test_an_imitation_stops_when_its_time_is_over(tmp_path: Path) -> None:
     assert 0 < resumed.spent <= imitation.spent
 
 
+def test_a_limit_of_time_is_refused_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = Recipe(supervised=SupervisedOptions(minutes=1))
+    check(recipe)
+    monkeypatch.setattr("ludens.train.ranks.world", lambda: (0, 2))
+    with pytest.raises(UsageError, match="one process only"):
+        check(recipe)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # torch warns of itself when it compiles
 def test_a_compiled_network_learns_the_same() -> None:

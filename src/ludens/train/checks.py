@@ -12,7 +12,7 @@ from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.replay import replay
 from ludens.models.transport import check_address
-from ludens.train import measures
+from ludens.train import measures, ranks
 from ludens.train.demonstrations import FIRST_SEED
 from ludens.train.league import check_players
 from ludens.train.recipe import Recipe
@@ -42,6 +42,8 @@ def check(recipe: Recipe) -> None:
         raise BadOption("the algorithm sft needs demonstrations: add [[demonstrations]] to the recipe.")
     if recipe.model.kind == "nano" and any(source.data for source in recipe.demonstrations):
         raise BadOption('data of [[demonstrations]] needs kind = "hf": nano is not prompted in words.')
+    if recipe.supervised.minutes and ranks.world()[1] > 1:
+        raise BadOption("supervised.minutes works with one process only: several would stop at unlike times.")
     _check_rewards(game)
     check_players(game, recipe.opponents, [recipe.monitor.against])
     path = recipe.model.path

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ludens.core.errors import BadOption
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints
 from ludens.train.nano.dataset import Array, Dataset
@@ -69,10 +68,6 @@ class Imitation:
                 self._optimizers[name].load_state_dict(state_of)
             self.done, self.losses = state["done"], state["losses"]
             self.waited, self._before = state["waited"], state["spent"]
-        if self.options.minutes and ranks.world()[1] > 1:
-            raise BadOption(
-                "supervised.minutes works with one process only: they would stop at unlike times."
-            )
 
     def _make_optimizers(self) -> dict[str, torch.optim.Optimizer]:
         """AdamW, and Muon for the matrices of layers where the options say so."""
@@ -122,7 +117,8 @@ class Imitation:
         for dataset, there in uploaded(datasets, self.policy.device):
             number = self.done
             self.waited += perf_counter() - began if number else 0.0
-            self._began = perf_counter() if self._began is None else self._began
+            if self._began is None:
+                self._began = perf_counter()
             if dataset.left_out:
                 log.warning(
                     "round %d: %d replies are left out: they are longer than max_tokens, or have words that "
