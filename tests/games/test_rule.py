@@ -1,5 +1,7 @@
 """Rule: positions that play can reach, and a grade that only the game decides."""
 
+import re
+
 import pytest
 
 import ludens
@@ -161,3 +163,23 @@ async def test_a_bot_that_names_any_valid_move() -> None:
     assert all(episode.returns == {"player": 1.0} for episode in episodes)
     first = [game.start(seed).solution("player") for seed in range(12)]
     assert [episode.moves[0].action for episode in episodes] != first
+
+
+@pytest.mark.parametrize(
+    ("board", "said"),
+    [
+        ("reversi", "C4 D3 E6 F5\nAction: C4"),
+        ("chess", r"[a-h]\d: ([a-h]\d )*[a-h]\d\nAction: [a-h]\d[a-h]\d"),
+        ("sudoku", r"[A-I]\d: (\d )*\d\nAction: [A-I]\d=\d"),
+        ("gomoku&filled=200-210", r"([A-O]\d+ )+[A-O]\d+\nAction: [A-O]\d+"),
+    ],
+)
+async def test_a_bot_that_lists_valid_moves_first(board: str, said: str) -> None:
+    game = ludens.make(f"rule?board={board}" + ("&moves=0-0" if "&" not in board else ""))
+    bot = ludens.agent("bot/valid?reason=true", game)
+    for seed in range(8):
+        episode = await play(game, {"player": bot}, seed)
+        text = episode.moves[0].said
+        assert re.fullmatch(said, text), text
+        assert episode.returns == {"player": 1.0}
+        assert len(text.splitlines()[0].split(": ")[-1].split()) <= episode.facts["choices"]
