@@ -49,7 +49,7 @@ def test_executor_follows_the_options() -> None:
 def test_default_number_of_workers(
     specs: tuple[str, ...], concurrency: int, cores: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ludens.run.executors._cores", lambda: cores)
+    monkeypatch.setattr("ludens.run.executors.cores", lambda: cores)
     assert default_workers(plan_of(*specs, suite="demo"), concurrency) == expected
 
 

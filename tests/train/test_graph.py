@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
+from ludens.train.nano.graph import no_collection  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.size import Size  # noqa: E402
 from ludens.train.nano.tokens import Vocabulary  # noqa: E402
@@ -26,3 +29,16 @@ def test_graphs_change_nothing() -> None:
         few, many = (policy.sample(prompts[:count], [()] * count) for count in (8, 32))
         replies.append([record.completion_ids for record in (*few, *many)])
     assert replies[0] == replies[1]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_no_garbage_is_collected_while_a_graph_is_captured(enabled: bool) -> None:
+    """A graph in a reference cycle may be freed at any time, which ends a capture."""
+    was = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        with no_collection():
+            assert not gc.isenabled()
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if was else gc.disable)()

@@ -1,4 +1,4 @@
-"""`ludens demo`: the suite `demo` with bots in every seat; prints a table and writes a report."""
+"""`ludens demo`: the suite `demo` with bots and nano; prints a table and writes a report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ludens.cli.arguments import Whole, at_least
 from ludens.cli.eval import default_folder
 from ludens.cli.execute import RunOptions, execute_run
 
-ENTRANTS = ("bot/random", "bot/best")
+ENTRANTS = ("bot/random", "bot/best", "nano")
 
 
 def demo(
@@ -22,15 +22,16 @@ def demo(
     seed: Annotated[Whole, Parameter(help="Added to the seed of every episode.")] = 0,
     limit: Annotated[Whole, Parameter(help="Maximum episodes per task; 0 for the suite's number.")] = 0,
 ) -> int:
-    """Run the demo suite with bots; print a table and write a report. Needs no API key.
+    """Run the demo suite with bots and a small model; print a table and write a report. Needs no API key.
 
-    Equivalent to `ludens eval demo --model bot/random --model bot/best`.
+    Equivalent to `ludens eval demo --model bot/random --model bot/best --model nano --blind-control`.
     """
     from ludens.run.entrants import entrants_of
     from ludens.run.plan import make_plan
     from ludens.run.store import Store
 
     at_least("--limit", limit, 0)
-    plan = make_plan("demo", entrants_of(ENTRANTS).specs, limit=limit, seed=seed)
-    folder = out or default_folder("demo", list(plan.entrants))
+    entrants = entrants_of(ENTRANTS, blind_control=True)
+    plan = make_plan("demo", entrants.specs, limit=limit, seed=seed, controls=entrants.controls)
+    folder = out or default_folder("demo", list(ENTRANTS))
     return execute_run(plan, folder, lambda: Store.create(folder, plan), RunOptions())

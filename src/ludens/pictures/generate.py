@@ -6,7 +6,6 @@ process, and a set that was interrupted continues where it stopped.
 
 from __future__ import annotations
 
-import os
 import signal
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ from multiprocessing import get_context, parent_process
 from time import sleep
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from ludens.core.cores import cores
 from ludens.core.errors import BadFile, BadOption, LudensError, UsageError
 from ludens.core.options import option_values
 from ludens.core.registry import Registry
@@ -74,7 +74,7 @@ class Generator(ABC):
 
     def workers(self) -> int:
         """How many processes make entries by default."""
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return cores()
 
 
 def entry_id(number: int) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
+from ludens.core.cores import cores
 from ludens.models.specs import ModelSpec, is_model
 from ludens.run.budget import Budget
 from ludens.run.executor import Executor, InProcess
@@ -50,13 +49,5 @@ def default_workers(plan: Plan, concurrency: int) -> int:
 
 def workers_for(calls: int) -> int:
     """How many worker processes so many concurrent calls need on this machine; 0 if this process suffices."""
-    count = min(calls // EPISODES_PER_PROCESS, _cores())
+    count = min(calls // EPISODES_PER_PROCESS, cores())
     return count if count > 1 else 0
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not available on every system
-        return os.cpu_count() or 1

@@ -31,14 +31,14 @@ SUITE = Suite(
             name="breakthrough",
             game="breakthrough?rows=6&columns=5",
             seatings=_both_sides("black", "white", "bot/mcts?simulations=20&rollouts=1"),
-            episodes=10,
+            episodes=8,
             metrics=(WON,),
         ),
         Task(
             name="coin_dilemma",
-            game="coin_dilemma",
+            game="coin_dilemma?horizon=10",
             seatings=({"red": MODEL, "blue": MODEL},),
-            episodes=10,
+            episodes=6,
             metrics=(RETURN,),
         ),
         Task(
@@ -55,7 +55,7 @@ SUITE = Suite(
             name="wire",
             game="comma/wire",
             seatings=({"solver": MODEL, "expert": MODEL},),
-            episodes=10,
+            episodes=6,
             metrics=(
                 rate_of("solved", lambda played: bool(played.episode.facts["solved"])),
                 mean_of(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 
@@ -23,7 +25,7 @@ class Graphs:
         graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
         pool = None if self._last is None else self._last.pool()
         stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
+        with torch.cuda.stream(stream), no_collection():
             graph.capture_begin(pool, capture_error_mode="thread_local")
             try:
                 function()
@@ -32,6 +34,18 @@ class Graphs:
         torch.cuda.current_stream().wait_stream(stream)
         self._last = graph
         return graph
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """No garbage is collected meanwhile: an old graph that is freed during a capture ends the capture."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 class Graphed:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import chain
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
+from ludens.core.cores import cores
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
 from ludens.train.nano.marks import marks_of
@@ -19,6 +25,8 @@ from ludens.train.nano.weights import Array
 
 LOOKS = 256 * 2**20
 """Most bytes of seen pictures kept in memory."""
+TURNS = Lock()
+"""One model computes at a time, with all cores."""
 
 
 class NumpySampler:
@@ -55,31 +63,42 @@ class NumpySampler:
 
     def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]:
         """Draw a reply to each prompt."""
-        looks = [self._look(shown[-1] if shown else None) for shown in pictures]
+        with TURNS, _blas().limit(limits=1):
+            looks = self._look([shown[-1] if shown else None for shown in pictures])
+            groups = alike(prompts, cores())
+            texts = ([prompts[number] for number in group] for group in groups)
+            shown = ([looks[number] for number in group] for group in groups)
+            drawn = _threads().map(self._speak, texts, shown, self._random.spawn(len(groups)))
+            replies = dict(zip(chain(*groups), chain(*drawn), strict=True))
+        scale = self._temperature or 1.0
+        return [
+            Tokens(prompts[number], *replies[number], scale, self._suppressed, pictures[number])
+            for number in range(len(prompts))
+        ]
+
+    def _speak(
+        self, prompts: Sequence[list[int]], looks: Sequence[Array], random: np.random.Generator
+    ) -> list[tuple[list[int], list[float]]]:
+        """Tokens of a reply to each prompt, with their log-probabilities."""
         speaker = NumpySpeaker(self.network, looks, prompts, self._max_tokens)
-        drawn: list[list[int]] = [[] for _ in prompts]
-        values: list[list[float]] = [[] for _ in prompts]
+        drawn: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
         speaking = list(range(len(prompts)))
         while True:
             logprobs = self._distribution(speaker.logits)
-            tokens = self._draw(logprobs)
+            tokens = self._draw(logprobs, random)
             for place, (row, token) in enumerate(zip(speaking, tokens, strict=True)):
-                if not self._ended(drawn[row]):
-                    drawn[row].append(token)
-                    values[row].append(float(logprobs[place, token]))
-            going = [place for place, row in enumerate(speaking) if not self._ended(drawn[row])]
-            if not going or len(drawn[speaking[going[0]]]) == self._max_tokens:
-                break
-            # Dropping rows copies the others: only when it halves the work.
-            if 2 * len(going) <= len(speaking):
+                ids, values = drawn[row]
+                if not self._ended(ids):
+                    ids.append(token)
+                    values.append(float(logprobs[place, token]))
+            going = [place for place, row in enumerate(speaking) if not self._ended(drawn[row][0])]
+            if not going or len(drawn[speaking[going[0]]][0]) == self._max_tokens:
+                return drawn
+            # Dropping rows copies the others: not for a few.
+            if 4 * len(going) <= 3 * len(speaking):
                 speaker.keep(going)
                 speaking, tokens = [speaking[place] for place in going], [tokens[place] for place in going]
             speaker.say(tokens)
-        scale = self._temperature or 1.0
-        return [
-            Tokens(prompt, ids, logprobs, scale, self._suppressed, shown)
-            for prompt, ids, logprobs, shown in zip(prompts, drawn, values, pictures, strict=True)
-        ]
 
     def _ended(self, ids: Sequence[int]) -> bool:
         return bool(ids) and ids[-1] == self.vocabulary.end
@@ -92,19 +111,43 @@ class NumpySampler:
         scaled -= np.log(np.exp(scaled).sum(-1, keepdims=True))
         return scaled
 
-    def _draw(self, logprobs: Array) -> list[int]:
+    def _draw(self, logprobs: Array, random: np.random.Generator) -> list[int]:
         if self._temperature == 0:
             return [int(token) for token in logprobs.argmax(-1)]
         # The largest of log-probabilities plus Gumbel noise is a draw from the distribution.
-        return [int(token) for token in (logprobs + self._random.gumbel(size=logprobs.shape)).argmax(-1)]
+        return [int(token) for token in (logprobs + random.gumbel(size=logprobs.shape)).argmax(-1)]
 
-    def _look(self, picture: Picture | None) -> Array:
-        """What the network sees in a picture; computed once for equal pictures."""
-        key = picture.hash if picture else ""
-        if key not in self._looks:
-            self._looks[key] = self.network.look(shrink(picture, self._side))
-        self._looks.move_to_end(key)
-        look = self._looks[key]
-        while len(self._looks) > 1 and len(self._looks) * look.nbytes > LOOKS:
+    def _look(self, pictures: Sequence[Picture | None]) -> list[Array]:
+        """What the network sees in each picture; computed once for equal pictures."""
+        keys = [picture.hash if picture else "" for picture in pictures]
+        new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in self._looks}
+        seen = _threads().map(lambda shown: self.network.look(shrink(shown, self._side)), new.values())
+        self._looks.update(zip(new, seen, strict=True))
+        for key in keys:
+            self._looks.move_to_end(key)
+        looks = [self._looks[key] for key in keys]
+        while len(self._looks) > 1 and len(self._looks) * looks[0].nbytes > LOOKS:
             self._looks.popitem(last=False)
-        return look
+        return looks
+
+
+def alike(prompts: Sequence[list[int]], parts: int) -> list[list[int]]:
+    """Numbers of the prompts in groups: padding takes as long as text, so that a group has prompts of similar
+    length; and there are enough groups for so many threads."""
+    found: dict[int, list[int]] = {}
+    for number, prompt in enumerate(prompts):
+        found.setdefault(len(prompt).bit_length(), []).append(number)
+    most = -(-len(prompts) // parts)
+    return [group[at : at + most] for group in found.values() for at in range(0, len(group), most)]
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Matrices are small: computing several things at once is faster than one with all cores."""
+    return ThreadPoolExecutor(cores(), "nano")
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Numpy's own threads wait for each other busily, which takes minutes where other processes run."""
+    return ThreadpoolController()

@@ -1,0 +1,97 @@
+"""The model in the package: small enough, the same with torch, and as good as its card says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import islice
+
+import pytest
+
+import ludens
+from ludens.cli import main
+from ludens.core.agent import Ask
+from ludens.core.view import Picture
+from ludens.models import model
+from ludens.train.nano.model import NanoModel, Sampler
+from ludens.train.nano.player import SHIPPED
+from ludens.train.nano.prompts import short_prompt
+from tests.support.lines import outcomes
+
+BOARDS = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess", "breakthrough")
+MOVES = (
+    "rule?board=sudoku", "rule?board=reversi", "tic_tac_toe", "coin_dilemma", "monster_hunt", "comma/keypad",
+    "spy?source=flat",
+)  # fmt: skip
+
+
+@lru_cache
+def sampler(spec: str = "nano") -> Sampler:
+    made = model(spec)
+    assert isinstance(made, NanoModel)
+    return made.sampler
+
+
+def first_asks(game: str, seed: int) -> list[tuple[Ask, Picture]]:
+    """What the seats of a game are asked in its first steps, with what they see."""
+    made = ludens.make(game)
+    seats = {seat: ludens.agent("bot/random", made) for seat in made.seats}
+    episode = ludens.play_sync(made, seats, seed)
+    return [
+        (sample.ask, sample.pictures[-1]) for sample in islice(ludens.samples(episode), 3) if sample.pictures
+    ]
+
+
+def said(chosen: Sampler, asks: Sequence[tuple[Ask, Picture]], game: str) -> list[list[int]]:
+    prompts = [chosen.encode(short_prompt(game.split("?")[0], ask)) for ask, _ in asks]
+    return [one.completion_ids for one in chosen.sample(prompts, [[shown] for _, shown in asks])]
+
+
+def test_it_is_small() -> None:
+    assert sum(file.stat().st_size for file in SHIPPED.iterdir()) <= 20_000_000
+
+
+@pytest.mark.parametrize("game", [*(f"perceive?board={board}" for board in BOARDS[:3]), *MOVES])
+def test_numpy_says_what_torch_says(game: str) -> None:
+    pytest.importorskip("torch", reason="the extra 'train' is not installed")
+    asks = [ask for seed in (3, 4) for ask in first_asks(game, seed)]
+    ours, theirs = (said(sampler(spec), asks, game) for spec in ("nano", "nano?device=cpu"))
+    assert ours == theirs
+    assert max(map(len, ours)) > 2
+
+
+def read(board: str, seed: int, spec: str, theme: str = "classic", size: int = 512) -> float:
+    game = ludens.make(f"perceive?board={board}")
+    seats = {"viewer": ludens.agent(spec, game)}
+    return ludens.play_sync(game, seats, seed, render=ludens.RenderOptions(theme, size)).returns["viewer"]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_it_reads_every_board(board: str) -> None:
+    assert read(board, 11, "nano") == 1.0
+
+
+def test_it_does_not_read_without_looking() -> None:
+    assert sum(read("reversi", seed, "nano?blind=true") for seed in range(4)) < 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [256, 512, 1024])
+@pytest.mark.parametrize("theme", ["classic", "contrast", "plain", "random"])
+def test_it_reads_boards_of_every_look_and_size(theme: str, size: int) -> None:
+    right = [read(board, seed, "nano", theme, size) for board in BOARDS for seed in range(20, 24)]
+    assert sum(right) / len(right) >= 0.999
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seat", ["x", "o"])
+async def test_it_never_loses_tic_tac_toe(seat: str) -> None:
+    """Against every possible line of the opponent."""
+    game = ludens.make("tic_tac_toe")
+    ends = await outcomes(game, ludens.agent("nano", game), seat)
+    assert set(ends) == {"won", "drawn"}
+
+
+def test_anyone_can_play_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["play", "tic_tac_toe", "--seat", "x=bot/first", "--seat", "o=nano", "--seed", "1"]) == 0
+    assert "x -1, o 1." in capsys.readouterr().out
