@@ -8,6 +8,7 @@ import ludens
 from ludens.core.errors import BadOption, Unreadable
 from ludens.core.legal import Legal
 from ludens.core.view import RenderOptions
+from ludens.games.rule.bots import listing
 from ludens.loop import play
 
 BOARDS = ("tic_tac_toe", "reversi", "gomoku", "chess", "breakthrough")
@@ -172,6 +173,7 @@ async def test_a_bot_that_names_any_valid_move() -> None:
         ("chess", r"[a-h]\d: ([a-h]\d )*[a-h]\d\nAction: [a-h]\d[a-h]\d"),
         ("sudoku", r"[A-I]\d: (\d )*\d\nAction: [A-I]\d=\d"),
         ("gomoku&filled=200-210", r"([A-O]\d+ )+[A-O]\d+\nAction: [A-O]\d+"),
+        ("gomoku&filled=60-70", r"([A-O]): (\d+) (\d+ )*\d+\nAction: \1\2"),
     ],
 )
 async def test_a_bot_that_lists_valid_moves_first(board: str, said: str) -> None:
@@ -183,3 +185,10 @@ async def test_a_bot_that_lists_valid_moves_first(board: str, said: str) -> None
         assert re.fullmatch(said, text), text
         assert episode.returns == {"player": 1.0}
         assert len(text.splitlines()[0].split(": ")[-1].split()) <= episode.facts["choices"]
+
+
+def test_near_moves_are_listed_first() -> None:
+    rook = Legal([*(f"a1a{row}" for row in "234"), *(f"a1{column}1" for column in "bc"), "b2b3"])
+    assert listing(rook, "a1a4") == ("a1: a2 b1 a3 c1 a4", "a1a2")
+    assert listing(Legal(["F7=3", "F7=1", "A1=2"]), "F7=3") == ("F7: 1 3", "F7=1")
+    assert listing(Legal(["pass"]), "pass") == ("pass", "pass")

@@ -21,9 +21,10 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 from ludens.train.checks import check  # noqa: E402
 from ludens.train.nano.dataset import Dataset, Shape, rounds, vocabulary_of  # noqa: E402
 from ludens.train.nano.marks import places_like  # noqa: E402
+from ludens.train.nano.pictures import GREY  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.size import Size  # noqa: E402
-from ludens.train.nano.supervised import Imitation, jittered  # noqa: E402
+from ludens.train.nano.supervised import Imitation, blanked, jittered  # noqa: E402
 
 COINS = Demonstration("coin_dilemma", episodes=2, theme="classic", size="256")
 BOARD = Demonstration(
@@ -155,7 +156,9 @@ def test_an_imitation_stops_when_its_time_is_over(tmp_path: Path) -> None:
 
     imitation.run(datasets())
     assert 2 <= imitation.done == len(asked) < 1000
-    assert imitation.progress(imitation.done, 0.0) > 0.2
+    last = imitation.done - 1
+    assert 0.2 < imitation.progress(last, 0.0) < imitation.progress(last, 0.5) < 1
+    assert imitation.progress(last, 1.0) == 1, "the rate falls to its end in the last round"
     resumed = Imitation(dataset()[0], options, folder=tmp_path)
     assert 0 < resumed.spent <= imitation.spent
 
@@ -197,6 +200,14 @@ def test_a_vocabulary_has_all_places_or_none() -> None:
     places = places_like(["37:", " 04:"])
     assert len(places) == 200
     assert {"00:", "99:", " 00:", " 99:"} < places
+
+
+def test_some_pictures_are_blank() -> None:
+    pictures = torch.arange(1000 * 3 * 4, dtype=torch.uint8).reshape(1000, 3, 2, 2)
+    shown = blanked(pictures, 0.1, torch.Generator().manual_seed(0))
+    blank = (shown == GREY).flatten(1).all(1)
+    assert 60 < blank.sum() < 140
+    assert torch.equal(shown[~blank], pictures[~blank])
 
 
 def test_jitter_changes_colours_only() -> None:

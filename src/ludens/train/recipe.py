@@ -155,6 +155,7 @@ class SupervisedOptions(Section, name="supervised"):
     muon: float = option(0.0, low=0, help="nano: highest rate of matrices of layers, by Muon; 0 for AdamW")
     weight_decay: float = option(0.05, low=0, help="of AdamW and Muon")
     jitter: float = option(0.0, low=0, high=1, help="nano: how much colours are changed at random")
+    blank: float = option(0.0, low=0, high=1, help="nano: share of blank pictures, for the blind control")
     compile: bool = option(False, help="nano: compile the network, which takes a minute or more")
     workers: int = option(0, low=0, help="processes that make samples; 0 for all cores")
     checkpoint: int = option(5, low=1, help="rounds between checkpoints")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -119,11 +120,13 @@ Part = dict[str, Array]
 
 
 def _encoded(vocabulary: Vocabulary, shape: Shape, folder: str, chunk: Chunk) -> str:
-    """Encode the replies of some episodes into a file; returns its name."""
+    """Encode the replies of some episodes into a file, pictures last; returns its name."""
     handle, name = mkstemp(dir=folder)
-    arrays: dict[str, Any] = encode(replies(chunk), vocabulary, shape)
+    part = encode(replies(chunk), vocabulary, shape)
+    pictures = part.pop("pictures")
     with open(handle, "wb") as file:
-        np.savez(file, **arrays)
+        pickle.dump(part, file)
+        file.write(pictures.data)
     return name
 
 
@@ -164,8 +167,11 @@ def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> 
 
 
 def _joined(names: Sequence[str], side: int) -> Dataset:
-    """The parts in these files, which are removed. Pictures, which are large, are in memory once."""
-    parts = [_without_pictures(name) for name in names]
+    """The parts in these files, which are removed.
+
+    Pictures are read into place: they are in memory once, and training goes on meanwhile in another thread.
+    """
+    parts, offsets = zip(*map(_without_pictures, names), strict=True)
     whole: dict[str, Any] = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     counts = whole.pop("shown")
     before = np.cumsum(counts) - counts
@@ -174,16 +180,19 @@ def _joined(names: Sequence[str], side: int) -> Dataset:
     whole["replies"] = _padded(whole["replies"], whole["reply_lengths"], left=False)
     whole["left_out"] = int(whole["left_out"].sum())
     pictures = np.empty((counts.sum(), 3, side, side), np.uint8)
-    for name, start, count in zip(names, before, counts, strict=True):
-        with np.load(name) as stored:
-            pictures[start : start + count] = stored["pictures"]
+    for name, offset, start, count in zip(names, offsets, before, counts, strict=True):
+        if count:
+            with open(name, "rb") as file:
+                file.seek(offset)
+                file.readinto(pictures[start : start + count].data.cast("B"))
         Path(name).unlink()
     return Dataset(**whole, pictures=pictures)
 
 
-def _without_pictures(name: str) -> Part:
-    with np.load(name) as stored:
-        return {key: stored[key] for key in stored.files if key != "pictures"}
+def _without_pictures(name: str) -> tuple[Part, int]:
+    """A part, and where its pictures begin in the file."""
+    with open(name, "rb") as file:
+        return pickle.load(file), file.tell()
 
 
 def _padded(flat: Array, lengths: Array, left: bool) -> Array:

@@ -19,6 +19,7 @@ from ludens.train.checkpoint import Checkpoints
 from ludens.train.nano.dataset import Array, Dataset
 from ludens.train.nano.muon import Muon
 from ludens.train.nano.network import Network
+from ludens.train.nano.pictures import GREY
 from ludens.train.nano.policy import NanoPolicy
 from ludens.train.recipe import SupervisedOptions
 from ludens.train.update import OptimizerOptions
@@ -58,6 +59,8 @@ class Imitation:
     def __post_init__(self) -> None:
         self._parameters = self.policy.parameters()
         self._before = 0.0
+        self._last: tuple[int, float] | None = None
+        """The last round, where time ends before all rounds are done, and the progress at its beginning."""
         self._began: float | None = None
         self._optimizers = self._make_optimizers()
         self._checkpoints = Checkpoints(self.folder, keep=1) if self.folder is not None else None
@@ -98,12 +101,16 @@ class Imitation:
             if self.options.minutes and self.done:
                 one = self.spent / self.done
                 if self.spent + (number - self.done + 0.5) * one > 60 * self.options.minutes:
+                    self._last = (number - 1, self.progress(self.done, 0.0))
                     return
             yield number
 
     def progress(self, number: int, share: float) -> float:
         """How much is done after this share of a round, by rounds or by time."""
         limit = 60 * self.options.minutes
+        if self._last is not None and number == self._last[0]:
+            begun = self._last[1]
+            return begun + (1 - begun) * share
         return min(1.0, max((number + share) / self.options.rounds, self.spent / limit if limit else 0.0))
 
     def run(self, datasets: Iterable[Dataset]) -> None:
@@ -157,6 +164,8 @@ class Imitation:
         shown = there.pictures[there.picture[there.number(np.concatenate(parts))]]
         if self.options.jitter:
             shown = jittered(shown, self.options.jitter, jitter)
+        if self.options.blank:
+            shown = blanked(shown, self.options.blank, jitter)
         seen = self.policy.see(shown).split(list(map(len, parts)))
         surprise = [self._surprise(dataset, there, *part) for part in zip(parts, seen, strict=True)]
         loss = torch.cat(surprise).sum() / len(rows)
@@ -250,6 +259,12 @@ def uploaded(datasets: Iterable[Dataset], device: torch.device) -> Iterator[tupl
             coming = ahead.submit(take)
             yield taken
             del taken
+
+
+def blanked(pictures: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """Pictures, some of them blank: a model then says without looking what is most frequent."""
+    blank = torch.rand(len(pictures), generator=generator, device=pictures.device) < share
+    return pictures.masked_fill(blank[:, None, None, None], GREY)
 
 
 def jittered(pictures: Tensor, strength: float, generator: torch.Generator) -> Tensor:
