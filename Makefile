@@ -23,7 +23,7 @@ SAY := printf '==> %s\n'
 help: ## List targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.ready-demo ## Run the demo suite with bots; needs no API key
+demo: $(VENV)/.ready-demo ## Run the demo suite with bots and nano; needs no API key
 	@$(BIN)/ludens demo $(ARGS)
 
 test: lint ## Lint, type checks and tests, as in CI (ARGS goes to pytest)
