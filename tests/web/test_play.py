@@ -64,6 +64,26 @@ async def test_game_against_a_bot_is_saved_as_a_run(visit: Visit, tmp_path: Path
     assert verify(episode).pictures > 2
 
 
+async def test_anyone_can_play_against_nano(visit: Visit, tmp_path: Path) -> None:
+    """Without the organiser's link, too."""
+    visitor = visit()
+    _, _, page = await visitor.get("/play?game=tic_tac_toe")
+    assert 'value="nano"' in page
+    _, _, page = await visitor.get("/play?game=hanabi")
+    assert 'value="nano"' not in page
+    _, seat = await begin(visitor, "tic_tac_toe", **{"seat.x": "me", "seat.o": "nano"})
+    view = await seat.turn()
+    while not view["ended"]:
+        await seat.move(view["legal"][0])
+        view = await seat.turn()
+    view = view if view["saved"] else await seat.next(lambda new: new["saved"])
+    [folder] = (tmp_path / "runs").iterdir()
+    episode = saved(folder)
+    assert episode.seats == {"x": "human", "o": "nano"}
+    assert episode.returns["o"] >= 0
+    assert verify(episode).replies
+
+
 async def test_report_replay_and_verify_accept_the_run(visit: Visit, tmp_path: Path) -> None:
     options = {"option.rows": "5", "option.columns": "4", "seat.black": "me", "seat.white": "bot/random"}
     _, seat = await begin(visit(), "breakthrough", **options)

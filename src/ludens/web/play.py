@@ -27,6 +27,7 @@ from ludens.core.game import Game
 from ludens.core.options import options_of
 from ludens.core.random import stream
 from ludens.core.registry import GAMES, make
+from ludens.train.nano.player import TAUGHT
 from ludens.web.pages import page
 from ludens.web.saved import plan_of, save_game, spec_of
 from ludens.web.security import ACCESS, checks_own_token
@@ -83,7 +84,7 @@ async def choose(request: web.Request) -> web.Response:
         games=_games(),
         game=game,
         options=_form_options(game),
-        players=_bots(game),
+        players=_offered(game),
         any_player=request.app[ACCESS].is_organiser(request),
         seed=request.query.get("seed", "0"),
     )
@@ -102,11 +103,12 @@ def _form_options(game: Game) -> list[dict[str, object]]:
     ]
 
 
-def _bots(game: Game) -> list[str]:
-    """The bots that can be chosen without typing a spec."""
+def _offered(game: Game) -> list[str]:
+    """The players that can be chosen without typing a spec."""
     own = [f"bot/{name}" for name in game.bots]
     best = [BEST] if game.best and BEST not in own else []
-    return [*best, *own, *([] if _RANDOM in own else [_RANDOM])]
+    nano = ["nano"] if game.name in TAUGHT else []
+    return [*nano, *best, *own, *([] if _RANDOM in own else [_RANDOM])]
 
 
 async def start(request: web.Request) -> web.Response:
@@ -144,8 +146,8 @@ def _players(game: Game, form: Mapping[str, str], may_name: bool) -> tuple[list[
             mine.append(seat)
         elif who == FRIEND:
             friends.append(seat)
-        elif who not in _bots(game):
-            raise UnknownName("player", who, [ME, FRIEND, *_bots(game)])
+        elif who not in _offered(game):
+            raise UnknownName("player", who, [ME, FRIEND, *_offered(game)])
         if who.partition("?")[0] == HUMAN:
             raise BadOption("choose “a friend” for a seat that another person plays.")
         specs[seat] = HUMAN if who in (ME, FRIEND) else who

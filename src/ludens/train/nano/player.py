@@ -14,6 +14,14 @@ from ludens.train.nano.stored import SETTINGS, Stored
 
 SHIPPED = Path(__file__).parent / "weights"
 """The model that comes with Ludens."""
+TAUGHT = frozenset(
+    (
+        "tic_tac_toe", "breakthrough", "reversi", "chess", "gomoku", "sudoku", "minesweeper",
+        "coin_dilemma", "monster_hunt", "battle_of_colors",
+        "comma/wire", "comma/keypad", "comma/who", "spy",
+    )
+)  # fmt: skip
+"""Games in which it learnt to move; in others it names moves that are not legal."""
 NUMPY_BATCH, TORCH_BATCH = 32, 256
 
 
