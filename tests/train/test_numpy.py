@@ -17,7 +17,7 @@ from ludens.train.nano.cursor import Cursor, Marks  # noqa: E402
 from ludens.train.nano.marks import TextCursor, marks_of  # noqa: E402
 from ludens.train.nano.network import Network, Speaker, Tokens  # noqa: E402
 from ludens.train.nano.numpy_network import NumpyNetwork  # noqa: E402
-from ludens.train.nano.numpy_sampler import NumpySampler  # noqa: E402
+from ludens.train.nano.numpy_sampler import NumpySampler, alike  # noqa: E402
 from ludens.train.nano.numpy_speaker import NumpySpeaker  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.size import Size  # noqa: E402
@@ -179,3 +179,13 @@ def test_sizes_are_those_of_the_network(policy: NanoPolicy, tmp_path: Path) -> N
     stored = Stored.read(tmp_path)
     shapes = {name: tuple(tensor.shape) for name, tensor in policy.network.state_dict().items()}
     assert stored.size.shapes(len(VOCABULARY)) == shapes
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_prompts_of_similar_length_are_answered_together(threads: int) -> None:
+    lengths = [3, 200, 2, 9, 150, 2, 2, 3]
+    groups = alike([[0] * length for length in lengths], threads)
+    assert sorted(number for group in groups for number in group) == list(range(len(lengths)))
+    assert len(groups) >= min(threads, len(lengths))
+    for group in groups:
+        assert max(lengths[n] for n in group) < 2 * min(lengths[n] for n in group)

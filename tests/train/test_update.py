@@ -232,6 +232,7 @@ options = OptimizerOptions(micro=4, grad_norm=0.0)
 Updater(learner, options, LossOptions(norm="token"), 10).update(share, policy(1).frozen())
 if rank == 0:
     torch.save(gradient(learner), sys.argv[1])
+ranks.wait()
 ranks.stop()
 """
 

@@ -61,6 +61,7 @@ def train(
         run(chosen, folder, print if first else _silent)
         if first:
             print(f"Checkpoints and curves: {folder}")
+        ranks.wait()  # a process that ends while others still talk to it aborts now and then
     except KeyboardInterrupt:
         if first:
             print(f"\nThe same command goes on from the last checkpoint in {folder}.", file=sys.stderr)
