@@ -21,6 +21,7 @@ from ludens.train.checks import check
 from ludens.train.loop import Trainer
 from ludens.train.monitor import Monitor
 from ludens.train.nano.dataset import Shape, rounds, vocabulary_of
+from ludens.train.nano.grow import with_pieces
 from ludens.train.nano.policy import NanoPolicy
 from ludens.train.nano.size import Size
 from ludens.train.nano.supervised import Imitation
@@ -102,6 +103,8 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
     model, options, sources = recipe.model, recipe.supervised, recipe.sources
     if model.path:
         policy = _read_nano(model, Path(model.path), recipe.run.seed)
+        if sources:
+            policy = with_pieces(policy, vocabulary_of(sources, options.workers), recipe.run.seed)
     else:
         size = Size(**{f.name: getattr(model, f.name) for f in fields(Size)})
         spoken = (Demonstration(bot="bot/random", episodes=64),)
