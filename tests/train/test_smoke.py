@@ -107,6 +107,11 @@ def test_imitation_with_a_model_of_ours(tmp_path: Path) -> None:
     # A reply has five tokens; two of them, the cell, cannot be foretold: log(9) / 5 is 0.44.
     assert losses[-1] < 0.6 < log(len(NanoPolicy.read(tmp_path / "supervised").vocabulary)) / 2
     plays(f"nano/{tmp_path / 'supervised'}?device=cpu", "tic_tac_toe")
+    stored = orjson.loads((tmp_path / "imitation.json").read_bytes())["losses"]
+    assert stored[-1] < stored[0]
+    page = (tmp_path / "index.html").read_text()
+    assert f"{len(stored)} updates" in page
+    assert page.count("<polyline") == 1
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,8 @@ _FOLDER = Path(__file__).parent / "templates"
 LEFT, RIGHT, TOP, BOTTOM = 44, 352, 8, 126
 LONGEST = 300
 """Characters of a reply that are shown."""
+IMITATION, POINTS = "imitation.json", 150
+"""The losses of an imitation, beside the page, and how many points their curve has."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def write_page(file: Path, trainer: Trainer) -> None:
     """Write the page of a run."""
     history = trainer.history
     template = environment().overlay(loader=FileSystemLoader(_FOLDER)).get_template("training.html")
-    recipe = trainer.recipe
+    recipe, losses = trainer.recipe, _losses(file.parent / IMITATION)
     page = template.render(
         name=recipe.run.name,
         iterations=trainer.iteration,
@@ -52,6 +54,8 @@ def write_page(file: Path, trainer: Trainer) -> None:
         right=RIGHT,
         top=TOP,
         bottom=BOTTOM,
+        imitation=_curve("loss", _smoothed(losses), len(losses)) if losses else None,
+        imitation_steps=f"{len(losses):,} updates",
         curves=curves(history),
         bands=bands(history),
         switches=switches(history),
@@ -78,6 +82,18 @@ def _curve(name: str, values: Sequence[tuple[float, float]], end: float) -> Curv
     height = (BOTTOM - TOP) / ((high - low) or 1.0)
     points = " ".join(f"{_x(i, end):.1f},{BOTTOM - (v - low) * height:.1f}" for i, v in values)
     return Curve(name, points, _short(values[0][1]), _short(values[-1][1]), _short(low), _short(high))
+
+
+def _losses(file: Path) -> list[float]:
+    """Of every update of the imitation, if there was one."""
+    return list(orjson.loads(file.read_bytes())["losses"]) if file.exists() else []
+
+
+def _smoothed(losses: Sequence[float]) -> list[tuple[float, float]]:
+    """Few points, each the mean of the losses around it."""
+    step = -(-len(losses) // POINTS)
+    parts = [losses[at : at + step] for at in range(0, len(losses), step)]
+    return [(number * step + len(part) / 2, sum(part) / len(part)) for number, part in enumerate(parts)]
 
 
 def _x(iteration: float, end: float) -> float:

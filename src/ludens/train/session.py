@@ -19,12 +19,13 @@ from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints, save_whole
 from ludens.train.checks import check
 from ludens.train.loop import Trainer
-from ludens.train.monitor import Monitor
+from ludens.train.monitor import PAGE, Monitor
 from ludens.train.nano.dataset import Shape, rounds, vocabulary_of
 from ludens.train.nano.grow import with_pieces
 from ludens.train.nano.policy import NanoPolicy
 from ludens.train.nano.size import Size
 from ludens.train.nano.supervised import Imitation
+from ludens.train.page import IMITATION, write_page
 from ludens.train.policy import Policy
 from ludens.train.recipe import Demonstration, ModelOptions, Recipe
 
@@ -50,6 +51,8 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
         say(f"going on from {latest}")
     monitor = Monitor(trainer, folder, say)
     asyncio.run(trainer.run(monitor))
+    if not recipe.iterations and ranks.world()[0] == 0:
+        write_page(folder / PAGE, trainer)
     return trainer
 
 
@@ -139,6 +142,10 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
     datasets = rounds(recipe.sources, policy.vocabulary, shape, imitation.left(), options.workers)
     imitation.run(datasets)
     spent = perf_counter() - began
+    if ranks.world()[0] == 0:
+        losses = [round(loss, 5) for loss in imitation.losses]
+        told = {"losses": losses, "seconds": round(imitation.spent), "waited": round(imitation.waited)}
+        write_atomically(folder / IMITATION, orjson.dumps(told))
     say(f"supervised: {len(imitation.losses):,} steps, {imitation.waited / spent:.1%} of the time waiting")
 
 
