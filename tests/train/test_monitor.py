@@ -104,7 +104,8 @@ def test_curves_switches_and_bands() -> None:
     ]
     assert switches(history) == [1]
     assert bands(history) == [(198.0, 154.0)]
-    kl, _, won = curves(history)
+    won, kl, clue = curves(history)
+    assert clue.name == "trained_clue"
     assert (kl.name, kl.points, kl.low, kl.high) == ("kl", "198.0,126.0 352.0,8.0", "0", "0.5")
     assert (won.first, won.last, won.points) == ("0.5", "1", "44.0,126.0 352.0,8.0")
 

@@ -13,10 +13,9 @@ import orjson
 from ludens.core.errors import BadOption
 from ludens.core.files import write_atomically
 from ludens.train.loop import Trainer
-from ludens.train.page import write_page
+from ludens.train.page import FIRST, write_page
 
 MEASUREMENTS, GAMES, PAGE = "measurements.jsonl", "games", "index.html"
-SHOWN = ("won", "blind won", "reward", "accuracy", "na", "clue truth", "kl", "entropy", "length", "fallback")
 
 Writer = Callable[[int, dict[str, float]], Any]
 
@@ -45,7 +44,7 @@ class Monitor:
     def _line(self, iteration: int, measured: dict[str, float]) -> str:
         total, stage = self.trainer.recipe.iterations, self.trainer.algorithm.stage
         parts = [f"{iteration}/{total}", *([stage] if stage else [])]
-        parts += [f"{name} {measured[name]:.3f}" for name in SHOWN if name in measured]
+        parts += [f"{name} {measured[name]:.3f}" for name in FIRST if name in measured]
         if measured.get("no_signal") == 1:
             parts.append("(nothing to learn: all rewards were as expected)")
         if iteration > self._from:

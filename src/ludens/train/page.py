@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ludens.train.loop import Trainer
 
 _FOLDER = Path(__file__).parent / "templates"
+FIRST = ("won", "blind won", "reward", "accuracy", "na", "clue truth", "kl", "entropy", "length", "fallback")
+"""Measurements that are shown before the others."""
 LEFT, RIGHT, TOP, BOTTOM = 44, 352, 8, 126
 LONGEST = 300
 """Characters of a reply that are shown."""
@@ -67,8 +69,9 @@ def write_page(file: Path, trainer: Trainer) -> None:
 
 
 def curves(history: Sequence[dict[str, float]]) -> list[Curve]:
-    """Every measurement that exists in at least two iterations."""
-    names = sorted({name for measured in history for name in measured} - {"iteration"})
+    """Every measurement that exists in at least two iterations, the most telling first."""
+    found = {name for measured in history for name in measured} - {"iteration"}
+    names = [*(name for name in FIRST if name in found), *sorted(found.difference(FIRST))]
     made = []
     for name in names:
         values = [(measured["iteration"], measured[name]) for measured in history if name in measured]

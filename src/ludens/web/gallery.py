@@ -12,7 +12,7 @@ from ludens.core.random import stream
 from ludens.core.registry import GAMES, make
 from ludens.core.view import RenderOptions, view_of
 from ludens.core.wander import wander
-from ludens.draw import THEMES
+from ludens.draw.theme import get_theme
 from ludens.web.rendering import RENDERER
 
 SIZE = 320
@@ -47,8 +47,7 @@ def position(name: str, seed: int, theme: str) -> tuple[bytes, str]:
     """The picture of a position as PNG, and its text twin."""
     if name not in GAMES.names():
         raise UnknownName("game", name, GAMES.names())
-    if theme not in THEMES:
-        raise UnknownName("theme", theme, THEMES)
+    get_theme(theme)
     game = make(name)
     moves = stream(seed, "gallery").between(0, MAX_MOVES)
     state, _ = wander(game, seed, moves)
