@@ -142,3 +142,9 @@ def test_budgets_that_are_none() -> None:
 
 def test_spending_adds_up() -> None:
     assert (Spend(1, 2, 3) + Spend(1, 1, 1) - Spend(1, 1, 1)) / 2 == Spend(0.5, 1, 1.5)
+
+
+def test_small_models_of_ours_cost_nothing() -> None:
+    plan = make_plan("demo", {"a": "nano", "b": "nano?blind=true", "c": "bot/random"})
+    assert guess(plan).calls == 0
+    assert unpriced(plan) == []

@@ -15,6 +15,7 @@ from ludens.cli.output import json_out, table
 
 CORE = (
     "aiohttp", "cyclopts", "Jinja2", "numpy", "open_spiel", "orjson", "Pillow", "pydantic", "rich", "scipy",
+    "threadpoolctl",
 )  # fmt: skip
 """Required packages; a test compares this and `EXTRAS` with pyproject.toml."""
 

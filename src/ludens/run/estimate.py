@@ -71,7 +71,7 @@ class _Seat:
 
 
 def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
-    """The estimate for these jobs; bots cost nothing."""
+    """The estimate for these jobs; bots and small models cost nothing."""
     found, looked = CostEstimate(), _Looked(plan)
     sums: dict[tuple[str, str], Spend] = defaultdict(Spend)
     alike: dict[tuple[str, str, int], list[Job]] = defaultdict(list)
@@ -83,10 +83,15 @@ def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
         found.episodes += number
         played[entrant, task] += number
         for seat, spec in plan.specs(group[0]).items():
-            if is_model(spec):
+            if _costs(spec):
                 sums[entrant, task] += _added(found, spec, looked.seat(group[0], seat, spec), number)
     found.each = {kind: total / played[kind] for kind, total in sums.items()}
     return found
+
+
+def _costs(spec: str) -> bool:
+    """Whether it is a model whose calls take money or long: all but `nano`, which runs in this process."""
+    return is_model(spec) and parse_spec(spec).kind != "nano"
 
 
 def _added(found: CostEstimate, spec: str, seat: _Seat, episodes: int) -> Spend:
@@ -183,7 +188,7 @@ class _AskCounter(Observer):
 def unpriced(plan: Plan) -> list[str]:
     """Models without a known price, whose provider does not report costs either."""
     seated = {who for task in plan.chosen.values() for seating in task.seatings for who in seating.values()}
-    names = {parse_spec(spec).name for spec in {*plan.entrants.values(), *seated} if is_model(spec)}
+    names = {parse_spec(spec).name for spec in {*plan.entrants.values(), *seated} if _costs(spec)}
     return sorted(name for name in names if price_of(name) is None and not name.startswith("openrouter/"))
 
 
