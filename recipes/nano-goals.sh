@@ -28,16 +28,16 @@ on_boards() {  # the tasks of a kind on all boards
     done | sed 's/,$//'
 }
 
+evaluate questions playground "$(on_boards perceive),$(on_boards qa),$(on_boards rule)" --blind-control
+evaluate grids vs-bench decide/coin_dilemma,decide/monster_hunt,decide/battle_of_colors --blind-control
+evaluate demo demo tic_tac_toe,breakthrough,coin_dilemma,perceive,wire --blind-control
+evaluate spy vision-zero flat --reference bot/blunt --blind-control --size 256
 for theme in classic contrast plain random; do
     for size in 256 512 1024; do
         evaluate "perceive-$theme-$size" playground "$(on_boards perceive)" --theme "$theme" --size "$size"
     done
 done
-evaluate questions playground "$(on_boards perceive),$(on_boards qa),$(on_boards rule)" --blind-control
 evaluate games playground "$(on_boards e2e)" --blind-control
-evaluate grids vs-bench decide/coin_dilemma,decide/monster_hunt,decide/battle_of_colors --blind-control
-evaluate demo demo tic_tac_toe,breakthrough,coin_dilemma,perceive,wire --blind-control
-evaluate spy vision-zero flat --reference bot/blunt --blind-control --size 256
 
 for run in "$out"/*; do
     echo "## $(basename "$run")"
