@@ -8,7 +8,7 @@ import ludens
 from ludens.core.errors import BadOption, Unreadable
 from ludens.core.legal import Legal
 from ludens.core.view import RenderOptions
-from ludens.games.rule.bots import listing
+from ludens.games.listing import listing
 from ludens.loop import play
 
 BOARDS = ("tic_tac_toe", "reversi", "gomoku", "chess", "breakthrough")

@@ -75,6 +75,15 @@ def test_rounds_have_their_own_seeds() -> None:
     assert min(first | second) == FIRST_SEED
 
 
+def test_legal_moves_can_be_listed_before_the_move() -> None:
+    source = Demonstration(game="tic_tac_toe", list_moves=True, episodes=2, theme="classic", size="256")
+    for sample in demonstrations([source], workers=1):
+        listed, said = sample.completion.split("\n")
+        assert listed.split() == sorted(sample.ask.legal)
+        assert said == f"Action: {sample.ask.format.read(said, sample.ask.legal)}"
+        assert sample.ask.format.read(sample.completion, sample.ask.legal) in sample.ask.legal
+
+
 def test_sources_are_joined() -> None:
     sources = [BOARD, COINS]
     vocabulary = vocabulary_of(sources, workers=1)

@@ -19,6 +19,7 @@ from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
+from ludens.games.listing import listing
 from ludens.rebuild import Sample as Rebuilt
 from ludens.rebuild import samples as rebuild
 from ludens.train.recipe import Demonstration
@@ -129,6 +130,8 @@ def _played(chunk: Chunk) -> Iterator[Rebuilt]:
             label = labels[sample.ask.seat, sample.ask.step]
             spoken = label.text != label.action or label.action is None
             said = label.text if spoken else sample.ask.format.write(label.action or "")
+            if source.list_moves and label.action:
+                said = f"{listing(sample.ask.legal, label.action)[0]}\n{said}"
             yield replace(sample, completion=said)
 
 

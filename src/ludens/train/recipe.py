@@ -130,6 +130,7 @@ class Demonstration:
     run: str = option("", help="run folder whose episodes are imitated instead")
     data: str = option("", help="hf: folder of Parquet files with prompts, images and replies instead")
     column: str = option("completion", help="column of the replies in a dataset, for example answer")
+    list_moves: bool = option(False, help="legal moves are listed before the move")
     roles: str = option("", help="roles or seats that are imitated, separated by spaces; empty for all")
     theme: str = option("", help="themes of pictures, in turn; empty for that of [play]")
     size: str = option("", help="sizes of pictures, in turn; empty for that of [play]")
