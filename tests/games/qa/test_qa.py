@@ -121,3 +121,25 @@ def test_only_boards_with_questions_can_be_asked_about() -> None:
         ludens.make("qa", board="breakthrough")
     with pytest.raises(UnknownName):
         ludens.make("qa", board="chess", kind="winner")
+
+
+@pytest.mark.parametrize("board", QUESTIONS)
+async def test_a_bot_that_shows_how_it_counts(board: str) -> None:
+    """Numbers add up to the right option; other questions are answered by the option itself."""
+    counted = 0
+    for kind in QUESTIONS[board]:
+        game = ludens.make("qa", board=board, kind=kind)
+        bot = ludens.agent("bot/working", game)
+        for seed in range(4):
+            episode = await play(game, {"viewer": bot}, seed)
+            assert episode.facts["right"]
+            *work, answer = episode.moves[0].said.splitlines()
+            assert answer == f"Answer: {episode.facts['correct']}"
+            truth = episode.facts["truth"]
+            if len(work) == 2:  # which of two is more
+                totals = {line.split(":")[0]: int(line.split()[-1]) for line in work}
+                assert max(totals, key=lambda name: totals[name]) == truth
+            else:
+                assert work[0] == truth or work[0].split()[-1] == truth
+            counted += work[0] != truth
+    assert counted > 8

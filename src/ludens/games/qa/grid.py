@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate, groupby
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView, Matrix
@@ -76,6 +77,13 @@ class Grid:
     def count(self, cells: Cells, wanted: Collection[int]) -> int:
         """How many of these cells hold one of these codes."""
         return sum(self.codes[cell] in wanted for cell in cells)
+
+    def totals(self, cells: Cells, wanted: Collection[int]) -> str:
+        """The count so far after each row, or after each cell where there is only one row."""
+        columns = self.board.columns
+        rows = [list(row) for _, row in groupby(cells, lambda cell: cell // columns)]
+        parts = rows if len(rows) > 1 else [[cell] for cell in cells]
+        return " ".join(map(str, accumulate(self.count(part, wanted) for part in parts)))
 
     def put(self, cell: int, codes: Sequence[int]) -> None:
         """Set a cell to one of these codes at random."""

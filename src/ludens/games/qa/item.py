@@ -29,6 +29,8 @@ class Item:
     right: int
     """The index of the right option."""
     matrix: Matrix
+    work: str = ""
+    """How the answer is found, step by step, for questions about numbers."""
 
     @property
     def letters(self) -> Legal:
@@ -62,9 +64,9 @@ class Choice(Generic[T]):
         """The value of the right option."""
         return self.values[self.right]
 
-    def ask(self, text: str, matrix: Matrix, name: Callable[[T], str] = str) -> Item:
+    def ask(self, text: str, matrix: Matrix, name: Callable[[T], str] = str, work: str = "") -> Item:
         """The question, once the position agrees with the target."""
-        return Item(text, tuple(name(value) for value in self.values), self.right, matrix)
+        return Item(text, tuple(name(value) for value in self.values), self.right, matrix, work)
 
 
 def choose(values: Sequence[T], random: Stream, most: int = OPTIONS) -> Choice[T]:

@@ -9,7 +9,7 @@ from ludens.games.boards import BoardView, Matrix
 from ludens.games.minesweeper.oracle import HIDDEN, MINE, around, neighbours
 from ludens.games.qa.grid import Cells, Grid
 from ludens.games.qa.item import Item, QuestionType, choose, choose_near
-from ludens.games.qa.shared import line, whole
+from ludens.games.qa.shared import line, rest_of, whole
 
 _NAMES = {HIDDEN: "it is hidden", MINE: "a mine", 0: "it is open and blank"}
 
@@ -73,7 +73,9 @@ def count_mines(board: BoardView, random: Stream) -> Item:
         more = set(random.sample(sorted(set(layout.all) - shown), choice.target - len(shown)))
         layout.mines |= more
         layout.open |= more
-    return choice.ask("How many mines can be seen on the board?", layout.matrix)
+    matrix = layout.matrix
+    work = layout.totals(layout.all, [MINE])
+    return choice.ask("How many mines can be seen on the board?", matrix, work=work)
 
 
 def count_open(text: str, part: Callable[[Grid], tuple[str, Cells]]) -> QuestionType:
@@ -84,7 +86,9 @@ def count_open(text: str, part: Callable[[Grid], tuple[str, Cells]]) -> Question
         where, cells = part(layout)
         choice = choose_near(len(layout.open.intersection(cells)), len(cells), random)
         layout.settle_in(layout.open, cells, choice.target)
-        return choice.ask(text.format(where=where), layout.matrix)
+        matrix = layout.matrix
+        work = layout.totals(cells, rest_of(board, [HIDDEN]))
+        return choice.ask(text.format(where=where), matrix, work=work)
 
     return ask
 

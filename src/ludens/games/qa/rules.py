@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
@@ -47,6 +47,7 @@ class Qa(Game):
     version = 2
     view_class = "ludens.games.qa.view:QaView"
     best = "bot/oracle"
+    bots: ClassVar[Mapping[str, str]] = {"working": "ludens.games.qa.bots:Working"}
     question = True
 
     board: str = option("tic_tac_toe", help="the board game whose positions are asked about")

@@ -42,7 +42,8 @@ def how_many(
         wanted = names[name]
         choice = choose_near(grid.count(cells, wanted), most or len(cells), random)
         grid.settle(cells, wanted, rest_of(board, wanted), choice.target)
-        return choice.ask(text.format(what=name, where=where), grid.matrix)
+        work = grid.totals(cells, wanted)
+        return choice.ask(text.format(what=name, where=where), grid.matrix, work=work)
 
     return ask
 
@@ -76,6 +77,7 @@ def which_is_more(
         choice = choose((one, other), random)
         if choice.target != more:
             grid.codes = [swap(code, one, other) for code in grid.codes]
-        return choice.ask(text.format(one=one, other=other), grid.matrix)
+        work = "\n".join(f"{name}: {grid.totals(grid.all, codes[name])}" for name in (one, other))
+        return choice.ask(text.format(one=one, other=other), grid.matrix, work=work)
 
     return ask

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
@@ -29,7 +30,8 @@ def sum_of(part: Callable[[Grid], tuple[str, Cells]]) -> QuestionType:
         where, cells = part(grid)
         choice = choose_near(sum(grid.codes[cell] for cell in cells), 9 * len(cells), random)
         _add_up(grid, cells, choice.target)
-        return choice.ask(f"What is the sum of all digits in {where}?", grid.matrix)
+        work = " ".join(map(str, accumulate(grid.codes[cell] for cell in cells)))
+        return choice.ask(f"What is the sum of all digits in {where}?", grid.matrix, work=work)
 
     return ask
 
