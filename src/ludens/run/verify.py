@@ -92,12 +92,14 @@ def _outcomes(folder: Path, plan: Plan, chunks: Sequence[list[int]], workers: in
     try:
         resource_tracker.ensure_running()  # else it would start with the signals blocked, and unblock them
         with blocked_signals():  # only this process handles Ctrl-C
-            results = pool.map(_verify_in_worker, chunks)
-        yield from results
+            results = [pool.submit(_verify_in_worker, chunk) for chunk in chunks]
+        for result in results:
+            yield result.result()
     except BrokenProcessPool:
         raise BadFile("a worker process died; try --workers 0.") from None
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        # Nothing is cancelled: the pool, which notices that its processes are gone, would stumble over it.
+        pool.shutdown(wait=False)
         for process in multiprocessing.active_children():
             process.kill()  # they block SIGTERM
 
