@@ -22,7 +22,9 @@ def test_every_benchmark_can_be_loaded() -> None:
 
 
 def test_rows_have_targets(ludens: Run) -> None:
-    measured = json.loads(ludens("bench", "play", "--seconds", "0.03", "--json").out)
+    ran = ludens("bench", "play", "--seconds", "0.03", "--json")
+    assert ran.code == 0, ran.err
+    measured = json.loads(ran.out)
     rows = {row["what"]: row for row in measured["play"]}
     targets = {what: row["target"] for what, row in rows.items() if row["target"]}
     assert targets == {
