@@ -81,6 +81,16 @@ def test_missing_libraries_are_reported(module: str, monkeypatch: pytest.MonkeyP
     assert (row.value, row.ratio, row.note) == (None, None, "not installed: pip install 'other[x]'")
 
 
+def test_libraries_without_their_own_packages_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ludens.bench.play.OTHERS", {"Other": Other("json", "other[x]", _incomplete)})
+    [row] = [row for row in bench("play")(0.003) if row.what == "Other"]
+    assert (row.value, row.note) == (None, "not installed: pip install 'other[x]'")
+
+
+def _incomplete() -> Callable[[int], int]:
+    raise ModuleNotFoundError("No module named 'pygame'")
+
+
 def _never() -> Callable[[int], int]:
     raise AssertionError("it is not installed")
 

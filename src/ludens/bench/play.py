@@ -39,10 +39,14 @@ def rows(seconds: float) -> Iterator[Row]:
     coins = rate(through_state(make("coin_dilemma"), games=False), seconds)
     yield Row("coin_dilemma through State", coins, "steps/s", 100_000)
     for name, other in OTHERS.items():
-        if not installed(other.module):
+        try:
+            game = other.play() if installed(other.module) else None
+        except ImportError:  # it is installed without the packages that this game of it needs
+            game = None
+        if game is None:
             yield Row(name, None, "games/s", note=f"not installed: pip install '{other.package}'")
             continue
-        theirs = rate(other.play(), seconds)
+        theirs = rate(game, seconds)
         note = f"compared with tic_tac_toe through State; {whole / theirs:.1f} through play"
         yield Row(name, theirs, "games/s", ratio=ours / theirs, note=note)
 
