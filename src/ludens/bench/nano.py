@@ -7,11 +7,11 @@ from statistics import median
 from time import process_time
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from ludens.bench import Row
 from ludens.train.nano.marks import marks_of
 from ludens.train.nano.numpy_network import NumpyNetwork
+from ludens.train.nano.numpy_sampler import one_core
 from ludens.train.nano.numpy_speaker import NumpySpeaker
 from ludens.train.nano.size import Size
 
@@ -25,7 +25,7 @@ TARGET = 60.0
 
 def rows(seconds: float) -> Iterator[Row]:
     """CPU time of one reply to a new picture, on one core."""
-    with ThreadpoolController().limit(limits=1):
+    with one_core():
         yield from _rows(seconds)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -63,7 +64,7 @@ class NumpySampler:
 
     def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]:
         """Draw a reply to each prompt."""
-        with TURNS, _blas().limit(limits=1):
+        with TURNS, one_core():
             looks = self._look([shown[-1] if shown else None for shown in pictures])
             groups = alike(prompts, cores())
             texts = ([prompts[number] for number in group] for group in groups)
@@ -147,7 +148,15 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(cores(), "nano")
 
 
+def one_core() -> AbstractContextManager[object]:
+    """Matrices are multiplied on one core meanwhile.
+
+    Numpy's own threads wait for each other busily, which takes minutes where other processes run.
+    """
+    limit: AbstractContextManager[object] = _blas().limit(limits=1)
+    return limit
+
+
 @cache
 def _blas() -> ThreadpoolController:
-    """Numpy's own threads wait for each other busily, which takes minutes where other processes run."""
     return ThreadpoolController()
