@@ -21,6 +21,7 @@ def test_it_writes_table_episodes_and_report(ludens: Run, tmp_path: Path) -> Non
     records = read_records(out)
     assert {record.entrant for record in records} == entrants
     assert {record.task for record in records} == {task.name for task in suite("demo").tasks}
+    assert len(records) == len(entrants) * sum(len(task.seatings) for task in suite("demo").tasks)
     for record in records:
         assert record.episode.status == "done"
         verify(record.episode)
