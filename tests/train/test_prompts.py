@@ -30,6 +30,8 @@ def test_questions_are_told_without_examples() -> None:
     episode = ludens.play_sync(game, {"viewer": ludens.agent("bot/best", game)}, 3)
     [sample] = ludens.samples(episode, game)
     told = short_prompt(sample.game, sample.ask)
-    assert told.startswith("qa viewer\nchess\nQuestion: ")
-    assert told.count("Question") == 1
+    head, question, options, end = told.split("\n")[1:]
+    assert (head, end) == ("chess", "")
+    assert question in sample.ask.observation.notes
+    assert options.split()[1::2] == ["A", "B", "C", "D"]
     assert "Answer" not in told

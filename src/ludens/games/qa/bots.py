@@ -10,7 +10,7 @@ from ludens.games.qa.rules import Question
 
 @dataclass
 class Working(Agent):
-    """Counts row by row, or says what it sees, and then names the right letter."""
+    """Counts row by row, says the option with its letter, as both stand in the brief, and answers."""
 
     kind = "bot/working"
     sees = "state"
@@ -18,5 +18,8 @@ class Working(Agent):
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, Question)
         asked = ask.state.asked
-        shown = asked.work or asked.options[asked.right]
-        return Reply(f"{shown}\n{ask.format.write(asked.answer)}", asked.answer)
+        steps = [asked.work] if asked.work else []
+        return Reply(
+            "\n".join([*steps, f"= {asked.lettered[asked.right]}", ask.format.write(asked.answer)]),
+            asked.answer,
+        )

@@ -42,6 +42,11 @@ class Item:
         """The letter of the right option."""
         return LETTERS[self.right]
 
+    @property
+    def lettered(self) -> list[str]:
+        """Each option, followed by its letter."""
+        return [f"{option} {letter}" for letter, option in zip(self.letters, self.options, strict=True)]
+
     def written(self) -> str:
         """The question with its options, one per line."""
         lines = [f"{letter}. {option}" for letter, option in zip(self.letters, self.options, strict=True)]

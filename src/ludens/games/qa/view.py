@@ -28,8 +28,11 @@ class QaView(View):
         return self.templates.fill(section, examples=answered, question=state.asked.written())
 
     def brief(self, state: Question, seat: str) -> str:
-        """The board and the question, without examples."""
-        return f"{self._board.game.name}\n{state.asked.written()}"
+        """The board and the question, without examples. Options stand before their letters: who knows the
+        option only has to copy what follows it."""
+        asked = state.asked
+        options = "".join(f" {named}" for named in asked.lettered)
+        return f"{self._board.game.name}\n{asked.text}\n{options}"
 
     def values(self, seat: str) -> dict[str, object]:
         board = self._board
