@@ -187,6 +187,24 @@ async def test_a_bot_that_lists_valid_moves_first(board: str, said: str) -> None
         assert len(text.splitlines()[0].split(": ")[-1].split()) <= episode.facts["choices"]
 
 
+async def test_a_king_moves_only_where_nothing_else_can() -> None:
+    game = ludens.make("rule?board=chess&moves=250-300")
+    bot = ludens.agent("bot/valid?reason=true", game)
+    moved = []
+    for seed in range(40):
+        position = game.start(seed).position
+        placement, mover, *_ = position.spiel.board().to_fen().split()
+        ranks = re.sub(r"\d", lambda digit: "." * int(digit[0]), placement).split("/")
+        line, rank = next((r, 8 - n) for n, r in enumerate(ranks) if ("K" if mover == "w" else "k") in r)
+        king = "abcdefgh"[line.index("K" if mover == "w" else "k")] + str(rank)
+        others = [move for move in position.legal(position.to_act[0]) if not move.startswith(king)]
+        episode = await play(game, {"player": bot}, seed)
+        assert episode.returns == {"player": 1.0}
+        moved.append(episode.moves[0].said.startswith(king))
+        assert moved[-1] == (not others)
+    assert 0 < sum(moved) < 20
+
+
 def test_near_moves_are_listed_first() -> None:
     rook = Legal([*(f"a1a{row}" for row in "234"), *(f"a1{column}1" for column in "bc"), "b2b3"])
     assert listing(rook, "a1a4") == ("a1: a2 b1 a3 c1 a4", "a1a2")
