@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints
-from ludens.train.nano.dataset import Array, Dataset
+from ludens.train.nano.dataset import PARTS, Array, Dataset
 from ludens.train.nano.muon import Muon
 from ludens.train.nano.network import Network
 from ludens.train.nano.pictures import GREY
@@ -121,7 +121,8 @@ class Imitation:
     def _run(self, datasets: Iterable[Dataset]) -> None:
         self.policy.train(True)
         began = perf_counter()
-        for dataset, there in uploaded(datasets, self.policy.device):
+        meanwhile = self._compile if self.options.compile else None
+        for dataset, there in uploaded(datasets, self.policy.device, meanwhile):
             number = self.done
             self.waited += perf_counter() - began if number else 0.0
             if self._began is None:
@@ -139,6 +140,22 @@ class Imitation:
             self._store()
             began = perf_counter()
         self.policy.train(False)
+
+    def _compile(self) -> None:
+        """One pass over blank pictures, without an update: the network is compiled when data arrives."""
+        device, rows = self.policy.device, -(-self.options.batch // ranks.world()[1])
+        side, length = self.policy.size.side, 8
+        blank = torch.full((rows, 3, side, side), GREY, dtype=torch.uint8, device=device)
+        values = list[Tensor]()
+        for part in self.policy.see(blank).tensor_split(PARTS):
+            ids = torch.full((len(part), 2 * length), self.policy.vocabulary.end, device=device)
+            padding = torch.zeros(len(part), dtype=torch.long, device=device)
+            values.append(
+                self.policy.values(ids, padding, torch.ones(len(part), length, device=device), part)
+            )
+        torch.cat(values).sum().backward()
+        for parameter in self._parameters:
+            parameter.grad = None
 
     def _round(self, number: int, dataset: Dataset, there: Uploaded) -> None:
         options, policy = self.options, self.policy
@@ -237,8 +254,13 @@ class Uploaded:
         return torch.from_numpy(rows).to(self.picture.device)
 
 
-def uploaded(datasets: Iterable[Dataset], device: torch.device) -> Iterator[tuple[Dataset, Uploaded]]:
-    """Each data set, also on the device; the next is made and copied while this one is used."""
+def uploaded(
+    datasets: Iterable[Dataset], device: torch.device, meanwhile: Callable[[], None] | None = None
+) -> Iterator[tuple[Dataset, Uploaded]]:
+    """Each data set, also on the device; the next is made and copied while this one is used.
+
+    `meanwhile` is done while the first is made.
+    """
     waiting = iter(datasets)
     stream = torch.cuda.Stream(device) if device.type == "cuda" else None
 
@@ -255,6 +277,8 @@ def uploaded(datasets: Iterable[Dataset], device: torch.device) -> Iterator[tupl
 
     with ThreadPoolExecutor(1) as ahead:
         coming = ahead.submit(take)
+        if meanwhile is not None:
+            meanwhile()
         while (taken := coming.result()) is not None:
             coming = ahead.submit(take)
             yield taken
