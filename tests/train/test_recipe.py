@@ -60,6 +60,11 @@ def test_missing_recipe(tmp_path: Path) -> None:
         ({"model": {"kind": "hf", "path": "/none/such"}}, "model.path /none/such is not a folder"),
         ({"model": {"path": "none"}}, "model.path none is not a folder"),
         ({"demonstrations": [{"run": "none"}]}, r"\[\[demonstrations\]\]: none is not a folder"),
+        ({"play": {"theme": "clasic"}}, "'clasic'.*'classic'"),
+        ({"demonstrations": [{"episodes": 1, "theme": "plain rndom"}]}, "'rndom'.*'random'"),
+        ({"demonstrations": [{"episodes": 1}], "supervised": {"size": "256 13"}}, "256 to 1024, not '13'"),
+        ({"demonstrations": [{"episodes": 1, "game": "chss"}]}, "'chss'.*'chess'"),
+        ({"demonstrations": [{"episodes": 1, "player": "bot/randm"}]}, "'bot/randm'.*'bot/random'"),
         ({"play": {"first_seed": 500_100}}, r"play \(500100 to 512899\) and held-out games .* overlap"),
         ({"play": {"held_out_seed": 1_000_000}}, "overlap"),
         (
@@ -90,3 +95,15 @@ def test_values_can_be_replaced() -> None:
     for name in ("loss", "lost.kl", "opponents.x", "loss."):
         with pytest.raises(BadOption, match=r"SECTION\.KEY"):
             Recipe().override({name: "1"})
+
+
+def test_looks_of_demonstrations_come_from_supervised_and_then_from_play() -> None:
+    recipe = Recipe.of(
+        {
+            "play": {"size": 256},
+            "supervised": {"theme": "plain random"},
+            "demonstrations": [{"episodes": 1}, {"episodes": 1, "theme": "contrast", "size": "512 1024"}],
+        }
+    )
+    looks = [(source.theme, source.size) for source in recipe.sources]
+    assert looks == [("plain random", "256"), ("contrast", "512 1024")]

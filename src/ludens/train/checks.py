@@ -11,11 +11,12 @@ from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.replay import replay
+from ludens.draw import get_theme
 from ludens.models.transport import check_address
 from ludens.train import measures, ranks
 from ludens.train.demonstrations import FIRST_SEED
 from ludens.train.league import check_players
-from ludens.train.recipe import Recipe
+from ludens.train.recipe import Demonstration, Recipe
 
 
 def check(recipe: Recipe) -> None:
@@ -57,10 +58,21 @@ def check(recipe: Recipe) -> None:
         check_address(recipe.server.url)
         if recipe.model.kind != "hf":
             raise BadOption('the recipe\'s section [server] needs kind = "hf" in [model].')
-    for source in recipe.demonstrations:
-        for name in filter(None, (source.run, source.data)):
-            if not Path(name).is_dir():
-                raise BadOption(f"the recipe's [[demonstrations]]: {name} is not a folder.")
+    get_theme(play.theme)
+    for source in recipe.sources:
+        _check_demonstrations(source)
+
+
+def _check_demonstrations(source: Demonstration) -> None:
+    for name in filter(None, (source.run, source.data)):
+        if not Path(name).is_dir():
+            raise BadOption(f"the recipe's [[demonstrations]]: {name} is not a folder.")
+    for theme in source.theme.split():
+        get_theme(theme)
+    if source.episodes:
+        game = make(source.game)
+        for player in filter(None, (source.bot, source.player)):
+            agent(player, game)
 
 
 def seeds_of(recipe: Recipe) -> dict[str, range]:

@@ -132,8 +132,8 @@ class Demonstration:
     column: str = option("completion", help="column of the replies in a dataset, for example answer")
     list_moves: bool = option(False, help="legal moves are listed before the move")
     roles: str = option("", help="roles or seats that are imitated, separated by spaces; empty for all")
-    theme: str = option("", help="themes of pictures, in turn; empty for that of [play]")
-    size: str = option("", help="sizes of pictures, in turn; empty for that of [play]")
+    theme: str = option("", help="themes of pictures, in turn; empty for those of [supervised]")
+    size: str = option("", help="sizes of pictures, in turn; empty for those of [supervised]")
 
     def __post_init__(self) -> None:
         check_options(self, "the recipe's [[demonstrations]]")
@@ -157,6 +157,8 @@ class SupervisedOptions(Section, name="supervised"):
     weight_decay: float = option(0.05, low=0, help="of AdamW and Muon")
     jitter: float = option(0.0, low=0, high=1, help="nano: how much colours are changed at random")
     blank: float = option(0.0, low=0, high=1, help="nano: share of blank pictures, for the blind control")
+    theme: str = option("", help="themes of pictures, in turn; empty for that of [play]")
+    size: str = option("", help="sizes of pictures, in turn; empty for that of [play]")
     compile: bool = option(False, help="nano: compile the network, which takes a minute or more")
     workers: int = option(0, low=0, help="processes that make samples; 0 for all cores")
     checkpoint: int = option(5, low=1, help="rounds between checkpoints")
@@ -258,14 +260,15 @@ class Recipe:
 
     @property
     def sources(self) -> tuple[Demonstration, ...]:
-        """The demonstrations, with what they take from [play] filled in."""
+        """The demonstrations, with what they take from [supervised] and [play] filled in."""
         play = self.play
+        theme, size = self.supervised.theme or play.theme, self.supervised.size or str(play.size)
         return tuple(
             replace(
                 source,
                 game=source.game or play.game,
-                theme=source.theme or play.theme,
-                size=source.size or str(play.size),
+                theme=source.theme or theme,
+                size=source.size or size,
             )
             for source in self.demonstrations
         )
