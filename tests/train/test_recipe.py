@@ -34,6 +34,7 @@ def test_shipped_recipes_are_valid(file: Path) -> None:
         ("loss = 3", "must be a table"),
         ("[[opponents]]\nplayer = {}", r"'player'.*'players'"),
         ("[[opponents]]\nplayers = {spy = 'frozen'}\nweight = 0", "weight above 0"),
+        ("[[opponents]]\nplayers = {spy = 'frozen'}\nstage = 'clues'", "'clues'.*'clue'"),
         ("[loss\n", "not TOML"),
     ],
 )
@@ -75,6 +76,7 @@ def test_missing_recipe(tmp_path: Path) -> None:
             {"play": {"first_seed": 2_000_000}, "demonstrations": [{"episodes": 9}]},
             "demonstrations .* overlap",
         ),
+        ({"opponents": [{"players": {"x": "frozen"}, "stage": "clue"}]}, "stage .* needs the algorithm spo"),
         ({"opponents": [{"players": {"spy": "frozen"}}]}, "name 'spy', but tic_tac_toe .* roles o, x"),
         ({"opponents": [{"players": {"x": "frozn"}}]}, "'frozn'.*'frozen'"),
         ({"opponents": [{"players": {"x": "bot/randm"}}]}, "'bot/randm'.*'bot/random'"),

@@ -89,9 +89,11 @@ def test_iterative_spo(tmp_path: Path) -> None:
         switch={"k_min": 0, "patience": 1},
         reference={"anchor": "switch"},
         monitor={"blind": 0},
+        opponents=[{"players": {"civilian": "bot/vague"}, "stage": "clue"}],
     )
     trainer, _ = run(small, tmp_path)
     assert [m["trained_clue"] for m in trainer.history] == [0.0, 1.0]
+    assert all(job.players for job in trainer.jobs()), "the next games are for clues"
     assert moved(trainer) > 1e-3
     assert (tmp_path / "step-000002" / "anchor").is_dir()
 

@@ -39,6 +39,8 @@ def check(recipe: Recipe) -> None:
                 )
     if recipe.run.algorithm == "spo" and "spy" not in {game.start(0).role(seat) for seat in game.seats}:
         raise BadOption(f"the algorithm spo needs a game with a spy; {game.name} has none.")
+    if recipe.run.algorithm != "spo" and any(o.stage for o in recipe.opponents):
+        raise BadOption("stage of the recipe's [[opponents]] needs the algorithm spo.")
     if recipe.run.algorithm == "sft" and not recipe.demonstrations:
         raise BadOption("the algorithm sft needs demonstrations: add [[demonstrations]] to the recipe.")
     if recipe.model.kind == "nano" and any(source.data for source in recipe.demonstrations):

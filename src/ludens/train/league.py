@@ -68,12 +68,19 @@ class League:
         if PREVIOUS in self.names:
             self._freeze(PREVIOUS)
 
-    def job(self, seed: int, sample: int) -> Job:
-        """An episode of this seed; all samples of a seed have the same players."""
-        if not self.opponents:
+    def job(self, seed: int, sample: int, stage: str = "") -> Job:
+        """An episode of this seed; all samples of a seed have the same players.
+
+        Args:
+            seed: Of the game.
+            sample: The number of the episode among those of the seed.
+            stage: What is trained, where that is one stage of a game.
+        """
+        fitting = [o for o in self.opponents if o.stage in ("", stage)]
+        if not fitting:
             return Job(seed, sample)
-        weights = [o.weight for o in self.opponents]
-        arrangement = stream(self.seed, "opponents", seed).weighted(self.opponents, weights)
+        weights = [o.weight for o in fitting]
+        arrangement = stream(self.seed, "opponents", seed).weighted(fitting, weights)
         return Job(seed, sample, arrangement.players)
 
     async def close(self) -> None:

@@ -133,7 +133,8 @@ class Trainer:
         play, (rank, size) = self.recipe.play, ranks.world()
         first, last = self.iteration * play.episodes, (self.iteration + 1) * play.episodes
         own = (play.first_seed + number % (play.seeds or last) for number in range(first + rank, last, size))
-        return [self.league.job(seed, sample) for seed in own for sample in range(play.samples)]
+        stage = self.algorithm.stage
+        return [self.league.job(seed, sample, stage) for seed in own for sample in range(play.samples)]
 
     def held_out_jobs(self) -> list[Job]:
         """Games on seeds that are never trained on, others in every iteration."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.options import check_options, configure, option, option_values
+from ludens.games.spy.rules import CLUE, DECISION
 from ludens.train.loss import LossOptions
 from ludens.train.section import Section
 from ludens.train.spo import SwitchOptions
@@ -186,6 +187,8 @@ class Opponents:
     players: Mapping[str, str]
     """Role or seat to player: learner, frozen, previous, checkpoint:PATH, or any agent spec."""
     weight: float = 1.0
+    stage: str = ""
+    """Iterative-SPO: drawn only while this stage is trained; empty for both."""
 
 
 _ARRAYS = ("demonstrations", "opponents")
@@ -244,7 +247,9 @@ class Recipe:
             f.name: option_values(getattr(self, f.name)) for f in fields(Recipe) if f.name not in _ARRAYS
         }
         data["demonstrations"] = [option_values(source) for source in self.demonstrations]
-        data["opponents"] = [{"players": dict(o.players), "weight": o.weight} for o in self.opponents]
+        data["opponents"] = [
+            {"players": dict(o.players), "weight": o.weight, "stage": o.stage} for o in self.opponents
+        ]
         return data
 
     def override(self, settings: Mapping[str, str]) -> Recipe:
@@ -305,15 +310,17 @@ def _tables(file: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any]:
 def _opponents(value: Any) -> tuple[Opponents, ...]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise BadOption("the recipe's [[opponents]] must be an array of tables.")
-    made = []
+    made, known = [], tuple(f.name for f in fields(Opponents))
     for item in value:
         for key in item:
-            if key not in ("players", "weight"):
-                raise UnknownName("key of the recipe's [[opponents]]", key, ("players", "weight"))
-        players, weight = item.get("players"), item.get("weight", 1.0)
+            if key not in known:
+                raise UnknownName("key of the recipe's [[opponents]]", key, known)
+        players, weight, stage = item.get("players"), item.get("weight", 1.0), item.get("stage", "")
         if not isinstance(players, dict) or not all(isinstance(p, str) for p in players.values()):
             raise BadOption("the recipe's [[opponents]] need players, a table of role or seat to player.")
         if not isinstance(weight, int | float) or isinstance(weight, bool) or not weight > 0:
             raise BadOption("the recipe's [[opponents]] need a weight above 0.")
-        made.append(Opponents(dict(players), float(weight)))
+        if stage not in ("", CLUE, DECISION):
+            raise UnknownName("stage of the recipe's [[opponents]]", str(stage), (CLUE, DECISION))
+        made.append(Opponents(dict(players), float(weight), stage))
     return tuple(made)
