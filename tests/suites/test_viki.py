@@ -172,7 +172,7 @@ def test_folders_without_data(tmp_path: Path) -> None:
 def test_rows_made_by_several_processes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     one = list(build(Order("activate", 3)).rows)
     monkeypatch.setattr("ludens.suites.viki.dataset.PART", 1)
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr("ludens.suites.viki.dataset.cores", lambda: 2)
     several = list(build(Order("activate", 3)).rows)
     for here, there in zip(one, several, strict=True):
         assert [shown.png() for shown in here["images"]] == [shown.png() for shown in there["images"]]

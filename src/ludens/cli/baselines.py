@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,7 @@ from cyclopts import Parameter
 from ludens.cli.arguments import Json, Whole, at_least
 from ludens.cli.guard import DONE
 from ludens.cli.output import aside, counted, json_out, table
+from ludens.core.cores import cores
 from ludens.core.errors import BadOption, UsageError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def baselines(
     if missing:
         aside(f"measuring {counted(len(missing), 'task')} ...")
     failed = False
-    for number, (order, result) in enumerate(measured(missing, workers or os.cpu_count() or 1), 1):
+    for number, (order, result) in enumerate(measured(missing, workers or cores()), 1):
         if isinstance(result, str):
             failed = True
             aside(f"{number}/{len(missing)} {order.suite} {order.task}: not measured: {result}")

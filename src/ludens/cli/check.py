@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 from importlib import metadata
@@ -12,6 +11,7 @@ from ludens import __version__
 from ludens.cli.arguments import Json
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.output import json_out, table
+from ludens.core.cores import cores
 
 CORE = (
     "aiohttp", "cyclopts", "Jinja2", "numpy", "open_spiel", "orjson", "Pillow", "pydantic", "rich", "scipy",
@@ -62,7 +62,7 @@ def report() -> dict[str, Any]:
         "python": platform.python_version(),
         "executable": sys.executable,
         "platform": platform.platform(),
-        "cores": os.cpu_count(),
+        "cores": cores(),
         "core": {package: _version(package) for package in CORE},
         "extras": extras,
     }

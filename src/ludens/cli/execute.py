@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -18,6 +17,7 @@ from cyclopts import Parameter
 from ludens.cli.arguments import Whole, at_least
 from ludens.cli.guard import DONE, INTERRUPTED, usage_error
 from ludens.cli.output import aside, console
+from ludens.core.cores import cores
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
 from ludens.core.files import write_atomically
 from ludens.core.spec import parse_spec
@@ -72,9 +72,9 @@ class RunOptions:
     def __post_init__(self) -> None:
         at_least("--concurrency", self.concurrency, 1)
         at_least("--workers", self.workers or 0, 0)
-        cores = os.cpu_count() or 1
+        here = cores()
         most, where = (
-            (10_000, "a cluster") if self.ray else (max(16, 4 * cores), f"a machine with {cores} cores")
+            (10_000, "a cluster") if self.ray else (max(16, 4 * here), f"a machine with {here} cores")
         )
         if (self.workers or 0) > most:
             raise BadOption(f"--workers must be at most {most} on {where}, not {self.workers}.")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from time import monotonic
 
+from ludens.core.cores import cores
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.registry import make
@@ -29,7 +29,7 @@ def prepare(spec: str, seeds: range, workers: int = 0, say: Callable[[str], None
     if type(game).prepare is Game.prepare:
         raise BadOption(f"{game.name} starts fast: there is nothing to prepare.")
     starts = range(seeds.start - seeds.start % CHUNK, seeds.stop, CHUNK)
-    processes = min(workers or os.cpu_count() or 1, len(starts))
+    processes = min(workers or cores(), len(starts))
     began = said = monotonic()
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
         waiting = [pool.submit(_chunk, spec, range(start, start + CHUNK)) for start in starts]

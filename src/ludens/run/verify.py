@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -12,6 +11,7 @@ from datetime import UTC, datetime
 from multiprocessing import resource_tracker
 from pathlib import Path
 
+from ludens.core.cores import cores
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, LudensError, ReplayMismatch
 from ludens.core.verify import Verified, verify
@@ -64,7 +64,7 @@ def verify_run(
     before, result = hash_run(folder), RunVerification(len(offsets))
     chunks = [offsets[start : start + _CHUNK] for start in range(0, len(offsets), _CHUNK)]
     if workers is None:
-        workers = min(os.cpu_count() or 1, len(offsets) // _EPISODES_PER_WORKER)
+        workers = min(cores(), len(offsets) // _EPISODES_PER_WORKER)
     for outcomes in _outcomes(folder, plan, chunks, workers):
         for key, outcome in outcomes:
             if isinstance(outcome, str):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from ludens.agents import agent
 from ludens.concurrent import play_sync
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
+from ludens.core.cores import cores
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.registry import make
@@ -78,7 +78,7 @@ def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
         workers: How many; 0 for one per core.
         chunks: How much there is to do.
     """
-    workers = workers or os.cpu_count() or 1
+    workers = workers or cores()
     if workers == 1 or chunks < 4:
         yield lambda work, todo: map(work, todo)
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -10,6 +9,7 @@ from itertools import chain
 from multiprocessing import get_context
 from typing import Any, cast
 
+from ludens.core.cores import cores
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.registry import make
 from ludens.core.view import view_of
@@ -82,7 +82,7 @@ def _family(game: Level, seed: int) -> int:
 def _rows(order: Order, seeds: range) -> Iterator[dict[str, Any]]:
     """All rows, on all cores where there are many."""
     parts = [seeds[at : at + PART] for at in range(0, len(seeds), PART)]
-    workers = min(os.cpu_count() or 1, len(parts))
+    workers = min(cores(), len(parts))
     if workers == 1:
         yield from chain.from_iterable(_part(order, part) for part in parts)
         return
