@@ -20,8 +20,8 @@ from tests.support.lines import outcomes
 
 BOARDS = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess", "breakthrough")
 MOVES = (
-    "rule?board=sudoku", "rule?board=reversi", "tic_tac_toe", "coin_dilemma", "monster_hunt", "comma/keypad",
-    "spy?source=flat",
+    "rule?board=sudoku", "rule?board=reversi", "rule?board=chess", "qa?board=chess", "tic_tac_toe",
+    "coin_dilemma", "monster_hunt", "comma/keypad", "spy?source=flat",
 )  # fmt: skip
 
 
@@ -81,6 +81,33 @@ def test_it_does_not_read_without_looking() -> None:
 def test_it_reads_boards_of_every_look_and_size(theme: str, size: int) -> None:
     right = [read(board, seed, "nano", theme, size) for board in BOARDS for seed in range(20, 24)]
     assert sum(right) / len(right) >= 0.999
+
+
+def right(question: str, count: int, spec: str = "nano") -> float:
+    """The share of right answers to the first positions."""
+    game = ludens.make(question)
+    [seat] = game.seats
+    player = ludens.agent(spec, game)
+    return sum(ludens.play_sync(game, {seat: player}, seed).returns[seat] for seed in range(count)) / count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("question", "share"),
+    [
+        ("qa?board=tic_tac_toe", 1.0),
+        ("qa?board=reversi", 0.9),
+        ("rule?board=tic_tac_toe&filled=4-8", 1.0),
+        ("rule?board=reversi&filled=10-56", 0.9),
+        ("rule?board=sudoku", 0.9),
+        ("rule?board=minesweeper&filled=26-38", 0.9),
+        ("rule?board=gomoku&filled=67-157", 0.9),
+        ("rule?board=chess&moves=80-160", 0.8),
+    ],
+)
+def test_it_answers_as_its_card_says(question: str, share: float) -> None:
+    assert right(question, 40) >= share
+    assert right(question, 40, "nano?blind=true") < share
 
 
 @pytest.mark.slow
