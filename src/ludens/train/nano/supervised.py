@@ -26,6 +26,8 @@ from ludens.train.update import OptimizerOptions
 
 log = getLogger("ludens.train")
 
+COMPILED = ((8, 8), (17, 16))
+"""Lengths of prompts and replies in advance: multiples of 16 have kernels of their own."""
 FINE = 100_000
 """Steps of the schedule of the learning rate, whatever the number of updates."""
 
@@ -142,18 +144,17 @@ class Imitation:
         self.policy.train(False)
 
     def _compile(self) -> None:
-        """One pass over blank pictures, without an update: the network is compiled when data arrives."""
+        """Passes over blank pictures, without an update: the network is compiled when data arrives."""
         device, rows = self.policy.device, -(-self.options.batch // ranks.world()[1])
-        side, length = self.policy.size.side, 8
-        blank = torch.full((rows, 3, side, side), GREY, dtype=torch.uint8, device=device)
-        values = list[Tensor]()
-        for part in self.policy.see(blank).tensor_split(PARTS):
-            ids = torch.full((len(part), 2 * length), self.policy.vocabulary.end, device=device)
-            padding = torch.zeros(len(part), dtype=torch.long, device=device)
-            values.append(
-                self.policy.values(ids, padding, torch.ones(len(part), length, device=device), part)
-            )
-        torch.cat(values).sum().backward()
+        blank = torch.full((rows, 3, *[self.policy.size.side] * 2), GREY, dtype=torch.uint8, device=device)
+        for prompt, reply in COMPILED:
+            values = list[Tensor]()
+            for part in self.policy.see(blank).tensor_split(PARTS):
+                ids = torch.full((len(part), prompt + reply), self.policy.vocabulary.end, device=device)
+                padding = torch.zeros(len(part), dtype=torch.int32, device=device)
+                mask = torch.ones(len(part), reply, device=device)
+                values.append(self.policy.values(ids, padding, mask, part))
+            torch.cat(values).sum().backward()
         for parameter in self._parameters:
             parameter.grad = None
 
