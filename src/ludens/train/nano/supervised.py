@@ -148,6 +148,8 @@ class Imitation:
         device, rows = self.policy.device, -(-self.options.batch // ranks.world()[1])
         blank = torch.full((rows, 3, *[self.policy.size.side] * 2), GREY, dtype=torch.uint8, device=device)
         for prompt, reply in COMPILED:
+            if prompt + reply > self.policy.size.longest:
+                break
             values = list[Tensor]()
             for part in self.policy.see(blank).tensor_split(PARTS):
                 ids = torch.full((len(part), prompt + reply), self.policy.vocabulary.end, device=device)
