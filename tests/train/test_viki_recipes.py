@@ -115,12 +115,14 @@ def test_what_cannot_be_extended(text: str, message: str, tmp_path: Path) -> Non
 
 def test_seeds_are_played_in_turn(tmp_path: Path) -> None:
     pytest.importorskip("torch")
+    from ludens.train.algorithms import algorithm
     from ludens.train.loop import Trainer
 
     recipe = Recipe.of({"play": {"episodes": 2, "samples": 2, "seeds": 3, "first_seed": 7}})
     trainer = Trainer.__new__(Trainer)
     trainer.recipe = recipe
     trainer.league = _League()  # type: ignore[assignment]
+    trainer.algorithm = algorithm(recipe)
     played = []
     for trainer.iteration in range(3):
         played.append(trainer.jobs())
@@ -130,7 +132,8 @@ def test_seeds_are_played_in_turn(tmp_path: Path) -> None:
 
 
 class _League:
-    def job(self, seed: int, sample: int) -> tuple[int, int]:
+    def job(self, seed: int, sample: int, stage: str) -> tuple[int, int]:
+        assert stage == ""
         return seed, sample
 
 

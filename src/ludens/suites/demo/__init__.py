@@ -25,7 +25,7 @@ SUITE = Suite(
             game="tic_tac_toe",
             seatings=_both_sides("x", "o", "bot/random"),
             episodes=20,
-            metrics=(WON, rate_of("unbeaten", _unbeaten)),
+            metrics=(rate_of("unbeaten", _unbeaten), WON),
         ),
         Task(
             name="breakthrough",
