@@ -26,7 +26,7 @@ def found() -> ludens.Evaluation:
 def test_the_table_and_the_results(found: ludens.Evaluation) -> None:
     assert found.complete
     assert found.reason == ""
-    for word in ("bot/random", "bot/best", "tic_tac_toe", "won %", "95% intervals"):
+    for word in ("bot/random", "bot/best", "tic_tac_toe", "unbeaten %", "95% intervals"):
         assert word in found.table()
     assert str(found) == found.table()
     assert max(map(len, found.table(width=80).splitlines()[:6])) <= 80
