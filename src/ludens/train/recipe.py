@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -247,9 +247,7 @@ class Recipe:
             f.name: option_values(getattr(self, f.name)) for f in fields(Recipe) if f.name not in _ARRAYS
         }
         data["demonstrations"] = [option_values(source) for source in self.demonstrations]
-        data["opponents"] = [
-            {"players": dict(o.players), "weight": o.weight, "stage": o.stage} for o in self.opponents
-        ]
+        data["opponents"] = list(map(asdict, self.opponents))
         return data
 
     def override(self, settings: Mapping[str, str]) -> Recipe:
