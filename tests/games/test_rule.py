@@ -200,13 +200,20 @@ async def test_a_king_moves_only_where_nothing_else_can() -> None:
         others = [move for move in position.legal(position.to_act[0]) if not move.startswith(king)]
         episode = await play(game, {"player": bot}, seed)
         assert episode.returns == {"player": 1.0}
-        moved.append(episode.moves[0].said.startswith(king))
+        moved.append(episode.moves[0].action.startswith(king))
         assert moved[-1] == (not others)
     assert 0 < sum(moved) < 20
 
 
 def test_near_moves_are_listed_first() -> None:
-    rook = Legal([*(f"a1a{row}" for row in "234"), *(f"a1{column}1" for column in "bc"), "b2b3"])
-    assert listing(rook, "a1a4") == ("a1: a2 b1 a3 c1 a4", "a1a2")
+    rook = [*(f"a1a{row}" for row in "234"), *(f"a1{column}1" for column in "bc")]
+    king = [f"e4{cell}" for cell in ("d4", "f4", "e3", "e5")]
+    assert listing(Legal([*rook, *king]), "a1a4") == ("a1: a2 b1 a3 c1 a4", "a1a2")
     assert listing(Legal(["F7=3", "F7=1", "A1=2"]), "F7=3") == ("F7: 1 3", "F7=1")
     assert listing(Legal(["pass"]), "pass") == ("pass", "pass")
+
+
+def test_few_moves_between_cells_are_all_listed() -> None:
+    in_check = Legal(["e1d1", "b4d3", "b4e2", "c7e2", "e1f1"])
+    assert listing(in_check, "b4e2") == ("all: b4d3 b4e2 c7e2 e1d1 e1f1", "b4d3")
+    assert listing(in_check, "c7e2") == ("all: c7e2 b4d3 b4e2 e1d1 e1f1", "c7e2")

@@ -10,14 +10,17 @@ _FROM_CELL = re.compile(r"([A-Za-z]\d+)((?:=|[a-z])\w+)")
 _IN_ROW = re.compile(r"([A-Za-z])(\d+)")
 MOST = 40
 """Moves that are listed one by one; where there are more, those in one row."""
+FEW = 8
+"""Moves between cells that are all listed: where there are so few, a player is often in check."""
 
 
 def listing(moves: Sequence[str], move: str) -> tuple[str, str]:
     """Valid moves in a fixed order, and the first of them.
 
     Where moves begin with a cell, the list has what is valid from the cell of `move`, near ones first, as in
-    `b6: c4 a4`: those are the easiest to be sure of. Where there are very many moves, it has those in the row
-    of `move`, as in `K: 3 7 12`.
+    `b6: c4 a4`: those are the easiest to be sure of. Where only few moves between cells are valid, the list
+    says so and has all of them, as in `all: b6c4 b6a4 e1d1`. Where there are very many moves, it has those in
+    the row of `move`, as in `K: 3 7 12`.
     """
     pattern = _FROM_CELL if _FROM_CELL.fullmatch(move) else _IN_ROW
     chosen = pattern.fullmatch(move)
@@ -25,8 +28,11 @@ def listing(moves: Sequence[str], move: str) -> tuple[str, str]:
         return " ".join(sorted(moves)), min(moves)
     start = chosen[1]
     split = filter(None, map(pattern.fullmatch, moves))
-    rest = sorted((_distance(start, found[2]), found[2]) for found in split if found[1] == start)
-    return f"{start}: {' '.join(one.removeprefix('=') for _, one in rest)}", start + rest[0][1]
+    rest = [end for _, end in sorted((_distance(start, f[2]), f[2]) for f in split if f[1] == start)]
+    if len(moves) <= FEW and chosen[2][0].isalpha():
+        near = [start + end for end in rest]
+        return f"all: {' '.join([*near, *sorted(set(moves) - set(near))])}", near[0]
+    return f"{start}: {' '.join(end.removeprefix('=') for end in rest)}", start + rest[0]
 
 
 def _distance(start: str, end: str) -> int:
