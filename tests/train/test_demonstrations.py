@@ -24,7 +24,8 @@ from ludens.train.nano.marks import places_like  # noqa: E402
 from ludens.train.nano.pictures import GREY  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.size import Size  # noqa: E402
-from ludens.train.nano.supervised import Imitation, blanked, jittered  # noqa: E402
+from ludens.train.nano.supervised import Imitation  # noqa: E402
+from ludens.train.nano.surprise import blanked, jittered  # noqa: E402
 
 COINS = Demonstration("coin_dilemma", episodes=2, theme="classic", size="256")
 BOARD = Demonstration(

@@ -55,6 +55,16 @@ def test_missing_recipe(tmp_path: Path) -> None:
     [
         ({"run": {"algorithm": "spo"}}, "needs a game with a spy"),
         ({"run": {"algorithm": "sft"}}, "needs demonstrations"),
+        (
+            {"run": {"algorithm": "sft"}, "supervised": {"rounds": 0}, "demonstrations": [{"episodes": 1}]},
+            "at least one of supervised.rounds",
+        ),
+        (
+            {"rehearsal": {"share": 0.1}},
+            r"needs \[\[demonstrations\]\] of bots in games other than tic_tac_toe",
+        ),
+        ({"rehearsal": {"share": 0.1}, "demonstrations": [{"episodes": 1}]}, "games other than tic_tac_toe"),
+        ({"rehearsal": {"share": 0.1}, "model": {"kind": "hf"}}, 'rehearsal.share needs kind = "nano"'),
         ({"model": {"kind": "hf"}}, "needs a path"),
         ({"server": {"url": "http://127.0.0.1:8000"}}, r"\[server\] needs kind"),
         ({"server": {"url": "127.0.0.1:8000"}}, "http://HOST:PORT"),

@@ -14,7 +14,7 @@ from ludens.core.replay import replay
 from ludens.draw import get_theme
 from ludens.models.transport import check_address
 from ludens.train import measures, ranks
-from ludens.train.demonstrations import FIRST_SEED
+from ludens.train.demonstrations import FIRST_SEED, rehearsed
 from ludens.train.league import check_players
 from ludens.train.recipe import Demonstration, Recipe
 
@@ -41,12 +41,21 @@ def check(recipe: Recipe) -> None:
         raise BadOption(f"the algorithm spo needs a game with a spy; {game.name} has none.")
     if recipe.run.algorithm != "spo" and any(o.stage for o in recipe.opponents):
         raise BadOption("stage of the recipe's [[opponents]] needs the algorithm spo.")
-    if recipe.run.algorithm == "sft" and not recipe.demonstrations:
-        raise BadOption("the algorithm sft needs demonstrations: add [[demonstrations]] to the recipe.")
+    if recipe.run.algorithm == "sft" and not (recipe.demonstrations and recipe.supervised.rounds):
+        raise BadOption(
+            "the algorithm sft needs demonstrations: add [[demonstrations]] to the recipe, and at least one "
+            "of supervised.rounds."
+        )
     if recipe.model.kind == "nano" and any(source.data for source in recipe.demonstrations):
         raise BadOption('data of [[demonstrations]] needs kind = "hf": nano is not prompted in words.')
     if recipe.supervised.minutes and ranks.world()[1] > 1:
         raise BadOption("supervised.minutes works with one process only: several would stop at unlike times.")
+    if recipe.rehearsal.share and recipe.model.kind != "nano":
+        raise BadOption('the recipe\'s rehearsal.share needs kind = "nano" in [model].')
+    if recipe.rehearsal.share and not rehearsed(recipe):
+        raise BadOption(
+            f"the recipe's rehearsal.share needs [[demonstrations]] of bots in games other than {game.name}."
+        )
     _check_rewards(game)
     check_players(game, recipe.opponents, [recipe.monitor.against])
     path = recipe.model.path
@@ -87,7 +96,7 @@ def seeds_of(recipe: Recipe) -> dict[str, range]:
         "play": range(play.first_seed, play.first_seed + min(count, play.seeds or count)),
         "held-out games": range(play.held_out_seed, play.held_out_seed + iterations * play.held_out),
         "evaluations": range(measures.FIRST_SEED, measures.FIRST_SEED + evaluated),
-        "demonstrations": range(FIRST_SEED, FIRST_SEED + recipe.supervised.rounds * most),
+        "demonstrations": range(FIRST_SEED, FIRST_SEED + max(1, recipe.supervised.rounds) * most),
     }
 
 

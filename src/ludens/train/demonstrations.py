@@ -22,7 +22,7 @@ from ludens.core.view import RenderOptions
 from ludens.games.listing import listing
 from ludens.rebuild import Sample as Rebuilt
 from ludens.rebuild import samples as rebuild
-from ludens.train.recipe import Demonstration
+from ludens.train.recipe import Demonstration, Recipe
 from ludens.train.rollout import Recorder
 
 T = TypeVar("T")
@@ -92,6 +92,16 @@ def demonstrations(sources: Sequence[Demonstration], workers: int = 0) -> Iterat
     with processes(workers, len(todo)) as run:
         for part in run(_listed, todo):
             yield from part
+
+
+def rehearsed(recipe: Recipe) -> list[Demonstration]:
+    """The demonstrations of games that are not played, a share of each."""
+    played, share = make(recipe.play.game).name, recipe.rehearsal.share
+    return [
+        replace(source, episodes=max(1, round(share * source.episodes)))
+        for source in recipe.sources
+        if source.episodes and make(source.game).name != played
+    ]
 
 
 def _listed(chunk: Chunk) -> list[Rebuilt]:

@@ -20,7 +20,7 @@ from ludens.train.policy import Policy
 from ludens.train.recipe import Recipe
 from ludens.train.rollout import Job, Rollouts
 from ludens.train.sample import Trajectory
-from ludens.train.update import Updater
+from ludens.train.update import Rehearses, Updater
 
 Report = Callable[[dict[str, float]], None]
 
@@ -33,11 +33,13 @@ class Trainer:
         recipe: What to do.
         policy: What is trained.
         folder: Where checkpoints go.
+        rehearsal: What is learnt beside play.
     """
 
     recipe: Recipe
     policy: Policy
     folder: Path
+    rehearsal: Rehearses | None = None
     iteration: int = 0
     history: list[dict[str, float]] = field(default_factory=list)
     """The measurements of every iteration."""
@@ -53,7 +55,7 @@ class Trainer:
         others = [recipe.monitor.against]
         self.league = League(self.game, self.policy, recipe.opponents, recipe.run.seed, others)
         steps = recipe.iterations * recipe.optimizer.epochs * recipe.optimizer.minibatches
-        self.updater = Updater(self.policy, recipe.optimizer, recipe.loss, steps)
+        self.updater = Updater(self.policy, recipe.optimizer, recipe.loss, steps, self.rehearsal)
         self.rollouts = Rollouts(
             self.game,
             self.policy.agent(),

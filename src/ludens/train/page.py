@@ -19,7 +19,19 @@ if TYPE_CHECKING:
     from ludens.train.loop import Trainer
 
 _FOLDER = Path(__file__).parent / "templates"
-FIRST = ("won", "blind won", "reward", "accuracy", "na", "clue truth", "kl", "entropy", "length", "fallback")
+FIRST = (
+    "won",
+    "blind won",
+    "reward",
+    "accuracy",
+    "na",
+    "clue truth",
+    "kl",
+    "rehearsal",
+    "entropy",
+    "length",
+    "fallback",
+)
 """Measurements that are shown before the others."""
 LEFT, RIGHT, TOP, BOTTOM = 44, 352, 8, 126
 LONGEST = 300

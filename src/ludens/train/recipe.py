@@ -149,7 +149,7 @@ class Demonstration:
 class SupervisedOptions(Section, name="supervised"):
     """Training on demonstrations, before or instead of play."""
 
-    rounds: int = option(1, low=1, help="rounds of new games; the next is played while this one is learnt")
+    rounds: int = option(1, low=0, help="rounds of new games, each made while the last is learnt; 0: none")
     epochs: int = option(1, low=1, help="passes over the replies of a round")
     minutes: float = option(0.0, low=0, help="nano: time after which no round begins; 0 for no limit")
     batch: int = option(256, low=1, help="samples per update")
@@ -163,6 +163,14 @@ class SupervisedOptions(Section, name="supervised"):
     compile: bool = option(False, help="nano: compile the network, which takes a minute or more")
     workers: int = option(0, low=0, help="processes that make samples; 0 for all cores")
     checkpoint: int = option(5, low=1, help="rounds between checkpoints")
+
+
+@dataclass(frozen=True)
+class RehearsalOptions(Section, name="rehearsal"):
+    """Demonstrations of games that are not played, learnt beside play so that they are not forgotten."""
+
+    share: float = option(0.0, low=0, high=1, help="nano: share of their episodes; 0 for no rehearsal")
+    weight: float = option(1.0, low=0, help="nano: of their loss, beside a gradient of play that is clipped")
 
 
 @dataclass(frozen=True)
@@ -208,6 +216,7 @@ class Recipe:
     reference: ReferenceOptions = field(default_factory=ReferenceOptions)
     switch: SwitchOptions = field(default_factory=SwitchOptions)
     supervised: SupervisedOptions = field(default_factory=SupervisedOptions)
+    rehearsal: RehearsalOptions = field(default_factory=RehearsalOptions)
     monitor: MonitorOptions = field(default_factory=MonitorOptions)
     demonstrations: tuple[Demonstration, ...] = ()
     opponents: tuple[Opponents, ...] = ()

@@ -23,6 +23,7 @@ from ludens.train.monitor import PAGE, Monitor
 from ludens.train.nano.dataset import Shape, rounds, vocabulary_of
 from ludens.train.nano.grow import with_pieces
 from ludens.train.nano.policy import NanoPolicy
+from ludens.train.nano.rehearsal import Rehearsal
 from ludens.train.nano.size import Size
 from ludens.train.nano.supervised import Imitation
 from ludens.train.page import IMITATION, write_page
@@ -45,7 +46,11 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
     check(recipe)
     _bind(recipe, folder)
     policy = _supervised(recipe, folder, say)
-    trainer = Trainer(recipe, policy, folder)
+    rehearsal = None
+    if recipe.iterations and recipe.rehearsal.share and isinstance(policy, NanoPolicy):
+        rehearsal = Rehearsal(recipe, policy)
+        say(f"rehearsal: {len(rehearsal.dataset):,} replies of other games")
+    trainer = Trainer(recipe, policy, folder, rehearsal)
     if (latest := Checkpoints(folder).latest()) is not None:
         trainer.resume(latest)
         say(f"going on from {latest}")
@@ -104,16 +109,17 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
     if done.is_dir():
         return _read_nano(recipe.model, done, recipe.run.seed)
     model, options, sources = recipe.model, recipe.supervised, recipe.sources
+    imitates = bool(sources and options.rounds)
     if model.path:
         policy = _read_nano(model, Path(model.path), recipe.run.seed)
-        if sources:
+        if imitates:
             policy = with_pieces(policy, vocabulary_of(sources, options.workers), recipe.run.seed)
     else:
         size = Size(**{f.name: getattr(model, f.name) for f in fields(Size)})
         spoken = (Demonstration(bot="bot/random", episodes=64),)
         vocabulary = vocabulary_of(sources or replace(recipe, demonstrations=spoken).sources, options.workers)
         policy = NanoPolicy(size, vocabulary, seed=recipe.run.seed, **_sampling(model))
-    if sources:
+    if imitates:
         say(f"{policy.count():,} parameters, {len(policy.vocabulary):,} pieces")
         _imitate(recipe, policy, folder, say)
     if ranks.world()[0] == 0:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from logging import getLogger
 from math import ceil, cos, isfinite, pi
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ludens.core.errors import UsageError
 from ludens.core.options import option
@@ -62,13 +62,28 @@ class OptimizerOptions(Section, name="optimizer"):
         return self.lr * 0.5 * (1 + cos(pi * (step - warm) / max(1, steps - warm)))
 
 
+class Rehearses(Protocol):
+    """Something else to learn at every step."""
+
+    def backward(self, step: int) -> float:
+        """Add gradients, the same in every process; returns the loss."""
+
+
 class Updater:
     """Holds the optimiser of a policy."""
 
-    def __init__(self, policy: Policy, options: OptimizerOptions, loss: LossOptions, steps: int) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        options: OptimizerOptions,
+        loss: LossOptions,
+        steps: int,
+        rehearsal: Rehearses | None = None,
+    ) -> None:
         import torch
 
         self.policy, self.options, self.loss, self.steps = policy, options, loss, steps
+        self.rehearsal = rehearsal
         self.masters = Masters(policy.parameters())
         self.parameters = self.masters.parameters
         self.optimizer = torch.optim.AdamW(
@@ -97,6 +112,7 @@ class Updater:
 
     def _passes(self, samples: list[Sample], reference: Policy | None, seed: int) -> dict[str, float]:
         totals: dict[str, float] = {"loss": 0.0, "kl": 0.0, "tokens": 0.0, "gap": 0.0, "grad": 0.0}
+        rehearsed = 0.0
         most = max(ranks.gather(len(samples)))
         if not most:
             return totals
@@ -108,7 +124,7 @@ class Updater:
             size = ceil(len(order) / self.options.minibatches)
             for number in range(self.options.minibatches):
                 part = order[number * size : (number + 1) * size]
-                self._optimise(part, reference, totals)
+                rehearsed += self._optimise(part, reference, totals)
                 optimiser_steps += 1
         self.policy.train(False)
         self._check_finite(samples[:1])
@@ -119,11 +135,17 @@ class Updater:
         for name in ("loss", "kl", "grad"):
             totals[name] /= max(1, optimiser_steps)
         totals["kl"] /= max(1.0, totals["tokens"] / max(1, optimiser_steps))
+        if self.rehearsal is not None:
+            totals["rehearsal"] = rehearsed / max(1, optimiser_steps)
         totals["lr"] = self.options.rate(max(0, self.step - 1), self.steps)
         return totals
 
-    def _optimise(self, samples: list[Sample], reference: Policy | None, totals: dict[str, float]) -> None:
-        """One step of the optimiser. Where memory is short it starts again with smaller batches."""
+    def _optimise(self, samples: list[Sample], reference: Policy | None, totals: dict[str, float]) -> float:
+        """One step of the optimiser. Where memory is short it starts again with smaller batches.
+
+        Returns the loss of what is rehearsed. Its gradient is added after clipping: that of play, a sum over
+        tokens, may be many times longer.
+        """
         import torch
 
         weight = sum(len(s.completion_ids) for s in samples) if self.loss.norm == "token" else len(samples)
@@ -153,12 +175,14 @@ class Updater:
         if not isfinite(float(length)):
             self.optimizer.zero_grad(set_to_none=True)
             raise Diverged("gradient")
+        rehearsed = self.rehearsal.backward(self.step) if self.rehearsal is not None else 0.0
         for group in self.optimizer.param_groups:
             group["lr"] = self.options.rate(self.step, self.steps)
         self.optimizer.step()
         self.masters.publish()
         self.step += 1
         totals["grad"] += float(length)
+        return rehearsed
 
     def _check_finite(self, samples: list[Sample]) -> None:
         """Weights may be finite and useless: the next replies could not be drawn from them."""

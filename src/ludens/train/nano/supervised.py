@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from logging import getLogger
 from pathlib import Path
 from time import perf_counter
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,6 +19,8 @@ from ludens.train.nano.muon import Muon
 from ludens.train.nano.network import Network
 from ludens.train.nano.pictures import GREY
 from ludens.train.nano.policy import NanoPolicy
+from ludens.train.nano.surprise import surprises
+from ludens.train.nano.uploaded import Uploaded, uploaded
 from ludens.train.recipe import SupervisedOptions
 from ludens.train.update import OptimizerOptions
 
@@ -180,15 +180,8 @@ class Imitation:
     ) -> Tensor:
         """One update; every rank learns from its share of the rows."""
         rank, size = ranks.world()
-        parts = dataset.parts(rows[rank::size])
-        shown = there.pictures[there.picture[there.number(np.concatenate(parts))]]
-        if self.options.jitter:
-            shown = jittered(shown, self.options.jitter, jitter)
-        if self.options.blank:
-            shown = blanked(shown, self.options.blank, jitter)
-        seen = self.policy.see(shown).split(list(map(len, parts)))
-        surprise = [self._surprise(dataset, there, *part) for part in zip(parts, seen, strict=True)]
-        loss = torch.cat(surprise).sum() / len(rows)
+        own = rows[rank::size]
+        loss = surprises(self.policy, dataset, there, own, self.options, jitter).sum() / len(rows)
         for optimizer in self._optimizers.values():
             optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -200,16 +193,6 @@ class Imitation:
                 group["lr"] = rate * optimizer.defaults["lr"]
             optimizer.step()
         return loss.detach()
-
-    def _surprise(self, dataset: Dataset, there: Uploaded, rows: Array, seen: Tensor) -> Tensor:
-        """Of each reply, the mean over its tokens."""
-        width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
-        chosen = there.number(rows)
-        ids = torch.cat([there.prompts[chosen, -width:], there.replies[chosen, :height]], 1).long()
-        lengths = there.reply_lengths[chosen]
-        mask = (torch.arange(height, device=seen.device)[None] < lengths[:, None]).float()
-        values = self.policy.values(ids, width - there.prompt_lengths[chosen], mask, seen)
-        return -values.sum(1) / lengths
 
     def _store(self) -> None:
         due = self.done % self.options.checkpoint == 0 and self.done < self.options.rounds
@@ -234,70 +217,3 @@ def compiled(network: Network) -> Iterator[None]:
         yield
     finally:
         del encoder.forward, decoder.forward
-
-
-@dataclass
-class Uploaded:
-    """The arrays of a data set on the device: an update then copies nothing but the numbers of its rows."""
-
-    prompts: Tensor
-    replies: Tensor
-    prompt_lengths: Tensor
-    reply_lengths: Tensor
-    picture: Tensor
-    pictures: Tensor
-
-    @staticmethod
-    def of(dataset: Dataset, device: torch.device) -> Uploaded:
-        arrays = [getattr(dataset, array.name) for array in fields(Uploaded)]
-        return Uploaded(*(torch.from_numpy(array).to(device) for array in arrays))
-
-    def number(self, rows: Array) -> Tensor:
-        """Numbers of rows on the device."""
-        return torch.from_numpy(rows).to(self.picture.device)
-
-
-def uploaded(
-    datasets: Iterable[Dataset], device: torch.device, meanwhile: Callable[[], None] | None = None
-) -> Iterator[tuple[Dataset, Uploaded]]:
-    """Each data set, also on the device; the next is made and copied while this one is used.
-
-    `meanwhile` is done while the first is made.
-    """
-    waiting = iter(datasets)
-    stream = torch.cuda.Stream(device) if device.type == "cuda" else None
-
-    def take() -> tuple[Dataset, Uploaded] | None:
-        dataset = next(waiting, None)
-        if dataset is None:
-            return None
-        with torch.cuda.stream(stream) if stream else nullcontext():
-            there = Uploaded.of(dataset, device)
-        if stream:
-            stream.synchronize()
-            dataset.pictures = np.empty((0, *dataset.pictures.shape[1:]), np.uint8)
-        return dataset, there
-
-    with ThreadPoolExecutor(1) as ahead:
-        coming = ahead.submit(take)
-        if meanwhile is not None:
-            meanwhile()
-        while (taken := coming.result()) is not None:
-            coming = ahead.submit(take)
-            yield taken
-            del taken
-
-
-def blanked(pictures: Tensor, share: float, generator: torch.Generator) -> Tensor:
-    """Pictures, some of them blank: a model then says without looking what is most frequent."""
-    blank = torch.rand(len(pictures), generator=generator, device=pictures.device) < share
-    return pictures.masked_fill(blank[:, None, None, None], GREY)
-
-
-def jittered(pictures: Tensor, strength: float, generator: torch.Generator) -> Tensor:
-    """Pictures, bytes, with contrast and brightness of each colour channel changed at random."""
-    shape = (len(pictures), 3, 1, 1)
-    drawn = torch.rand((2, *shape), generator=generator, device=pictures.device) * 2 - 1
-    contrast, brightness = 1 + strength * drawn[0], 64 * strength * drawn[1]
-    changed = (pictures.float() - 127.5) * contrast + 127.5 + brightness
-    return changed.round().clamp(0, 255).to(torch.uint8)

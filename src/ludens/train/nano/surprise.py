@@ -1,0 +1,66 @@
+"""How unlikely demonstrated replies are, with pictures that are changed a little at random."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ludens.train.nano.dataset import Array, Dataset
+from ludens.train.nano.pictures import GREY
+from ludens.train.nano.policy import NanoPolicy
+from ludens.train.nano.uploaded import Uploaded
+from ludens.train.recipe import SupervisedOptions
+
+
+def surprises(
+    policy: NanoPolicy,
+    dataset: Dataset,
+    there: Uploaded,
+    rows: Array,
+    options: SupervisedOptions,
+    generator: torch.Generator,
+) -> Tensor:
+    """Of each reply, the mean over its tokens of the negative log-probability; the order is not that of rows.
+
+    Args:
+        policy: Whose.
+        dataset: What is to be said.
+        there: The same, on the device.
+        rows: Numbers of samples.
+        options: How much pictures are changed.
+        generator: Draws these changes.
+    """
+    parts = dataset.parts(rows)
+    shown = there.pictures[there.picture[there.number(np.concatenate(parts))]]
+    if options.jitter:
+        shown = jittered(shown, options.jitter, generator)
+    if options.blank:
+        shown = blanked(shown, options.blank, generator)
+    seen = policy.see(shown).split(list(map(len, parts)))
+    return torch.cat([_surprise(policy, dataset, there, *part) for part in zip(parts, seen, strict=True)])
+
+
+def _surprise(policy: NanoPolicy, dataset: Dataset, there: Uploaded, rows: Array, seen: Tensor) -> Tensor:
+    width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
+    chosen = there.number(rows)
+    ids = torch.cat([there.prompts[chosen, -width:], there.replies[chosen, :height]], 1).long()
+    lengths = there.reply_lengths[chosen]
+    mask = (torch.arange(height, device=seen.device)[None] < lengths[:, None]).float()
+    values = policy.values(ids, width - there.prompt_lengths[chosen], mask, seen)
+    return -values.sum(1) / lengths
+
+
+def blanked(pictures: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """Pictures, some of them blank: a model then says without looking what is most frequent."""
+    blank = torch.rand(len(pictures), generator=generator, device=pictures.device) < share
+    return pictures.masked_fill(blank[:, None, None, None], GREY)
+
+
+def jittered(pictures: Tensor, strength: float, generator: torch.Generator) -> Tensor:
+    """Pictures, bytes, with contrast and brightness of each colour channel changed at random."""
+    shape = (len(pictures), 3, 1, 1)
+    drawn = torch.rand((2, *shape), generator=generator, device=pictures.device) * 2 - 1
+    contrast, brightness = 1 + strength * drawn[0], 64 * strength * drawn[1]
+    changed = (pictures.float() - 127.5) * contrast + 127.5 + brightness
+    return changed.round().clamp(0, 255).to(torch.uint8)
