@@ -144,3 +144,27 @@ def test_switching_state_survives_a_checkpoint() -> None:
 def test_thresholds_out_of_range_are_refused() -> None:
     with pytest.raises(BadOption, match="at most 1"):
         SwitchOptions(accuracy=1.5)
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.5])
+def test_the_other_stage_is_kept_near_the_reference_or_left_out(keep: float) -> None:
+    from ludens.train.algorithms import IterativeSpo
+    from ludens.train.recipe import Recipe
+
+    spo = IterativeSpo(
+        Recipe.of({"run": {"algorithm": "spo"}, "play": {"game": "spy"}, "loss": {"keep": keep}})
+    )
+    clue, votes = (
+        sample("spy", "spy", -0.2),
+        [sample("civilian", seat, r) for seat, r in (("a", 1.0), ("b", -1.0))],
+    )
+    clue.stage = CLUE
+    for vote in votes:
+        vote.stage = DECISION
+    trained, kept = (chosen := spo.samples([game(clue, *votes)]))[:2], chosen[2:]
+    assert spo.stage == DECISION
+    assert [(s.seat, round(s.advantage, 6), s.kept) for s in trained] == [
+        ("a", 1.0, False),
+        ("b", -1.0, False),
+    ]
+    assert [(s.seat, s.advantage, s.kept) for s in kept] == ([("spy", 0.0, True)] if keep else [])

@@ -76,6 +76,35 @@ def test_an_update_raises_what_was_good_and_lowers_what_was_not() -> None:
     assert measured["grad"] > 0
 
 
+def test_kept_samples_hold_the_policy_where_the_reference_is() -> None:
+    """They have no advantage: what pulls is the KL, with a weight of its own."""
+
+    def drift(keep: float) -> float:
+        learner, start = policy(), policy().frozen()
+        trained, kept = batch()[:6], batch()[6:]
+        for sample in kept:
+            sample.advantage, sample.kept = 0.0, True
+        updater = Updater(learner, OptimizerOptions(lr=1e-2, warmup=0.0), LossOptions(kl=0.0, keep=keep), 50)
+        for step in range(8):
+            updater.update([*trained, *kept], start, seed=step)
+        with torch.no_grad():
+            return float((learner.logprobs(kept)[0] - start.logprobs(kept)[0]).abs().max())
+
+    assert drift(10.0) < 0.5 * drift(0.0)
+
+
+def test_kept_samples_do_not_dilute_those_that_are_trained() -> None:
+    gradients = []
+    for kept in (0, 6):
+        learner, samples = policy(), batch()
+        for sample in samples[6:]:
+            sample.advantage, sample.kept = 0.0, True
+        options = OptimizerOptions(lr=0.0, grad_norm=0.0)
+        Updater(learner, options, LossOptions(kl=0.0), 10).update(samples[: 6 + kept], None)
+        gradients.append(gradient(learner))
+    assert torch.allclose(*gradients, atol=1e-6)
+
+
 def test_batches_of_any_size_give_the_same_gradient() -> None:
     gradients = []
     for micro in (1, 5, 64):

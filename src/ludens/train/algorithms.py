@@ -70,10 +70,13 @@ class Grpo(Algorithm):
 
 
 class IterativeSpo(Algorithm):
-    """Trains clues against role baselines and votes within the group of a game, one stage at a time."""
+    """Trains clues against role baselines and votes within the group of a game, one stage at a time.
+
+    With `loss.keep`, replies of the other stage are kept near the reference meanwhile.
+    """
 
     def __init__(self, recipe: Recipe) -> None:
-        self.options = recipe.advantage
+        self.options, self.keeps = recipe.advantage, recipe.loss.keep > 0
         self.baselines = RoleBaselines(self.options.alpha, self.options.from_first)
         self.switch = Switch(recipe.switch)
 
@@ -82,6 +85,13 @@ class IterativeSpo(Algorithm):
         return self.switch.stage
 
     def samples(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
+        every = [sample for trajectory in trajectories for sample in trajectory.samples]
+        others = [sample for sample in every if sample.stage != self.switch.stage]
+        for sample in others:
+            sample.kept = True
+        return [*self._trained(trajectories), *(others if self.keeps else ())]
+
+    def _trained(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
         active = [
             Trajectory(t.episode, t.number, [s for s in t.samples if s.stage == self.switch.stage])
             for t in trajectories

@@ -18,6 +18,9 @@ class LossOptions(Section, name="loss"):
 
     clip: float = option(0.2, low=0, help="clip the probability ratio to 1 +- clip; 0 for no clipping")
     kl: float = option(0.04, low=0, help="weight of the KL divergence to the reference; 0 for none")
+    keep: float = option(
+        0.0, low=0, help="spo: weight of the KL divergence of replies in the stage that is not trained"
+    )
     norm: str = option(
         "sequence",
         choices=("sum", "sequence", "token"),
@@ -32,6 +35,7 @@ def policy_loss(
     advantages: Tensor,
     reference: Tensor | None,
     options: LossOptions,
+    kl: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The loss of each sample and its KL divergence to the reference, both summed over its tokens.
 
@@ -45,6 +49,7 @@ def policy_loss(
         advantages: One per sample.
         reference: Log-probabilities under the reference; needed where `kl` is not 0.
         options: Weights and norm.
+        kl: Weight of the KL divergence of each sample; that of the options if not given.
     """
     ratio = ((new - old) * mask).exp()
     gain = ratio * advantages[:, None]
@@ -58,7 +63,7 @@ def policy_loss(
         gap = (reference - new) * mask
         tokens = (gap.exp() - gap - 1) * mask
         divergence = tokens.sum(1)
-        loss = loss + options.kl * tokens
+        loss = loss + (options.kl if kl is None else kl[:, None]) * tokens
     summed = loss.sum(1)
     if options.norm == "sequence":
         summed = summed / mask.sum(1).clamp(min=1)

@@ -38,8 +38,9 @@ def of_play(trajectories: Sequence[Trajectory], samples: Sequence[Sample]) -> di
     for trajectory in trajectories:
         moves = [move for move in trajectory.episode.moves if move.seat in trajectory.seats]
         own["fallback"] += [move.verdict == "fallback" for move in moves]
-    own["no_signal"] = [sample.advantage == 0 for sample in samples]
-    counts = ranks.gather((len(trajectories), len(samples)))
+    trained = [sample for sample in samples if not sample.kept]
+    own["no_signal"] = [sample.advantage == 0 for sample in trained]
+    counts = ranks.gather((len(trajectories), len(trained)))
     return {
         "episodes": float(sum(episodes for episodes, _ in counts)),
         "samples": float(sum(trained for _, trained in counts)),

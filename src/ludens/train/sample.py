@@ -41,6 +41,8 @@ class Sample:
     group: Hashable = None
     """Samples of one group are compared with one another (GRPO)."""
     advantage: float = 0.0
+    kept: bool = False
+    """Whether it is not trained on, but only kept near the reference."""
 
 
 @dataclass(slots=True)

@@ -94,7 +94,7 @@ class Updater:
 
     def update(self, samples: Sequence[Sample], reference: Policy | None, seed: int = 0) -> dict[str, float]:
         """Train on samples drawn from the policy as it is now. Every rank calls this with its own samples."""
-        if reference is not None and not self.loss.kl:
+        if not self.loss.kl and not self.loss.keep:
             reference = None
         own = list(samples)
         if self.options.old == "recomputed":
@@ -148,7 +148,8 @@ class Updater:
         """
         import torch
 
-        weight = sum(len(s.completion_ids) for s in samples) if self.loss.norm == "token" else len(samples)
+        trained = [sample for sample in samples if not sample.kept]
+        weight = sum(len(s.completion_ids) for s in trained) if self.loss.norm == "token" else len(trained)
         count = max(1, sum(ranks.gather(weight)))
         while True:
             self.optimizer.zero_grad(set_to_none=True)
@@ -208,7 +209,8 @@ class Updater:
         new, mask = self.policy.logprobs(chunk)
         old = right_padded([s.logprobs for s in chunk], 0.0).to(new.device)
         advantages = each(chunk, lambda sample: sample.advantage).to(new.device)
-        losses, divergence = policy_loss(new, old, mask, advantages, expected, self.loss)
+        kl = each(chunk, lambda sample: self.loss.keep if sample.kept else self.loss.kl).to(new.device)
+        losses, divergence = policy_loss(new, old, mask, advantages, expected, self.loss, kl)
         totals["gap"] = max(totals["gap"], float(((new.detach() - old) * mask).abs().max()))
         loss: Tensor = losses.sum() / count
         if not isfinite(float(loss.detach())):
