@@ -112,8 +112,9 @@ def test_sources_are_joined() -> None:
     assert texts <= set(answers)
 
 
-def test_many_parts_need_few_open_files() -> None:
+def test_many_parts_need_few_open_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """A round has thousands of parts; systems allow a thousand open files, often fewer."""
+    monkeypatch.setattr("ludens.train.demonstrations.CHUNK", 1)
     source = Demonstration("perceive?board=tic_tac_toe", episodes=100, theme="classic", size="256")
     vocabulary = vocabulary_of([source], workers=1)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 FIRST_SEED = 2_000_000
 """Of demonstrations; far from the seeds of play and evaluation."""
-CHUNK, TASKS = 16, 64
+CHUNK, TASKS = 16, 16
 """Most episodes per task of a worker, and tasks of a source with few episodes: those are long."""
 
 

@@ -23,8 +23,8 @@ from ludens.train.recipe import Demonstration
 
 Array = np.ndarray[Any, Any]
 
-VOCABULARY_EPISODES = 512
-"""Most games of each source that are searched for pieces."""
+VOCABULARY_EPISODES, VOCABULARY_ROUNDS = 512, 4
+"""Most games of each source that are searched for pieces, and in how many rounds they are at most."""
 PARTS = 4
 """In which a batch passes through the decoder, by length."""
 SHARED, ROOM = Path("/dev/shm"), 8 * 2**30
@@ -78,7 +78,10 @@ class Shape:
 
 def vocabulary_of(sources: Iterable[Demonstration], workers: int = 0) -> Vocabulary:
     """Every piece of the first prompts and replies of all sources."""
-    few = [replace(source, episodes=min(source.episodes, VOCABULARY_EPISODES)) for source in sources]
+    few = [
+        replace(source, episodes=min(VOCABULARY_ROUNDS * source.episodes, VOCABULARY_EPISODES))
+        for source in sources
+    ]
     todo = chunks_of(few)
     found: set[str] = set()
     run: Map[set[str]]
