@@ -61,6 +61,9 @@ def test_loss_by_hand() -> None:
     expected = float(torch.tensor(1.0).exp()) - 1 - 1
     assert kl.tolist() == pytest.approx([expected, 0.0])
     assert loss.tolist() == pytest.approx([-(ratio + 1) + 0.5 * expected, 2.0])
+    options = LossOptions(clip=0.0, norm="sum", kl=0.5, keep=3.0)
+    loss, _ = policy_loss(new, old, mask, advantages * 0, reference, options, torch.tensor([1.0, 0.0]))
+    assert loss.tolist() == pytest.approx([3.0 * 1.0**2 / 2, 0.0]), "half the square of the only gap"
 
 
 def test_an_update_raises_what_was_good_and_lowers_what_was_not() -> None:

@@ -35,7 +35,7 @@ def policy_loss(
     advantages: Tensor,
     reference: Tensor | None,
     options: LossOptions,
-    kl: Tensor | None = None,
+    kept: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The loss of each sample and its KL divergence to the reference, both summed over its tokens.
 
@@ -49,7 +49,7 @@ def policy_loss(
         advantages: One per sample.
         reference: Log-probabilities under the reference; needed where `kl` is not 0.
         options: Weights and norm.
-        kl: Weight of the KL divergence of each sample; that of the options if not given.
+        kept: 1 for samples that are only kept near the reference, with the weight `keep`; none if not given.
     """
     ratio = ((new - old) * mask).exp()
     gain = ratio * advantages[:, None]
@@ -63,7 +63,12 @@ def policy_loss(
         gap = (reference - new) * mask
         tokens = (gap.exp() - gap - 1) * mask
         divergence = tokens.sum(1)
-        loss = loss + (options.kl if kl is None else kl[:, None]) * tokens
+        penalty = options.kl * tokens
+        if kept is not None:
+            # Half the square has the gradient of the KL too. It grows with the gap, not with its exponential:
+            # a single token that has become unlikely would hide all others.
+            penalty = penalty.where(kept[:, None] == 0, options.keep * gap.square() / 2)
+        loss = loss + penalty
     summed = loss.sum(1)
     if options.norm == "sequence":
         summed = summed / mask.sum(1).clamp(min=1)

@@ -209,8 +209,8 @@ class Updater:
         new, mask = self.policy.logprobs(chunk)
         old = right_padded([s.logprobs for s in chunk], 0.0).to(new.device)
         advantages = each(chunk, lambda sample: sample.advantage).to(new.device)
-        kl = each(chunk, lambda sample: self.loss.keep if sample.kept else self.loss.kl).to(new.device)
-        losses, divergence = policy_loss(new, old, mask, advantages, expected, self.loss, kl)
+        kept = each(chunk, lambda sample: float(sample.kept)).to(new.device)
+        losses, divergence = policy_loss(new, old, mask, advantages, expected, self.loss, kept)
         totals["gap"] = max(totals["gap"], float(((new.detach() - old) * mask).abs().max()))
         loss: Tensor = losses.sum() / count
         if not isfinite(float(loss.detach())):
