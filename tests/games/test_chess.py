@@ -11,6 +11,7 @@ from ludens.core.errors import BadOption, Illegal, UnknownName
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
 from ludens.games.chess.bots import evaluate
+from ludens.games.chess.check import checks
 from ludens.games.chess.engine import check_speaks_uci, find_engine
 from ludens.loop import play
 from ludens.testing import Trial
@@ -225,3 +226,61 @@ async def test_an_engine_may_be_given_time_for_a_move() -> None:
     engine, random = ludens.agent("bot/uci?seconds=0.05", game), ludens.agent("bot/random", game)
     episode = await play(game, {"white": engine, "black": random}, 0)
     assert [move.action for move in episode.moves] == ["a1a8"]
+
+
+@pytest.mark.parametrize(
+    ("fen", "king", "attackers"),
+    [
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e1", []),
+        ("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3", "e1", ["h4"]),
+        ("4k3/8/3N4/8/8/8/8/4K3 b - - 0 1", "e8", ["d6"]),
+        ("4k3/8/8/8/3p4/4K3/8/8 w - - 0 1", "e3", ["d4"]),
+        ("8/8/8/4k3/3P4/8/8/4K3 b - - 0 1", "e5", ["d4"]),
+        ("8/8/8/3P4/4k3/8/8/4K3 b - - 0 1", "e4", []),
+        ("4k3/8/8/b7/8/2P5/8/4K3 w - - 0 1", "e1", []),
+        ("4r2k/8/8/8/1b6/8/8/4K3 w - - 0 1", "e1", ["b4", "e8"]),
+    ],
+)
+def test_who_gives_check(fen: str, king: str, attackers: list[str]) -> None:
+    assert checks(fen) == (king, attackers)
+
+
+def test_check_agrees_with_the_moves_of_the_game() -> None:
+    """One attacker must be captured or blocked, two leave only the king; the game knows those not seen."""
+    game, found = ludens.make("rule?board=chess&moves=60-160"), 0
+    for seed in range(150):
+        position = game.start(seed).position
+        king, attackers = checks(position.spiel.board().to_fen())
+        others = [move for move in position.legal(position.to_act[0]) if not move.startswith(king)]
+        ends = {move[2:4] for move in others}
+        if not attackers:
+            lines = [end for end in ends if not _in_line(king, end) and not _knight(king, end)]
+            assert lines or len(others) < 4, "all moves end on lines of the king: an attacker was not seen"
+            continue
+        found += 1
+        assert len(attackers) == 1 or not others
+        allowed = {attackers[0], *_between(king, attackers[0])}
+        passant = position.spiel.board().to_fen().split()[3]
+        assert ends <= allowed | {passant}
+    assert found > 5
+
+
+def _steps(one: str, other: str) -> tuple[int, int]:
+    return ord(other[0]) - ord(one[0]), int(other[1]) - int(one[1])
+
+
+def _in_line(one: str, other: str) -> bool:
+    x, y = map(abs, _steps(one, other))
+    return 0 in (x, y) or x == y
+
+
+def _knight(one: str, other: str) -> bool:
+    return sorted(map(abs, _steps(one, other))) == [1, 2]
+
+
+def _between(one: str, other: str) -> list[str]:
+    x, y = _steps(one, other)
+    far = max(abs(x), abs(y))
+    if not _in_line(one, other):
+        return []
+    return [f"{chr(ord(one[0]) + x * n // far)}{int(one[1]) + y * n // far}" for n in range(1, far)]

@@ -8,6 +8,7 @@ import ludens
 from ludens.core.errors import BadOption, Unreadable
 from ludens.core.legal import Legal
 from ludens.core.view import RenderOptions
+from ludens.games.chess.check import checks
 from ludens.games.listing import listing
 from ludens.loop import play
 
@@ -170,7 +171,8 @@ async def test_a_bot_that_names_any_valid_move() -> None:
     ("board", "said"),
     [
         ("reversi", "C4 D3 E6 F5\nAction: C4"),
-        ("chess", r"[a-h]\d: ([a-h]\d )*[a-h]\d\nAction: [a-h]\d[a-h]\d"),
+        ("chess", r"king e1: safe\n[a-h]\d: ([a-h]\d )*[a-h]\d\nAction: [a-h]\d[a-h]\d"),
+        ("chess&moves=150-160", r"king [a-h]\d: (safe|[a-h]\d( [a-h]\d)?)\n(all|[a-h]\d): .*\nAction: .*"),
         ("sudoku", r"[A-I]\d: (\d )*\d\nAction: [A-I]\d=\d"),
         ("gomoku&filled=200-210", r"([A-O]\d+ )+[A-O]\d+\nAction: [A-O]\d+"),
         ("gomoku&filled=60-70", r"([A-O]): (\d+) (\d+ )*\d+\nAction: \1\2"),
@@ -184,7 +186,7 @@ async def test_a_bot_that_lists_valid_moves_first(board: str, said: str) -> None
         text = episode.moves[0].said
         assert re.fullmatch(said, text), text
         assert episode.returns == {"player": 1.0}
-        assert len(text.splitlines()[0].split(": ")[-1].split()) <= episode.facts["choices"]
+        assert len(text.splitlines()[-2].split(": ")[-1].split()) <= episode.facts["choices"]
 
 
 async def test_a_king_moves_only_where_nothing_else_can() -> None:
@@ -193,10 +195,7 @@ async def test_a_king_moves_only_where_nothing_else_can() -> None:
     moved = []
     for seed in range(40):
         position = game.start(seed).position
-        placement, mover, *_ = position.spiel.board().to_fen().split()
-        ranks = re.sub(r"\d", lambda digit: "." * int(digit[0]), placement).split("/")
-        line, rank = next((r, 8 - n) for n, r in enumerate(ranks) if ("K" if mover == "w" else "k") in r)
-        king = "abcdefgh"[line.index("K" if mover == "w" else "k")] + str(rank)
+        king, _ = checks(position.spiel.board().to_fen())
         others = [move for move in position.legal(position.to_act[0]) if not move.startswith(king)]
         episode = await play(game, {"player": bot}, seed)
         assert episode.returns == {"player": 1.0}

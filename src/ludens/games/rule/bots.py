@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.options import option
+from ludens.games.chess.check import checks
 from ludens.games.listing import listing
-from ludens.games.rule.positions import board_view, valid_moves
+from ludens.games.open_spiel.adapter import SpielState
+from ludens.games.rule.positions import valid_moves
 from ludens.games.rule.rules import Question
 
 
@@ -16,8 +18,9 @@ class Valid(Agent):
     """Names any valid move, at random.
 
     With `reason` it lists valid moves first, in a fixed order, and names the first of them: every one of them
-    is then a lesson, not only the one that chance has chosen. It moves a king only where nothing else can
-    move: where a king may go depends on the whole board.
+    is then a lesson, not only the one that chance has chosen. In chess it first says where the king is and
+    who gives check, as in `king d5: f8`, and moves the king only where nothing else can move: where a king
+    may go depends on the whole board.
     """
 
     kind = "bot/valid"
@@ -27,22 +30,15 @@ class Valid(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, Question)
-        moves = valid_moves(ask.state.position)
+        position = ask.state.position
+        moves = valid_moves(position)
         if not self.reason:
             move = moves.sample(self.random)
             return Reply(move, move)
-        kings = _kings(ask.state)
-        plain = [move for move in moves if move[:2] not in kings] or list(moves)
+        said, plain = [], list(moves)
+        if isinstance(position, SpielState) and ask.state.board.split("?")[0] == "chess":
+            king, attackers = checks(position.spiel.board().to_fen())
+            said.append(f"king {king}: {' '.join(attackers) or 'safe'}")
+            plain = [move for move in moves if not move.startswith(king)] or plain
         listed, move = listing(moves, self.random.choice(plain))
-        return Reply(f"{listed}\n{ask.format.write(move)}", move)
-
-
-def _kings(question: Question) -> set[str]:
-    """Cells of kings; none on boards without them."""
-    view = board_view(question.board)
-    if view is None or not any(name.endswith(" king") for name in view.codes.values()):
-        return set()
-    codes = (code for row in view.matrix(question.position) for code in row)
-    return {
-        cell for cell, code in zip(view.cells(), codes, strict=True) if view.codes[code].endswith(" king")
-    }
+        return Reply("\n".join([*said, listed, ask.format.write(move)]), move)
