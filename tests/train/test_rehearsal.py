@@ -10,6 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
+from ludens.core.errors import BadOption  # noqa: E402
 from ludens.train.demonstrations import rehearsed  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.loss import LossOptions  # noqa: E402
@@ -35,6 +36,12 @@ def chosen(**sections: Any) -> Recipe:
 def test_a_share_of_the_games_that_are_not_played() -> None:
     found = [(source.game, source.episodes) for source in rehearsed(chosen())]
     assert found == [("rule?board=tic_tac_toe", 8), ("rule?board=minesweeper", 1)]
+
+
+def test_a_model_without_the_words_is_refused() -> None:
+    short = chosen(demonstrations=[{"game": "perceive?board=chess", "episodes": 2}])
+    with pytest.raises(BadOption, match="nothing can be rehearsed"):
+        Rehearsal(short, policy())
 
 
 def surprise(rehearsal: Rehearsal, learner: NanoPolicy) -> float:

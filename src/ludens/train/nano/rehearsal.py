@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from ludens.core.errors import BadOption
 from ludens.train.demonstrations import rehearsed
 from ludens.train.nano.dataset import Shape, rounds
 from ludens.train.nano.policy import NanoPolicy
@@ -27,6 +28,11 @@ class Rehearsal:
         shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
         sources, workers = rehearsed(recipe), self.options.workers
         [self.dataset] = rounds(sources, policy.vocabulary, shape, workers=workers)
+        if not len(self.dataset):
+            raise BadOption(
+                "nothing can be rehearsed: replies are longer than max_tokens, or have words that the model "
+                "does not know."
+            )
         self.there = Uploaded.of(self.dataset, policy.device)
 
     def backward(self, step: int) -> float:
