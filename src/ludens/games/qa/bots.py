@@ -10,7 +10,7 @@ from ludens.games.qa.rules import Question
 
 @dataclass
 class Working(Agent):
-    """Counts row by row, says the option with its letter, as both stand in the brief, and answers."""
+    """Says where it looks, counts row by row, says the option with its letter, and answers."""
 
     kind = "bot/working"
     sees = "state"

@@ -30,7 +30,8 @@ def colour_at(board: BoardView, random: Stream) -> Item:
     wanted = _COLOURS.get(choice.target, [_EMPTY])
     if grid.codes[cell] not in wanted:
         grid.put(cell, wanted)
-    return choice.ask(f"Which colour is the piece at {grid.name(cell)}, if there is one?", grid.matrix)
+    text = f"Which colour is the piece at {grid.name(cell)}, if there is one?"
+    return choice.ask(text, grid.matrix, at=grid.at([cell]))
 
 
 def emptier_half(board: BoardView, random: Stream) -> Item:

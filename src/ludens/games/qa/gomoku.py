@@ -44,7 +44,7 @@ def adjacent(board: BoardView, random: Stream) -> Item:
     choice = choose_near(grid.count(near, (_BLACK, _WHITE)), len(near), random)
     grid.settle(near, (_BLACK, _WHITE), (_EMPTY,), choice.target)
     text = f"How many stones of either colour touch {grid.name(cell)}, diagonals included?"
-    return choice.ask(text, grid.matrix)
+    return choice.ask(text, grid.matrix, at=grid.at([cell]))
 
 
 def longest(lines_of: Callable[[Grid], tuple[str, Sequence[Cells]]], bottom: int) -> QuestionType:

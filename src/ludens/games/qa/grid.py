@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate, groupby
+from statistics import fmean
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView, Matrix
+from ludens.games.pointing import pointer
 
 Cells = Sequence[int]
 
@@ -78,12 +80,25 @@ class Grid:
         """How many of these cells hold one of these codes."""
         return sum(self.codes[cell] in wanted for cell in cells)
 
+    def at(self, cells: Cells) -> str:
+        """Where the middle of these cells is in the picture."""
+        places = [self.board.board.place(*divmod(cell, self.board.columns)) for cell in cells]
+        return pointer(
+            fmean(place.x + place.width / 2 for place in places),
+            fmean(place.y + place.height / 2 for place in places),
+        )
+
     def totals(self, cells: Cells, wanted: Collection[int]) -> str:
         """The count so far after each row, or after each cell where there is only one row."""
         columns = self.board.columns
         rows = [list(row) for _, row in groupby(cells, lambda cell: cell // columns)]
         parts = rows if len(rows) > 1 else [[cell] for cell in cells]
-        return " ".join(map(str, accumulate(self.count(part, wanted) for part in parts)))
+        return self.running(parts, [self.count(part, wanted) for part in parts])
+
+    def running(self, parts: Sequence[Cells], numbers: Sequence[int]) -> str:
+        """The sum so far after each part, behind the place of the part."""
+        sums = accumulate(numbers)
+        return " ".join(f"{self.at(part)} {total}" for part, total in zip(parts, sums, strict=True))
 
     def put(self, cell: int, codes: Sequence[int]) -> None:
         """Set a cell to one of these codes at random."""

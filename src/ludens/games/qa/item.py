@@ -30,7 +30,7 @@ class Item:
     """The index of the right option."""
     matrix: Matrix
     work: str = ""
-    """How the answer is found, step by step, for questions about numbers."""
+    """How the answer is found, step by step: where to look, and what is there."""
 
     @property
     def letters(self) -> Legal:
@@ -69,9 +69,20 @@ class Choice(Generic[T]):
         """The value of the right option."""
         return self.values[self.right]
 
-    def ask(self, text: str, matrix: Matrix, name: Callable[[T], str] = str, work: str = "") -> Item:
-        """The question, once the position agrees with the target."""
-        return Item(text, tuple(name(value) for value in self.values), self.right, matrix, work)
+    def ask(
+        self, text: str, matrix: Matrix, name: Callable[[T], str] = str, work: str = "", at: str = ""
+    ) -> Item:
+        """The question, once the position agrees with the target.
+
+        Args:
+            text: The question.
+            matrix: The position.
+            name: Of an option.
+            work: How the answer is found.
+            at: Where it is to be seen, if that is all there is to it.
+        """
+        options = tuple(name(value) for value in self.values)
+        return Item(text, options, self.right, matrix, work or (f"{at} {options[self.right]}" if at else ""))
 
 
 def choose(values: Sequence[T], random: Stream, most: int = OPTIONS) -> Choice[T]:

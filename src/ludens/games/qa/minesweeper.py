@@ -59,7 +59,8 @@ def symbol_at(board: BoardView, random: Stream) -> Item:
     choice = choose([HIDDEN, MINE, *range(len(layout.touching[cell]) + 1)], random)
     layout.show(cell, choice.target)
     text = f"What does the cell in {layout.name(cell)} show?"
-    return choice.ask(text, layout.matrix, lambda code: _NAMES.get(code, str(code)))
+    at = layout.at([cell])
+    return choice.ask(text, layout.matrix, lambda code: _NAMES.get(code, str(code)), at=at)
 
 
 def count_mines(board: BoardView, random: Stream) -> Item:
@@ -100,7 +101,8 @@ def adjacent_mines(board: BoardView, random: Stream) -> Item:
     touching = layout.touching[cell]
     choice = choose_near(around(layout.mines, touching), len(touching), random)
     layout.show(cell, choice.target)
-    return choice.ask(f"How many mines touch the open cell in {layout.name(cell)}?", layout.matrix)
+    text = f"How many mines touch the open cell in {layout.name(cell)}?"
+    return choice.ask(text, layout.matrix, at=layout.at([cell]))
 
 
 def mine_at(board: BoardView, random: Stream) -> Item:
@@ -111,7 +113,8 @@ def mine_at(board: BoardView, random: Stream) -> Item:
         layout.show(cell, MINE)
     elif cell in layout.mines & layout.open:
         layout.show(cell, random.choice((HIDDEN, around(layout.mines, layout.touching[cell]))))
-    return choice.ask(f"Can a mine be seen in {layout.name(cell)}?", layout.matrix)
+    text = f"Can a mine be seen in {layout.name(cell)}?"
+    return choice.ask(text, layout.matrix, at=layout.at([cell]))
 
 
 QUESTIONS: dict[str, QuestionType] = {

@@ -25,7 +25,8 @@ def what_is_at(text: str, names: Mapping[int, str]) -> QuestionType:
         grid = Grid(board, random)
         cell, choice = grid.any_cell(), choose(list(names), random)
         grid.codes[cell] = choice.target
-        return choice.ask(text.format(cell=grid.name(cell)), grid.matrix, names.__getitem__)
+        named, at = text.format(cell=grid.name(cell)), grid.at([cell])
+        return choice.ask(named, grid.matrix, names.__getitem__, at=at)
 
     return ask
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import accumulate
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
@@ -30,7 +29,7 @@ def sum_of(part: Callable[[Grid], tuple[str, Cells]]) -> QuestionType:
         where, cells = part(grid)
         choice = choose_near(sum(grid.codes[cell] for cell in cells), 9 * len(cells), random)
         _add_up(grid, cells, choice.target)
-        work = " ".join(map(str, accumulate(grid.codes[cell] for cell in cells)))
+        work = grid.running([[cell] for cell in cells], [grid.codes[cell] for cell in cells])
         return choice.ask(f"What is the sum of all digits in {where}?", grid.matrix, work=work)
 
     return ask
@@ -56,7 +55,9 @@ def contains(board: BoardView, random: Stream) -> Item:
         grid.settle(cells, (digit,), [code for code in board.codes if code != digit], 0)
     elif not there:
         grid.codes[random.choice(cells)] = digit
-    return choice.ask(f"Does {where} contain the digit {digit}?", grid.matrix)
+    read = " ".join(f"{grid.at([cell])} {grid.codes[cell]}" for cell in cells)
+    text = f"Does {where} contain the digit {digit}?"
+    return choice.ask(text, grid.matrix, work=f"{read} {choice.target}")
 
 
 QUESTIONS: dict[str, QuestionType] = {
