@@ -123,6 +123,13 @@ class BoardView(View):
     def _cell_places(self) -> Mapping[str, Place]:
         return {name: self.board.place(*position) for name, position in self._positions.items()}
 
+    @cached_property
+    def middles(self) -> Sequence[tuple[float, float]]:
+        """The middle of every cell, row by row from the top, in fractions of the picture."""
+        return [
+            (place.x + place.width / 2, place.y + place.height / 2) for place in self._cell_places.values()
+        ]
+
     def clickable(self) -> Sequence[str]:
         """Every move that can be clicked on this board, valid now or not."""
         return self._answers

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from ludens.games.chess.notation import ranks
 
-FILES = "abcdefgh"
+_FILES = "abcdefgh"
 _STRAIGHT = ((1, 0), (-1, 0), (0, 1), (0, -1))
 _DIAGONAL = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 _KNIGHT = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
@@ -12,10 +12,10 @@ _KNIGHT = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2
 
 def checks(fen: str) -> tuple[str, list[str]]:
     """The square of the king of the player to move, and those of the pieces that attack it, nearest first."""
-    placement, mover = fen.split()[:2]
-    rows = re.sub(r"\d", lambda empty: "." * int(empty[0]), placement).split("/")
-    pieces = {(x, 7 - y): piece for y, row in enumerate(rows) for x, piece in enumerate(row) if piece != "."}
-    white = mover == "w"
+    pieces = {
+        (x, 7 - y): piece for y, row in enumerate(ranks(fen)) for x, piece in enumerate(row) if piece != "."
+    }
+    white = fen.split()[1] == "w"
     x, y = next(at for at, piece in pieces.items() if piece == ("K" if white else "k"))
 
     def enemy(at: tuple[int, int], kinds: str) -> bool:
@@ -35,4 +35,4 @@ def checks(fen: str) -> tuple[str, list[str]]:
 
 
 def _name(x: int, y: int) -> str:
-    return f"{FILES[x]}{y + 1}"
+    return f"{_FILES[x]}{y + 1}"

@@ -31,6 +31,11 @@ class ChessFormat(ActionFormat):
         return bare if bishop else bare.lower()
 
 
+def ranks(fen: str) -> list[str]:
+    """The ranks of a position, the eighth first: a letter for every piece, a dot for an empty square."""
+    return re.sub(r"\d", lambda empty: "." * int(empty[0]), fen.split(" ", 1)[0]).split("/")
+
+
 def notations(spiel: Any) -> dict[str, str]:
     """The move for every spelling in standard notation (`Nf3`) and with the piece before it (`Ng1f3`)."""
     import pyspiel

@@ -7,7 +7,7 @@ from ludens.core.random import Stream
 from ludens.core.view import RenderOptions
 from ludens.draw import Sprite, draw_board, sprite_sheet
 from ludens.games.boards import Matrix, TurnView
-from ludens.games.chess.notation import ChessFormat, notations
+from ludens.games.chess.notation import ChessFormat, notations, ranks
 from ludens.games.open_spiel.adapter import SpielState
 
 _NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
@@ -68,10 +68,7 @@ class ChessView(TurnView):
 
     def matrix(self, state: SpielState) -> Matrix:
         code = {mark: number for number, mark in self.marks.items()}
-        placement = state.spiel.board().to_fen().split()[0]
-        for digit in "12345678":
-            placement = placement.replace(digit, "." * int(digit))
-        return [[code[mark] for mark in rank] for rank in placement.split("/")]
+        return [[code[mark] for mark in rank] for rank in ranks(state.spiel.board().to_fen())]
 
     def notes(self, state: SpielState, seat: str) -> str:
         _, mover, castling, passing, *_ = state.spiel.board().to_fen().split()

@@ -82,11 +82,8 @@ class Grid:
 
     def at(self, cells: Cells) -> str:
         """Where the middle of these cells is in the picture."""
-        places = [self.board.board.place(*divmod(cell, self.board.columns)) for cell in cells]
-        return pointer(
-            fmean(place.x + place.width / 2 for place in places),
-            fmean(place.y + place.height / 2 for place in places),
-        )
+        middles = self.board.middles
+        return pointer(fmean(middles[cell][0] for cell in cells), fmean(middles[cell][1] for cell in cells))
 
     def totals(self, cells: Cells, wanted: Collection[int]) -> str:
         """The count so far after each row, or after each cell where there is only one row."""
