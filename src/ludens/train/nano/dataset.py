@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -104,13 +105,18 @@ def rounds(
     numbers: Iterable[int] = (0,),
     workers: int = 0,
 ) -> Iterator[Dataset]:
-    """The data set of each round, made when it is asked for."""
+    """The data set of each round; the next one is begun early, so that no process waits for the slowest."""
     most = len(chunks_of(sources))
+    begun = deque[Iterator[str]]()
     run: Map[str]
     with processes(workers, most) as run, TemporaryDirectory(dir=_scratch()) as folder:
         work = partial(_encoded, vocabulary, shape, folder)
         for number in numbers:
-            yield _joined(list(run(work, chunks_of(sources, number))), shape.side)
+            begun.append(run(work, chunks_of(sources, number)))
+            if len(begun) > 1:
+                yield _joined(list(begun.popleft()), shape.side)
+        while begun:
+            yield _joined(list(begun.popleft()), shape.side)
 
 
 def _scratch() -> Path | None:

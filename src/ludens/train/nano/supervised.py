@@ -61,8 +61,10 @@ class Imitation:
     def __post_init__(self) -> None:
         self._parameters = self.policy.parameters()
         self._before = 0.0
-        self._last: tuple[int, float] | None = None
-        """The last round, where time ends before all rounds are done, and the progress at its beginning."""
+        self._last: int | None = None
+        """The last round, where time ends before all rounds are done."""
+        self._at_start = 0.0
+        """The progress at the beginning of the round that is learnt."""
         self._began: float | None = None
         self._optimizers = self._make_optimizers()
         self._checkpoints = Checkpoints(self.folder, keep=1) if self.folder is not None else None
@@ -97,23 +99,25 @@ class Imitation:
         return self._before + (perf_counter() - self._began if self._began is not None else 0.0)
 
     def left(self) -> Iterator[int]:
-        """The rounds that are not done yet. Each is asked for while the one before is learnt; with a limit of
+        """The rounds that are not done yet. Each is asked for while one before it is learnt; with a limit of
         time, only if half of it is likely to fit."""
         for number in range(self.done, self.options.rounds):
             if self.options.minutes and self.done:
                 one = self.spent / self.done
                 if self.spent + (number - self.done + 0.5) * one > 60 * self.options.minutes:
-                    self._last = (number - 1, self.progress(self.done, 0.0))
+                    self._last = number - 1
                     return
             yield number
 
     def progress(self, number: int, share: float) -> float:
         """How much is done after this share of a round, by rounds or by time."""
+        if number == self._last:
+            return self._at_start + (1 - self._at_start) * share
+        return self._so_far(number + share)
+
+    def _so_far(self, rounds: float) -> float:
         limit = 60 * self.options.minutes
-        if self._last is not None and number == self._last[0]:
-            begun = self._last[1]
-            return begun + (1 - begun) * share
-        return min(1.0, max((number + share) / self.options.rounds, self.spent / limit if limit else 0.0))
+        return min(1.0, max(rounds / self.options.rounds, self.spent / limit if limit else 0.0))
 
     def run(self, datasets: Iterable[Dataset]) -> None:
         """Learn from the data sets of the rounds that are left."""
@@ -165,6 +169,7 @@ class Imitation:
         jitter = torch.Generator(policy.device).manual_seed(1000 * self.seed + number)
         steps = options.epochs * max(1, len(dataset) // options.batch)
         losses: list[Tensor] = []
+        self._at_start = self._so_far(number)
         for epoch in range(options.epochs):
             for rows in dataset.batches(options.batch, f"{self.seed} {number} {epoch}"):
                 if len(rows) < ranks.world()[1]:
