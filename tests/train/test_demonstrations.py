@@ -26,6 +26,7 @@ from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.size import Size  # noqa: E402
 from ludens.train.nano.supervised import Imitation  # noqa: E402
 from ludens.train.nano.surprise import blanked, jittered  # noqa: E402
+from ludens.train.nano.uploaded import Uploaded, pinned  # noqa: E402
 
 COINS = Demonstration("coin_dilemma", episodes=2, theme="classic", size="256")
 BOARD = Demonstration(
@@ -180,6 +181,24 @@ def test_a_limit_of_time_is_refused_before_anything_is_made(monkeypatch: pytest.
     monkeypatch.setattr("ludens.train.ranks.world", lambda: (0, 2))
     with pytest.raises(UsageError, match="one process only"):
         check(recipe)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_step_on_a_gpu_is_launched_without_waiting_for_the_one_before() -> None:
+    vocabulary = vocabulary_of([BOARD], workers=1)
+    size = Size(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
+    policy = NanoPolicy(size, vocabulary, max_tokens=8, device="cuda")
+    [data] = rounds([BOARD], vocabulary, SHAPE, workers=1, room=pinned)
+    imitation = Imitation(policy, SupervisedOptions(batch=16, jitter=0.1, blank=0.1, muon=0.02))
+    there, jitter = Uploaded.of(data, policy.device), torch.Generator("cuda")
+    first, *others = data.batches(16, "0")
+    imitation._step(data, first, there, jitter, 0.1)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        for rows in others:
+            imitation._step(data, rows, there, jitter, 0.1)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
 
 
 @pytest.mark.slow

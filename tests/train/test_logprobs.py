@@ -120,7 +120,7 @@ def test_nano_model() -> None:
     assert gap(policy, [replace(s, pictures=()) for s in samples]) > 1e-3
     shuffled = [replace(s, pictures=o.pictures) for s, o in zip(samples, reversed(samples), strict=True)]
     assert gap(policy, shuffled) > 1e-3
-    policy._suppressed = []
+    policy._never = torch.tensor([], dtype=torch.long)
     assert gap(policy, samples) > 1e-3
 
 

@@ -69,7 +69,9 @@ def test_speaking_token_by_token_equals_one_pass(text: str) -> None:
     padding = torch.zeros(2, dtype=torch.long)
     with torch.no_grad():
         whole = network.logits(network.encoder(pictures), Tokens.of(ids, padding, marks), ids.shape[1])
-        speaker = Speaker(network, pictures, Tokens.of(ids[:, :2], padding, marks), marks, ids.shape[1])
+        speaker = Speaker(
+            network, network.encoder(pictures), Tokens.of(ids[:, :2], padding, marks), marks, ids.shape[1]
+        )
         for at in range(2, ids.shape[1]):
             assert torch.allclose(speaker.logits, whole[:, at - 1], atol=1e-4), at
             speaker.say(ids[:, at])

@@ -98,7 +98,7 @@ def test_logits_at_every_token() -> None:
     marks = Marks.of(VOCABULARY.pieces, torch.device("cpu"))
     with torch.no_grad():
         centred = torch.from_numpy(shown).float() / 127.5 - 1
-        theirs = Speaker(network, centred, Tokens.of(ids, padding, marks), marks, length)
+        theirs = Speaker(network, network.encoder(centred), Tokens.of(ids, padding, marks), marks, length)
         speaker = NumpySpeaker(ours, [ours.look(picture) for picture in shown], prompts, length)
         for number in range(length):
             assert np.abs(speaker.logits - theirs.logits.numpy()).max() < 1e-3, number

@@ -20,12 +20,13 @@ from ludens.train.checkpoint import Checkpoints, save_whole
 from ludens.train.checks import check
 from ludens.train.loop import Trainer
 from ludens.train.monitor import PAGE, Monitor
-from ludens.train.nano.dataset import Shape, rounds, vocabulary_of
+from ludens.train.nano.dataset import Shape, memory, rounds, vocabulary_of
 from ludens.train.nano.grow import with_pieces
 from ludens.train.nano.policy import NanoPolicy
 from ludens.train.nano.rehearsal import Rehearsal
 from ludens.train.nano.size import Size
 from ludens.train.nano.supervised import Imitation
+from ludens.train.nano.uploaded import pinned
 from ludens.train.page import IMITATION, write_page
 from ludens.train.policy import Policy
 from ludens.train.recipe import Demonstration, ModelOptions, Recipe
@@ -145,7 +146,8 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
     where = _stored_rounds(folder)
     imitation = Imitation(policy, options, recipe.optimizer, recipe.run.seed, where, report)
     shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
-    datasets = rounds(recipe.sources, policy.vocabulary, shape, imitation.left(), options.workers)
+    room = pinned if policy.device.type == "cuda" else memory
+    datasets = rounds(recipe.sources, policy.vocabulary, shape, imitation.left(), options.workers, room)
     imitation.run(datasets)
     spent = perf_counter() - began
     if ranks.world()[0] == 0:

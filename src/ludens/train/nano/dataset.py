@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -98,14 +98,32 @@ def _pieces(chunk: Chunk) -> set[str]:
     return found
 
 
+Room = Callable[[tuple[int, ...]], Array]
+"""Makes an array of bytes of some shape."""
+
+
+def memory(shape: tuple[int, ...]) -> Array:
+    return np.empty(shape, np.uint8)
+
+
 def rounds(
     sources: Sequence[Demonstration],
     vocabulary: Vocabulary,
     shape: Shape,
     numbers: Iterable[int] = (0,),
     workers: int = 0,
+    room: Room = memory,
 ) -> Iterator[Dataset]:
-    """The data set of each round; the next one is begun early, so that no process waits for the slowest."""
+    """The data set of each round; the next one is begun early, so that no process waits for the slowest.
+
+    Args:
+        sources: What is shown.
+        vocabulary: Of the model.
+        shape: What samples are cut to.
+        numbers: Of the rounds.
+        workers: How many processes; 0 for one per core.
+        room: Where pictures go.
+    """
     most = len(chunks_of(sources))
     begun = deque[Iterator[str]]()
     run: Map[str]
@@ -114,9 +132,9 @@ def rounds(
         for number in numbers:
             begun.append(run(work, chunks_of(sources, number)))
             if len(begun) > 1:
-                yield _joined(list(begun.popleft()), shape.side)
+                yield _joined(list(begun.popleft()), shape.side, room)
         while begun:
-            yield _joined(list(begun.popleft()), shape.side)
+            yield _joined(list(begun.popleft()), shape.side, room)
 
 
 def _scratch() -> Path | None:
@@ -175,7 +193,7 @@ def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> 
     }
 
 
-def _joined(names: Sequence[str], side: int) -> Dataset:
+def _joined(names: Sequence[str], side: int, room: Room) -> Dataset:
     """The parts in these files, which are removed.
 
     Pictures are read into place: they are in memory once, and training goes on meanwhile in another thread.
@@ -188,7 +206,7 @@ def _joined(names: Sequence[str], side: int) -> Dataset:
     whole["prompts"] = _padded(whole["prompts"], whole["prompt_lengths"], left=True)
     whole["replies"] = _padded(whole["replies"], whole["reply_lengths"], left=False)
     whole["left_out"] = int(whole["left_out"].sum())
-    pictures = np.empty((counts.sum(), 3, side, side), np.uint8)
+    pictures = room((int(counts.sum()), 3, side, side))
     for name, offset, start, count in zip(names, offsets, before, counts, strict=True):
         if count:
             with open(name, "rb") as file:

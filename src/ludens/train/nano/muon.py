@@ -46,13 +46,13 @@ class Muon(torch.optim.Optimizer):
         directions = orthogonal(gradients.lerp(past, keep))
         rows, columns = matrices[0].shape
         scale = lr * max(1.0, rows / columns) ** 0.5
-        for matrix, momentum, direction in zip(matrices, past, directions, strict=True):
-            self.state[matrix]["momentum"].copy_(momentum)
-            matrix.mul_(1 - lr * group["weight_decay"]).add_(direction, alpha=-scale)
+        torch._foreach_copy_([self.state[matrix]["momentum"] for matrix in matrices], list(past))
+        torch._foreach_mul_(matrices, 1 - lr * group["weight_decay"])
+        torch._foreach_add_(matrices, list(directions), alpha=-scale)
 
 
 def orthogonal(matrices: Tensor) -> Tensor:
-    """Matrices (..., rows, columns) with the same singular vectors, and singular values of about 1.
+    """Matrices (number, rows, columns) with the same singular vectors, and singular values of about 1.
 
     By the iteration of Newton and Schulz, with coefficients that let small singular values grow fast and end
     between 0.7 and 1.2.
@@ -63,5 +63,5 @@ def orthogonal(matrices: Tensor) -> Tensor:
     x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
     for _ in range(STEPS):
         squares = x @ x.mT
-        x = a * x + (b * squares + c * squares @ squares) @ x
+        x = torch.baddbmm(x, torch.baddbmm(squares, squares, squares, beta=b, alpha=c), x, beta=a)
     return x.mT if tall else x

@@ -256,14 +256,14 @@ class Speaker:
     def __init__(
         self,
         network: Network,
-        pictures: Tensor,
+        seen: Tensor,
         tokens: Tokens,
         marks: Marks,
         longest: int,
         graphs: Graphs | None = None,
     ) -> None:
         decoder, device = network.decoder, tokens.ids.device
-        self._decoder, self._looks = decoder, decoder.look(network.encoder(pictures))
+        self._decoder, self._looks = decoder, decoder.look(seen)
         length = tokens.ids.shape[1]
         past: list[tuple[Tensor, Tensor]] = []
         x = decoder.embed(tokens.ids, tokens.position, tokens.cursor)

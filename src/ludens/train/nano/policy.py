@@ -77,6 +77,7 @@ class NanoPolicy(Policy):
         self.generator = torch.Generator(self.device).manual_seed(seed)
         self._marks = Marks.of(vocabulary.pieces, self.device)
         self._suppressed = [vocabulary.pad, vocabulary.unknown]
+        self._never = torch.tensor(self._suppressed, device=self.device)
         self._pictures: OrderedDict[str, Tensor] = OrderedDict()
         self._graphs = Graphs.on(self.device)
         self._model: Model | None = None
@@ -107,7 +108,7 @@ class NanoPolicy(Policy):
         mask = right_padded([[1.0] * len(s.completion_ids) for s in samples], 0.0).to(self.device)
         padding = torch.tensor([prompts.shape[1] - len(s.prompt_ids) for s in samples], device=self.device)
         temperatures = torch.tensor([s.temperature for s in samples], device=self.device)
-        seen = self.see(self._shown(samples))
+        seen = self._seen(samples)
         return self.values(ids, padding, mask, seen, temperatures[:, None, None]), mask
 
     def see(self, pictures: Tensor) -> Tensor:
@@ -155,13 +156,13 @@ class NanoPolicy(Policy):
         ids = left_padded(prompts, self.vocabulary.pad).to(self.device)
         padding = torch.tensor([ids.shape[1] - len(prompt) for prompt in prompts], device=self.device)
         temperature, end = self.temperature or 1.0, self.vocabulary.end
-        drawn, values = [], []
+        drawn, values, seen = [], [], self._seen(rows)
         ended = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
         # Threads share the cache of autocast: another one would free what a graph of this one reads.
         with self._precision(cached=self._graphs is None):
             speaker = Speaker(
                 self.network,
-                _centred(self._shown(rows)),
+                seen,
                 Tokens.of(ids, padding, self._marks),
                 self._marks,
                 self.max_tokens,
@@ -183,8 +184,8 @@ class NanoPolicy(Policy):
     def _distribution(self, logits: Tensor, temperature: Tensor | float) -> Tensor:
         """Log-probabilities; padding and unknown pieces are never said."""
         scaled = logits.float() / temperature
-        scaled[..., self._suppressed] = -torch.inf
-        return scaled.log_softmax(-1)
+        # Their numbers are on the device already: to copy them there would wait for everything before.
+        return scaled.index_fill_(-1, self._never, -torch.inf).log_softmax(-1)
 
     def _draw(self, logprobs: Tensor) -> Tensor:
         if self.temperature == 0:
@@ -208,13 +209,17 @@ class NanoPolicy(Policy):
         on = self.device.type == "cuda"
         return torch.autocast(self.device.type, torch.bfloat16, enabled=on, cache_enabled=cached)
 
-    def _shown(self, samples: Iterable[Sample]) -> Tensor:
-        """The last picture of every sample as bytes, (samples, 3, side, side)."""
-        return torch.stack([self._shrunk(sample.pictures) for sample in samples]).to(self.device)
+    def _seen(self, samples: Iterable[Sample]) -> Tensor:
+        """Features of the last picture of every sample. Players share pictures: each is looked at once."""
+        shown = [sample.pictures[-1] if sample.pictures else None for sample in samples]
+        unlike = {_key(picture): picture for picture in shown}
+        numbers = {key: number for number, key in enumerate(unlike)}
+        pictures = torch.stack([self._shrunk(picture) for picture in unlike.values()])
+        rows = torch.tensor([numbers[_key(picture)] for picture in shown], device=self.device)
+        return self.see(pictures.to(self.device))[rows]
 
-    def _shrunk(self, pictures: Sequence[Picture]) -> Tensor:
-        picture = pictures[-1] if pictures else None
-        key = picture.hash if picture else ""
+    def _shrunk(self, picture: Picture | None) -> Tensor:
+        key = _key(picture)
         if key in self._pictures:
             self._pictures.move_to_end(key)
             return self._pictures[key]
@@ -256,6 +261,10 @@ class NanoPolicy(Policy):
         policy.load(folder)
         policy.network.eval()
         return policy
+
+
+def _key(picture: Picture | None) -> str:
+    return picture.hash if picture else ""
 
 
 def _centred(pictures: Tensor) -> Tensor:

@@ -86,11 +86,13 @@ class Imitation:
         ]
         apart = set(map(id, inner))
         rest = [parameter for parameter in self._parameters if id(parameter) not in apart]
+        fused = self.policy.device.type == "cuda" or None
+        decay = options.weight_decay
         made: dict[str, torch.optim.Optimizer] = {
-            "adam": torch.optim.AdamW(rest, options.lr, (0.9, 0.95), weight_decay=options.weight_decay)
+            "adam": torch.optim.AdamW(rest, options.lr, (0.9, 0.95), weight_decay=decay, fused=fused)
         }
         if inner:
-            made["muon"] = Muon(inner, options.muon, weight_decay=options.weight_decay)
+            made["muon"] = Muon(inner, options.muon, weight_decay=decay)
         return made
 
     @property

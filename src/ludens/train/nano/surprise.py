@@ -32,18 +32,31 @@ def surprises(
         generator: Draws these changes.
     """
     parts = dataset.parts(rows)
-    shown = there.pictures[there.picture[there.number(np.concatenate(parts))]]
+    numbers = there.number(np.concatenate(parts))
+    shown = there.pictures[there.picture[numbers]]
     if options.jitter:
         shown = jittered(shown, options.jitter, generator)
     if options.blank:
         shown = blanked(shown, options.blank, generator)
-    seen = policy.see(shown).split(list(map(len, parts)))
-    return torch.cat([_surprise(policy, dataset, there, *part) for part in zip(parts, seen, strict=True)])
+    sizes = list(map(len, parts))
+    each = zip(parts, numbers.split(sizes), policy.see(shown).split(sizes), strict=True)
+    return torch.cat([_surprise(policy, dataset, there, *part) for part in each])
 
 
-def _surprise(policy: NanoPolicy, dataset: Dataset, there: Uploaded, rows: Array, seen: Tensor) -> Tensor:
+def _surprise(
+    policy: NanoPolicy, dataset: Dataset, there: Uploaded, rows: Array, chosen: Tensor, seen: Tensor
+) -> Tensor:
+    """The same for rows of similar length.
+
+    Args:
+        policy: Whose.
+        dataset: Knows how long they are, without a look at the device.
+        there: What is to be said.
+        rows: Numbers of samples.
+        chosen: The same, on the device.
+        seen: Features of their pictures.
+    """
     width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
-    chosen = there.number(rows)
     ids = torch.cat([there.prompts[chosen, -width:], there.replies[chosen, :height]], 1).long()
     lengths = there.reply_lengths[chosen]
     mask = (torch.arange(height, device=seen.device)[None] < lengths[:, None]).float()

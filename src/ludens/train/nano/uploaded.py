@@ -28,11 +28,18 @@ class Uploaded:
     @staticmethod
     def of(dataset: Dataset, device: torch.device) -> Uploaded:
         arrays = [getattr(dataset, array.name) for array in fields(Uploaded)]
-        return Uploaded(*(torch.from_numpy(array).to(device) for array in arrays))
+        return Uploaded(*(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays))
 
     def number(self, rows: Array) -> Tensor:
-        """Numbers of rows on the device."""
-        return torch.from_numpy(rows).to(self.picture.device)
+        """Numbers of rows on the device, which goes on with what it does meanwhile."""
+        numbers, device = torch.from_numpy(rows), self.picture.device
+        return (numbers.pin_memory() if device.type == "cuda" else numbers).to(device, non_blocking=True)
+
+
+def pinned(shape: tuple[int, ...]) -> Array:
+    """Memory that a GPU reads by itself, while other threads launch kernels."""
+    made: Array = torch.empty(shape, dtype=torch.uint8, pin_memory=True).numpy()
+    return made
 
 
 def uploaded(
