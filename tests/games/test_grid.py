@@ -226,6 +226,21 @@ async def test_an_episode_replays_to_the_same_pictures(game: str) -> None:
     assert ludens.verify(await play(made, watching, seed=4)).pictures == 24
 
 
+@pytest.mark.parametrize("game", GAMES)
+async def test_a_bot_that_is_imitated_says_where_everything_is(game: str) -> None:
+    made = grid_game(game, horizon=12)
+    bots = {"red": ludens.agent("bot/optimal?reason=true", made), "blue": ludens.agent("bot/optimal", made)}
+    episode = await play(made, bots, seed=4)
+    state = made.start(4)
+    for red, blue in zip(episode.moves[::2], episode.moves[1::2], strict=True):
+        said, answer = red.tries[0].text.split("\n")
+        found = dict(zip(made.things, said.split(), strict=True))
+        assert found == {thing: name(cell) for thing, cell in zip(made.things, state.cells, strict=True)}
+        assert answer == f"Action: {red.action}"
+        assert not blue.tries, "nothing but the action"
+        state.apply({"red": red.action, "blue": blue.action})
+
+
 @pytest.mark.parametrize("game", ["monster_hunt?variant=released", "battle_of_colors?variant=released"])
 def test_released_variants_conform(game: str) -> None:
     check_game(ludens.make(game))

@@ -25,7 +25,7 @@ from ludens.train.nano.pictures import GREY  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.size import Size  # noqa: E402
 from ludens.train.nano.supervised import Imitation  # noqa: E402
-from ludens.train.nano.surprise import blanked, jittered  # noqa: E402
+from ludens.train.nano.surprise import blanked, jittered, padding_of, surprises  # noqa: E402
 from ludens.train.nano.uploaded import Uploaded, pinned  # noqa: E402
 
 COINS = Demonstration("coin_dilemma", episodes=2, theme="classic", size="256")
@@ -181,6 +181,19 @@ def test_a_limit_of_time_is_refused_before_anything_is_made(monkeypatch: pytest.
     monkeypatch.setattr("ludens.train.ranks.world", lambda: (0, 2))
     with pytest.raises(UsageError, match="one process only"):
         check(recipe)
+
+
+def test_padding_to_lengths_that_kernels_like_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for prompt, reply in ((3, 5), (17, 16), (16, 16), (1, 1), (200, 43)):
+        assert (padding_of(prompt, reply) + prompt + reply - 1) % 16 == 0
+        assert padding_of(prompt, reply) < 16
+    policy, data = dataset()
+    there, rows = Uploaded.of(data, policy.device), np.arange(12)
+    found = []
+    for aligned in (16, 1):
+        monkeypatch.setattr("ludens.train.nano.surprise.ALIGNED", aligned)
+        found.append(surprises(policy, data, there, rows, SupervisedOptions(), torch.Generator()))
+    assert torch.allclose(*found, atol=1e-5)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -91,7 +91,8 @@ def _gradient(learner: NanoPolicy) -> Any:
 
 
 def test_a_stopped_run_rehearses_what_it_would_have(tmp_path: Path) -> None:
-    small = chosen(supervised={"rounds": 0, "batch": 8}, monitor={"blind": 0, "checkpoint": 1})
+    few = {"share": 0.2, "batch": 8}
+    small = chosen(rehearsal=few, supervised={"rounds": 0}, monitor={"blind": 0, "checkpoint": 1})
     said: list[str] = []
     whole = train(small, tmp_path / "whole", said.append)
     assert any("replies of other games" in line for line in said)

@@ -171,6 +171,7 @@ class RehearsalOptions(Section, name="rehearsal"):
 
     share: float = option(0.0, low=0, high=1, help="nano: share of their episodes; 0 for no rehearsal")
     weight: float = option(1.0, low=0, help="nano: of their loss, beside a gradient of play that is clipped")
+    batch: int = option(256, low=1, help="nano: samples beside each update of play")
 
 
 @dataclass(frozen=True)

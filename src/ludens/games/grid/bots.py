@@ -7,8 +7,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.options import option
 from ludens.core.state import State
-from ludens.games.grid.cells import ACTIONS, DISTANCE, TOWARD
+from ludens.games.grid.cells import ACTIONS, DISTANCE, TOWARD, name
 from ludens.games.grid.rules import SEATS, GridState
 
 
@@ -16,6 +17,7 @@ from ludens.games.grid.rules import SEATS, GridState
 class Walker(Agent):
     """Goes to the nearest of its goals; ties are broken at random."""
 
+    reason: bool = option(False, help="say first on which cells players and things are, for imitation")
     sees = "state"
 
     def begin(self) -> None:
@@ -41,4 +43,6 @@ class Walker(Agent):
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, GridState)
         action = self.random.choice(self.choices(ask.state))
-        return Reply(action, action)
+        if not self.reason:
+            return Reply(action, action)
+        return Reply(f"{' '.join(map(name, ask.state.cells))}\n{ask.format.write(action)}", action)

@@ -23,7 +23,8 @@ class Rehearsal:
     """
 
     def __init__(self, recipe: Recipe, policy: NanoPolicy) -> None:
-        self.policy, self.options, self.weight = policy, recipe.supervised, recipe.rehearsal.weight
+        self.policy, self.options = policy, recipe.supervised
+        self.batch, self.weight = recipe.rehearsal.batch, recipe.rehearsal.weight
         self.seed = recipe.run.seed
         shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
         sources, workers = rehearsed(recipe), self.options.workers
@@ -37,7 +38,7 @@ class Rehearsal:
 
     def backward(self, step: int) -> float:
         """Add the gradients of the batch of this step; returns its loss."""
-        size = min(self.options.batch, len(self.dataset))
+        size = min(self.batch, len(self.dataset))
         rows = np.random.default_rng([self.seed, step]).permutation(len(self.dataset))[:size]
         changes = torch.Generator(self.policy.device).manual_seed(1000 * self.seed + step)
         loss = surprises(self.policy, self.dataset, self.there, rows, self.options, changes).mean()

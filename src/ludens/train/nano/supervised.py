@@ -26,8 +26,8 @@ from ludens.train.update import OptimizerOptions
 
 log = getLogger("ludens.train")
 
-COMPILED = ((8, 8), (17, 16))
-"""Lengths of prompts and replies in advance: multiples of 16 have kernels of their own."""
+COMPILED = 17, 16
+"""Lengths of a prompt and a reply that need no padding: the network is compiled with them in advance."""
 FINE = 100_000
 """Steps of the schedule of the learning rate, whatever the number of updates."""
 
@@ -153,16 +153,16 @@ class Imitation:
         """Passes over blank pictures, without an update: the network is compiled when data arrives."""
         device, rows = self.policy.device, -(-self.options.batch // ranks.world()[1])
         blank = torch.full((rows, 3, *[self.policy.size.side] * 2), GREY, dtype=torch.uint8, device=device)
-        for prompt, reply in COMPILED:
-            if prompt + reply > self.policy.size.longest:
-                break
-            values = list[Tensor]()
-            for part in self.policy.see(blank).tensor_split(PARTS):
-                ids = torch.full((len(part), prompt + reply), self.policy.vocabulary.end, device=device)
-                padding = torch.zeros(len(part), dtype=torch.int32, device=device)
-                mask = torch.ones(len(part), reply, device=device)
-                values.append(self.policy.values(ids, padding, mask, part))
-            torch.cat(values).sum().backward()
+        prompt, reply = COMPILED
+        if prompt + reply > self.policy.size.longest:
+            return
+        values = list[Tensor]()
+        for part in self.policy.see(blank).tensor_split(PARTS):
+            ids = torch.full((len(part), prompt + reply), self.policy.vocabulary.end, device=device)
+            padding = torch.zeros(len(part), dtype=torch.int32, device=device)
+            mask = torch.ones(len(part), reply, device=device)
+            values.append(self.policy.values(ids, padding, mask, part))
+        torch.cat(values).sum().backward()
         for parameter in self._parameters:
             parameter.grad = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from ludens.train.nano.dataset import Array, Dataset
@@ -11,6 +12,9 @@ from ludens.train.nano.pictures import GREY
 from ludens.train.nano.policy import NanoPolicy
 from ludens.train.nano.uploaded import Uploaded
 from ludens.train.recipe import SupervisedOptions
+
+ALIGNED = 16
+"""Lengths that kernels handle fastest; if all are multiples of it, the decoder is compiled only once."""
 
 
 def surprises(
@@ -57,11 +61,17 @@ def _surprise(
         seen: Features of their pictures.
     """
     width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
+    more = padding_of(width, height)
     ids = torch.cat([there.prompts[chosen, -width:], there.replies[chosen, :height]], 1).long()
     lengths = there.reply_lengths[chosen]
     mask = (torch.arange(height, device=seen.device)[None] < lengths[:, None]).float()
-    values = policy.values(ids, width - there.prompt_lengths[chosen], mask, seen)
+    values = policy.values(F.pad(ids, (more, 0)), more + width - there.prompt_lengths[chosen], mask, seen)
     return -values.sum(1) / lengths
+
+
+def padding_of(prompt: int, reply: int) -> int:
+    """How many tokens of padding make what the decoder reads, all but the last token, a multiple of 16."""
+    return (1 - prompt - reply) % ALIGNED
 
 
 def blanked(pictures: Tensor, share: float, generator: torch.Generator) -> Tensor:
