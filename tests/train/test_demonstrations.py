@@ -175,6 +175,19 @@ def test_an_imitation_stops_when_its_time_is_over(tmp_path: Path) -> None:
     assert 0 < resumed.spent <= imitation.spent
 
 
+@pytest.mark.parametrize(("minutes", "passes"), [(0.0, 2), (100.0, 5)])
+def test_time_is_not_spent_waiting_for_the_next_round(minutes: float, passes: int) -> None:
+    """The round goes on until the next one is there, which is asked for once before each further batch."""
+    policy, data = dataset()
+    imitation = Imitation(policy, SupervisedOptions(rounds=2, epochs=2, batch=16, minutes=minutes))
+    once = len(list(data.batches(16, "")))
+    answers = iter([False] * 3 * once + [True])
+    found = list(imitation._batches(0, data, lambda: next(answers)))
+    assert len(found) == passes * once
+    nothing = replace(data, prompts=data.prompts[:0])
+    assert not any(map(len, imitation._batches(0, nothing, lambda: False)))
+
+
 def test_a_limit_of_time_is_refused_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = Recipe(supervised=SupervisedOptions(minutes=1))
     check(recipe)

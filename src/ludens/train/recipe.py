@@ -150,7 +150,7 @@ class SupervisedOptions(Section, name="supervised"):
     """Training on demonstrations, before or instead of play."""
 
     rounds: int = option(1, low=0, help="rounds of new games, each made while the last is learnt; 0: none")
-    epochs: int = option(1, low=1, help="passes over the replies of a round")
+    epochs: int = option(1, low=1, help="passes over a round; with minutes, further ones instead of waiting")
     minutes: float = option(0.0, low=0, help="nano: time after which no round begins; 0 for no limit")
     batch: int = option(256, low=1, help="samples per update")
     lr: float = option(1e-3, low=0, help="highest learning rate")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import count
 from logging import getLogger
 from pathlib import Path
 from time import perf_counter
@@ -130,7 +131,7 @@ class Imitation:
         self.policy.train(True)
         began = perf_counter()
         meanwhile = self._compile if self.options.compile else None
-        for dataset, there in uploaded(datasets, self.policy.device, meanwhile):
+        for dataset, there, ready in uploaded(datasets, self.policy.device, meanwhile):
             number = self.done
             self.waited += perf_counter() - began if number else 0.0
             if self._began is None:
@@ -142,7 +143,7 @@ class Imitation:
                     number + 1,
                     dataset.left_out,
                 )
-            self._round(number, dataset, there)
+            self._round(number, dataset, there, ready)
             del dataset, there
             self.done = number + 1
             self._store()
@@ -166,21 +167,31 @@ class Imitation:
         for parameter in self._parameters:
             parameter.grad = None
 
-    def _round(self, number: int, dataset: Dataset, there: Uploaded) -> None:
-        options, policy = self.options, self.policy
-        jitter = torch.Generator(policy.device).manual_seed(1000 * self.seed + number)
-        steps = options.epochs * max(1, len(dataset) // options.batch)
+    def _round(self, number: int, dataset: Dataset, there: Uploaded, ready: Callable[[], bool]) -> None:
+        jitter = torch.Generator(self.policy.device).manual_seed(1000 * self.seed + number)
+        steps = self.options.epochs * max(1, len(dataset) // self.options.batch)
         losses: list[Tensor] = []
         self._at_start = self._so_far(number)
-        for epoch in range(options.epochs):
-            for rows in dataset.batches(options.batch, f"{self.seed} {number} {epoch}"):
-                if len(rows) < ranks.world()[1]:
-                    continue  # every rank needs one
-                progress = self.progress(number, len(losses) / steps)
-                losses.append(self._step(dataset, rows, there, jitter, progress))
-                if self.report is not None and len(losses) % max(1, steps // 4) == 0:
-                    self.report(number, self.progress(number, len(losses) / steps), float(losses[-1]))
+        for rows in self._batches(number, dataset, ready):
+            if len(rows) < ranks.world()[1]:
+                continue  # every rank needs one
+            progress = self.progress(number, min(1.0, len(losses) / steps))
+            losses.append(self._step(dataset, rows, there, jitter, progress))
+            if self.report is not None and len(losses) % max(1, steps // 4) == 0:
+                self.report(number, self.progress(number, min(1.0, len(losses) / steps)), float(losses[-1]))
         self.losses += torch.stack(losses).tolist() if losses else []
+
+    def _batches(self, number: int, dataset: Dataset, ready: Callable[[], bool]) -> Iterator[Array]:
+        """As many passes as the options say; where time is limited, none of it is spent waiting: passes go on
+        until the next data set is ready."""
+        for epoch in count():
+            further = epoch >= self.options.epochs
+            if further and not (self.options.minutes and len(dataset)):
+                return
+            for rows in dataset.batches(self.options.batch, f"{self.seed} {number} {epoch}"):
+                if further and ready():
+                    return
+                yield rows
 
     def _step(
         self, dataset: Dataset, rows: Array, there: Uploaded, jitter: torch.Generator, progress: float

@@ -44,8 +44,8 @@ def pinned(shape: tuple[int, ...]) -> Array:
 
 def uploaded(
     datasets: Iterable[Dataset], device: torch.device, meanwhile: Callable[[], None] | None = None
-) -> Iterator[tuple[Dataset, Uploaded]]:
-    """Each data set, also on the device; the next is made and copied while this one is used.
+) -> Iterator[tuple[Dataset, Uploaded, Callable[[], bool]]]:
+    """Each data set, also on the device, and whether the next is there: it is made and copied meanwhile.
 
     `meanwhile` is done while the first is made.
     """
@@ -69,5 +69,5 @@ def uploaded(
             meanwhile()
         while (taken := coming.result()) is not None:
             coming = ahead.submit(take)
-            yield taken
+            yield *taken, coming.done
             del taken
