@@ -11,7 +11,7 @@ from ludens.core.errors import BadOption, Illegal, UnknownName
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
 from ludens.games.chess.bots import evaluate
-from ludens.games.chess.check import checks
+from ludens.games.chess.check import sight
 from ludens.games.chess.engine import check_speaks_uci, find_engine
 from ludens.loop import play
 from ludens.testing import Trial
@@ -242,7 +242,24 @@ async def test_an_engine_may_be_given_time_for_a_move() -> None:
     ],
 )
 def test_who_gives_check(fen: str, king: str, attackers: list[str]) -> None:
-    assert checks(fen) == (king, attackers)
+    seen = sight(fen)
+    assert (seen.king, sorted(seen.attackers)) == (king, attackers)
+    assert set(attackers) <= set(seen.enemies)
+
+
+@pytest.mark.parametrize(
+    ("fen", "text"),
+    [
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "king e1: safe"),
+        ("4r2k/8/8/8/1b6/8/8/4K3 w - - 0 1", "king e1: e8 rook, b4 bishop: e8 b4"),
+        ("7k/8/8/3n1p2/4K2r/2p1p3/4P1q1/1b6 w - - 0 1",
+         "king e4: f5 pawn, h4 rook, g2 queen, e3 pawn, b1 bishop, d5 knight: f5 h4 g2 b1"),
+        ("8/8/3N4/8/4k3/8/4B3/4K3 b - - 0 1", "king e4: e2 bishop, d6 knight: d6"),
+    ],
+)  # fmt: skip
+def test_what_a_king_sees(fen: str, text: str) -> None:
+    """Clockwise from above; own pieces hide what is behind them; a knight on a line is seen as well."""
+    assert sight(fen).text == text
 
 
 def test_check_agrees_with_the_moves_of_the_game() -> None:
@@ -250,7 +267,8 @@ def test_check_agrees_with_the_moves_of_the_game() -> None:
     game, found = ludens.make("rule?board=chess&moves=60-160"), 0
     for seed in range(150):
         position = game.start(seed).position
-        king, attackers = checks(position.spiel.board().to_fen())
+        seen = sight(position.spiel.board().to_fen())
+        king, attackers = seen.king, seen.attackers
         others = [move for move in position.legal(position.to_act[0]) if not move.startswith(king)]
         ends = {move[2:4] for move in others}
         if not attackers:

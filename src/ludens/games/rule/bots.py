@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.options import option
-from ludens.games.chess.check import checks
+from ludens.games.chess.check import sight
 from ludens.games.listing import listing
 from ludens.games.open_spiel.adapter import SpielState
 from ludens.games.rule.positions import valid_moves
@@ -18,9 +18,9 @@ class Valid(Agent):
     """Names any valid move, at random.
 
     With `reason` it lists valid moves first, in a fixed order, and names the first of them: every one of them
-    is then a lesson, not only the one that chance has chosen. In chess it first says where the king is and
-    who gives check, as in `king d5: f8`, and moves the king only where nothing else can move: where a king
-    may go depends on the whole board.
+    is then a lesson, not only the one that chance has chosen. In chess it first says where the king is, which
+    enemies it sees and who gives check, as in `king d5: d8 rook, f4 pawn: d8`, and moves the king only where
+    nothing else can move: where a king may go depends on the whole board.
     """
 
     kind = "bot/valid"
@@ -37,8 +37,8 @@ class Valid(Agent):
             return Reply(move, move)
         said, plain = [], list(moves)
         if isinstance(position, SpielState) and ask.state.board.split("?")[0] == "chess":
-            king, attackers = checks(position.spiel.board().to_fen())
-            said.append(f"king {king}: {' '.join(attackers) or 'safe'}")
-            plain = [move for move in moves if not move.startswith(king)] or plain
+            seen = sight(position.spiel.board().to_fen())
+            said.append(seen.text)
+            plain = [move for move in moves if not move.startswith(seen.king)] or plain
         listed, move = listing(moves, self.random.choice(plain))
         return Reply("\n".join([*said, listed, ask.format.write(move)]), move)
