@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 from ludens.train.nano.cursor import NOWHERE, Cursor, Marks  # noqa: E402
 from ludens.train.nano.network import Network, Speaker, Tokens  # noqa: E402
 from ludens.train.nano.size import Size  # noqa: E402
-from ludens.train.nano.tokens import Vocabulary, pieces  # noqa: E402
+from ludens.train.nano.tokens import Vocabulary, numbers_like, pieces  # noqa: E402
 
 MATRIX = "2x3\n[[1, 0, -1], [0, 2, 1]]"
 OBJECTS = "spy\n08: red cube, 37: blue\n then 12: red \\boxed{cube}"
@@ -19,9 +19,25 @@ def test_pieces() -> None:
     assert pieces(MATRIX) == [
         "2x3", "\n", "[[", "1, ", "0, ", "-1", "], [", "0, ", "2, ", "1", "]]",
     ]  # fmt: skip
-    assert pieces("08: red, 37: a 10 B2") == ["08:", " red", ",", " 37:", " a", " 1", "0", " B", "2"]
-    for text in (MATRIX, OBJECTS, "a\\b 3x 4:5 12:30"):
+    assert pieces("08: red, 37: a 10 B2") == ["08:", " red", ",", " 37:", " a", " 10", " B", "2"]
+    assert pieces("K12 -34 a_b 567 4, 89, 1") == [
+        "K", "12", " -34", " a_b", " 5", "6", "7", " 4", ",", " 8", "9, ", "1",
+    ]  # fmt: skip
+    for text in (MATRIX, OBJECTS, "a\\b 3x 4:5 12:30", "1 22 333 4444"):
         assert "".join(pieces(text)) == text
+
+
+def test_a_vocabulary_without_a_number_or_joined_words_reads_their_parts() -> None:
+    fine = Vocabulary.of(["3 4 a b 12", "5 c_d"])
+    assert [fine.pieces[number] for number in fine.encode(" 12 43")] == [" 12", " 4", "3"]
+    assert [fine.pieces[number] for number in fine.encode(" a_b c_d b_c")] == [
+        " a",
+        " b",
+        " c_d",
+        "<unknown>",
+    ]
+    assert numbers_like({" 7", "a", "12x3"}) == {f" {number}" for number in range(100)}
+    assert numbers_like({"a"}) == set()
 
 
 def cursor_of(text: str) -> list[tuple[int, int, tuple[float, float] | None]]:

@@ -135,11 +135,15 @@ async def test_a_bot_that_shows_how_it_counts(board: str) -> None:
             episode = await play(game, {"viewer": bot}, seed)
             assert episode.facts["right"]
             *work, option, answer = episode.moves[0].said.splitlines()
-            letter, truth = episode.facts["correct"], episode.facts["truth"]
+            letter, truth = episode.facts["correct"], episode.facts["truth"].replace(" ", "_")
             assert (option, answer) == (f"= {truth} {letter}", f"Answer: {letter}")
-            if len(work) == 2:  # which of two is more
-                totals = {line.split(":")[0]: int(line.split()[-1]) for line in work}
-                assert max(totals, key=lambda name: totals[name]) == truth
+            if len(work) == 3:  # which of two is more
+                totals = {line.split(":")[0]: line.split()[-1] for line in work[:2]}
+                assert max(totals, key=lambda name: int(totals[name])) == truth
+                assert work[2] == " ".join(totals.values())
+            elif kind == "contains":
+                *digits, wanted, said = work[0].split()
+                assert said == truth == ("yes" if wanted in digits[1::2] else "no")
             elif work:
                 assert re.fullmatch(rf"(\d\d: \d+ )*(\d\d: )?{re.escape(truth)}", work[0])
             counted += bool(work)

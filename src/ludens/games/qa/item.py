@@ -44,13 +44,20 @@ class Item:
 
     @property
     def lettered(self) -> list[str]:
-        """Each option, followed by its letter."""
-        return [f"{option} {letter}" for letter, option in zip(self.letters, self.options, strict=True)]
+        """Each option as one word, followed by its letter."""
+        return [
+            f"{joined(option)} {letter}" for letter, option in zip(self.letters, self.options, strict=True)
+        ]
 
     def written(self) -> str:
         """The question with its options, one per line."""
         lines = [f"{letter}. {option}" for letter, option in zip(self.letters, self.options, strict=True)]
         return "\n".join([f"Question: {self.text}", *lines])
+
+
+def joined(option: str) -> str:
+    """An option as one word, for small models."""
+    return option.replace(" ", "_")
 
 
 QuestionType = Callable[[BoardView, Stream], Item]
@@ -82,7 +89,9 @@ class Choice(Generic[T]):
             at: Where it is to be seen, if that is all there is to it.
         """
         options = tuple(name(value) for value in self.values)
-        return Item(text, options, self.right, matrix, work or (f"{at} {options[self.right]}" if at else ""))
+        return Item(
+            text, options, self.right, matrix, work or (f"{at} {joined(options[self.right])}" if at else "")
+        )
 
 
 def choose(values: Sequence[T], random: Stream, most: int = OPTIONS) -> Choice[T]:

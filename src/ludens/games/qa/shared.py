@@ -78,7 +78,9 @@ def which_is_more(
         choice = choose((one, other), random)
         if choice.target != more:
             grid.codes = [swap(code, one, other) for code in grid.codes]
-        work = "\n".join(f"{name}: {grid.totals(grid.all, codes[name])}" for name in (one, other))
+        counted = [f"{name}: {grid.totals(grid.all, codes[name])}" for name in (one, other)]
+        counts = " ".join(str(grid.count(grid.all, codes[name])) for name in (one, other))
+        work = "\n".join([*counted, counts])
         return choice.ask(text.format(one=one, other=other), grid.matrix, work=work)
 
     return ask

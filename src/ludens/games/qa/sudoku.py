@@ -57,7 +57,7 @@ def contains(board: BoardView, random: Stream) -> Item:
         grid.codes[random.choice(cells)] = digit
     read = " ".join(f"{grid.at([cell])} {grid.codes[cell]}" for cell in cells)
     text = f"Does {where} contain the digit {digit}?"
-    return choice.ask(text, grid.matrix, work=f"{read} {choice.target}")
+    return choice.ask(text, grid.matrix, work=f"{read} {digit} {choice.target}")
 
 
 QUESTIONS: dict[str, QuestionType] = {

@@ -19,7 +19,7 @@ from ludens.train.demonstrations import Chunk, Map, chunks_of, processes, replie
 from ludens.train.nano.marks import places_like
 from ludens.train.nano.pictures import shrink
 from ludens.train.nano.prompts import short_prompt
-from ludens.train.nano.tokens import Vocabulary, pieces
+from ludens.train.nano.tokens import Vocabulary, numbers_like, pieces
 from ludens.train.recipe import Demonstration
 
 Array = np.ndarray[Any, Any]
@@ -88,7 +88,7 @@ def vocabulary_of(sources: Iterable[Demonstration], workers: int = 0) -> Vocabul
     run: Map[set[str]]
     with processes(workers, len(todo)) as run:
         found.update(*run(_pieces, todo))
-    return Vocabulary.of(found, places_like(found))
+    return Vocabulary.of(found, places_like(found) | numbers_like(found))
 
 
 def _pieces(chunk: Chunk) -> set[str]:

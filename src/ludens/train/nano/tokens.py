@@ -8,15 +8,32 @@ from collections.abc import Iterable, Sequence
 from ludens.core.errors import BadFile
 
 PAD, END, UNKNOWN = "<pad>", "<end>", "<unknown>"
-# Cells of a matrix, what separates its lines, shapes (8x8) and places (37:) are one token each.
+# Cells of a matrix, what separates its lines, shapes (8x8), places (37:), numbers below 100 and joined words
+# are one token each: an option of a question is then found again by one token.
 _PIECE = re.compile(
-    r" ?\d+x\d+| ?\d\d:|-?\d+, |\[\[|\], ?\[|\]\]|\\boxed\{| ?[A-Za-z_]+| ?-?\d|\n| |[^\w\s]+|.", re.DOTALL
+    r" ?\d+x\d+| ?\d\d:|-?\d+, |\[\[|\], ?\[|\]\]|\\boxed\{| ?[A-Za-z_]+| ?-?(?<!\d)\d\d(?!\d|, )| ?-?\d"
+    r"|\n| |[^\w\s]+|.",
+    re.DOTALL,
 )
+_NUMBER = re.compile(r"( ?)(\d\d?)")
 
 
 def pieces(text: str) -> list[str]:
     """The text cut into pieces; joined they give the text again."""
     return _PIECE.findall(text)
+
+
+def numbers_like(found: Iterable[str]) -> set[str]:
+    """All numbers below 100, where there are some: which of them occur first is chance."""
+    spaces = {number[1] for piece in found if (number := _NUMBER.fullmatch(piece))}
+    return {f"{space}{number}" for space in spaces for number in range(100)}
+
+
+def _finer(piece: str) -> list[str]:
+    """A number as digits, joined words as words: what vocabularies without the piece may have."""
+    if piece[-1].isdigit():
+        return re.findall(" ?-?\\d", piece)
+    return re.findall(" ?[A-Za-z]+", piece.replace("_", " "))
 
 
 class Vocabulary:
@@ -41,8 +58,15 @@ class Vocabulary:
         return len(self.pieces)
 
     def encode(self, text: str) -> list[int]:
-        """Numbers of the pieces; unknown ones share a number."""
-        return [self.ids.get(piece, self.unknown) for piece in pieces(text)]
+        """Numbers of the pieces, or of finer ones; unknown ones share a number."""
+        return [number for piece in pieces(text) for number in self._numbers(piece)]
+
+    def _numbers(self, piece: str) -> list[int]:
+        known = self.ids.get(piece)
+        if known is not None:
+            return [known]
+        finer = [self.ids.get(part, self.unknown) for part in _finer(piece)]
+        return finer if piece[-1].isdigit() or self.unknown not in finer else [self.unknown]
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text up to the end token."""
