@@ -14,8 +14,8 @@ FEW = 8
 """Moves between cells that are all listed: where there are so few, a player is often in check."""
 
 
-def listing(moves: Sequence[str], move: str) -> tuple[str, str]:
-    """Valid moves in a fixed order, and the first of them.
+def listing(moves: Sequence[str], move: str) -> str:
+    """Valid moves in a fixed order, `move` among them.
 
     Where moves begin with a cell, the list has what is valid from the cell of `move`, near ones first, as in
     `b6: c4 a4`: those are the easiest to be sure of. Where only few moves between cells are valid, the list
@@ -25,14 +25,14 @@ def listing(moves: Sequence[str], move: str) -> tuple[str, str]:
     pattern = _FROM_CELL if _FROM_CELL.fullmatch(move) else _IN_ROW
     chosen = pattern.fullmatch(move)
     if chosen is None or (pattern is _IN_ROW and len(moves) <= MOST):
-        return " ".join(sorted(moves)), min(moves)
+        return " ".join(sorted(moves))
     start = chosen[1]
     split = filter(None, map(pattern.fullmatch, moves))
     rest = [end for _, end in sorted((_distance(start, f[2]), f[2]) for f in split if f[1] == start)]
     if len(moves) <= FEW and chosen[2][0].isalpha():
         near = [start + end for end in rest]
-        return f"all: {' '.join([*near, *sorted(set(moves) - set(near))])}", near[0]
-    return f"{start}: {' '.join(end.removeprefix('=') for end in rest)}", start + rest[0]
+        return f"all: {' '.join([*near, *sorted(set(moves) - set(near))])}"
+    return f"{start}: {' '.join(end.removeprefix('=') for end in rest)}"
 
 
 def _distance(start: str, end: str) -> int:

@@ -141,7 +141,7 @@ def _played(chunk: Chunk) -> Iterator[Rebuilt]:
             spoken = label.text != label.action or label.action is None
             said = label.text if spoken else sample.ask.format.write(label.action or "")
             if source.list_moves and label.action:
-                said = f"{listing(sample.ask.legal, label.action)[0]}\n{said}"
+                said = f"{listing(sample.ask.legal, label.action)}\n{said}"
             yield replace(sample, completion=said)
 
 

@@ -17,10 +17,11 @@ from ludens.games.rule.rules import Question
 class Valid(Agent):
     """Names any valid move, at random.
 
-    With `reason` it lists valid moves first, in a fixed order, and names the first of them: every one of them
-    is then a lesson, not only the one that chance has chosen. In chess it first says where the king is, which
-    enemies it sees and who gives check, as in `king d5: d8 rook, f4 pawn: d8`, and moves the king only where
-    nothing else can move: where a king may go depends on the whole board.
+    With `reason` it lists valid moves first, in a fixed order, and then names any of them: each is a lesson,
+    not only the one that chance has chosen, and a model that imitates it names the one it is surest of. In
+    chess it first says where the king is, which enemies it sees and who gives check, as in
+    `king d5: d8 rook, f4 pawn: d8`, and moves the king only where nothing else can move: where a king may go
+    depends on the whole board.
     """
 
     kind = "bot/valid"
@@ -40,5 +41,5 @@ class Valid(Agent):
             seen = sight(position.spiel.board().to_fen())
             said.append(seen.text)
             plain = [move for move in moves if not move.startswith(seen.king)] or plain
-        listed, move = listing(moves, self.random.choice(plain))
-        return Reply("\n".join([*said, listed, ask.format.write(move)]), move)
+        move = self.random.choice(plain)
+        return Reply("\n".join([*said, listing(moves, move), ask.format.write(move)]), move)
