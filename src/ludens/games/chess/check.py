@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ludens.games.chess.notation import ranks
+from ludens.games.chess.notation import NAMES, ranks
 
 _FILES = "abcdefgh"
 _CLOCKWISE = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
 _KNIGHT = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
-_NAMES = {"p": "pawn", "n": "knight", "b": "bishop", "r": "rook", "q": "queen", "k": "king"}
 
 At = tuple[int, int]
 
@@ -47,7 +46,7 @@ def sight(fen: str) -> Sight:
     kinds = {at: pieces[at].lower() for at in found}
     forward = 1 if white else -1
     attackers = [at for at, kind in kinds.items() if _attacks(kind, at[0] - x, at[1] - y, forward)]
-    enemies = {_name(at): _NAMES[kind] for at, kind in kinds.items()}
+    enemies = {_name(at): NAMES[kind] for at, kind in kinds.items()}
     return Sight(_name((x, y)), enemies, list(map(_name, attackers)))
 
 
@@ -60,8 +59,8 @@ def _attacks(kind: str, dx: int, dy: int, forward: int) -> bool:
         dy: Upwards.
         forward: The direction in which the pawns of the king move, 1 or -1.
     """
-    if kind in "nk":
-        return (dx, dy) in _KNIGHT and kind == "n"
+    if kind == "n":
+        return (dx, dy) in _KNIGHT
     if kind == "p":
         return abs(dx) == 1 and dy == forward
     return kind in ("rq" if 0 in (dx, dy) else "bq")

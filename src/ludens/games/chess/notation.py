@@ -31,6 +31,10 @@ class ChessFormat(ActionFormat):
         return bare if bishop else bare.lower()
 
 
+NAMES = {"p": "pawn", "n": "knight", "b": "bishop", "r": "rook", "q": "queen", "k": "king"}
+"""Of the pieces, by their letters; in matrices they are numbered in this order, from 1."""
+
+
 def ranks(fen: str) -> list[str]:
     """The ranks of a position, the eighth first: a letter for every piece, a dot for an empty square."""
     return re.sub(r"\d", lambda empty: "." * int(empty[0]), fen.split(" ", 1)[0]).split("/")

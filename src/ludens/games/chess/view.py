@@ -7,10 +7,10 @@ from ludens.core.random import Stream
 from ludens.core.view import RenderOptions
 from ludens.draw import Sprite, draw_board, sprite_sheet
 from ludens.games.boards import Matrix, TurnView
-from ludens.games.chess.notation import ChessFormat, notations, ranks
+from ludens.games.chess.notation import NAMES, ChessFormat, notations, ranks
 from ludens.games.open_spiel.adapter import SpielState
 
-_NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
+_NAMES = tuple(NAMES.values())
 _LETTERS = "PNBRQK"
 _MOST = {"pawn": 8, "knight": 2, "bishop": 2, "rook": 2, "queen": 1, "king": 1}
 

@@ -6,12 +6,13 @@ from itertools import permutations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
+from ludens.games.chess.notation import NAMES
 from ludens.games.qa.grid import Grid
 from ludens.games.qa.item import Item, QuestionType, choose
 from ludens.games.qa.shared import edge, how_many, line, rest_of, what_is_at, which_is_more, whole
 
 _EMPTY = 0
-_NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
+_NAMES = tuple(NAMES.values())
 _NUMBER = {f"{name}s": number for number, name in enumerate(_NAMES, 1)}
 _WHITE, _BLACK = list(range(1, 7)), list(range(-6, 0))
 _PIECES = [*_WHITE, *_BLACK]

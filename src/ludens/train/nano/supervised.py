@@ -113,7 +113,8 @@ class Imitation:
             yield number
 
     def progress(self, number: int, share: float) -> float:
-        """How much is done after this share of a round, by rounds or by time."""
+        """How much is done after this share of a round, by rounds or by time; further passes count nothing."""
+        share = min(1.0, share)
         if number == self._last:
             return self._at_start + (1 - self._at_start) * share
         return self._so_far(number + share)
@@ -175,10 +176,10 @@ class Imitation:
         for rows in self._batches(number, dataset, ready):
             if len(rows) < ranks.world()[1]:
                 continue  # every rank needs one
-            progress = self.progress(number, min(1.0, len(losses) / steps))
+            progress = self.progress(number, len(losses) / steps)
             losses.append(self._step(dataset, rows, there, jitter, progress))
             if self.report is not None and len(losses) % max(1, steps // 4) == 0:
-                self.report(number, self.progress(number, min(1.0, len(losses) / steps)), float(losses[-1]))
+                self.report(number, self.progress(number, len(losses) / steps), float(losses[-1]))
         self.losses += torch.stack(losses).tolist() if losses else []
 
     def _batches(self, number: int, dataset: Dataset, ready: Callable[[], bool]) -> Iterator[Array]:

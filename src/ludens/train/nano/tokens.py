@@ -15,7 +15,8 @@ _PIECE = re.compile(
     r"|\n| |[^\w\s]+|.",
     re.DOTALL,
 )
-_NUMBER = re.compile(r"( ?)(\d\d?)")
+_NUMBER = re.compile(r"( ?)\d\d?")
+_DIGIT, _WORD = re.compile(r" ?-?\d"), re.compile(r" ?[A-Za-z]+")
 
 
 def pieces(text: str) -> list[str]:
@@ -29,11 +30,11 @@ def numbers_like(found: Iterable[str]) -> set[str]:
     return {f"{space}{number}" for space in spaces for number in range(100)}
 
 
-def _finer(piece: str) -> list[str]:
+def _parts(piece: str) -> list[str]:
     """A number as digits, joined words as words: what vocabularies without the piece may have."""
     if piece[-1].isdigit():
-        return re.findall(" ?-?\\d", piece)
-    return re.findall(" ?[A-Za-z]+", piece.replace("_", " "))
+        return _DIGIT.findall(piece)
+    return _WORD.findall(piece.replace("_", " "))
 
 
 class Vocabulary:
@@ -59,13 +60,16 @@ class Vocabulary:
 
     def encode(self, text: str) -> list[int]:
         """Numbers of the pieces, or of finer ones; unknown ones share a number."""
-        return [number for piece in pieces(text) for number in self._numbers(piece)]
+        ids, encoded = self.ids, list[int]()
+        for piece in pieces(text):
+            if piece in ids:
+                encoded.append(ids[piece])
+            else:
+                encoded += self._finer(piece)
+        return encoded
 
-    def _numbers(self, piece: str) -> list[int]:
-        known = self.ids.get(piece)
-        if known is not None:
-            return [known]
-        finer = [self.ids.get(part, self.unknown) for part in _finer(piece)]
+    def _finer(self, piece: str) -> list[int]:
+        finer = [self.ids.get(part, self.unknown) for part in _parts(piece)]
         return finer if piece[-1].isdigit() or self.unknown not in finer else [self.unknown]
 
     def decode(self, ids: Iterable[int]) -> str:
