@@ -36,6 +36,8 @@ def test_a_vocabulary_without_a_number_or_joined_words_reads_their_parts() -> No
         " c_d",
         "<unknown>",
     ]
+    unknown = fine.encode("é"), fine.encode("?!"), fine.encode("_"), fine.encode(" z")
+    assert unknown == ([fine.unknown],) * 4
     assert numbers_like({" 7", "a", "12x3"}) == {f" {number}" for number in range(100)}
     assert numbers_like({"a"}) == set()
 

@@ -113,7 +113,7 @@ class Imitation:
             yield number
 
     def progress(self, number: int, share: float) -> float:
-        """How much is done after this share of a round, by rounds or by time; further passes count nothing."""
+        """How much is done after this share of a round, by rounds or by time, without further passes."""
         share = min(1.0, share)
         if number == self._last:
             return self._at_start + (1 - self._at_start) * share

@@ -30,13 +30,6 @@ def numbers_like(found: Iterable[str]) -> set[str]:
     return {f"{space}{number}" for space in spaces for number in range(100)}
 
 
-def _parts(piece: str) -> list[str]:
-    """A number as digits, joined words as words: what vocabularies without the piece may have."""
-    if piece[-1].isdigit():
-        return _DIGIT.findall(piece)
-    return _WORD.findall(piece.replace("_", " "))
-
-
 class Vocabulary:
     """Pieces and their numbers."""
 
@@ -59,7 +52,10 @@ class Vocabulary:
         return len(self.pieces)
 
     def encode(self, text: str) -> list[int]:
-        """Numbers of the pieces, or of finer ones; unknown ones share a number."""
+        """Numbers of the pieces; unknown ones share a number.
+
+        An unknown number is read as digits, and joined words as words: older vocabularies have those.
+        """
         ids, encoded = self.ids, list[int]()
         for piece in pieces(text):
             if piece in ids:
@@ -69,8 +65,10 @@ class Vocabulary:
         return encoded
 
     def _finer(self, piece: str) -> list[int]:
-        finer = [self.ids.get(part, self.unknown) for part in _parts(piece)]
-        return finer if piece[-1].isdigit() or self.unknown not in finer else [self.unknown]
+        if piece[-1].isdigit():
+            return [self.ids.get(digit, self.unknown) for digit in _DIGIT.findall(piece)]
+        words = [self.ids.get(word, self.unknown) for word in _WORD.findall(piece.replace("_", " "))]
+        return words if words and self.unknown not in words else [self.unknown]
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text up to the end token."""
