@@ -1,7 +1,7 @@
 """Options and checks of the whole test suite.
 
 - Tests marked `slow` run with `--slow` only; tests marked `torchvision` or `cuda` are deselected without it.
-- With LUDENS_NO_SKIPS=1, as in CI, a test skipped for a reason not in `ALLOWED_SKIPS` fails the session.
+- A skip for a reason not in `ALLOWED_SKIPS` is named at the end. With LUDENS_NO_SKIPS=1, as in CI, it fails.
 """
 
 from __future__ import annotations
@@ -68,14 +68,17 @@ def _cuda_works() -> bool:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> object:
-    """Fail the session if a test was skipped for a reason that is not allowed."""
+    """Name the skips for reasons that are not allowed; with LUDENS_NO_SKIPS=1 fail the session."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if os.environ.get("LUDENS_NO_SKIPS") == "1" and reporter and not hasattr(session.config, "workerinput"):
+    if reporter and not hasattr(session.config, "workerinput"):
+        strict = os.environ.get("LUDENS_NO_SKIPS") == "1"
+        says = "LUDENS_NO_SKIPS=1, but tests were skipped" if strict else "CI fails where tests are skipped"
         reasons = {str(report.longrepr[2]) for report in reporter.stats.get("skipped", ())}
         refused = sorted(r for r in reasons if not any(allowed in r for allowed in ALLOWED_SKIPS))
         if refused:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            if strict:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
             reporter.write_line("")
             for reason in refused:
-                reporter.write_line(f"LUDENS_NO_SKIPS=1, but tests were skipped: {reason}", red=True)
+                reporter.write_line(f"{says}: {reason}", red=strict, yellow=not strict)
     return (yield)

@@ -42,7 +42,9 @@ def test_missing_package_fails_the_session(test: str, args: str, tmp_path: Path)
     done = run_pytest(tmp_path, test, LUDENS_NO_SKIPS="1", args=args)
     assert done.returncode == 1, done.stdout
     assert "LUDENS_NO_SKIPS=1, but tests were skipped" in done.stdout
-    assert run_pytest(tmp_path, test, args=args).returncode in (0, 5)
+    done = run_pytest(tmp_path, test, args=args)
+    assert done.returncode in (0, 5)
+    assert "CI fails where tests are skipped" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -54,7 +56,9 @@ def test_missing_package_fails_the_session(test: str, args: str, tmp_path: Path)
     ],
 )
 def test_allowed_skips(reason: str, tmp_path: Path) -> None:
-    assert run_pytest(tmp_path, TEST.format(reason=reason), LUDENS_NO_SKIPS="1").returncode == 0
+    test = TEST.format(reason=reason)
+    assert run_pytest(tmp_path, test, LUDENS_NO_SKIPS="1").returncode == 0
+    assert "CI fails" not in run_pytest(tmp_path, test).stdout
 
 
 def test_torchvision_tests_are_deselected_without_it(tmp_path: Path) -> None:
