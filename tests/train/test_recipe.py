@@ -65,6 +65,8 @@ def test_missing_recipe(tmp_path: Path) -> None:
         ),
         ({"rehearsal": {"share": 0.1}, "demonstrations": [{"episodes": 1}]}, "games other than tic_tac_toe"),
         ({"rehearsal": {"share": 0.1}, "model": {"kind": "hf"}}, 'rehearsal.share needs kind = "nano"'),
+        ({"play": {"max_tokens": 49}}, "at most model.max_tokens"),
+        ({"play": {"max_tokens": 9}, "model": {"kind": "hf"}}, 'play.max_tokens needs kind = "nano"'),
         ({"model": {"kind": "hf"}}, "needs a path"),
         ({"server": {"url": "http://127.0.0.1:8000"}}, r"\[server\] needs kind"),
         ({"server": {"url": "127.0.0.1:8000"}}, "http://HOST:PORT"),

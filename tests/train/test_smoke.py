@@ -73,6 +73,14 @@ def test_grpo_with_groups(tmp_path: Path) -> None:
     plays(f"nano/{tmp_path / 'step-000002'}?device=cpu", "tic_tac_toe")
 
 
+def test_play_may_need_shorter_replies_than_what_was_learnt(tmp_path: Path) -> None:
+    small = recipe(run={"iterations": 1}, play={"held_out": 0, "max_tokens": 2}, monitor={"blind": 0})
+    trainer, _ = run(small, tmp_path)
+    assert trainer.history[0]["length"] <= 2 < small.model.max_tokens
+    stored = orjson.loads((tmp_path / "step-000001" / "nano.json").read_bytes())
+    assert stored["max_tokens"] == small.model.max_tokens
+
+
 def test_role_baselines_on_a_game_without_roles(tmp_path: Path) -> None:
     small = recipe(run={"iterations": 2}, play=KUHN, advantage={"kind": "role"}, monitor={"blind": 0})
     trainer, _ = run(small, tmp_path)

@@ -50,6 +50,8 @@ def check(recipe: Recipe) -> None:
         raise BadOption('data of [[demonstrations]] needs kind = "hf": nano is not prompted in words.')
     if recipe.supervised.minutes and ranks.world()[1] > 1:
         raise BadOption("supervised.minutes works with one process only: several would stop at unlike times.")
+    if play.max_tokens and (recipe.model.kind != "nano" or play.max_tokens > recipe.model.max_tokens):
+        raise BadOption('play.max_tokens needs kind = "nano", and is at most model.max_tokens.')
     if recipe.rehearsal.share and recipe.model.kind != "nano":
         raise BadOption('the recipe\'s rehearsal.share needs kind = "nano" in [model].')
     if recipe.rehearsal.share and not rehearsed(recipe):

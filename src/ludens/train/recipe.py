@@ -92,6 +92,7 @@ class PlayOptions(Section, name="play"):
     retries: int = option(0, low=0, help="retries after an unreadable or illegal reply")
     size: int = option(256, low=256, high=1024, help="pixels of the longer side of pictures")
     theme: str = option("classic", help="theme of pictures")
+    max_tokens: int = option(0, low=0, help="nano: most tokens in a reply of play; 0 for model.max_tokens")
     discount: float = option(-1.0, low=-1, high=1, help="of later rewards (return-to-go); -1 for none")
     held_out: int = option(32, low=0, help="held-out games per iteration, for statistics and switching")
     held_out_seed: int = option(500_000, low=0, help="first seed of held-out games")

@@ -48,9 +48,11 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
     _bind(recipe, folder)
     policy = _supervised(recipe, folder, say)
     rehearsal = None
-    if recipe.iterations and recipe.rehearsal.share and isinstance(policy, NanoPolicy):
-        rehearsal = Rehearsal(recipe, policy)
-        say(f"rehearsal: {len(rehearsal.dataset):,} replies of other games")
+    if isinstance(policy, NanoPolicy):
+        policy.longest_reply = recipe.play.max_tokens or policy.max_tokens
+        if recipe.iterations and recipe.rehearsal.share:
+            rehearsal = Rehearsal(recipe, policy)
+            say(f"rehearsal: {len(rehearsal.dataset):,} replies of other games")
     trainer = Trainer(recipe, policy, folder, rehearsal)
     if (latest := Checkpoints(folder).latest()) is not None:
         trainer.resume(latest)

@@ -71,6 +71,8 @@ class NanoPolicy(Policy):
         self.device = torch.device(device)
         self.size, self.vocabulary = size, vocabulary
         self.temperature, self.max_tokens, self.batch = temperature, max_tokens, batch
+        self.longest_reply = max_tokens
+        """Most tokens that `sample` draws: a game may need fewer than the longest reply that was learnt."""
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             self.network = Network(size, len(vocabulary)).to(self.device)
@@ -165,17 +167,17 @@ class NanoPolicy(Policy):
                 seen,
                 Tokens.of(ids, padding, self._marks),
                 self._marks,
-                self.max_tokens,
+                self.longest_reply,
                 self._graphs,
             )
-            for number in range(self.max_tokens):
+            for number in range(self.longest_reply):
                 logprobs = self._distribution(speaker.logits, temperature)
                 token = self._draw(logprobs)
                 drawn.append(token)
                 values.append(logprobs.gather(1, token[:, None])[:, 0])
                 ended |= token == end
                 # Asking whether all have ended waits for the device: not at every token.
-                if number + 1 == self.max_tokens or (number % 4 == 3 and bool(ended.all())):
+                if number + 1 == self.longest_reply or (number % 4 == 3 and bool(ended.all())):
                     break
                 speaker.say(token)
         ids_drawn, logprobs_drawn = torch.stack(drawn, 1).tolist(), torch.stack(values, 1).tolist()
