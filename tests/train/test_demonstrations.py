@@ -256,6 +256,9 @@ def test_a_vocabulary_has_all_places_or_none() -> None:
     places = places_like(["37:", " 04:"])
     assert len(places) == 200
     assert {"00:", "99:", " 00:", " 99:"} < places
+    fine = places_like([" 0714:"])
+    assert len(fine) == 400
+    assert {" 0000:", " 1900:", " 0019:"} < fine
 
 
 def test_some_pictures_are_blank() -> None:

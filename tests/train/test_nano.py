@@ -21,7 +21,10 @@ def test_pieces() -> None:
     ]  # fmt: skip
     assert pieces("08: red, 37: a 10 B2") == ["08:", " red", ",", " 37:", " a", " 10", " B", "2"]
     assert pieces("K12 -34 a_b 567 4, 89, 1") == [
-        "K", "12", " -34", " a_b", " 5", "6", "7", " 4", ",", " 8", "9, ", "1",
+        "K", "12", " -34", " a_b", " 567", " 4", ",", " 8", "9, ", "1",
+    ]  # fmt: skip
+    assert pieces("0714: 136 1819: 2345: 4567") == [
+        "0714:", " 136", " 1819:", " 2345:", " 4", "5", "6", "7",
     ]  # fmt: skip
     for text in (MATRIX, OBJECTS, "a\\b 3x 4:5 12:30", "1 22 333 4444"):
         assert "".join(pieces(text)) == text
@@ -40,6 +43,7 @@ def test_a_vocabulary_without_a_number_or_joined_words_reads_their_parts() -> No
     assert unknown == ([fine.unknown],) * 4
     assert numbers_like({" 7", "a", "12x3"}) == {f" {number}" for number in range(100)}
     assert numbers_like({"a"}) == set()
+    assert numbers_like({"131", "5", " 8"}) == set(map(str, range(132))) | {f" {n}" for n in range(100)}
 
 
 def cursor_of(text: str) -> list[tuple[int, int, tuple[float, float] | None]]:
@@ -69,6 +73,7 @@ def test_named_places_hold_until_the_next_one_or_a_new_line() -> None:
     assert places[" 37:"] == places[" blue"] == (0.35, 0.75)
     assert places[" then"] is None
     assert places[" 12:"] == places[" red"] == (0.15, 0.25)
+    assert cursor_of("0719: 1")[1] == (0, 0, (0.375, 0.975))
     assert places["\\boxed{"] is None
     assert places["}"] is None
 

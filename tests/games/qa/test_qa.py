@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
 import ludens
 from ludens.core.errors import BadOption, MoveError, UnknownName
+from ludens.core.random import stream
 from ludens.core.view import RenderOptions
+from ludens.games.perceive.rules import board_of
+from ludens.games.qa.grid import Grid
 from ludens.games.qa.rules import QUESTIONS
 from ludens.loop import play
+
+PLACE = r"(?:\d\d){1,2}:"
 
 
 @pytest.mark.parametrize("board", QUESTIONS)
@@ -125,6 +131,15 @@ def test_only_boards_with_questions_can_be_asked_about() -> None:
 
 
 @pytest.mark.parametrize("board", QUESTIONS)
+@pytest.mark.parametrize("size", [256, 1024])
+def test_no_two_cells_have_the_same_place(board: str, size: int) -> None:
+    grid = Grid(board_of(board, RenderOptions(size=size)), stream(0))
+    places = [grid.at([cell]) for cell in grid.all]
+    assert len(set(places)) == len(places)
+    assert all(re.fullmatch(PLACE, place) for place in places)
+
+
+@pytest.mark.parametrize("board", QUESTIONS)
 async def test_a_bot_that_shows_how_it_counts(board: str) -> None:
     """Numbers add up to the right option; other questions are answered by the option itself."""
     counted = 0
@@ -144,7 +159,11 @@ async def test_a_bot_that_shows_how_it_counts(board: str) -> None:
             elif kind == "contains":
                 *digits, wanted, said = work[0].split()
                 assert said == truth == ("yes" if wanted in digits[1::2] else "no")
+            elif kind == "longest_in_row":
+                lengths = list(map(int, work[0].split()[1::2]))
+                assert max(lengths) == int(truth)
+                assert all(now in (0, before + 1) for before, now in pairwise([0, *lengths]))
             elif work:
-                assert re.fullmatch(rf"(\d\d: \d+ )*(\d\d: )?{re.escape(truth)}", work[0])
+                assert re.fullmatch(rf"({PLACE} \d+ )*({PLACE} )?{re.escape(truth)}", work[0])
             counted += bool(work)
     assert counted > 8

@@ -67,7 +67,9 @@ def longest(lines_of: Callable[[Grid], tuple[str, Sequence[Cells]]], bottom: int
             for cell in run:
                 grid.codes[cell] = code
         shorten(grid, lines, code, length, frozenset(run))
-        return choice.ask(f"How long is the longest unbroken run of {colour} stones {where}?", grid.matrix)
+        work = grid.lengths(lines[0], code) if len(lines) == 1 else ""
+        text = f"How long is the longest unbroken run of {colour} stones {where}?"
+        return choice.ask(text, grid.matrix, work=work)
 
     return ask
 

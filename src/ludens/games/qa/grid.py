@@ -11,6 +11,8 @@ from ludens.games.boards import BoardView, Matrix
 from ludens.games.pointing import pointer
 
 Cells = Sequence[int]
+TENTHS = 9
+"""Most rows of a board, of which no two lie in the same tenth of the picture."""
 
 
 class Grid:
@@ -83,7 +85,8 @@ class Grid:
     def at(self, cells: Cells) -> str:
         """Where the middle of these cells is in the picture."""
         middles = self.board.middles
-        return pointer(fmean(middles[cell][0] for cell in cells), fmean(middles[cell][1] for cell in cells))
+        x, y = (fmean(middles[cell][axis] for cell in cells) for axis in (0, 1))
+        return pointer(x, y, fine=max(self.board.rows, self.board.columns) > TENTHS)
 
     def totals(self, cells: Cells, wanted: Collection[int]) -> str:
         """The count so far after each row, or after each cell where there is only one row."""
@@ -91,6 +94,12 @@ class Grid:
         rows = [list(row) for _, row in groupby(cells, lambda cell: cell // columns)]
         parts = rows if len(rows) > 1 else [[cell] for cell in cells]
         return self.running(parts, [self.count(part, wanted) for part in parts])
+
+    def lengths(self, line: Cells, code: int) -> str:
+        """After each cell of a line, how long the unbroken run of a code is that ends there."""
+        found = accumulate(line, lambda run, cell: run + 1 if self.codes[cell] == code else 0, initial=0)
+        next(found)
+        return " ".join(f"{self.at([cell])} {run}" for cell, run in zip(line, found, strict=True))
 
     def running(self, parts: Sequence[Cells], numbers: Sequence[int]) -> str:
         """The sum so far after each part, behind the place of the part."""

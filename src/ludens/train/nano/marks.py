@@ -14,7 +14,8 @@ LINES = 32
 NOWHERE = -1.0
 _NEW_LINE = frozenset({"[[", "], [", "],["})
 _ENDS = frozenset({"\n", "\\boxed{", "</"})
-_PLACE = re.compile(r" ?(\d)(\d):")
+_PLACE = re.compile(r" ?(\d)(\d):| ?(\d\d)(\d\d):")
+_TENTHS, _TWENTIETHS = 10, 20
 _SHAPE = re.compile(r" ?(\d+)x(\d+)")
 
 
@@ -33,7 +34,8 @@ class Mark(NamedTuple):
     @staticmethod
     def of(piece: str) -> Mark:
         if found := _PLACE.fullmatch(piece):
-            return Mark(places=True, place=((int(found[1]) + 0.5) / 10, (int(found[2]) + 0.5) / 10))
+            parts, (x, y) = (_TENTHS, found.group(1, 2)) if found[1] else (_TWENTIETHS, found.group(3, 4))
+            return Mark(places=True, place=((int(x) + 0.5) / parts, (int(y) + 0.5) / parts))
         if found := _SHAPE.fullmatch(piece):
             return Mark(shape=(float(found[2]), float(found[1])))
         return Mark(new_line=piece in _NEW_LINE, places=piece in _ENDS)
@@ -46,8 +48,17 @@ def marks_of(pieces: Sequence[str]) -> list[Mark]:
 
 def places_like(pieces: Iterable[str]) -> set[str]:
     """All places, where the pieces have some: which of them occur first is chance."""
-    spaces = {piece[:-3] for piece in pieces if _PLACE.fullmatch(piece)}
-    return {f"{space}{number:02}:" for space in spaces for number in range(100)}
+    made = set()
+    for piece in pieces:
+        if _PLACE.fullmatch(piece):
+            digits = (len(piece.strip()) - 1) // 2
+            made.add((piece.startswith(" "), digits, _TENTHS if digits == 1 else _TWENTIETHS))
+    return {
+        f"{' ' * space}{x:0{digits}}{y:0{digits}}:"
+        for space, digits, parts in made
+        for x in range(parts)
+        for y in range(parts)
+    }
 
 
 class TextCursor:

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from ludens.core.errors import BadFile
 
 PAD, END, UNKNOWN = "<pad>", "<end>", "<unknown>"
-# Cells of a matrix, what separates its lines, shapes (8x8), places (37:), numbers below 100 and joined words
-# are one token each: an option of a question is then found again by one token.
+# Cells of a matrix, what separates its lines, shapes (8x8), places (37:, 0714:), numbers below 1000 and
+# joined words are one token each: an option of a question is then found again by one token.
 _PIECE = re.compile(
-    r" ?\d+x\d+| ?\d\d:|-?\d+, |\[\[|\], ?\[|\]\]|\\boxed\{| ?[A-Za-z_]+| ?-?(?<!\d)\d\d(?!\d|, )| ?-?\d"
-    r"|\n| |[^\w\s]+|.",
+    r" ?\d+x\d+| ?(?<!\d)\d\d(?:\d\d)?:|-?\d+, |\[\[|\], ?\[|\]\]|\\boxed\{| ?[A-Za-z_]+"
+    r"| ?-?(?<!\d)\d\d\d?(?!\d|, )| ?-?\d|\n| |[^\w\s]+|.",
     re.DOTALL,
 )
-_NUMBER = re.compile(r"( ?)\d\d?")
+_NUMBER = re.compile(r"( ?)(\d{1,3})")
 _DIGIT, _WORD = re.compile(r" ?-?\d"), re.compile(r" ?[A-Za-z]+")
 
 
@@ -25,9 +25,12 @@ def pieces(text: str) -> list[str]:
 
 
 def numbers_like(found: Iterable[str]) -> set[str]:
-    """All numbers below 100, where there are some: which of them occur first is chance."""
-    spaces = {number[1] for piece in found if (number := _NUMBER.fullmatch(piece))}
-    return {f"{space}{number}" for space in spaces for number in range(100)}
+    """All numbers up to the largest, and at least those below 100: which of them occur first is chance."""
+    ends: dict[str, int] = {}
+    for piece in found:
+        if number := _NUMBER.fullmatch(piece):
+            ends[number[1]] = max(100, ends.get(number[1], 0), int(number[2]) + 1)
+    return {f"{space}{number}" for space, end in ends.items() for number in range(end)}
 
 
 class Vocabulary:
