@@ -13,7 +13,7 @@ import pytest
 
 from ludens.core.errors import UsageError
 from ludens.core.view import RenderOptions
-from ludens.train.demonstrations import FIRST_SEED, Chunk, chunks_of, demonstrations, replies
+from ludens.train.demonstrations import FIRST_SEED, Chunk, chunks_of, demonstrations, processes, replies
 from ludens.train.recipe import Demonstration, Recipe, SupervisedOptions
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
@@ -42,6 +42,16 @@ def test_a_teacher_labels_what_another_player_reaches() -> None:
     assert said != done
     alone = list(replies(Chunk(replace(BOARD, player=""), range(FIRST_SEED, FIRST_SEED + 1))))
     assert all(s.completion == s.ask.format.write(s.move.action) for s in alone)
+
+
+def priority(chunk: Chunk) -> int:
+    return os.nice(0)
+
+
+def test_games_are_made_with_a_lower_priority_than_that_of_training() -> None:
+    chunks = chunks_of([replace(BOARD, episodes=4)])
+    with processes(2, 4) as run:
+        assert set(run(priority, chunks)) == {min(19, os.nice(0) + 10)}
 
 
 def test_only_the_roles_that_are_wanted() -> None:

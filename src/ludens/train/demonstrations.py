@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -82,8 +83,14 @@ def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
     if workers == 1 or chunks < 4:
         yield lambda work, todo: map(work, todo)
         return
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _step_back) as pool:
         yield lambda work, todo: pool.map(work, todo)
+
+
+def _step_back() -> None:
+    """Leave the cores to the process that trains: a GPU waits while it does not run."""
+    if hasattr(os, "nice"):
+        os.nice(10)
 
 
 def demonstrations(sources: Sequence[Demonstration], workers: int = 0) -> Iterator[Rebuilt]:

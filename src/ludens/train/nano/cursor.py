@@ -2,7 +2,8 @@
 
 A matrix is read cell by cell: a piece such as `8x8` in the prompt says its shape, `[[` and `], [` begin its
 lines. In other texts a place is named before what is there: `37:` is the middle of the fourth column and
-eighth row of tenths of the picture. A place holds until the next one, or until a new line or answer begins.
+eighth row of tenths of the picture, `0714:` that of the eighth column and fifteenth row of twentieths. A
+place holds until the next one, or until a new line or answer begins.
 """
 
 from __future__ import annotations
