@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 from statistics import fmean
 
@@ -97,14 +97,16 @@ class Grid:
 
     def lengths(self, line: Cells, code: int) -> str:
         """After each cell of a line, how long the unbroken run of a code is that ends there."""
-        found = accumulate(line, lambda run, cell: run + 1 if self.codes[cell] == code else 0, initial=0)
-        next(found)
-        return " ".join(f"{self.at([cell])} {run}" for cell, run in zip(line, found, strict=True))
+        _, *runs = accumulate(line, lambda run, cell: run + 1 if self.codes[cell] == code else 0, initial=0)
+        return self.noted([[cell] for cell in line], runs)
 
     def running(self, parts: Sequence[Cells], numbers: Sequence[int]) -> str:
         """The sum so far after each part, behind the place of the part."""
-        sums = accumulate(numbers)
-        return " ".join(f"{self.at(part)} {total}" for part, total in zip(parts, sums, strict=True))
+        return self.noted(parts, accumulate(numbers))
+
+    def noted(self, parts: Sequence[Cells], numbers: Iterable[int]) -> str:
+        """A number for each part, behind the place of the part."""
+        return " ".join(f"{self.at(part)} {number}" for part, number in zip(parts, numbers, strict=True))
 
     def put(self, cell: int, codes: Sequence[int]) -> None:
         """Set a cell to one of these codes at random."""

@@ -55,7 +55,7 @@ def contains(board: BoardView, random: Stream) -> Item:
         grid.settle(cells, (digit,), [code for code in board.codes if code != digit], 0)
     elif not there:
         grid.codes[random.choice(cells)] = digit
-    read = " ".join(f"{grid.at([cell])} {grid.codes[cell]}" for cell in cells)
+    read = grid.noted([[cell] for cell in cells], [grid.codes[cell] for cell in cells])
     text = f"Does {where} contain the digit {digit}?"
     return choice.ask(text, grid.matrix, work=f"{read} {digit} {choice.target}")
 

@@ -14,8 +14,7 @@ LINES = 32
 NOWHERE = -1.0
 _NEW_LINE = frozenset({"[[", "], [", "],["})
 _ENDS = frozenset({"\n", "\\boxed{", "</"})
-_PLACE = re.compile(r" ?(\d)(\d):| ?(\d\d)(\d\d):")
-_TENTHS, _TWENTIETHS = 10, 20
+_PLACE = re.compile(r"( ?)(\d\d|\d{4}):")
 _SHAPE = re.compile(r" ?(\d+)x(\d+)")
 
 
@@ -34,8 +33,9 @@ class Mark(NamedTuple):
     @staticmethod
     def of(piece: str) -> Mark:
         if found := _PLACE.fullmatch(piece):
-            parts, (x, y) = (_TENTHS, found.group(1, 2)) if found[1] else (_TWENTIETHS, found.group(3, 4))
-            return Mark(places=True, place=((int(x) + 0.5) / parts, (int(y) + 0.5) / parts))
+            width, parts = _fineness(found[2])
+            x, y = int(found[2][:width]), int(found[2][width:])
+            return Mark(places=True, place=((x + 0.5) / parts, (y + 0.5) / parts))
         if found := _SHAPE.fullmatch(piece):
             return Mark(shape=(float(found[2]), float(found[1])))
         return Mark(new_line=piece in _NEW_LINE, places=piece in _ENDS)
@@ -48,17 +48,19 @@ def marks_of(pieces: Sequence[str]) -> list[Mark]:
 
 def places_like(pieces: Iterable[str]) -> set[str]:
     """All places, where the pieces have some: which of them occur first is chance."""
-    made = set()
-    for piece in pieces:
-        if _PLACE.fullmatch(piece):
-            digits = (len(piece.strip()) - 1) // 2
-            made.add((piece.startswith(" "), digits, _TENTHS if digits == 1 else _TWENTIETHS))
+    kinds = {(found[1], *_fineness(found[2])) for found in map(_PLACE.fullmatch, pieces) if found}
     return {
-        f"{' ' * space}{x:0{digits}}{y:0{digits}}:"
-        for space, digits, parts in made
+        f"{space}{x:0{width}}{y:0{width}}:"
+        for space, width, parts in kinds
         for x in range(parts)
         for y in range(parts)
     }
+
+
+def _fineness(digits: str) -> tuple[int, int]:
+    """Of a place: how many digits each axis has, and into how many parts it is cut: tenths or twentieths."""
+    width = len(digits) // 2
+    return width, 10 * width
 
 
 class TextCursor:
