@@ -5,6 +5,7 @@ They know no more than their seat does: the scene of their own picture, the clue
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
@@ -16,7 +17,7 @@ from ludens.games.spy.flat import UNIT
 from ludens.games.spy.formats import ABSTAIN
 from ludens.games.spy.information import informativeness
 from ludens.games.spy.pairs import described, kind_of
-from ludens.games.spy.phrases import THERE_IS, named, placed, related
+from ludens.games.spy.phrases import THERE_IS, full_names, joined_names, named, placed, related
 from ludens.games.spy.rules import CLUE, SPY, Spy, SpyState
 from ludens.games.spy.scene import ATTRIBUTES, Object, Scene
 
@@ -117,7 +118,7 @@ class Clever(Blunt):
 def seen(mine: Scene) -> str:
     """The objects of a picture from left to right with their places, as reasoning."""
     things = sorted(mine.objects, key=lambda thing: thing.x)
-    return ", ".join(f"{place_of(thing)} {thing.name}" for thing in things)
+    return ", ".join(f"{place_of(thing)} {joined_names(thing.name)}" for thing in things)
 
 
 def place_of(thing: Object) -> str:
@@ -126,14 +127,27 @@ def place_of(thing: Object) -> str:
 
 
 def checked(state: SpyState, mine: Scene) -> str:
-    """The number of each player in the order of the clues, and the place of the object that its clue
-    describes, or whether it is true, as reasoning before a vote."""
-    words = {True: "true", False: "false", None: "unclear"}
-    players, found = len(state.table), {named(thing): place_of(thing) for thing in mine.objects}
+    """Each clue in turn, as reasoning before a vote: the number of its player, the objects that it names with
+    their places, and whether it is true, unless that is seen from these."""
+    players, places = len(state.table), {thing.name: place_of(thing) for thing in mine.objects}
     return ", ".join(
-        f"{index % players + 1} {found.get(clue) or words[check(clue, mine)]}"
+        " ".join([str(index % players + 1), *_found(clue, mine, places)])
         for index, clue in enumerate(state.clues)
     )
+
+
+def _found(clue: str, mine: Scene, places: Mapping[str, str]) -> Iterator[str]:
+    """What of a clue is in the picture, up to the first object that is not."""
+    verdict = {True: "true", False: "false", None: "unclear"}[check(clue, mine)]
+    names = full_names(clue)
+    for name in names:
+        yield joined_names(name)
+        if name not in places:
+            yield verdict
+            return
+        yield places[name]
+    if clue != "".join([THERE_IS, *names]):
+        yield verdict
 
 
 def _changed(state: SpyState, mine: Scene) -> list[Object]:

@@ -11,6 +11,7 @@ from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.spy.flat import Floor
 from ludens.games.spy.formats import ClueFormat, VoteFormat, quoted
 from ludens.games.spy.pairs import FLAT, Stored, described, kind_of, set_of
+from ludens.games.spy.phrases import joined_names
 from ludens.games.spy.rules import CLUE, DECISION, SPY, Spy, SpyState
 from ludens.games.spy.scene import FLOOR, Scene
 from ludens.games.spy.stock import STOCK_CLUES
@@ -100,7 +101,9 @@ class SpyView(View):
         """The number of the player and the clues, each with the number of its player."""
         own = f"{state.table.index(seat) + 1}\n" if state.stage == CLUE and seat in state.table else ""
         players = len(state.table)
-        return own + "".join(f"{index % players + 1} {clue}\n" for index, clue in enumerate(state.clues))
+        return own + "".join(
+            f"{index % players + 1} {joined_names(clue)}\n" for index, clue in enumerate(state.clues)
+        )
 
     def _clues(self, state: SpyState) -> str:
         fill, players = self.templates.fill, len(state.table)
