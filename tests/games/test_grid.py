@@ -12,6 +12,7 @@ import ludens
 from ludens.core.errors import BadOption, Illegal, UnknownName
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
+from ludens.games.grid.bots import Walker
 from ludens.games.grid.cells import ACTIONS, AFTER, CELLS, DISTANCE, SIDE, TOWARD, around, name
 from ludens.games.grid.rules import SEATS, GridGame, GridState
 from ludens.games.grid.view import GridView
@@ -227,15 +228,20 @@ async def test_an_episode_replays_to_the_same_pictures(game: str) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-async def test_a_bot_that_is_imitated_says_where_everything_is(game: str) -> None:
+async def test_a_bot_that_is_imitated_says_what_it_sees_and_every_best_action(game: str) -> None:
     made = grid_game(game, horizon=12)
     bots = {"red": ludens.agent("bot/optimal?reason=true", made), "blue": ludens.agent("bot/optimal", made)}
     episode = await play(made, bots, seed=4)
-    state = made.start(4)
+    state, strategy = made.start(4), bots["red"].sit(made, "red", stream(0))
+    assert isinstance(strategy, Walker)
     for red, blue in zip(episode.moves[::2], episode.moves[1::2], strict=True):
-        said, answer = red.tries[0].text.split("\n")
-        found = dict(zip(made.things, said.split(), strict=True))
-        assert found == {thing: name(cell) for thing, cell in zip(made.things, state.cells, strict=True)}
+        seen, best, answer = red.tries[0].text.split("\n")
+        found, counts = seen.split()[: len(made.things)], seen.split()[len(made.things) :]
+        expected = [name(cell) for cell in state.cells]
+        assert found == expected[:3] + sorted(expected[3:])
+        assert counts == ([str(count) for count in state.counts[:2]] if game == "battle_of_colors" else [])
+        assert tuple(best.split()) == strategy.choices(state)
+        assert red.action in best.split()
         assert answer == f"Action: {red.action}"
         assert not blue.tries, "nothing but the action"
         state.apply({"red": red.action, "blue": blue.action})

@@ -24,6 +24,9 @@ class CommonWelfare(Walker):
     def goals(self, state: GridState) -> Collection[int]:
         return (state.cells[min((RED_BLOCK, BLUE_BLOCK), key=lambda block: _effort(state, block))],)
 
+    def seen(self, state: GridState) -> list[str]:
+        return [*super().seen(state), *map(str, state.counts[:2])]
+
 
 def _effort(state: GridState, block: int) -> tuple[int, int, int]:
     """Steps until both can be there, steps of both in total, and how often they met on that colour."""

@@ -17,7 +17,7 @@ from ludens.games.grid.rules import SEATS, GridState
 class Walker(Agent):
     """Goes to the nearest of its goals; ties are broken at random."""
 
-    reason: bool = option(False, help="say first on which cells players and things are, for imitation")
+    reason: bool = option(False, help="say first what it sees and every action that is best, for imitation")
     sees = "state"
 
     def begin(self) -> None:
@@ -34,6 +34,10 @@ class Walker(Agent):
         good = {a for goal in goals if DISTANCE[here][goal] == nearest for a in TOWARD[here][goal]}
         return tuple(action for action in ACTIONS if action in good)
 
+    def seen(self, state: GridState) -> list[str]:
+        """What its choice depends on, as it says it: the cell of everything."""
+        return [name(cell) for cell in state.cells]
+
     def policy(self, state: State) -> dict[str, float]:
         """The probability of each action."""
         assert isinstance(state, GridState)
@@ -42,7 +46,9 @@ class Walker(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, GridState)
-        action = self.random.choice(self.choices(ask.state))
+        best = self.choices(ask.state)
+        action = self.random.choice(best)
         if not self.reason:
             return Reply(action, action)
-        return Reply(f"{' '.join(map(name, ask.state.cells))}\n{ask.format.write(action)}", action)
+        lines = (" ".join(self.seen(ask.state)), " ".join(best), ask.format.write(action))
+        return Reply("\n".join(lines), action)

@@ -14,8 +14,16 @@ from ludens.games.monster_hunt.rules import APPLES, MONSTER
 CORNERS = {name(cell): cell for cell in (0, SIDE - 1, CELLS - SIDE, CELLS - 1)}
 
 
+class Hunter(Walker):
+    """Cannot tell the apples apart."""
+
+    def seen(self, state: GridState) -> list[str]:
+        red, blue, monster, *apples = super().seen(state)
+        return [red, blue, monster, *sorted(apples)]
+
+
 @dataclass
-class CommonWelfare1(Walker):
+class CommonWelfare1(Hunter):
     """Goes straight for the monster."""
 
     kind = "bot/common_welfare_1"
@@ -25,7 +33,7 @@ class CommonWelfare1(Walker):
 
 
 @dataclass
-class CommonWelfare2(Walker):
+class CommonWelfare2(Hunter):
     """Goes to the middle cell and waits there for the other player and the monster."""
 
     kind = "bot/common_welfare_2"
@@ -35,7 +43,7 @@ class CommonWelfare2(Walker):
 
 
 @dataclass
-class CommonWelfare3(Walker):
+class CommonWelfare3(Hunter):
     """Goes to one corner and waits there for the other player and the monster."""
 
     kind = "bot/common_welfare_3"
@@ -46,7 +54,7 @@ class CommonWelfare3(Walker):
 
 
 @dataclass
-class SelfInterest(Walker):
+class SelfInterest(Hunter):
     """Goes to the closest apple."""
 
     kind = "bot/self_interest"
