@@ -157,8 +157,14 @@ async def test_a_bot_that_shows_how_it_counts(board: str) -> None:
                 assert max(totals, key=lambda name: int(totals[name])) == truth
                 assert work[2] == " ".join(totals.values())
             elif kind == "contains":
-                *digits, wanted, said = work[0].split()
-                assert said == truth == ("yes" if wanted in digits[1::2] else "no")
+                assert truth == ("yes" if int(work[0].split()[-1]) else "no")
+            elif kind == "fullest_row":
+                counts = list(map(int, work[0].split()[1::2]))
+                assert [
+                    f"row_{row}"
+                    for row, count in zip("ABCDEFGH", counts, strict=True)
+                    if count == max(counts)
+                ] == [truth]
             elif kind == "longest_in_row":
                 lengths = list(map(int, work[0].split()[1::2]))
                 assert max(lengths) == int(truth)

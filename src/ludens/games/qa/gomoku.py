@@ -38,13 +38,14 @@ def winning_line(board: BoardView, random: Stream) -> Item:
 
 def adjacent(board: BoardView, random: Stream) -> Item:
     """The number of stones around a crossing."""
-    grid = Grid(board, random)
+    grid, stones = Grid(board, random), (_BLACK, _WHITE)
     cell = grid.any_cell()
     near = grid.around(cell)
-    choice = choose_near(grid.count(near, (_BLACK, _WHITE)), len(near), random)
-    grid.settle(near, (_BLACK, _WHITE), (_EMPTY,), choice.target)
+    choice = choose_near(grid.count(near, stones), len(near), random)
+    grid.settle(near, stones, (_EMPTY,), choice.target)
     text = f"How many stones of either colour touch {grid.name(cell)}, diagonals included?"
-    return choice.ask(text, grid.matrix, at=grid.at([cell]))
+    work = grid.running([[other] for other in near], [grid.count([other], stones) for other in near])
+    return choice.ask(text, grid.matrix, work=work)
 
 
 def longest(lines_of: Callable[[Grid], tuple[str, Sequence[Cells]]], bottom: int) -> QuestionType:

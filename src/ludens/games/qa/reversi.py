@@ -27,7 +27,10 @@ def fullest_row(board: BoardView, random: Stream) -> Item:
         if row != first and grid.count(row, wanted) == most:
             grid.settle(row, wanted, [_EMPTY, *_DISCS["white" if colour == "black" else "black"]], most - 1)
     return choice.ask(
-        f"Which row has the most {colour} discs?", grid.matrix, lambda row: f"row {board.row_label(row)}"
+        f"Which row has the most {colour} discs?",
+        grid.matrix,
+        lambda row: f"row {board.row_label(row)}",
+        work=grid.noted(rows, [grid.count(row, wanted) for row in rows]),
     )
 
 

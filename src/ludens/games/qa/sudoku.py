@@ -55,9 +55,8 @@ def contains(board: BoardView, random: Stream) -> Item:
         grid.settle(cells, (digit,), [code for code in board.codes if code != digit], 0)
     elif not there:
         grid.codes[random.choice(cells)] = digit
-    read = grid.noted([[cell] for cell in cells], [grid.codes[cell] for cell in cells])
-    text = f"Does {where} contain the digit {digit}?"
-    return choice.ask(text, grid.matrix, work=f"{read} {digit} {choice.target}")
+    text, work = f"Does {where} contain the digit {digit}?", grid.totals(cells, (digit,))
+    return choice.ask(text, grid.matrix, work=work)
 
 
 QUESTIONS: dict[str, QuestionType] = {
