@@ -138,16 +138,16 @@ def checked(state: SpyState, mine: Scene) -> str:
 
 def _found(clue: str, mine: Scene, places: Mapping[str, str]) -> Iterator[str]:
     """What of a clue is in the picture, up to the first object that is not."""
-    verdict = {True: "true", False: "false", None: "unclear"}[check(clue, mine)]
     names = full_names(clue)
     for name in names:
         yield joined_names(name)
         if name not in places:
-            yield verdict
-            return
+            break
         yield places[name]
-    if clue != "".join([THERE_IS, *names]):
-        yield verdict
+    else:
+        if clue == "".join([THERE_IS, *names]):
+            return
+    yield {True: "true", False: "false", None: "unclear"}[check(clue, mine)]
 
 
 def _changed(state: SpyState, mine: Scene) -> list[Object]:
