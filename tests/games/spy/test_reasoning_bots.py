@@ -43,6 +43,24 @@ def test_bots_can_reason_aloud() -> None:
     assert {len(line.split()) for line in said} == {3, 6}
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_clever_spy_names_what_it_may(seed: int) -> None:
+    game = ludens.make("spy")
+    blunt = {seat: ludens.agent("bot/blunt", game) for seat in game.seats}
+    aloud = ludens.play_sync(game, blunt | {"spy": ludens.agent("bot/clever?reason=true", game)}, seed)
+    silent = ludens.play_sync(game, blunt | {"spy": ludens.agent("bot/clever", game)}, seed)
+    assert [move.action for move in aloud.moves] == [move.action for move in silent.moves]
+    clues = [move.action for move in aloud.moves[:10]]
+    for sample in ludens.samples(aloud):
+        if sample.ask.seat != "spy" or sample.move.action not in clues:
+            continue
+        heard = clues[: clues.index(sample.move.action)]
+        described, judged, allowed = sample.completion.split(r" \boxed")[0].split("\n")
+        assert set(allowed.split(", ")) <= set(described.split(", "))
+        assert len(judged.split(", ")) == max(1, len(heard))
+        assert all(name.replace(" ", "_") in allowed for name in full_names(sample.move.action))
+
+
 def found_from_left(scene: Scene) -> list[tuple[str, str]]:
     things = sorted(scene.objects, key=lambda thing: thing.x)
     return [(joined_names(thing.name), place_of(thing)) for thing in things]

@@ -5,7 +5,7 @@ They know no more than their seat does: the scene of their own picture, the clue
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
@@ -47,8 +47,11 @@ class Blunt(Agent):
         action = self.clue(state, mine, ask.seat) if state.stage == CLUE else self.vote(state, mine, ask.seat)
         if not self.reason:
             return Reply(action, action)
-        thoughts = seen(mine) if state.stage == CLUE else f"{seen(mine)}\n{checked(state, mine)}"
-        return Reply(f"{thoughts} {ask.format.write(action)}", action)
+        return Reply(f"{self.thoughts(state, mine, ask.seat)} {ask.format.write(action)}", action)
+
+    def thoughts(self, state: SpyState, mine: Scene, seat: str) -> str:
+        """What it says before a clue or a vote."""
+        return seen(mine) if state.stage == CLUE else f"{seen(mine)}\n{checked(state, mine)}"
 
     def clue(self, state: SpyState, mine: Scene, seat: str) -> str:
         """What to say."""
@@ -94,15 +97,20 @@ class Clever(Blunt):
     def clue(self, state: SpyState, mine: Scene, seat: str) -> str:
         if seat != SPY:
             return super().clue(state, mine, seat)
-        confirmed = [thing for thing in mine.objects if named(thing) in state.clues]
-        changed = _changed(state, mine)
-        fresh = [thing for thing in mine.objects if thing not in confirmed and thing not in changed]
+        fresh, confirmed = _safe(state, mine)
         if fresh:
             return named(self.random.choice(fresh))
         if len(confirmed) > 1:
             return related(*self.random.sample(confirmed, 2))
         new = [clue for thing in confirmed for clue in placed(thing) if clue not in state.clues]
         return self.random.choice(new) if new else super().clue(state, mine, seat)
+
+    def thoughts(self, state: SpyState, mine: Scene, seat: str) -> str:
+        """As the spy before a clue also what of the clues is in its picture, and what it may name."""
+        if seat != SPY or state.stage != CLUE:
+            return super().thoughts(state, mine, seat)
+        fresh, confirmed = _safe(state, mine)
+        return f"{seen(mine)}\n{checked(state, mine)}\n{seen(mine, fresh or confirmed)}"
 
     def suspicion(self, state: SpyState, mine: Scene) -> list[float]:
         """Clues that are false weigh most, then clues that repeat an object, then vague ones."""
@@ -115,9 +123,9 @@ class Clever(Blunt):
         ]
 
 
-def seen(mine: Scene) -> str:
-    """The objects of a picture from left to right with their places, as reasoning."""
-    things = sorted(mine.objects, key=lambda thing: thing.x)
+def seen(mine: Scene, objects: Collection[Object] | None = None) -> str:
+    """Objects of a picture, all of them by default, from left to right with their places, as reasoning."""
+    things = sorted(mine.objects if objects is None else objects, key=lambda thing: thing.x)
     return ", ".join(f"{place_of(thing)} {joined_names(thing.name)}" for thing in things)
 
 
@@ -148,6 +156,16 @@ def _found(clue: str, mine: Scene, places: Mapping[str, str]) -> Iterator[str]:
         if clue == "".join([THERE_IS, *names]):
             return
     yield {True: "true", False: "false", None: "unclear"}[check(clue, mine)]
+
+
+def _safe(state: SpyState, mine: Scene) -> tuple[list[Object], list[Object]]:
+    """What a spy may name: objects that nobody has named and that have probably not changed; objects already
+    named."""
+    changed, confirmed = (
+        _changed(state, mine),
+        [thing for thing in mine.objects if named(thing) in state.clues],
+    )
+    return [thing for thing in mine.objects if thing not in confirmed and thing not in changed], confirmed
 
 
 def _changed(state: SpyState, mine: Scene) -> list[Object]:
