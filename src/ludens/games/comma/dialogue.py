@@ -65,7 +65,7 @@ class Comma(Game):
     version = 3
     imperfect_information = True
     seats = SEATS
-    bots = {"blind": "ludens.games.comma.blind:Blind"}
+    bots = {"blind": "ludens.games.comma.blind:Blind", "patient": "ludens.games.comma.patient:Patient"}
     best = "bot/oracle"
 
     skills: ClassVar[tuple[Skill, ...]]

@@ -51,8 +51,12 @@ def solve(puzzle: Puzzle[Manual], advice: str) -> str:
     for action in actions:
         if puzzle.act(action) == "solved":
             return "\n".join(actions)
-    facts = write(puzzle.tell(said))
-    return "\n".join([*actions, facts, f"Please answer: {puzzle.asks}"])
+    return "\n".join([*actions, told(puzzle, said)])
+
+
+def told(puzzle: Puzzle[Manual], advice: Facts) -> str:
+    """What the Solver sees on the panel and what it asks for."""
+    return f"{write(puzzle.tell(advice))}\nPlease answer: {puzzle.asks}"
 
 
 def advise(manual: Manual, messages: Sequence[str]) -> str:
