@@ -169,7 +169,27 @@ async def test_a_bot_that_shows_how_it_counts(board: str) -> None:
                 lengths = list(map(int, work[0].split()[1::2]))
                 assert max(lengths) == int(truth)
                 assert all(now in (0, before + 1) for before, now in pairwise([0, *lengths]))
+            elif kind == "longest_diagonal":
+                assert max(map(int, work[0].split()[1::2])) == int(truth)
+            elif kind == "winning_line":
+                assert truth == ("yes" if max(map(int, work[0].split()[1::2])) >= 5 else "no")
             elif work:
                 assert re.fullmatch(rf"({PLACE} \d+ )*({PLACE} )?{re.escape(truth)}", work[0])
             counted += bool(work)
     assert counted > 8
+
+
+def test_runs_are_counted_where_they_end() -> None:
+    grid = Grid(board_of("gomoku", RenderOptions()), stream(0))
+    grid.codes = [0] * 225
+    for row, column in ((0, 4), (1, 3), (2, 2), (2, 6), (2, 7)):
+        grid.codes[15 * row + column] = 1
+    grid.codes[15 * 3 + 1] = 2  # of the other colour, on the same diagonal
+    diagonals = list(grid.lines(((1, 1), (1, -1))))
+    assert numbers(grid.lengths_by_row(diagonals, [1])) == [1, 2, 3, *[0] * 12]
+    assert numbers(grid.lengths_by_row(diagonals, [1, 2])) == [1, 2, 3, 1, *[0] * 11]
+    assert numbers(grid.lengths_by_row(grid.lines(((0, 1),)), [1])) == [1, 1, 2, *[0] * 12]
+
+
+def numbers(work: str) -> list[int]:
+    return list(map(int, work.split()[1::2]))

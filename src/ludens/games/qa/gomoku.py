@@ -31,9 +31,8 @@ def winning_line(board: BoardView, random: Stream) -> Item:
     else:
         for code in (_BLACK, _WHITE):
             shorten(grid, lines, code, _FIVE - 1)
-    return choice.ask(
-        "Is there a line of five or more stones of one colour, in a row, a column or a diagonal?", grid.matrix
-    )
+    text = "Is there a line of five or more stones of one colour, in a row, a column or a diagonal?"
+    return choice.ask(text, grid.matrix, work=grid.lengths_by_row(lines, (_BLACK, _WHITE)))
 
 
 def adjacent(board: BoardView, random: Stream) -> Item:
@@ -68,7 +67,7 @@ def longest(lines_of: Callable[[Grid], tuple[str, Sequence[Cells]]], bottom: int
             for cell in run:
                 grid.codes[cell] = code
         shorten(grid, lines, code, length, frozenset(run))
-        work = grid.lengths(lines[0], code) if len(lines) == 1 else ""
+        work = grid.lengths(lines[0], code) if len(lines) == 1 else grid.lengths_by_row(lines, [code])
         text = f"How long is the longest unbroken run of {colour} stones {where}?"
         return choice.ask(text, grid.matrix, work=work)
 

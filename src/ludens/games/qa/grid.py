@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, product
 from statistics import fmean
 
 from ludens.core.random import Stream
@@ -99,6 +99,16 @@ class Grid:
         """After each cell of a line, how long the unbroken run of a code is that ends there."""
         _, *runs = accumulate(line, lambda run, cell: run + 1 if self.codes[cell] == code else 0, initial=0)
         return self.noted([[cell] for cell in line], runs)
+
+    def lengths_by_row(self, lines: Iterable[Cells], codes: Collection[int]) -> str:
+        """After each row, how long the longest unbroken run of one of these codes is that ends there."""
+        longest = [0] * self.board.rows
+        for line, code in product(lines, codes):
+            for run in self.runs(line, code):
+                for length, cell in enumerate(run, 1):
+                    row = cell // self.board.columns
+                    longest[row] = max(longest[row], length)
+        return self.noted([self.row(row) for row in range(self.board.rows)], longest)
 
     def running(self, parts: Sequence[Cells], numbers: Sequence[int]) -> str:
         """The sum so far after each part, behind the place of the part."""
