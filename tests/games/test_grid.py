@@ -235,16 +235,29 @@ async def test_a_bot_that_is_imitated_says_what_it_sees_and_every_best_action(ga
     state, strategy = made.start(4), bots["red"].sit(made, "red", stream(0))
     assert isinstance(strategy, Walker)
     for red, blue in zip(episode.moves[::2], episode.moves[1::2], strict=True):
-        seen, best, answer = red.tries[0].text.split("\n")
+        seen, *weighed, best, answer = red.tries[0].text.split("\n")
         found, counts = seen.split()[: len(made.things)], seen.split()[len(made.things) :]
         expected = [name(cell) for cell in state.cells]
         assert found == expected[:3] + sorted(expected[3:])
         assert counts == ([str(count) for count in state.counts[:2]] if game == "battle_of_colors" else [])
+        assert weighed == ([steps_to_blocks(found, strategy, state)] if game == "battle_of_colors" else [])
         assert tuple(best.split()) == strategy.choices(state)
         assert red.action in best.split()
         assert answer == f"Action: {red.action}"
         assert not blue.tries, "nothing but the action"
         state.apply({"red": red.action, "blue": blue.action})
+
+
+def steps_to_blocks(found: list[str], strategy: Walker, state: GridState) -> str:
+    """Each block with the steps of both players, and the goal, from the names of the cells."""
+
+    def steps(one: str, other: str) -> int:
+        return abs(ord(one[0]) - ord(other[0])) + abs(int(one[1]) - int(other[1]))
+
+    *players, first, second = found
+    weighed = [f"{block} {' '.join(str(steps(one, block)) for one in players)}" for block in (first, second)]
+    [goal] = strategy.goals(state)
+    return f"{' '.join(weighed)} = {name(goal)}"
 
 
 @pytest.mark.parametrize("game", ["monster_hunt?variant=released", "battle_of_colors?variant=released"])

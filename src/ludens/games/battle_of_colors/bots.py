@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ludens.games.battle_of_colors.rules import BLUE_BLOCK, RED_BLOCK
 from ludens.games.grid.bots import Walker
-from ludens.games.grid.cells import DISTANCE
+from ludens.games.grid.cells import DISTANCE, name
 from ludens.games.grid.rules import BLUE, RED, GridState
 
 
@@ -27,12 +27,24 @@ class CommonWelfare(Walker):
     def seen(self, state: GridState) -> list[str]:
         return [*super().seen(state), *map(str, state.counts[:2])]
 
+    def weighed(self, state: GridState) -> str:
+        """Each block with the steps of red and blue to it, and the block that is the goal."""
+        blocks = [state.cells[block] for block in (RED_BLOCK, BLUE_BLOCK)]
+        ways = [f"{name(block)} {' '.join(map(str, _ways(state, block)))}" for block in blocks]
+        [goal] = self.goals(state)
+        return f"{' '.join(ways)} = {name(goal)}"
+
 
 def _effort(state: GridState, block: int) -> tuple[int, int, int]:
     """Steps until both can be there, steps of both in total, and how often they met on that colour."""
-    there = DISTANCE[state.cells[block]]
-    ways = there[state.cells[RED]], there[state.cells[BLUE]]
+    ways = _ways(state, state.cells[block])
     return max(ways), sum(ways), state.counts[block - RED_BLOCK]
+
+
+def _ways(state: GridState, cell: int) -> tuple[int, int]:
+    """Steps of red and of blue to a cell."""
+    there = DISTANCE[cell]
+    return there[state.cells[RED]], there[state.cells[BLUE]]
 
 
 @dataclass

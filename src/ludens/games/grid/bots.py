@@ -38,6 +38,10 @@ class Walker(Agent):
         """What its choice depends on, as it says it: the cell of everything."""
         return [name(cell) for cell in state.cells]
 
+    def weighed(self, state: GridState) -> str:
+        """How it finds its goal, as it says it; empty where what it sees says enough."""
+        return ""
+
     def policy(self, state: State) -> dict[str, float]:
         """The probability of each action."""
         assert isinstance(state, GridState)
@@ -50,5 +54,5 @@ class Walker(Agent):
         action = self.random.choice(best)
         if not self.reason:
             return Reply(action, action)
-        lines = (" ".join(self.seen(ask.state)), " ".join(best), ask.format.write(action))
-        return Reply("\n".join(lines), action)
+        lines = " ".join(self.seen(ask.state)), self.weighed(ask.state), " ".join(best)
+        return Reply("\n".join([*filter(None, lines), ask.format.write(action)]), action)
