@@ -6,8 +6,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
+from ludens.core.errors import BadOption  # noqa: E402
 from ludens.train.nano.cursor import NOWHERE, Cursor, Marks  # noqa: E402
 from ludens.train.nano.network import Network, Speaker, Tokens  # noqa: E402
+from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.size import Size  # noqa: E402
 from ludens.train.nano.tokens import Vocabulary, numbers_like, pieces  # noqa: E402
 
@@ -117,3 +119,8 @@ def test_the_first_look_is_at_the_place_of_the_cursor() -> None:
                 asked = block.look.query(query).unflatten(-1, (2, -1)).transpose(1, 2)
                 scores = (asked[:, :, -1:] @ keys.transpose(2, 3)).sum(1)[0, 0]
                 assert divmod(int(scores.argmax()), 10) == (row, column)
+
+
+def test_a_reply_leaves_room_for_the_prompt() -> None:
+    with pytest.raises(BadOption, match="max_tokens below its longest = 128, not 128"):
+        NanoPolicy(Size(longest=128), Vocabulary.of([MATRIX]), max_tokens=128, device="cpu")

@@ -18,6 +18,7 @@ from torch.nn import Parameter
 
 from ludens.agents.vlm import Vlm
 from ludens.core.agent import Agent
+from ludens.core.errors import BadOption
 from ludens.core.files import write_atomically
 from ludens.core.random import stream
 from ludens.core.view import Picture
@@ -66,6 +67,8 @@ class NanoPolicy(Policy):
         seed: int = 0,
         device: str = "auto",
     ) -> None:
+        if max_tokens >= size.longest:
+            raise BadOption(f"nano needs max_tokens below its longest = {size.longest}, not {max_tokens}.")
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = torch.device(device)
