@@ -150,8 +150,12 @@ class Dialogue(State):
     def solution(self, seat: str) -> str | None:
         if seat == "expert":
             return advise(self.manual, [said.heard for said in self.said if said.seat == "solver"])
-        advice = [said.text for said in self.said if said.seat == "expert"]
-        return solve(self.puzzle.clone(), advice[-1] if advice else "")
+        return solve(self.puzzle.clone(), self.advice)
+
+    @property
+    def advice(self) -> str:
+        """The latest message of the Expert; empty before the first."""
+        return next((said.text for said in reversed(self.said) if said.seat == "expert"), "")
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         [(seat, text)] = actions.items()

@@ -29,12 +29,7 @@ class Patient(Agent):
 
 def _solve(state: Dialogue) -> str:
     """The actions that the latest advice asks for; where it has just acted or they are none, what it sees."""
-    advice, acted = "", False
-    for said in state.said:
-        if said.seat == "expert":
-            advice = said.text
-        else:
-            acted = bool(said.events)
-    facts, puzzle = read(advice), state.puzzle.clone()
-    actions = [] if acted else puzzle.clone().follow(facts)
-    return "\n".join(actions) or told(puzzle, facts)
+    latest = next((said for said in reversed(state.said) if said.seat == "solver"), None)
+    facts = read(state.advice)
+    actions = [] if latest and latest.events else state.puzzle.clone().follow(facts)
+    return "\n".join(actions) or told(state.puzzle.clone(), facts)

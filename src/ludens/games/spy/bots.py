@@ -161,11 +161,9 @@ def _found(clue: str, mine: Scene, places: Mapping[str, str]) -> Iterator[str]:
 def _safe(state: SpyState, mine: Scene) -> tuple[list[Object], list[Object]]:
     """What a spy may name: objects that nobody has named and that have probably not changed; objects already
     named."""
-    changed, confirmed = (
-        _changed(state, mine),
-        [thing for thing in mine.objects if named(thing) in state.clues],
-    )
-    return [thing for thing in mine.objects if thing not in confirmed and thing not in changed], confirmed
+    confirmed = [thing for thing in mine.objects if named(thing) in state.clues]
+    unsafe = [*confirmed, *_changed(state, mine)]
+    return [thing for thing in mine.objects if thing not in unsafe], confirmed
 
 
 def _changed(state: SpyState, mine: Scene) -> list[Object]:
