@@ -244,22 +244,44 @@ async def test_an_engine_may_be_given_time_for_a_move() -> None:
 def test_who_gives_check(fen: str, king: str, attackers: list[str]) -> None:
     seen = sight(fen)
     assert (seen.king, sorted(seen.attackers)) == (king, attackers)
-    assert set(attackers) <= set(seen.enemies)
+    around = dict(seen.jumps) | dict(square for line in seen.lines for square in line)
+    assert all(around[square] not in ("", "own") for square in attackers)
 
 
 @pytest.mark.parametrize(
     ("fen", "text"),
     [
-        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "king e1: safe"),
-        ("4r2k/8/8/8/1b6/8/8/4K3 w - - 0 1", "king e1: e8 rook, b4 bishop: e8 b4"),
-        ("7k/8/8/3n1p2/4K2r/2p1p3/4P1q1/1b6 w - - 0 1",
-         "king e4: f5 pawn, h4 rook, g2 queen, e3 pawn, b1 bishop, d5 knight: f5 h4 g2 b1"),
-        ("8/8/3N4/8/4k3/8/4B3/4K3 b - - 0 1", "king e4: e2 bishop, d6 knight: d6"),
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", """\
+            king e1 e1
+            e2 own e3 e4 e5 e6 e7 pawn, f2 own g3 h4, f1 own g1 own, d1 own c1 own, d2 own c3 b4 a5
+            f3 g2 c2 d3
+            safe"""),
+        ("4r2k/8/8/8/1b6/8/8/4K3 w - - 0 1", """\
+            king e1 e1
+            e2 e3 e4 e5 e6 e7 e8 rook, f2 g3 h4, f1 g1 h1, d1 c1 b1 a1, d2 c3 b4 bishop
+            f3 g2 c2 d3
+            check e8 b4"""),
+        ("7k/8/8/3n1p2/4K2r/2p1p3/4P1q1/1b6 w - - 0 1", """\
+            king e4 e4
+            e5 e6 e7 e8, f5 pawn, f4 g4 h4 rook, f3 g2 queen, e3 pawn, d3 c2 b1 bishop, d4 c4 b4 a4, d5 knight
+            f6 g5 g3 f2 d2 c3 c5 d6
+            check f5 h4 g2 b1"""),
+        ("r6k/8/P1N5/8/K7/8/4b3/8 w - - 0 1", """\
+            king a4 a4
+            a5 a6 own a7 a8 rook, b5 c6 own d7 e8, b4 c4 d4 e4 f4 g4 h4, b3 c2 d1, a3 a2 a1
+            b6 c5 c3 b2
+            safe"""),
+        ("8/8/3N4/8/4k3/8/4B3/4K3 b - - 0 1", """\
+            king e4 e4
+            e5 e6 e7 e8, f5 g6 h7, f4 g4 h4, f3 g2 h1, e3 e2 bishop, d3 c2 b1, d4 c4 b4 a4, d5 c6 b7 a8
+            f6 g5 g3 f2 d2 c3 c5 d6 knight
+            check d6"""),
     ],
 )  # fmt: skip
 def test_what_a_king_sees(fen: str, text: str) -> None:
-    """Clockwise from above; own pieces hide what is behind them; a knight on a line is seen as well."""
-    assert sight(fen).text == text
+    """Clockwise from above, each line up to an enemy or the piece behind an own one; then knight's jumps."""
+    names = {file + rank: file + rank for file in "abcdefgh" for rank in "12345678"}
+    assert sight(fen).text(names).splitlines() == [line.strip() for line in text.splitlines()]
 
 
 def test_check_agrees_with_the_moves_of_the_game() -> None:

@@ -170,10 +170,13 @@ async def test_a_bot_that_names_any_valid_move() -> None:
     ("board", "said"),
     [
         ("reversi", "C4 D3 E6 F5\nAction: (C4|D3|E6|F5)"),
-        ("chess", r"king e1: safe\n[a-h]\d: ([a-h]\d )*[a-h]\d\nAction: [a-h]\d[a-h]\d"),
+        (
+            "chess",
+            r"king 58: e1\n57: own 56:.*\n.*\nsafe\n[a-h]\d: ([a-h]\d )*[a-h]\d\nAction: [a-h]\d[a-h]\d",
+        ),
         (
             "chess&moves=150-160",
-            r"king [a-h]\d: ([a-h]\d \w+(, [a-h]\d \w+)*: )?(safe|[a-h]\d( [a-h]\d)?)\n"
+            r"king \d\d: [a-h]\d\n(\d\d:( [a-z]+)?,? ?)+\n(\d\d:( knight)? ?)+\n(safe|check( [a-h]\d){1,2})\n"
             r"(all|[a-h]\d): .*\nAction: .*",
         ),
         ("sudoku", r"[A-I]\d: (\d )*\d\nAction: [A-I]\d=\d"),

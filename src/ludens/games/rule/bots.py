@@ -9,7 +9,7 @@ from ludens.core.options import option
 from ludens.games.chess.check import sight
 from ludens.games.listing import listing
 from ludens.games.open_spiel.adapter import SpielState
-from ludens.games.rule.positions import valid_moves
+from ludens.games.rule.positions import pointers, valid_moves
 from ludens.games.rule.rules import Question
 
 
@@ -19,9 +19,9 @@ class Valid(Agent):
 
     With `reason` it lists valid moves first, in a fixed order, and then names any of them: each is a lesson,
     not only the one that chance has chosen, and a model that imitates it names the one it is surest of. In
-    chess it first says where the king is, which enemies it sees and who gives check, as in
-    `king d5: d8 rook, f4 pawn: d8`, and moves the king only where nothing else can move: where a king may go
-    depends on the whole board.
+    chess it first says where the king is, what is on the squares around it, line by line, and who gives
+    check; and it moves the king only where nothing else can move: where a king may go depends on the whole
+    board.
     """
 
     kind = "bot/valid"
@@ -31,15 +31,15 @@ class Valid(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, Question)
-        position = ask.state.position
+        position, board = ask.state.position, ask.state.board
         moves = valid_moves(position)
         if not self.reason:
             move = moves.sample(self.random)
             return Reply(move, move)
         said, plain = [], list(moves)
-        if isinstance(position, SpielState) and ask.state.board.split("?")[0] == "chess":
+        if isinstance(position, SpielState) and board.split("?")[0] == "chess":
             seen = sight(position.spiel.board().to_fen())
-            said.append(seen.text)
+            said.append(seen.text(pointers(board)))
             plain = [move for move in moves if not move.startswith(seen.king)] or plain
         move = self.random.choice(plain)
         return Reply("\n".join([*said, listing(moves, move), ask.format.write(move)]), move)

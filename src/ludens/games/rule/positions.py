@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from ludens.core.errors import BadOption
@@ -14,6 +14,7 @@ from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView, TurnView
 from ludens.games.open_spiel.adapter import SpielState
+from ludens.games.pointing import pointer
 
 _RANGE = re.compile(r"(\d{1,4})-(\d{1,4})")
 _ATTEMPTS = 1_000
@@ -53,6 +54,15 @@ def answers(board: str) -> frozenset[str]:
     """Every move that can be named on a board of cells, valid now or not; a pass is none of them."""
     view = board_view(board)
     return frozenset(view.answers()) if view else frozenset()
+
+
+@lru_cache(maxsize=64)
+def pointers(board: str) -> Mapping[str, str]:
+    """How to point at each cell of a board in its picture; empty for other games."""
+    view = board_view(board)
+    if view is None:
+        return {}
+    return {name: pointer(x, y) for name, (x, y) in zip(view.cells(), view.middles, strict=True)}
 
 
 def valid_moves(position: State) -> Legal:
