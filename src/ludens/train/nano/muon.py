@@ -40,7 +40,8 @@ class Muon(torch.optim.Optimizer):
         lr, keep = group["lr"], group["momentum"]
         gradients = torch.stack([matrix.grad for matrix in matrices if matrix.grad is not None])
         for matrix in matrices:
-            self.state[matrix].setdefault("momentum", torch.zeros_like(matrix))
+            if not self.state[matrix]:
+                self.state[matrix]["momentum"] = torch.zeros_like(matrix)
         past = torch.stack([self.state[matrix]["momentum"] for matrix in matrices])
         past.lerp_(gradients, 1 - keep)
         directions = orthogonal(gradients.lerp(past, keep))
