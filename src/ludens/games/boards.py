@@ -9,6 +9,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from statistics import fmean
 from typing import Any, ClassVar
 
 from ludens.core.places import Place, Places
@@ -17,6 +18,7 @@ from ludens.core.reply import ActionFormat, ReplyFormat, fold
 from ludens.core.view import Picture, View
 from ludens.draw import Board, CellCache, Overlay, Sprite, SpriteSheet
 from ludens.games.open_spiel.adapter import SpielState
+from ludens.games.pointing import pointer
 
 Matrix = Sequence[Sequence[int]]
 
@@ -36,6 +38,8 @@ class CellFormat(ActionFormat):
 
 
 _CELLS = CellFormat()
+_TENTHS = 9
+"""Most rows of a board, of which no two lie in the same tenth of the picture."""
 _STATUS = 30
 """The height of the line below a board that says who is to move, in units of 1/512 of the picture."""
 
@@ -129,6 +133,11 @@ class BoardView(View):
         return [
             (place.x + place.width / 2, place.y + place.height / 2) for place in self._cell_places.values()
         ]
+
+    def point(self, cells: Sequence[int]) -> str:
+        """Points at the middle of cells, numbered row by row, in the words of bots that are imitated."""
+        x, y = (fmean(self.middles[cell][axis] for cell in cells) for axis in (0, 1))
+        return pointer(x, y, fine=max(self.rows, self.columns) > _TENTHS)
 
     def clickable(self) -> Sequence[str]:
         """Every move that can be clicked on this board, valid now or not."""

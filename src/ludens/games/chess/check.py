@@ -78,13 +78,14 @@ def _named(piece: str | None, white: bool) -> str:
 
 def _until_hidden(line: Iterable[At], there: Mapping[At, str]) -> Iterator[At]:
     """The squares of a line on the board up to an enemy, or to the piece behind an own one."""
-    own = 0
+    behind_own = False
     for at in line:
         if at not in there:
             return
         yield at
-        own += there[at] == _OWN
-        if there[at] and (own != 1 or there[at] != _OWN):
+        if there[at] == _OWN and not behind_own:
+            behind_own = True
+        elif there[at]:
             return
 
 

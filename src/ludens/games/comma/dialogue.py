@@ -154,8 +154,13 @@ class Dialogue(State):
 
     @property
     def advice(self) -> str:
-        """The latest message of the Expert; empty before the first."""
-        return next((said.text for said in reversed(self.said) if said.seat == "expert"), "")
+        """What the Expert said last; empty before its first message."""
+        said = self.latest("expert")
+        return said.text if said else ""
+
+    def latest(self, seat: str) -> Said | None:
+        """The latest message of a seat; None before its first."""
+        return next((said for said in reversed(self.said) if said.seat == seat), None)
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         [(seat, text)] = actions.items()

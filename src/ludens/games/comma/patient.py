@@ -29,7 +29,6 @@ class Patient(Agent):
 
 def _solve(state: Dialogue) -> str:
     """The actions that the latest advice asks for; where it has just acted or they are none, what it sees."""
-    latest = next((said for said in reversed(state.said) if said.seat == "solver"), None)
-    facts = read(state.advice)
+    latest, facts = state.latest("solver"), read(state.advice)
     actions = [] if latest and latest.events else state.puzzle.clone().follow(facts)
     return "\n".join(actions) or told(state.puzzle.clone(), facts)

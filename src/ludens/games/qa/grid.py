@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, groupby, product
-from statistics import fmean
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView, Matrix
-from ludens.games.pointing import pointer
 
 Cells = Sequence[int]
-TENTHS = 9
-"""Most rows of a board, of which no two lie in the same tenth of the picture."""
 
 
 class Grid:
@@ -84,9 +80,7 @@ class Grid:
 
     def at(self, cells: Cells) -> str:
         """Where the middle of these cells is in the picture."""
-        middles = self.board.middles
-        x, y = (fmean(middles[cell][axis] for cell in cells) for axis in (0, 1))
-        return pointer(x, y, fine=max(self.board.rows, self.board.columns) > TENTHS)
+        return self.board.point(cells)
 
     def totals(self, cells: Cells, wanted: Collection[int]) -> str:
         """The count so far after each row, or after each cell where there is only one row."""

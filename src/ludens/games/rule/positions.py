@@ -14,7 +14,6 @@ from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.games.boards import BoardView, TurnView
 from ludens.games.open_spiel.adapter import SpielState
-from ludens.games.pointing import pointer
 
 _RANGE = re.compile(r"(\d{1,4})-(\d{1,4})")
 _ATTEMPTS = 1_000
@@ -62,7 +61,7 @@ def pointers(board: str) -> Mapping[str, str]:
     view = board_view(board)
     if view is None:
         return {}
-    return {name: pointer(x, y) for name, (x, y) in zip(view.cells(), view.middles, strict=True)}
+    return {name: view.point([number]) for number, name in enumerate(view.cells())}
 
 
 def valid_moves(position: State) -> Legal:
