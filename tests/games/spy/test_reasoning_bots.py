@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 import ludens
-from ludens.games.spy.bots import checked, place_of
 from ludens.games.spy.phrases import full_names, joined_names
 from ludens.games.spy.scene import Object, Scene
+from ludens.games.spy.thoughts import checked, place_of, weighed
 
 
 def test_bots_can_reason_aloud() -> None:
@@ -55,10 +55,15 @@ def test_a_clever_spy_names_what_it_may(seed: int) -> None:
         if sample.ask.seat != "spy" or sample.move.action not in clues:
             continue
         heard = clues[: clues.index(sample.move.action)]
-        described, judged, allowed = sample.completion.split(r" \boxed")[0].split("\n")
-        assert set(allowed.split(", ")) <= set(described.split(", "))
+        described, judged, weighed = sample.completion.split(r" \boxed")[0].split("\n")
+        objects = [item.split() for item in weighed.split(", ")]
+        assert [name for name, *_ in objects] == [item.split()[1] for item in described.split(", ")]
         assert len(judged.split(", ")) == max(1, len(heard))
-        assert all(name.replace(" ", "_") in allowed for name in full_names(sample.move.action))
+        fresh = [name for name, *against in objects if not against]
+        known = [name for name, *against in objects if "".join(against).isdigit()]
+        said = [joined_names(name) for name in full_names(sample.move.action)]
+        assert said
+        assert set(said) <= set(fresh or known)
 
 
 def found_from_left(scene: Scene) -> list[tuple[str, str]]:
@@ -87,6 +92,20 @@ def test_a_clue_is_checked_object_by_object(clue: str, found: str) -> None:
     state = ludens.make("spy").start(5)
     state.clues.append(clue)
     assert checked(state, scene) == f"1 {found}"
+
+
+def test_a_spy_weighs_each_of_its_objects() -> None:
+    cube = Object("cube", "large", "metal", "red", x=-3.0, y=3.0)
+    sphere = Object("sphere", "small", "rubber", "blue", x=0.1, y=-3.0)
+    scene = Scene((sphere, cube, Object("cylinder", "small", "metal", "gray", x=2.0, y=0.0)))
+    state = ludens.make("spy").start(5)
+    state.clues += ["There is a small green rubber cube", "There is a large red metal cube"]
+    changed = {"small blue rubber sphere": "small green rubber cube"}
+    assert weighed(state, scene, changed).split(", ") == [
+        "large_red_metal_cube 2",
+        "small_blue_rubber_sphere small_green_rubber_cube",
+        "small_gray_metal_cylinder",
+    ]
 
 
 def test_a_small_model_is_told_names_as_one_word() -> None:

@@ -5,21 +5,19 @@ They know no more than their seat does: the scene of their own picture, the clue
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
 from ludens.core.options import option
-from ludens.games.pointing import pointer
 from ludens.games.spy.checker import check
-from ludens.games.spy.flat import UNIT
 from ludens.games.spy.formats import ABSTAIN
 from ludens.games.spy.information import informativeness
 from ludens.games.spy.pairs import described, kind_of
-from ludens.games.spy.phrases import THERE_IS, full_names, joined_names, named, placed, related
+from ludens.games.spy.phrases import THERE_IS, named, placed, related
 from ludens.games.spy.rules import CLUE, SPY, Spy, SpyState
 from ludens.games.spy.scene import ATTRIBUTES, Object, Scene
+from ludens.games.spy.thoughts import checked, seen, weighed
 
 
 @dataclass
@@ -106,11 +104,10 @@ class Clever(Blunt):
         return self.random.choice(new) if new else super().clue(state, mine, seat)
 
     def thoughts(self, state: SpyState, mine: Scene, seat: str) -> str:
-        """As the spy before a clue also what of the clues is in its picture, and what it may name."""
+        """As the spy before a clue also what of the clues is in its picture, and what it may not name."""
         if seat != SPY or state.stage != CLUE:
             return super().thoughts(state, mine, seat)
-        fresh, confirmed = _safe(state, mine)
-        return f"{seen(mine)}\n{checked(state, mine)}\n{seen(mine, fresh or confirmed)}"
+        return "\n".join([seen(mine), checked(state, mine), weighed(state, mine, _changed(state, mine))])
 
     def suspicion(self, state: SpyState, mine: Scene) -> list[float]:
         """Clues that are false weigh most, then clues that repeat an object, then vague ones."""
@@ -123,61 +120,29 @@ class Clever(Blunt):
         ]
 
 
-def seen(mine: Scene, objects: Collection[Object] | None = None) -> str:
-    """Objects of a picture, all of them by default, from left to right with their places, as reasoning."""
-    things = sorted(mine.objects if objects is None else objects, key=lambda thing: thing.x)
-    return ", ".join(f"{place_of(thing)} {joined_names(thing.name)}" for thing in things)
-
-
-def place_of(thing: Object) -> str:
-    """Where an object is in the picture."""
-    return pointer(*(0.5 + units * UNIT / 512 for units in (thing.x, -thing.y)))
-
-
-def checked(state: SpyState, mine: Scene) -> str:
-    """Each clue in turn, as reasoning before a vote: the number of its player, the objects that it names with
-    their places, and whether it is true, unless that is seen from these."""
-    players, places = len(state.table), {thing.name: place_of(thing) for thing in mine.objects}
-    return ", ".join(
-        " ".join([str(index % players + 1), *_found(clue, mine, places)])
-        for index, clue in enumerate(state.clues)
-    )
-
-
-def _found(clue: str, mine: Scene, places: Mapping[str, str]) -> Iterator[str]:
-    """What of a clue is in the picture, up to the first object that is not."""
-    names = full_names(clue)
-    for name in names:
-        yield joined_names(name)
-        if name not in places:
-            break
-        yield places[name]
-    else:
-        if clue == "".join([THERE_IS, *names]):
-            return
-    yield {True: "true", False: "false", None: "unclear"}[check(clue, mine)]
-
-
 def _safe(state: SpyState, mine: Scene) -> tuple[list[Object], list[Object]]:
     """What a spy may name: objects that nobody has named and that have probably not changed; objects already
     named."""
     confirmed = [thing for thing in mine.objects if named(thing) in state.clues]
-    unsafe = [*confirmed, *_changed(state, mine)]
-    return [thing for thing in mine.objects if thing not in unsafe], confirmed
+    changed = _changed(state, mine)
+    fresh = [thing for thing in mine.objects if thing not in confirmed and thing.name not in changed]
+    return fresh, confirmed
 
 
-def _changed(state: SpyState, mine: Scene) -> list[Object]:
-    """The objects that may have changed: those that agree, in what a change leaves alone, with an object that
-    others name and one's own picture does not have."""
+def _changed(state: SpyState, mine: Scene) -> dict[str, str]:
+    """The objects that may have changed: each with the first that others name, that is not in its own
+    picture and that agrees with it in what a change leaves alone."""
     same = [name for name in ATTRIBUTES if name not in state.game.changes]
-    named = {clue.removeprefix(THERE_IS) for clue in state.clues if clue.startswith(THERE_IS)}
-    others = [name.split() for name in named - {thing.name for thing in mine.objects}]
-    seen = [dict(zip(ATTRIBUTES, words, strict=True)) for words in others if len(words) == len(ATTRIBUTES)]
-    return [
-        thing
-        for thing in mine.objects
-        if any(all(getattr(thing, name) == other[name] for name in same) for other in seen)
-    ]
+    own = {thing.name for thing in mine.objects}
+    said = [clue.removeprefix(THERE_IS) for clue in state.clues if clue.startswith(THERE_IS)]
+    others = [name for name in said if name not in own and len(name.split()) == len(ATTRIBUTES)]
+    changed = dict[str, str]()
+    for other in others:
+        values = dict(zip(ATTRIBUTES, other.split(), strict=True))
+        for thing in mine.objects:
+            if all(getattr(thing, name) == values[name] for name in same):
+                changed.setdefault(thing.name, other)
+    return changed
 
 
 def _repeats(state: SpyState, mine: Scene) -> list[int]:
