@@ -160,6 +160,7 @@ def test_a_stopped_imitation_goes_on_where_it_was(tmp_path: Path, muon: float) -
     assert list(resumed.left()) == [2]
     resumed.run([data])
     assert resumed.losses == whole.losses
+    assert resumed.waited == stopped.waited, "the first data set after a start does not count"
     assert np.mean(whole.losses[-3:]) < np.mean(whole.losses[:3])
     for a, b in zip(policy.parameters(), fresh.parameters(), strict=True):
         assert torch.equal(a, b)

@@ -8,7 +8,6 @@ from dataclasses import fields, replace
 from datetime import timedelta
 from pathlib import Path
 from shutil import rmtree
-from time import perf_counter
 from typing import Any
 
 import orjson
@@ -139,7 +138,7 @@ def _stored_rounds(folder: Path) -> Path:
 
 def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None:
     """Train on the demonstrations; a run that was stopped goes on after its last stored round."""
-    options, began = recipe.supervised, perf_counter()
+    options = recipe.supervised
 
     def report(number: int, share: float, loss: float) -> None:
         left = timedelta(seconds=round(imitation.spent / share * (1 - share)))
@@ -151,12 +150,12 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
     room = pinned if policy.device.type == "cuda" else memory
     datasets = rounds(recipe.sources, policy.vocabulary, shape, imitation.left(), options.workers, room)
     imitation.run(datasets)
-    spent = perf_counter() - began
     if ranks.world()[0] == 0:
         losses = [round(loss, 5) for loss in imitation.losses]
         told = {"losses": losses, "seconds": round(imitation.spent), "waited": round(imitation.waited)}
         write_atomically(folder / IMITATION, orjson.dumps(told))
-    say(f"supervised: {len(imitation.losses):,} steps, {imitation.waited / spent:.1%} of the time waiting")
+    waited = imitation.waited / imitation.spent if imitation.spent else 0.0
+    say(f"supervised: {len(imitation.losses):,} steps, {waited:.1%} of the time waiting")
 
 
 def _read_nano(model: ModelOptions, folder: Path, seed: int) -> NanoPolicy:

@@ -57,7 +57,7 @@ class Imitation:
     losses: list[float] = field(default_factory=list)
     """Of every step: the mean over replies of the mean over tokens."""
     waited: float = 0.0
-    """Seconds spent waiting for the data sets of rounds after the first."""
+    """Seconds spent waiting for data sets, without the first one after a start."""
 
     def __post_init__(self) -> None:
         self._parameters = self.policy.parameters()
@@ -134,9 +134,10 @@ class Imitation:
         meanwhile = self._compile if self.options.compile else None
         for dataset, there, ready in uploaded(datasets, self.policy.device, meanwhile):
             number = self.done
-            self.waited += perf_counter() - began if number else 0.0
             if self._began is None:
                 self._began = perf_counter()
+            else:
+                self.waited += perf_counter() - began
             if dataset.left_out:
                 log.warning(
                     "round %d: %d replies are left out: they are longer than max_tokens, or have words that "
