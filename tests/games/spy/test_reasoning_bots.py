@@ -55,8 +55,8 @@ def test_a_clever_spy_names_what_it_may(seed: int) -> None:
         if sample.ask.seat != "spy" or sample.move.action not in clues:
             continue
         heard = clues[: clues.index(sample.move.action)]
-        described, judged, weighed = sample.completion.split(r" \boxed")[0].split("\n")
-        objects = [item.split() for item in weighed.split(", ")]
+        described, judged, reasons = sample.completion.split(r" \boxed")[0].split("\n")
+        objects = [item.split() for item in reasons.split(", ")]
         assert [name for name, *_ in objects] == [item.split()[1] for item in described.split(", ")]
         assert len(judged.split(", ")) == max(1, len(heard))
         fresh = [name for name, *against in objects if not against]

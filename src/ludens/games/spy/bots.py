@@ -151,7 +151,7 @@ def _repeats(state: SpyState, mine: Scene) -> list[int]:
     counts = [0] * len(state.table)
     for index, clue in enumerate(state.clues):
         named = {name for name in names if name in clue}
-        counts[index % len(counts)] += bool(named and named <= known and known < names)
+        counts[state.speaker(index)] += bool(named and named <= known and known < names)
         known |= named
     return counts
 

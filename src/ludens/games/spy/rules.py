@@ -160,6 +160,10 @@ class SpyState(State):
         """The place of the spy at the table, from 0."""
         return self.table.index(SPY)
 
+    def speaker(self, clue: int) -> int:
+        """The place at the table of the player who gives a clue; both count from 0."""
+        return clue % len(self.table)
+
     @property
     def stage(self) -> str:
         return CLUE if len(self.clues) < len(self.table) * self.game.rounds else DECISION
@@ -170,7 +174,7 @@ class SpyState(State):
     @property
     def to_act(self) -> tuple[str, ...]:
         if self.stage == CLUE:
-            return (self.table[len(self.clues) % len(self.table)],)
+            return (self.table[self.speaker(len(self.clues))],)
         return () if self.votes else self.game.voters
 
     def legal(self, seat: str) -> Legal:

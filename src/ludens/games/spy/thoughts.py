@@ -25,9 +25,9 @@ def place_of(thing: Object) -> str:
 def checked(state: SpyState, mine: Scene) -> str:
     """Each clue in turn: the number of its player, the objects that it names with their places, and whether
     it is true, unless that is seen from these."""
-    players, places = len(state.table), {thing.name: place_of(thing) for thing in mine.objects}
+    places = {thing.name: place_of(thing) for thing in mine.objects}
     return ", ".join(
-        " ".join([str(index % players + 1), *_found(clue, mine, places)])
+        " ".join([str(state.speaker(index) + 1), *_found(clue, mine, places)])
         for index, clue in enumerate(state.clues)
     )
 
@@ -62,7 +62,7 @@ def weighed(state: SpyState, mine: Scene, changed: Mapping[str, str]) -> str:
 
 def _against(thing: Object, state: SpyState, changed: Mapping[str, str]) -> Iterator[str]:
     if named(thing) in state.clues:
-        yield str(state.clues.index(named(thing)) % len(state.table) + 1)
+        yield str(state.speaker(state.clues.index(named(thing))) + 1)
     elif thing.name in changed:
         yield joined_names(changed[thing.name])
 

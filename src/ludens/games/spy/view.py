@@ -100,9 +100,8 @@ class SpyView(View):
     def brief(self, state: SpyState, seat: str) -> str:
         """The number of the player and the clues, each with the number of its player."""
         own = f"{state.table.index(seat) + 1}\n" if state.stage == CLUE and seat in state.table else ""
-        players = len(state.table)
         return own + "".join(
-            f"{index % players + 1} {joined_names(clue)}\n" for index, clue in enumerate(state.clues)
+            f"{state.speaker(index) + 1} {joined_names(clue)}\n" for index, clue in enumerate(state.clues)
         )
 
     def _clues(self, state: SpyState) -> str:
@@ -112,7 +111,8 @@ class SpyView(View):
         lines = [fill("clues")]
         for index, clue in enumerate(state.clues):
             shown = quoted(clue) if clue else fill("silent")
-            lines.append(fill("line", round=index // players + 1, number=index % players + 1, clue=shown))
+            number = state.speaker(index) + 1
+            lines.append(fill("line", round=index // players + 1, number=number, clue=shown))
         return "\n".join(lines)
 
     def format(self, state: SpyState, seat: str) -> ReplyFormat:
