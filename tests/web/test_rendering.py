@@ -15,18 +15,36 @@ from ludens.web.rendering import Renderer
 async def test_too_many_pictures_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendering, "MAX_WAITING", 2)
     renderer, go = Renderer(), threading.Event()
-    waiting = [asyncio.create_task(renderer.run(go.wait)) for _ in range(2)]
+    waiting = [asyncio.create_task(renderer.run("1.1.1.1", go.wait)) for _ in range(2)]
     await asyncio.sleep(0)
     with pytest.raises(web.HTTPServiceUnavailable):
-        await renderer.run(go.wait)
+        await renderer.run("1.1.1.1", go.wait)
     go.set()
     assert await asyncio.gather(*waiting) == [True, True]
-    assert await renderer.run(threading.get_ident) != threading.get_ident()
+    assert await renderer.run("1.1.1.1", threading.get_ident) != threading.get_ident()
+    renderer.close()
+
+
+async def test_addresses_take_turns() -> None:
+    """Somebody who wants one picture waits for at most two of somebody who wants fifty."""
+    renderer, go, drawn = Renderer(), threading.Event(), list[str]()
+
+    def draw(name: str) -> None:
+        go.wait()
+        drawn.append(name)
+
+    many = [asyncio.create_task(renderer.run("1.1.1.1", draw, "many")) for _ in range(50)]
+    await asyncio.sleep(0)
+    one = asyncio.create_task(renderer.run("2.2.2.2", draw, "one"))
+    await asyncio.sleep(0)
+    go.set()
+    await asyncio.gather(one, *many)
+    assert drawn.index("one") <= 2
     renderer.close()
 
 
 async def test_errors_reach_the_caller() -> None:
     renderer = Renderer()
     with pytest.raises(ZeroDivisionError):
-        await renderer.run(lambda: 1 // 0)
+        await renderer.run("1.1.1.1", lambda: 1 // 0)
     renderer.close()

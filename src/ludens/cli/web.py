@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ludens.cli.arguments import SuiteName, Whole
+from ludens.cli.output import aside
 from ludens.core.errors import BadFile, BadOption
 
 if TYPE_CHECKING:
@@ -31,7 +32,19 @@ def web(
         Parameter(
             negative="",
             show_default=False,
-            help="A name under which people reach the server, for example through a proxy; can be repeated.",
+            help="A name under which people reach the server; can be repeated.",
+        ),
+    ] = (),
+    url: Annotated[
+        str | None,
+        Parameter(help="Address that people use, such as https://games.example.org for a proxy with TLS."),
+    ] = None,
+    trusted_proxy: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            show_default=False,
+            help="Address or network of a proxy whose X-Forwarded-For is believed; can be repeated.",
         ),
     ] = (),
     token: Annotated[
@@ -48,36 +61,44 @@ def web(
     """Serve the browser app: games, runs while they are played, replays of episodes."""
     from ludens.run.task import import_suite
     from ludens.suites.people.file import read_study
+    from ludens.web.addresses import read_networks, read_url
+    from ludens.web.connections import short_log
     from ludens.web.security import Access
     from ludens.web.settings import Settings
 
     if not 0 <= port <= 65_535:
         raise BadOption(f"--port must be 0 to 65535, not {port}.")
     import_suite(suite or "")
-    access = Access(host, tuple(each.lower() for each in name), token or "")
+    access = Access(
+        host,
+        tuple(each.lower() for each in name),
+        token or "",
+        url=read_url(url) if url is not None else "",
+        proxies=read_networks(trusted_proxy),
+    )
+    if access.url.startswith("https:") and not access.proxies:
+        aside("without --trusted-proxy, everybody behind the proxy has one address, and shares its limits.")
     try:
-        asyncio.run(_serve(Settings(runs, access, read_study(study) if study else None), port, not no_open))
+        settings = Settings(runs, access, read_study(study) if study else None)
+        with short_log():
+            asyncio.run(_serve(settings, port, not no_open))
     except KeyboardInterrupt:
         print("Stopped.")
 
 
 async def _serve(settings: Settings, port: int, open_page: bool) -> None:
-    from aiohttp.web import AppRunner, TCPSite
-
     from ludens.web.app import make_app
+    from ludens.web.connections import listen
     from ludens.web.study.pages import study_path
 
     access, app = settings.access, make_app(settings)
-    runner = AppRunner(app, access_log=None, shutdown_timeout=2)
-    await runner.setup()
     try:
-        site = TCPSite(runner, access.host, port)
-        try:
-            await site.start()
-        except OSError as error:
-            reason = os.strerror(error.errno).lower() if error.errno else str(error)
-            raise BadFile(f"cannot listen on {access.host}, port {port}: {reason}.") from None
-        address = _address(access.public_name, runner.addresses[0][1])
+        runner, server = await listen(app, access.host, port, access.proxies)
+    except OSError as error:
+        reason = os.strerror(error.errno).lower() if error.errno else str(error)
+        raise BadFile(f"cannot listen on {access.host}, port {port}: {reason}.") from None
+    try:
+        address = access.url or _address(access.public_name, server.sockets[0].getsockname()[1])
         mine = f"{address}/?token={access.organiser}"
         print(f"Ludens is at {mine}", flush=True)
         if access.token:
@@ -90,6 +111,7 @@ async def _serve(settings: Settings, port: int, open_page: bool) -> None:
             await asyncio.to_thread(_open, mine)
         await asyncio.Event().wait()
     finally:
+        server.close()
         await runner.cleanup()
 
 

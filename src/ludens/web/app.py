@@ -9,6 +9,7 @@ from aiohttp import web
 
 from ludens.core.errors import UsageError
 from ludens.web import episodes, home, play, runs, watch
+from ludens.web.connections import mark_busy
 from ludens.web.pages import page, static
 from ludens.web.rendering import RENDERER, Renderer
 from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
@@ -32,7 +33,8 @@ PARTS: tuple[Callable[[web.Application, Settings], None], ...] = (
 
 def make_app(settings: Settings, limit: RateLimit | None = None) -> web.Application:
     """The application."""
-    app = web.Application(middlewares=[_errors, guard(settings.access, limit)], client_max_size=MAX_BODY)
+    middlewares = [mark_busy, _errors, guard(settings.access, limit)]
+    app = web.Application(middlewares=middlewares, client_max_size=MAX_BODY)
     app.on_response_prepare.append(add_headers)
     app[ACCESS] = settings.access
     app[RENDERER] = Renderer()

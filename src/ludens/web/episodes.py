@@ -19,7 +19,7 @@ from ludens.run.store import read_lines
 from ludens.web.home import CATALOGUE
 from ludens.web.listing import EpisodeLine, all_lines
 from ludens.web.pages import page
-from ludens.web.rendering import RENDERER
+from ludens.web.rendering import render
 from ludens.web.replay import EpisodeReplay
 from ludens.web.runs import LIVE
 from ludens.web.settings import Settings
@@ -87,7 +87,7 @@ async def _found(request: web.Request, prefix: str = "") -> tuple[str, Head, int
             offset = int(at)
         else:
             offset = await asyncio.to_thread(_offset, folder, key)
-        head, replay = await request.app[RENDERER].run(request.app[REPLAYS].get, folder, offset, key)
+        head, replay = await render(request, request.app[REPLAYS].get, folder, offset, key)
     except UsageError as error:
         raise web.HTTPNotFound(text=str(error)) from None
     return run, head, offset, replay
@@ -163,14 +163,14 @@ async def episode_step(request: web.Request) -> web.Response:
     """One step as JSON."""
     *_, replay = await _found(request)
     index = _number(request, "step", len(replay.steps))
-    return web.json_response(await request.app[RENDERER].run(replay.step, index))
+    return web.json_response(await render(request, replay.step, index))
 
 
 async def episode_prompt(request: web.Request) -> web.Response:
     """The prompts of one move, one for every reply."""
     *_, replay = await _found(request)
     index, seat = _number(request, "step", len(replay.steps)), _seat(request, replay)
-    prompts = await request.app[RENDERER].run(replay.prompts, index, seat)
+    prompts = await render(request, replay.prompts, index, seat)
     return web.json_response({"prompts": prompts})
 
 
@@ -178,7 +178,7 @@ async def episode_picture(request: web.Request) -> web.Response:
     """A picture that a seat sees before a step."""
     *_, replay = await _found(request)
     index, seat = _number(request, "step", len(replay.steps)), _seat(request, replay)
-    pictures = await request.app[RENDERER].run(replay.pictures, index, seat)
+    pictures = await render(request, replay.pictures, index, seat)
     shown = pictures[_number(request, "number", len(pictures))]
     kept = "private, max-age=3600" if request.query.get("hash") == shown.hash else "no-cache"
     return web.Response(body=shown.png, content_type="image/png", headers={"Cache-Control": kept})
@@ -187,7 +187,7 @@ async def episode_picture(request: web.Request) -> web.Response:
 async def episode_verify(request: web.Request) -> web.Response:
     """Whether the whole episode can be verified."""
     *_, replay = await _found(request)
-    return web.json_response(await request.app[RENDERER].run(replay.verified))
+    return web.json_response(await render(request, replay.verified))
 
 
 async def episode_file(request: web.Request) -> web.Response:
@@ -201,7 +201,7 @@ async def episode_file(request: web.Request) -> web.Response:
             text=f"This episode has more than {MAX_FRAMES} steps: `ludens replay --out FILE.gif` writes it."
         )
     make = animation if kind == "gif" else film_strip
-    data = await request.app[RENDERER].run(make, replay.episode, seat)
+    data = await render(request, make, replay.episode, seat)
     name = f"{replay.episode.game.replace('/', '-')}-{replay.episode.seed}-{seat}.{kind}"
     safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in name)
     headers = {"Content-Disposition": f'attachment; filename="{safe}"'}

@@ -13,7 +13,7 @@ from ludens.core.registry import GAMES, make
 from ludens.core.view import RenderOptions, view_of
 from ludens.core.wander import wander
 from ludens.draw.theme import get_theme
-from ludens.web.rendering import RENDERER
+from ludens.web.rendering import render
 
 SIZE = 320
 MAX_MOVES = 12
@@ -70,11 +70,11 @@ def parameters(request: web.Request) -> tuple[str, int, str]:
 
 async def game_picture(request: web.Request) -> web.Response:
     """The picture of a position."""
-    png, _ = await request.app[RENDERER].run(position, *parameters(request))
+    png, _ = await render(request, position, *parameters(request))
     return web.Response(body=png, content_type="image/png", headers={"Cache-Control": "private, max-age=600"})
 
 
 async def game_text(request: web.Request) -> web.Response:
     """The text twin of a position."""
-    _, text = await request.app[RENDERER].run(position, *parameters(request))
+    _, text = await render(request, position, *parameters(request))
     return web.json_response({"text": text})

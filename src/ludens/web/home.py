@@ -12,7 +12,6 @@ from aiohttp import web
 from ludens.web.catalogue import Catalogue
 from ludens.web.gallery import cards, game_picture, game_text
 from ludens.web.pages import page
-from ludens.web.rendering import RENDERER
 from ludens.web.settings import Settings
 
 CATALOGUE = web.AppKey("catalogue", Catalogue)
@@ -29,7 +28,7 @@ def add_routes(app: web.Application, settings: Settings) -> None:
 
 async def home(request: web.Request) -> web.Response:
     """Games and runs."""
-    games = await request.app[RENDERER].run(cards)
+    games = await asyncio.to_thread(cards)  # not where pictures wait
     found = await asyncio.to_thread(request.app[CATALOGUE].runs)
     root = request.app[CATALOGUE].root
     return page("home.html", title="Ludens", games=games, runs=found, root=root, **_FILTERS)

@@ -1,36 +1,55 @@
-"""One thread draws all pictures: games and their caches are used by one thread at a time."""
+"""One thread draws all pictures: games and their caches are used by one thread at a time.
+
+The addresses take turns: somebody who wants many pictures delays nobody else by more than one.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 from aiohttp import web
 
+from ludens.web.addresses import address_of
+
 MAX_WAITING = 64
+"""Of one address."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
+@dataclass(eq=False)
+class _Queue:
+    """What waits for one address."""
+
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    waiting: int = 0
+
+
 class Renderer:
-    """Runs functions in the thread; refuses them while too many wait."""
+    """Runs functions in the thread, one of each address in turn; refuses them while too many wait."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "ludens-render")
-        self._waiting = 0
+        self._queues: dict[str, _Queue] = {}
 
-    async def run(self, work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
+    async def run(self, address: str, work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
         """What the function returns."""
-        if self._waiting >= MAX_WAITING:
-            busy = "The server draws too many pictures at once; try again in a moment."
+        queue = self._queues.setdefault(address, _Queue())
+        if queue.waiting >= MAX_WAITING:
+            busy = "The server draws too many pictures for you at once; try again in a moment."
             raise web.HTTPServiceUnavailable(text=busy, headers={"Retry-After": "1"})
-        self._waiting += 1
+        queue.waiting += 1
         try:
-            return await asyncio.wrap_future(self._thread.submit(work, *args, **more))
+            async with queue.turn:
+                return await asyncio.wrap_future(self._thread.submit(work, *args, **more))
         finally:
-            self._waiting -= 1
+            queue.waiting -= 1
+            if not queue.waiting:
+                del self._queues[address]
 
     def close(self) -> None:
         """Finish what runs, and drop what waits."""
@@ -38,3 +57,8 @@ class Renderer:
 
 
 RENDERER = web.AppKey("renderer", Renderer)
+
+
+async def render(request: web.Request, work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
+    """What the function returns in the thread that draws, when it is the turn of the request."""
+    return await request.app[RENDERER].run(address_of(request), work, *args, **more)

@@ -8,6 +8,7 @@ cookie. Handlers marked with `checks_own_token` are for people who hold a link t
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import socket
 from collections.abc import Awaitable, Callable
@@ -21,9 +22,12 @@ from urllib.parse import urlsplit
 from aiohttp import hdrs, web
 
 from ludens.core.errors import BadOption
+from ludens.web.addresses import Network, address_of, as_reached, hostname
 
 MAX_BODY = 64 * 1024
 """Bytes of a request's body, and of one WebSocket message."""
+BODY_SECONDS = 30.0
+"""How long a body may take to arrive."""
 REQUESTS_PER_SECOND, BURST = 100.0, 1_000.0
 """Of one address."""
 
@@ -67,10 +71,17 @@ class Access:
     """Of visitors; made when it is needed and not given."""
     organiser: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     """The organiser's token."""
+    url: str = ""
+    """The address that links contain; by default made of name and port."""
+    proxies: tuple[Network, ...] = ()
+    """Trusted proxies: what they say about the address of a request is believed."""
 
     def __post_init__(self) -> None:
         if self.token and not (len(self.token) >= _MIN_TOKEN and self.token.isascii()):
             raise BadOption(f"a token has at least {_MIN_TOKEN} ASCII characters.")
+        if self.url:
+            name = urlsplit(self.url).hostname or ""
+            object.__setattr__(self, "names", (name, *self.names))
         if not self.local and not self.token:
             object.__setattr__(self, "token", secrets.token_urlsafe(24))
 
@@ -92,7 +103,7 @@ class Access:
 
         A web page of somebody else can only reach it under a name of theirs: addresses are safe.
         """
-        name = _hostname(host)
+        name = hostname(host)
         if name is None:
             return False
         if name in _LOOPBACK or name == self.host.lower() or name in self.names:
@@ -134,13 +145,6 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _hostname(host: str) -> str | None:
-    try:
-        return urlsplit(f"//{host}").hostname
-    except ValueError:
-        return None
-
-
 def _cookie(request: web.Request) -> str:
     """The name of the cookie: browsers share cookies between the ports of a host."""
     return f"ludens-{request.host.rpartition(':')[2] if ':' in request.host else '80'}"
@@ -178,11 +182,14 @@ def guard(access: Access, limit: RateLimit | None = None) -> Callable[..., Await
 
     @web.middleware
     async def checked(request: web.Request, handler: Handler) -> web.StreamResponse:
+        request = as_reached(request, access.url, access.proxies)
         _check(request, access, limit)
         if request.method == hdrs.METH_GET and "token" in request.query:
             _sign_in(request, access)
         if access.role(request) is None and not _checks_own_token(request):
             raise web.HTTPForbidden(text="This server needs a token: open the link that contains it.")
+        if request.method not in _SAFE_METHODS:
+            await _read_body(request)
         return await handler(request)
 
     return checked
@@ -196,18 +203,30 @@ async def add_headers(request: web.Request, response: web.StreamResponse) -> Non
 
 def _check(request: web.Request, access: Access, limit: RateLimit) -> None:
     if not access.knows(request.host):
-        raise web.HTTPMisdirectedRequest(text="This server has another name; --name adds one.")
+        raise web.HTTPMisdirectedRequest(text="This server has another name; --url or --name adds one.")
     upgrade = request.headers.get(hdrs.UPGRADE, "").lower() == "websocket"
     if request.method not in _SAFE_METHODS or upgrade:
         origin = urlsplit(request.headers.get(hdrs.ORIGIN, ""))
-        if origin.scheme not in ("http", "https") or origin.netloc != request.host:
+        schemes = ("https",) if request.secure else ("http", "https")
+        if origin.scheme not in schemes or origin.netloc != request.host:
             raise web.HTTPForbidden(text="This request does not come from a page of this server.")
     if (request.content_length or 0) > MAX_BODY:
         raise web.HTTPRequestEntityTooLarge(max_size=MAX_BODY, actual_size=request.content_length or 0)
-    if not limit.allows(request.remote or ""):
+    if not limit.allows(address_of(request)):
         raise web.HTTPTooManyRequests(
             text="Too many requests; wait a few seconds.", headers={"Retry-After": "5"}
         )
+
+
+async def _read_body(request: web.Request) -> None:
+    """Wait for the body, which handlers then have at once."""
+    if request.content_type.startswith("multipart/"):
+        raise web.HTTPUnsupportedMediaType(text="Send forms as application/x-www-form-urlencoded.")
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            await request.read()
+    except TimeoutError:
+        raise web.HTTPRequestTimeout(text="The request did not arrive in time.") from None
 
 
 def _sign_in(request: web.Request, access: Access) -> None:

@@ -15,8 +15,9 @@ from aiohttp import web
 
 from ludens.core.errors import BadOption
 from ludens.suites.people.file import MOST_PARTICIPANTS, Question
+from ludens.web.addresses import address_of
 from ludens.web.pages import page
-from ludens.web.security import ACCESS, checks_own_token
+from ludens.web.security import ACCESS, RateLimit, checks_own_token
 from ludens.web.settings import Settings
 from ludens.web.socket import serve
 from ludens.web.study.progress import progress_of
@@ -26,6 +27,9 @@ from ludens.web.study.room import POLL_SECONDS, Room
 COOKIE = "participant"
 _STRANGER = "You do not take part in this study: open the link that you were sent."
 ROOM = web.AppKey("room", Room)
+NEW_AT_ONCE, NEW_PER_HOUR = 50.0, 10.0
+"""Participants that one address may add: a class at once, and later few."""
+_NEWCOMERS = web.AppKey("newcomers", RateLimit)
 
 
 def add_routes(app: web.Application, settings: Settings) -> None:
@@ -33,6 +37,7 @@ def add_routes(app: web.Application, settings: Settings) -> None:
     if settings.study is None:
         return
     app[ROOM] = Room(settings.study, settings.runs)
+    app[_NEWCOMERS] = RateLimit(NEW_PER_HOUR / 3600, NEW_AT_ONCE)
     app.router.add_get("/study/{key}", show)
     app.router.add_post("/study/{key}", answer)
     app.router.add_get("/study/{key}/join/{token}", join)
@@ -141,6 +146,11 @@ async def answer(request: web.Request) -> web.Response:
             raise web.HTTPForbidden(text=_STRANGER)
         if len(room.records.participants) >= MOST_PARTICIPANTS:
             raise web.HTTPServiceUnavailable(text="This study takes no more participants.")
+        if not request.app[_NEWCOMERS].allows(address_of(request)):
+            many = (
+                "Too many people have joined from your network; try again later, or ask for a personal link."
+            )
+            raise web.HTTPTooManyRequests(text=many, headers={"Retry-After": "3600"})
         participant = room.records.add()
         _give(request, reply, room, participant)
     if doing == "withdraw":
