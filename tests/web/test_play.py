@@ -238,6 +238,8 @@ async def test_too_many_messages_close_the_connection(visit: Visit) -> None:
 async def test_leaving_voids_the_game_and_tells_the_other(visit: Visit, tmp_path: Path) -> None:
     one, x, _, o = await two_friends(visit, "tic_tac_toe", "x", "o")
     await x.turn()
+    await x.move("A1")
+    await o.turn()
     await o.send({"leave": True})
     view = await x.next(lambda view: view["saved"])
     assert "o left the game" in view["ended"]

@@ -57,8 +57,13 @@ def web(
         Path | None, Parameter(help="A study to conduct: consent, questionnaires, tasks for participants.")
     ] = None,
     suite: SuiteName = None,
+    max_calls: Annotated[
+        Whole | None, Parameter(help="Budget: no more calls to models than this, in all games together.")
+    ] = None,
+    max_cost: Annotated[float | None, Parameter(help="Budget: no more dollars; needs prices.")] = None,
 ) -> None:
     """Serve the browser app: games, runs while they are played, replays of episodes."""
+    from ludens.run.budget import Budget
     from ludens.run.task import import_suite
     from ludens.suites.people.file import read_study
     from ludens.web.addresses import read_networks, read_url
@@ -76,10 +81,11 @@ def web(
         url=read_url(url) if url is not None else "",
         proxies=read_networks(trusted_proxy),
     )
+    budget = Budget(calls=max_calls, cost=max_cost)
     if access.url.startswith("https:") and not access.proxies:
         aside("without --trusted-proxy, everybody behind the proxy has one address, and shares its limits.")
     try:
-        settings = Settings(runs, access, read_study(study) if study else None)
+        settings = Settings(runs, access, read_study(study) if study else None, budget)
         with short_log():
             asyncio.run(_serve(settings, port, not no_open))
     except KeyboardInterrupt:

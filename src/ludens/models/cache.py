@@ -53,6 +53,10 @@ class Cached(Model):
     def share_limits(self, concurrency: int, processes: int) -> None:
         self.inner.share_limits(concurrency, processes)
 
+    @property
+    def paid(self) -> bool:
+        return self.inner.paid
+
     def limit_spending(self, ledger: Ledger) -> bool:
         return self.inner.limit_spending(ledger)
 

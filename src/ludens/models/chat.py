@@ -165,6 +165,11 @@ class Model(ABC):
             processes: Processes that use the same limits.
         """
 
+    @property
+    def paid(self) -> bool:
+        """Whether calls cost money, as far as is known: they are sent with a key or have a price."""
+        return False
+
     def limit_spending(self, ledger: Ledger) -> bool:
         """Reserve every request in a ledger before it is sent.
 

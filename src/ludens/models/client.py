@@ -21,7 +21,7 @@ from ludens.models.chat import Answer, Model, Request, Sampling
 from ludens.models.errors import ContentFiltered, RequestRejected, Secret, TransientError
 from ludens.models.ledger import Account
 from ludens.models.limits import RateLimiter, estimate_tokens, shared_limiter
-from ludens.models.prices import price_of
+from ludens.models.prices import Price, price_of
 from ludens.models.settings import NetworkSettings
 from ludens.models.spend import Ledger
 
@@ -108,6 +108,10 @@ class Client(Model):
         allowed = own // processes if self._limits_concurrency else max(own, concurrency)
         rpm, tpm = (max(1, limit // processes) if limit else 0 for limit in (settings.rpm, settings.tpm))
         self.settings = replace(settings, concurrency=max(1, allowed), rpm=rpm, tpm=tpm)
+
+    @property
+    def paid(self) -> bool:
+        return bool(self.secret.value) or (self._price is not None and self._price != Price(0.0, 0.0))
 
     def limit_spending(self, ledger: Ledger) -> bool:
         self._account = Account(ledger, self._price)

@@ -83,13 +83,13 @@ def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
         found.episodes += number
         played[entrant, task] += number
         for seat, spec in plan.specs(group[0]).items():
-            if _costs(spec):
+            if costs(spec):
                 sums[entrant, task] += _added(found, spec, looked.seat(group[0], seat, spec), number)
     found.each = {kind: total / played[kind] for kind, total in sums.items()}
     return found
 
 
-def _costs(spec: str) -> bool:
+def costs(spec: str) -> bool:
     """Whether it is a model whose calls take money or long: all but `nano`, which runs in this process."""
     return is_model(spec) and parse_spec(spec).kind != "nano"
 
@@ -188,7 +188,12 @@ class _AskCounter(Observer):
 def unpriced(plan: Plan) -> list[str]:
     """Models without a known price, whose provider does not report costs either."""
     seated = {who for task in plan.chosen.values() for seating in task.seatings for who in seating.values()}
-    names = {parse_spec(spec).name for spec in {*plan.entrants.values(), *seated} if _costs(spec)}
+    return without_price({*plan.entrants.values(), *seated})
+
+
+def without_price(specs: Iterable[str]) -> list[str]:
+    """The models among specs whose price is unknown, and whose provider does not report costs either."""
+    names = {parse_spec(spec).name for spec in specs if costs(spec)}
     return sorted(name for name in names if price_of(name) is None and not name.startswith("openrouter/"))
 
 

@@ -76,6 +76,10 @@ class Metered(Model):
         self.meter.cached += answer.cached
         return answer
 
+    @property
+    def paid(self) -> bool:
+        return self.inner.paid
+
     def stop_waiting(self) -> None:
         self.inner.stop_waiting()
 

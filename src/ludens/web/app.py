@@ -14,6 +14,7 @@ from ludens.web.pages import page, static
 from ludens.web.rendering import RENDERER, Renderer
 from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
 from ludens.web.settings import Settings
+from ludens.web.spending import SPENDING, Spending
 from ludens.web.study import pages as study
 
 LOG = logging.getLogger(__name__)
@@ -38,6 +39,7 @@ def make_app(settings: Settings, limit: RateLimit | None = None) -> web.Applicat
     app.on_response_prepare.append(add_headers)
     app[ACCESS] = settings.access
     app[RENDERER] = Renderer()
+    app[SPENDING] = Spending(settings.budget)
     app.on_cleanup.append(_close)
     app.router.add_get("/static/{name}", static)
     for add_routes in PARTS:
@@ -47,6 +49,7 @@ def make_app(settings: Settings, limit: RateLimit | None = None) -> web.Applicat
 
 async def _close(app: web.Application) -> None:
     app[RENDERER].close()
+    await app[SPENDING].close()
 
 
 @web.middleware

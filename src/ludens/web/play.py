@@ -13,7 +13,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 from weakref import WeakSet
 
@@ -27,6 +26,7 @@ from ludens.core.game import Game
 from ludens.core.options import options_of
 from ludens.core.random import stream
 from ludens.core.registry import GAMES, make
+from ludens.models.specs import is_model
 from ludens.train.nano.player import TAUGHT
 from ludens.web.pages import page
 from ludens.web.saved import plan_of, save_game, spec_of
@@ -34,10 +34,8 @@ from ludens.web.security import ACCESS, checks_own_token
 from ludens.web.sessions import HUMAN, PersonSeat, Session, Setup
 from ludens.web.settings import Settings
 from ludens.web.socket import SOCKETS, close_all, serve
+from ludens.web.spending import MOST_VOID, SPENDING, Spending
 from ludens.web.tables import Tables
-
-if TYPE_CHECKING:
-    from ludens.models.chat import Model
 
 ME, FRIEND, OTHER = "me", "friend", "other"
 """Whom one can choose for a seat, besides bots."""
@@ -45,13 +43,12 @@ _RANDOM = "bot/random"
 COOKIE = "seat"
 
 TABLES = web.AppKey("tables", Tables)
-_MODELS = web.AppKey("models", dict)
 _RUNS = web.AppKey("runs", Path)
 
 
 def add_routes(app: web.Application, settings: Settings) -> None:
     """Add the pages, and close all games when the server stops."""
-    app[TABLES], app[_MODELS], app[_RUNS], app[SOCKETS] = Tables(), {}, settings.runs, WeakSet()
+    app[TABLES], app[_RUNS], app[SOCKETS] = Tables(), settings.runs, WeakSet()
     app.router.add_get("/play", choose)
     app.router.add_post("/play", start)
     app.router.add_get("/play/{session}/{seat}", show)
@@ -67,8 +64,6 @@ async def _run_tables(app: web.Application) -> AsyncIterator[None]:
     yield
     sweeping.cancel()
     await app[TABLES].close()
-    for model in app[_MODELS].values():
-        await model.close()
 
 
 async def choose(request: web.Request) -> web.Response:
@@ -119,12 +114,13 @@ async def start(request: web.Request) -> web.Response:
     game = make(form.get("game", ""), **options)
     people, specs = _players(game, form, request.app[ACCESS].is_organiser(request))
     setup = Setup(game, specs, _seed(form.get("seed", "0")))
-    models = request.app[_MODELS]
+    spending = request.app[SPENDING]
     # What cannot be played or saved is refused now. Agents come first: making a plan imports module:Class.
-    for seat, made in _agents(setup, models).items():
+    for seat, made in _agents(setup, spending).items():
         made.sit(game, seat, stream(0, "check"))
     plan_of(setup)
-    session = Session(setup, lambda setup: _agents(setup, models), _saver(request.app[_RUNS]))
+    spending.check(specs.values())
+    session = Session(setup, lambda setup: _agents(setup, spending), _saver(request.app[_RUNS]))
     mine = session.seats[people[0]]
     session.owner = mine.seat
     request.app[TABLES].add(session)
@@ -166,12 +162,17 @@ def _seed(text: str) -> int:
     return seed
 
 
-def _agents(setup: Setup, models: dict[str, Model]) -> dict[str, Agent]:
-    return {seat: agent(spec, setup.game, models) for seat, spec in setup.specs.items() if spec != HUMAN}
+def _agents(setup: Setup, spending: Spending) -> dict[str, Agent]:
+    others = {seat: spec for seat, spec in setup.specs.items() if spec != HUMAN}
+    for spec in others.values():
+        spending.add_model(spec)
+    return {seat: agent(spec, setup.game, spending.models) for seat, spec in others.items()}
 
 
 def _saver(runs: Path) -> Callable[[Setup, Episode], str]:
     def save(setup: Setup, episode: Episode) -> str:
+        if episode.status == "void" and not episode.moves:
+            return "The game is not saved: there was no move."
         return f"The game is saved in {save_game(runs, setup, episode).name}."
 
     return save
@@ -227,6 +228,7 @@ async def show(request: web.Request) -> web.Response:
         heading=setup.game.name,
         base=_path(session, seat),
         links=links,
+        may_repeat=_may_repeat(session, seat),
         new=f"/play?game={quote(spec_of(setup.game))}",
     )
 
@@ -241,10 +243,22 @@ async def connect(request: web.Request) -> web.WebSocketResponse:
 @checks_own_token
 async def again(request: web.Request) -> web.Response:
     """Play once more: the same seed after a void game, else the next one."""
-    session, _ = _seat(request)
+    session, seat = _seat(request)
     setup = session.setup
+    if not _may_repeat(session, seat):
+        raise web.HTTPForbidden(text="A model plays: only the person who began the game can repeat it.")
     if session.playing:
         raise web.HTTPConflict(text="The game is not over.")
+    if any(each.listener is None for each in session.seats.values()):
+        raise web.HTTPConflict(text="Somebody is not connected; wait until everybody is here.")
+    if session.void_games >= MOST_VOID:
+        raise web.HTTPConflict(text=f"{MOST_VOID} games here were void; begin a new one.")
+    request.app[SPENDING].check(setup.specs.values())
     done = session.episode is not None and session.episode.status != "void"
     session.again(replace(setup, seed=setup.seed + 1) if done else setup)
     return web.json_response({})
+
+
+def _may_repeat(session: Session, seat: PersonSeat) -> bool:
+    """Whether the person of a seat may begin the next game, which costs money where a model plays."""
+    return seat.seat == session.owner or not any(map(is_model, session.setup.specs.values()))

@@ -140,6 +140,7 @@ class Session(Observer):
         """Why the game is over, told to everybody; empty while it is played."""
         self.saved = ""
         self.game_number = 0
+        self.void_games = 0
         self.log = MoveLog(())
         self._task: asyncio.Task[None] | None = None
         self._told = False
@@ -192,6 +193,7 @@ class Session(Observer):
             LOG.exception("a game of %s failed", setup.game.name)
             self.ended = "The game is void because of an error in Ludens; the terminal shows it."
         finally:
+            self.void_games += self.episode is None or self.episode.status == "void"
             self.changed()
 
     async def finished(self) -> None:

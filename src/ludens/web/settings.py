@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ludens.run.budget import Budget
 from ludens.suites.people.file import StudyFile
 from ludens.web.security import Access
 
@@ -18,3 +19,5 @@ class Settings:
     access: Access = field(default_factory=Access)
     study: StudyFile | None = None
     """The study to conduct."""
+    budget: Budget = field(default_factory=Budget)
+    """What models may cost."""

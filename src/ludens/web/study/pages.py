@@ -20,6 +20,7 @@ from ludens.web.pages import page
 from ludens.web.security import ACCESS, RateLimit, checks_own_token
 from ludens.web.settings import Settings
 from ludens.web.socket import serve
+from ludens.web.spending import SPENDING
 from ludens.web.study.progress import progress_of
 from ludens.web.study.records import Participant
 from ludens.web.study.room import POLL_SECONDS, Room
@@ -36,7 +37,7 @@ def add_routes(app: web.Application, settings: Settings) -> None:
     """Add the pages of the study, if there is one."""
     if settings.study is None:
         return
-    app[ROOM] = Room(settings.study, settings.runs)
+    app[ROOM] = Room(settings.study, settings.runs, app[SPENDING])
     app[_NEWCOMERS] = RateLimit(NEW_PER_HOUR / 3600, NEW_AT_ONCE)
     app.router.add_get("/study/{key}", show)
     app.router.add_post("/study/{key}", answer)

@@ -17,6 +17,7 @@ from ludens.run.store import Store
 from ludens.suites.people.file import StudyFile
 from ludens.suites.people.study import StudyTask
 from ludens.web.sessions import HUMAN, Session, Setup
+from ludens.web.spending import MOST_VOID, Spending
 from ludens.web.study.records import Participant, Records
 
 POLL_SECONDS = 2.0
@@ -47,11 +48,14 @@ class Waiting:
 class Room:
     """One study."""
 
-    def __init__(self, study: StudyFile, runs: Path) -> None:
+    def __init__(self, study: StudyFile, runs: Path, spending: Spending) -> None:
         self.study = study
         self.plan = study.plan()
-        self._runner = JobRunner(self.plan, concurrency=64)
+        self._runner = JobRunner(self.plan, concurrency=64, ledger=spending.ledger)
         self._runner.check()
+        self._spending = spending
+        for task in study.task:
+            self._spending.check(_players(task))
         folder = (runs.parent if (runs / "run.json").exists() else runs) / study.name
         self.store = Store.create(folder, self.plan)
         self.records = Records(folder)
@@ -96,7 +100,8 @@ class Room:
         """The task that comes next; None when all are done."""
         for task in self.study.task:
             left = task.each - participant.finished(task.name)
-            if left > 0 and task.name not in participant.skipped and next(self._free(task), None):
+            over = task.name in participant.skipped or participant.void_games(task.name) >= MOST_VOID
+            if left > 0 and not over and next(self._free(task), None):
                 return task
         return None
 
@@ -125,6 +130,7 @@ class Room:
         task = self.task_of(participant)
         if task is None or self.step(participant) != "task":
             return
+        self._spending.check(_players(task))
         here = self.waiting[task.name]
         here[:] = [one for one in here if monotonic() - one.asked < _GONE_SECONDS]
         here.append(Waiting(participant))
@@ -215,6 +221,11 @@ class Room:
             self.records.note(
                 participant, "played", task=game.job.task, key=game.job.key, seat=seat, status=status
             )
+
+
+def _players(task: StudyTask) -> list[str]:
+    """The specs of the seats that no participant has."""
+    return [spec for seat, spec in task.seats.items() if seat not in task.people]
 
 
 def _fairly(task: StudyTask, group: list[Participant]) -> tuple[str, ...]:

@@ -1,0 +1,59 @@
+"""What models may cost on this server: all games share one budget, with the ledger of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from aiohttp import web
+
+from ludens.core.errors import BadOption
+from ludens.core.spec import parse_spec
+from ludens.models.chat import Model
+from ludens.models.specs import ModelSpec
+from ludens.models.spend import Spend
+from ludens.run.budget import Budget, make_ledger
+from ludens.run.estimate import costs, without_price
+from ludens.run.meter import Meter, Metered
+
+MOST_VOID = 5
+"""Void games of a table, or of a participant in a task of a study: each may have cost something."""
+
+
+class Spending:
+    """The budget of a server, and its models."""
+
+    def __init__(self, budget: Budget | None = None) -> None:
+        self._budget = budget or Budget()
+        self.ledger = make_ledger(self._budget)
+        self._meter = Meter()
+        self.models: dict[str, Model] = {}
+        """By spec without the options of prompts; every call is reserved in the ledger."""
+
+    def add_model(self, spec: str) -> None:
+        """Make the model of a spec, if it names one that costs something."""
+        if costs(spec):
+            parsed = ModelSpec.parse(spec)
+            key = str(parsed.own)
+            if key not in self.models:
+                self.models[key] = Metered(parsed.make(), self._meter, self.ledger)
+
+    def check(self, specs: Iterable[str]) -> None:
+        """Refuse players who cost money without a limit, or beyond it."""
+        paid = [spec for spec in specs if costs(spec) and ModelSpec.parse(spec).make().paid]
+        if not paid:
+            return
+        names = ", ".join(sorted({parse_spec(spec).name for spec in paid}))
+        if self.ledger is None:
+            raise BadOption(f"{names} costs money: start ludens web with --max-cost or --max-calls.")
+        if self._budget.cost is not None and (unknown := without_price(paid)):
+            raise BadOption(f"--max-cost needs a price for {', '.join(unknown)}: add it to the price file.")
+        if reason := self._budget.exceeded_by(Spend(1), self.ledger.spent, "call"):
+            raise BadOption(f"the budget for {names} is used up: {reason}.")
+
+    async def close(self) -> None:
+        """Close every model."""
+        for model in self.models.values():
+            await model.close()
+
+
+SPENDING = web.AppKey("spending", Spending)
