@@ -64,12 +64,21 @@ def test_another_address_needs_the_token(tmp_path: Path) -> None:
         (("--token", "short"), "at least 16"),
         (("--host", "256.256.256.256"), "cannot listen"),
         (("--suite", "no_such_module:SUITE"), "cannot be loaded"),
+        (("--url", "games.example.org"), "--url must be http:// or https://"),
+        (("--url", "https://games.example.org/play"), "no path"),
+        (("--trusted-proxy", "proxy.example.org"), "--trusted-proxy must be an address"),
+        (("--trusted-proxy", "0.0.0.0/0"), "would believe everybody"),
+        (("--max-calls", "0"), "--max-calls must be above 0"),
+        (("--max-calls", "many"), "--max-calls must be an integer"),
+        (("--max-cost", "-1"), "--max-cost must be above 0"),
+        (("--max-cost", "nan"), "--max-cost must be above 0"),
     ],
 )
 def test_wrong_arguments(argv: tuple[str, ...], message: str, ludens: Run) -> None:
     ran = ludens("web", "--no-open", *argv)
     assert ran.code == 2
     assert message in ran.err
+    assert len(ran.err.splitlines()) == 1
 
 
 def test_a_port_in_use(ludens: Run) -> None:

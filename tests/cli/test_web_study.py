@@ -41,3 +41,13 @@ def test_wrong_study_is_refused(ludens: Run, tmp_path: Path) -> None:
     done = ludens("web", str(tmp_path), "--study", str(file), "--no-open")
     assert done.code == 2
     assert "not valid at task" in done.err
+
+
+def test_study_with_a_paid_model_needs_a_limit(
+    ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-some-length")
+    done = ludens("web", str(tmp_path), "--study", str(STUDY.with_name("comma-model.toml")), "--no-open")
+    assert done.code == 2
+    assert "costs money: start ludens web with --max-cost or --max-calls" in done.err
+    assert not list(tmp_path.iterdir())

@@ -158,7 +158,9 @@ async def test_connections_of_an_address_are_limited(
     fourth, fourth_writer = await asyncio.open_connection("127.0.0.1", port)
     assert await closed_by_server(fourth) == b""
     assert "refused a connection of 127.0.0.1" in caplog.text
-    elsewhere, elsewhere_writer = await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.0.9", 0))
+    elsewhere, elsewhere_writer = await asyncio.open_connection(
+        "127.0.0.1", port, local_addr=("127.0.0.9", 0)
+    )
     elsewhere_writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     go.set()
     for reader, _ in (*answered, (elsewhere, None)):
