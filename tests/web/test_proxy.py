@@ -21,11 +21,12 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.test_utils import unused_port
 
 from ludens.core.errors import BadOption
+from ludens.suites.people.file import read_study
 from ludens.web.addresses import limited_by, read_networks, read_url
 from ludens.web.app import make_app
 from ludens.web.security import Access, RateLimit
 from ludens.web.settings import Settings
-from ludens.web.study.pages import NEW_AT_ONCE
+from ludens.web.study.pages import NEW_AT_ONCE, ROOM, study_path
 from tests.support.web_client import Visitor
 from tests.web.conftest import Client, Start
 
@@ -111,6 +112,25 @@ async def test_links_and_cookies_have_the_public_scheme(start: Start, tmp_path: 
         for scheme in ("https", "http"):
             reply = await client.post("/seen", headers={**headers, "Origin": f"{scheme}://{host}"})
             assert (reply.status == 403) == (secure and scheme == "http")
+
+
+async def test_one_address_cannot_fill_a_study(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    settings = Settings(
+        tmp_path, Access(proxies=read_networks(["127.0.0.1"])), read_study(tmp_path / "study.toml")
+    )
+    app = make_app(settings)
+    client, path = await start(app), study_path(app)
+    assert path is not None
+
+    async def join(address: str) -> int:
+        client.session.cookie_jar.clear()
+        headers = {"Origin": f"http://127.0.0.1:{client.port}", "X-Forwarded-For": address}
+        return (await client.post(path, data={"do": "consent"}, headers=headers)).status
+
+    assert [await join("6.6.6.6") for _ in range(int(NEW_AT_ONCE))] == [200] * int(NEW_AT_ONCE)
+    assert [await join("6.6.6.6"), await join("7.7.7.7")] == [429, 200]
+    assert len(app[ROOM].records.participants) == NEW_AT_ONCE + 1
 
 
 @pytest.mark.parametrize(

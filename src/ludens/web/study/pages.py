@@ -27,6 +27,7 @@ from ludens.web.study.room import POLL_SECONDS, Room
 
 COOKIE = "participant"
 _STRANGER = "You do not take part in this study: open the link that you were sent."
+_CROWD = "Too many people have joined from your network; try again later, or ask for a personal link."
 ROOM = web.AppKey("room", Room)
 NEW_AT_ONCE, NEW_PER_HOUR = 50.0, 10.0
 """Participants that one address may add: a class at once, and later few."""
@@ -148,10 +149,7 @@ async def answer(request: web.Request) -> web.Response:
         if len(room.records.participants) >= MOST_PARTICIPANTS:
             raise web.HTTPServiceUnavailable(text="This study takes no more participants.")
         if not request.app[_NEWCOMERS].allows(address_of(request)):
-            many = (
-                "Too many people have joined from your network; try again later, or ask for a personal link."
-            )
-            raise web.HTTPTooManyRequests(text=many, headers={"Retry-After": "3600"})
+            raise web.HTTPTooManyRequests(text=_CROWD, headers={"Retry-After": "3600"})
         participant = room.records.add()
         _give(request, reply, room, participant)
     if doing == "withdraw":

@@ -39,10 +39,6 @@ class Participant:
         """How many games of a task count."""
         return sum(game["task"] == task and game["status"] != "void" for game in self.played)
 
-    def void_games(self, task: str) -> int:
-        """How many games of a task were void."""
-        return sum(game["task"] == task and game["status"] == "void" for game in self.played)
-
     def seats(self, task: str) -> list[str]:
         """The seats that the participant had in a task."""
         return [game["seat"] for game in self.played if game["task"] == task and game["status"] != "void"]

@@ -100,7 +100,7 @@ class Room:
         """The task that comes next; None when all are done."""
         for task in self.study.task:
             left = task.each - participant.finished(task.name)
-            over = task.name in participant.skipped or participant.void_games(task.name) >= MOST_VOID
+            over = task.name in participant.skipped or _void_games(participant, task.name) >= MOST_VOID
             if left > 0 and not over and next(self._free(task), None):
                 return task
         return None
@@ -226,6 +226,11 @@ class Room:
 def _players(task: StudyTask) -> list[str]:
     """The specs of the seats that no participant has."""
     return [spec for seat, spec in task.seats.items() if seat not in task.people]
+
+
+def _void_games(participant: Participant, task: str) -> int:
+    """How many games of a task were void."""
+    return sum(game["task"] == task and game["status"] == "void" for game in participant.played)
 
 
 def _fairly(task: StudyTask, group: list[Participant]) -> tuple[str, ...]:
