@@ -129,8 +129,9 @@ async def test_a_browser_that_does_not_read_is_dropped(
     writer.close()
 
 
+@pytest.mark.parametrize("sent", [b"", PARTIAL, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"])
 async def test_connections_of_an_address_are_limited(
-    listening: Listen, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    sent: bytes, listening: Listen, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """One that waits makes room; those whose requests are being answered stay."""
     monkeypatch.setattr(connections, "MOST_PER_ADDRESS", 3)
@@ -138,14 +139,16 @@ async def test_connections_of_an_address_are_limited(
 
     async def wait(request: web.Request) -> web.Response:
         nonlocal busy
+        await request.read()
         busy += 1
         await go.wait()
         return web.Response(text="done")
 
     app = web.Application(middlewares=[mark_busy])
-    app.router.add_get("/", wait)
+    app.router.add_route("*", "/", wait)
     port = await listening(app)
     silent, silent_writer = await asyncio.open_connection("127.0.0.1", port)
+    silent_writer.write(sent)
     answered = []
     for number in range(3):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -41,7 +41,7 @@ class Connection(asyncio.Protocol):
     def __init__(self, served: asyncio.Protocol, all_connections: Connections) -> None:
         self.address = ""
         self.busy = False
-        """Whether a request is being answered."""
+        """Whether a request has arrived and is being answered."""
         self._served, self._all = served, all_connections
         self._transport: asyncio.Transport | None = None
         self._deadline: asyncio.TimerHandle | None = None
@@ -77,9 +77,9 @@ class Connection(asyncio.Protocol):
             self._all.forget(self)
             self._served.connection_lost(error)
 
-    def begin_request(self) -> None:
-        """A request has arrived."""
-        self.busy = True
+    def begin_request(self, has_body: bool) -> None:
+        """The headers of a request have arrived; a body may never do so."""
+        self.busy = not has_body
         self._keep()
 
     def end_request(self) -> None:
@@ -171,7 +171,7 @@ async def mark_busy(request: web.Request, handler: Handler) -> web.StreamRespons
     connection = request.transport.get_protocol() if request.transport is not None else None
     if not isinstance(connection, Connection):
         return await handler(request)
-    connection.begin_request()
+    connection.begin_request(request.can_read_body)
     try:
         return await handler(request)
     finally:
