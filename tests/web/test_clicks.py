@@ -2,38 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 import ludens
 from ludens import Place, RenderOptions
+from ludens.core.registry import GAMES
 from ludens.run.store import read_records
+from tests.support.playable import playable
 from tests.support.web_client import served
 from tests.web.browser import Watched, launched, open_page
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+WIDTHS = (390, 1024, 1440, 1920)
+QUICK = ("chess", "comma/atm", "gomoku", "hanabi", "overcooked", "sudoku")
+"""One game of each kind: two clicks, a line of a message, many cells, cards, a grid, a menu."""
+RECORDER = """
+(() => {
+  const moves = [];
+  let socket, snapshot;
+  window.WebSocket = class extends WebSocket {
+    constructor(address) {
+      super(address);
+      socket = this;
+      this.addEventListener("message", (event) => {
+        if (event.isTrusted) snapshot = JSON.parse(event.data);
+      });
+    }
+    send(text) { moves.push(JSON.parse(text).move); }
+  };
+  window.choices = () => [...document.querySelectorAll(".menu button")].map((button) => {
+    const { x, y, width, height } = button.getBoundingClientRect();
+    return [button.textContent, x + width / 2, y + height / 2];
+  });
+  window.ask_again = () => {
+    const words = document.getElementById("words");
+    const said = words.value ? [words.value.trim()] : [];
+    words.value = "";
+    snapshot.turn += 1;
+    socket.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(snapshot) }));
+    return [...moves.splice(0), ...said];
+  };
+})()
+"""
+"""Keeps the moves that a page sends from the server; `ask_again` returns them and repeats the question.
+`choices` are the buttons of the menu, with their middles."""
 
-@pytest.fixture
+
+@pytest_asyncio.fixture(loop_scope="module")
 async def root(tmp_path: Path) -> AsyncIterator[str]:
     async with served(tmp_path) as visit:
         yield visit().root
 
 
-@pytest.fixture
-async def browser(root: str) -> AsyncIterator[Browser]:
-    """A browser that is closed before the server."""
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
     async with launched() as started:
         yield started
 
 
-async def begin(browser: Browser, root: str, game: str, seats: dict[str, str], **options: Any) -> Watched:
+async def begin(
+    browser: Browser, root: str, game: str, seats: dict[str, str], script: str = "", **options: Any
+) -> Watched:
     """A page on which a game with seed 0 has begun."""
     watched = await open_page(browser, **options)
     page = watched.page
+    await page.add_init_script(script)
     await page.goto(f"{root}/play?game={quote(game)}")
     for seat, player in seats.items():
         await page.locator(f'[name="seat.{seat}"]').select_option(player)
@@ -43,14 +84,22 @@ async def begin(browser: Browser, root: str, game: str, seats: dict[str, str], *
     return watched
 
 
-async def click(page: Page, place: Place) -> None:
-    """Click on the middle of a place of the last picture."""
+async def middles(page: Page) -> Callable[[Place], tuple[float, float]]:
+    """Where on the page the middle of a place of the last picture is."""
     picture = page.locator(".picture img").last
     await picture.scroll_into_view_if_needed()
     box = await picture.bounding_box()
     assert box is not None
-    x, y = place.x + place.width / 2, place.y + place.height / 2
-    await page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
+    left, top, width, height = box["x"], box["y"], box["width"], box["height"]
+    return lambda place: (
+        left + width * (place.x + place.width / 2),
+        top + height * (place.y + place.height / 2),
+    )
+
+
+async def click(page: Page, place: Place) -> None:
+    """Click on the middle of a place of the last picture."""
+    await page.mouse.click(*(await middles(page))(place))
 
 
 def first_places(game: str) -> tuple[Any, ludens.Places]:
@@ -58,6 +107,66 @@ def first_places(game: str) -> tuple[Any, ludens.Places]:
     made = ludens.make(game)
     state = made.start(0)
     return state, made.view(RenderOptions()).places(state, state.to_act[0])
+
+
+async def missed(page: Page, places: ludens.Places, actions: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The actions that clicks in the middle of their places do not play, with what they play instead."""
+    shared, wrong = Counter(places.values()), []
+    middle = await middles(page)
+    await page.evaluate("ask_again()")
+    for action in actions:
+        for place in places[action]:
+            await page.mouse.click(*middle(place))
+        if shared[places[action]] > 1:
+            for name, x, y in await page.evaluate("choices()"):
+                if name == action:
+                    await page.mouse.click(x, y)
+        played = await page.evaluate("ask_again()")
+        if played != [action]:
+            wrong.append((action, played))
+    return wrong
+
+
+async def check_clicks(browser: Browser, root: str, game: str, most: int) -> None:
+    """At every width, actions of a game's first state are clicked: so many at most, spread over all."""
+    state, places = first_places(game)
+    actions = list(places)[:: -(-len(places) // most)]
+    seats = dict.fromkeys(state.returns, "bot/random") | {state.to_act[0]: "me"}
+    watched = await begin(browser, root, game, seats if len(seats) > 1 else {}, RECORDER)
+    for width in WIDTHS:
+        await watched.page.set_viewport_size({"width": width, "height": 900})
+        assert await missed(watched.page, places, actions) == [], width
+    assert not watched.problems
+    await watched.page.context.close()
+
+
+@pytest.mark.parametrize("game", QUICK)
+async def test_clicks_play_what_is_under_them(browser: Browser, root: str, game: str) -> None:
+    await check_clicks(browser, root, game, 8)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["img { max-width: 200px; }", ".pictures img { max-width: 50%; height: auto; border: 9px solid; }"],
+)
+async def test_picture_and_places_are_one_box(browser: Browser, root: str, rule: str) -> None:
+    """Also when a rule for pictures of other pages comes later in the style sheet."""
+    page = (await begin(browser, root, "tic_tac_toe", {"x": "me", "o": "bot/random"})).page
+    frame = await page.locator(".picture").bounding_box()
+    await page.evaluate(
+        "rule => { const [sheet] = document.styleSheets; sheet.insertRule(rule, sheet.cssRules.length); }",
+        rule,
+    )
+    for part in (".picture", ".picture img", ".picture .places"):
+        assert await page.locator(part).bounding_box() == frame, part
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", GAMES.names())
+async def test_every_place_plays_its_action(browser: Browser, root: str, game: str) -> None:
+    playable(game)
+    if first_places(game)[1]:
+        await check_clicks(browser, root, game, 10_000)
 
 
 @pytest.mark.parametrize("width", [390, 1200])

@@ -7,6 +7,7 @@ import io
 import re
 import shutil
 from html import unescape
+from itertools import combinations
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -15,10 +16,11 @@ from PIL import Image
 from yarl import URL
 
 from ludens.core.verify import verify
+from ludens.run.report.html import TEMPLATES as REPORT_TEMPLATES
 from ludens.run.report.transcript import transcript
 from ludens.run.results import load_results
 from ludens.run.store import EPISODES, read_lines, read_records
-from ludens.web import gallery
+from ludens.web import gallery, pages
 from tests.run.report.test_escape import parsed
 from tests.support.runs import TURNS, plan_of, played
 from tests.web.conftest import Client, Serve
@@ -360,3 +362,20 @@ async def test_an_episode_of_another_version_is_explained(
     assert "installed version" in await text_of(client, f"/episode/old?{query}")
     assert (await client.get(f"/episode-step/old?{query}&step=0")).status == 404
     assert (await client.get(f"/episode-file/old?{query}&seat=x&format=gif")).status == 400
+
+
+def test_no_class_is_styled_by_two_sheets() -> None:
+    """All sheets are sent as one: a rule for the pictures of one page must not apply to those of another."""
+    folder = Path(pages.__file__).parent / "static"
+    sheets = [REPORT_TEMPLATES / "page.css", *sorted(folder.glob("*.css"))]
+    leading = [
+        {
+            name[0]
+            for rule in re.findall(r"([^{}]+){", re.sub(r"/\*.*?\*/", "", sheet.read_text(), flags=re.DOTALL))
+            for selector in rule.split(",")
+            if (name := re.match(r"\.[\w-]+", selector.strip()))
+        }
+        for sheet in sheets
+    ]
+    assert all(len(names) > 10 for names in leading)
+    assert not [one & other for one, other in combinations(leading, 2) if one & other]
