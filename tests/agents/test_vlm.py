@@ -119,19 +119,23 @@ def _decoded(uri: str) -> np.ndarray:
     return Picture.from_bytes(base64.b64decode(body)).rgb()
 
 
-async def test_blank_pictures_go_over_the_wire() -> None:
+@pytest.mark.parametrize("frames", [1, 2, 3])
+async def test_blank_pictures_go_over_the_wire(frames: int) -> None:
+    """Those of earlier moments, too."""
     async with ModelServer() as server:
         game = ludens.make("tic_tac_toe")
-        agent = ludens.agent(f"vllm/tiny@{server.url}?blind=true", game)
+        agent = ludens.agent(f"vllm/tiny@{server.url}?blind=true&frames={frames}&memory=all", game)
         assert isinstance(agent, Vlm)
         await play(game, {"x": agent, "o": ludens.agent("bot/first", game)}, 0)
         await agent.model.close()
     assert len(server.requests) >= 3
-    for body in server.requests:
-        [part] = [p for p in body["messages"][-1]["content"] if p["type"] == "image_url"]
-        pixels = _decoded(part["image_url"]["url"])
-        assert pixels.shape == (512, 512, 3)
-        assert (pixels == pixels[0, 0]).all()
+    for number, body in enumerate(server.requests, 1):
+        parts = [
+            part for message in body["messages"] for part in message["content"] if isinstance(part, dict)
+        ]
+        pictures = [_decoded(part["image_url"]["url"]) for part in parts if part["type"] == "image_url"]
+        assert [pixels.shape for pixels in pictures] == [(512, 512, 3)] * min(number, frames)
+        assert all((pixels == pixels[0, 0]).all() for pixels in pictures)
 
 
 @dataclass(frozen=True)

@@ -167,6 +167,47 @@ async def test_move_sent_twice_counts_once(visit: Visit) -> None:
     assert len((await o.turn())["legal"]) == 8
 
 
+async def test_late_move_does_not_answer_the_next_question(visit: Visit) -> None:
+    """Nor does one for a question that was not asked yet."""
+    _, x, _, o = await two_friends(visit, "tic_tac_toe", "x", "o")
+    old = (await x.turn())["turn"]
+    await x.move("A1")
+    await o.turn()
+    await o.move("B1")
+    turn = (await x.turn())["turn"]
+    for number, remark in ((old, "already"), (turn + 1, "not your turn"), (turn - 100, "already")):
+        await x.send({"move": "A2", "turn": number})
+        view = await x.next(lambda view: view.get("notice"))
+        assert remark in view["notice"]
+        assert (view["turn"], [line["action"] for line in view["log"]]) == (turn, ["A1", "B1"])
+    await x.move("C3", turn)
+    assert [line["action"] for line in (await o.turn())["log"]] == ["A1", "B1", "C3"]
+
+
+async def test_late_move_of_one_game_does_not_count_in_the_next(visit: Visit) -> None:
+    visitor = visit()
+    path, seat = await begin(visitor, "qa", seed="3")
+    old = (await seat.turn())["turn"]
+    await seat.move(seat.view["legal"][0])
+    await seat.next(lambda view: view["saved"])
+    assert (await visitor.post(f"{path}/again"))[0] == 200
+    view = await seat.next(lambda view: view["game"] == 2 and view["turn"])
+    assert view["turn"] != old
+    await seat.send({"move": view["legal"][0], "turn": old})
+    view = await seat.next(lambda view: view.get("notice"))
+    assert ("already" in view["notice"], view["log"], view["ended"]) == (True, [], "")
+
+
+async def test_move_for_a_refused_question_does_not_answer_it_again(visit: Visit) -> None:
+    _, seat = await begin(visit(), "tic_tac_toe", **{"seat.o": "bot/random"})
+    old = (await seat.turn())["turn"]
+    await seat.move("Z9")
+    view = await seat.next(lambda view: view.get("refused"))
+    await seat.send({"move": "A1", "turn": old})
+    view = await seat.next(lambda view: view.get("notice"))
+    assert ("already" in view["notice"], view["log"]) == (True, [])
+
+
 async def test_move_after_the_end(visit: Visit) -> None:
     _, seat = await begin(visit(), "qa", seed="3")
     await seat.turn()
