@@ -148,7 +148,8 @@ def test_order_of_votes_does_not_tell_who_sits_where() -> None:
     swapped = {"civilian_2": "civilian_3", "civilian_3": "civilian_2"}
     other = before.clone()
     other.table = tuple(swapped.get(seat, seat) for seat in before.table)  # type: ignore[attr-defined]
-    votes = as_moves_of(other, before, moves, view)
+    changed = as_moves_of(other, before, moves, view)
+    votes = {seat: changed[seat] for seat in other.to_act}  # in the order in which the loop records them
     assert votes != moves
     other.apply(votes)
     for seat in ("spy", "civilian_1", "civilian_4"):
