@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from ludens.core.errors import BadFile, BadOption
+from ludens.run.line_file import LineFile
 from ludens.run.plan import Plan
 from ludens.run.store import EPISODES, Store, read_plan, read_progress, read_records
 from tests.support.runs import TURNS, found, plan_of, played
@@ -158,7 +159,7 @@ def test_drive_without_locks_is_a_usage_error(
     def flock(file: object, operation: int) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr("ludens.run.store.fcntl.flock", flock)
+    monkeypatch.setattr("ludens.run.line_file.fcntl.flock", flock)
     store = Store.create(tmp_path / "run", plan)
     with pytest.raises(BadFile, match=r"cannot lock '.*episodes\.jsonl': no locks available"), store:
         pass
@@ -182,21 +183,43 @@ async def test_full_disk_is_a_usage_error_and_loses_nothing(tmp_path: Path, plan
     fails = pytest.raises(BadFile, match=r"cannot save an episode in .*: file too large")
     with fails, file_size_limit(room):
         await played(folder, plan)
-    assert (folder / EPISODES).stat().st_size == room
+    assert (folder / EPISODES).read_bytes().endswith(b"\n")
     assert found(folder).items() < found(tmp_path / "whole").items()
     assert (await played(folder, plan)).complete
     assert found(folder) == found(tmp_path / "whole")
 
 
-async def test_failed_write_is_reported_once(tmp_path: Path, plan: Plan) -> None:
-    """Closing the file tries to write the rest again, and must not raise a second error."""
-    job, folder = plan.jobs[0], tmp_path / "run"
-    store = Store.create(folder, plan)
-    with file_size_limit(10), store:
-        with pytest.raises(BadFile, match="file too large"):
-            store.add(job, b"{}", void=False)
+async def test_nothing_of_a_failed_write_stays_in_the_file(tmp_path: Path, plan: Plan) -> None:
+    await played(tmp_path / "whole", plan)
+    lines = (tmp_path / "whole" / EPISODES).read_bytes().splitlines(keepends=True)
+    heads = [line[line.index(b',"episode":') + len(b',"episode":') : -2] for line in lines]
+    folder = tmp_path / "run"
+    with Store.create(folder, plan) as store:
+        with file_size_limit(10), pytest.raises(BadFile, match="file too large"):
+            store.add(plan.jobs[0], heads[0], void=False)
         assert store.done == set()
-    assert (folder / EPISODES).stat().st_size == 10
+        assert (folder / EPISODES).read_bytes() == b""
+        for job, head in zip(plan.jobs, heads, strict=True):  # the same store goes on
+            store.add(job, head, void=False)
+    assert (folder / EPISODES).read_bytes() == b"".join(lines)
+
+
+async def test_what_cannot_be_removed_at_once_is_removed_before_the_next_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(handle: int, size: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    path = tmp_path / "lines"
+    with LineFile(path) as file:
+        file.append(b"one\n")
+        with file_size_limit(6), monkeypatch.context() as patch:
+            patch.setattr("os.ftruncate", fails)
+            with pytest.raises(OSError, match="too large"):
+                file.append(b"two\n")
+        assert path.read_bytes() == b"one\ntw"
+        file.append(b"three\n")
+    assert path.read_bytes() == b"one\nthree\n"
 
 
 def test_existing_file_in_place_of_a_folder_is_a_usage_error(tmp_path: Path, plan: Plan) -> None:

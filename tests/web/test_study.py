@@ -45,6 +45,17 @@ kind = "scale"
 choices = ["easy", "hard"]
 """
 
+SECOND_TASK = """
+[[task]]
+name = "again"
+game = "comma/wire"
+seats = { solver = "participant", expert = "bot/oracle" }
+episodes = 3
+each = 3
+first_seed = 7
+
+[[after]]"""
+
 ALONE = """
 name = "alone"
 participants = 2
@@ -167,7 +178,8 @@ async def test_leaving_voids_the_game_and_the_partner_goes_on(tmp_path: Path) ->
         assert text.count("<td>game</td>") == 3
         room = visitor.app[ROOM]
         assert room.store.voids["people:wire:7:0"] == 1
-        assert room.games[room.records.find(token_of(three)).name].job.seed == 7  # type: ignore[union-attr]
+        who = room.records.find(token_of(three)) or pytest.fail("unknown")
+        assert room.games[who.name].job.seed == 8  # one of the two has seen 7
 
 
 def token_of(visitor: Visitor) -> str:
@@ -216,7 +228,7 @@ async def test_person_and_bot_with_personal_links(tmp_path: Path) -> None:
                 state.apply({"solver": said})
                 await seat.turn()
             text = await do(visitor, "game")
-        assert "Your code: <b>p002</b>" in text
+        assert f"Your code: <b>{room.records.participants['p002'].code}</b>" in text
     records = read_records(tmp_path / "runs" / "alone")
     assert [record.episode.seed for record in records] == [0, 1]
     assert all(record.episode.facts["solved"] for record in records)
@@ -234,7 +246,7 @@ async def test_server_that_starts_again_knows_everybody(tmp_path: Path) -> None:
         one = visit()
         assert base_of(one) == base
         assert "Find a partner" in (await one.get(f"{base}/join/{token}"))[2]
-        assert one.app[ROOM].records.participants["p001"].before == {"age": 33.0}
+        assert one.app[ROOM].records.participants["p001"].answers == {"before": {"age": 33.0}}
 
 
 async def test_waiting_participant_may_go_on_alone_after_the_time_set(tmp_path: Path) -> None:
@@ -244,7 +256,7 @@ async def test_waiting_participant_may_go_on_alone_after_the_time_set(tmp_path: 
         await enter(one)
         await do(one, "task")
         async with one.http.get(f"{base_of(one)}/waiting") as reply:
-            assert await reply.json() == {"waiting": True, "skip": True}
+            assert await reply.json() == {"waiting": True, "skip": True, "plays": False}
         assert "How hard" in await do(one, "skip")
 
 
@@ -308,6 +320,11 @@ async def test_model_that_fails_is_not_named(tmp_path: Path) -> None:
         (('name = "hard"', 'name = "age"'), "same name"),
         (("[[task]]", "[[tasks]]"), "not valid"),
         (("[[task]]", "[task"), "not TOML"),
+        (("leave_seconds = 1", "leave_seconds = nan"), "leave_seconds must be"),
+        (("leave_seconds = 1", "wait_minutes = inf"), "wait_minutes"),
+        (("first_seed = 7", "minutes = nan"), "time limits"),
+        (("first_seed = 7", "seconds = inf"), "time limits"),
+        (("[[after]]", SECOND_TASK), "only 3 different seeds"),
     ],
 )
 def test_wrong_study_is_explained(change: tuple[str, str], reason: str, tmp_path: Path) -> None:

@@ -51,6 +51,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "List model providers; `models test SPEC` tests one.",
     ),
     "web": ("ludens.cli.web:web", "Serve the browser app: games, live runs, replays."),
+    "study": (
+        "ludens.cli.study:study",
+        "Export the data of a study with people; exclude participants.",
+    ),
     "bench": ("ludens.cli.bench:bench", "Run benchmarks on this machine."),
     "check": ("ludens.cli.check:check", "Show installed packages and how to install missing ones."),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, field, fields
+from math import isfinite
 from typing import Any, TypeVar
 
 from ludens.core.errors import BadOption, UnknownName
@@ -78,6 +79,8 @@ def _check(owner: str, spec: Field[Any], value: Any) -> None:
         kind = int
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise BadOption(f"option {spec.name!r} of {owner} must be {_KINDS[kind]}, not {value!r}.")
+    if kind is float and not isfinite(value):
+        raise BadOption(f"option {spec.name!r} of {owner} must be {_KINDS[kind]}, not {value}.")
     low, high, choices = (spec.metadata[key] for key in ("low", "high", "choices"))
     if choices is not None and value not in choices:
         raise UnknownName(f"value of option {spec.name!r} of {owner}", str(value), choices)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 EPISODES = "episodes.jsonl"
+LINE_START = b'{"key":'
 _SEPARATOR = b',"episode":'
 """Occurs once before the episode; inside strings its quotes would be escaped."""
 

@@ -1,19 +1,21 @@
-"""Repairs a run: moves invalid lines out of `episodes.jsonl`, so that the run can be reported and resumed."""
+"""Repairs a run: moves invalid lines of its files aside, so that it can be reported and resumed."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from ludens.core.errors import BadFile
 from ludens.run.binding import PlanCheck, PlanEdited
-from ludens.run.lines import EPISODES, read_record, repair_hint, split_line
-from ludens.run.store import lock_file, read_plan
+from ludens.run.line_file import cannot, lock_file
+from ludens.run.lines import EPISODES, LINE_START, read_record, repair_hint, split_line
+from ludens.run.store import read_plan
 
-BAD_LINES = "episodes.bad.jsonl"
+_TRIES = 8
+"""Places in an invalid line at which a complete one may begin."""
 
 
 @dataclass
@@ -36,38 +38,75 @@ def repair(folder: Path) -> Repaired:
 
     If `run.json` was edited, lines are not at fault: `PlanEdited` is raised and nothing is moved.
     """
-    plan, path = read_plan(folder), folder / EPISODES
-    result, bad, done = Repaired(planned=plan.total()), dict[int, bytes](), set[str]()
+    plan, done = read_plan(folder), set[str]()
     check = PlanCheck(folder, plan)
+    moved = set_aside(
+        folder / EPISODES, LINE_START, lambda line: done.update(_finished_key(folder, check, line))
+    )
+    return Repaired(len(done), plan.total(), moved)
+
+
+def bad_lines(path: Path) -> Path:
+    """The file for the invalid lines of another one: `episodes.bad.jsonl`."""
+    return path.with_suffix(f".bad{path.suffix}")
+
+
+def set_aside(path: Path, start: bytes, check: Callable[[bytes], object]) -> list[tuple[int, str]]:
+    """Move every line that `check` rejects to `bad_lines`; returns their numbers and what is wrong with them.
+
+    If a write that failed has left a part of a line before a complete one, the complete one is kept.
+
+    Args:
+        path: The file; nothing happens if there is none.
+        start: How a line begins.
+        check: Raises `BadFile` for a line that is not valid.
+    """
+    moved, bad = list[tuple[int, str]](), dict[int, tuple[bytes, bytes]]()
     try:
         with path.open("rb+") as file:
             lock_file(file, path)
             for number, line in enumerate(file, 1):
                 try:
-                    done.update(_finished_key(folder, check, line))
+                    if not line.endswith(b"\n"):
+                        raise BadFile("incomplete")
+                    check(line)
                 except PlanEdited:
                     raise
                 except BadFile as error:
-                    result.moved.append((number, str(error).removesuffix("; " + repair_hint(folder))))
-                    bad[number] = line if line.endswith(b"\n") else line + b"\n"
+                    moved.append((number, str(error).removesuffix("; " + repair_hint(path.parent))))
+                    complete = _complete_end(line, start, check)
+                    bad[number] = line.removesuffix(complete).removesuffix(b"\n") + b"\n", complete
             if bad:
-                _write(folder / BAD_LINES, "ab", bad.values())
+                _write(bad_lines(path), "ab", (line for line, _ in bad.values()))
                 file.seek(0)
-                partial = folder / f"{EPISODES}.part"
-                _write(partial, "wb", (line for number, line in enumerate(file, 1) if number not in bad))
+                partial = path.with_name(f"{path.name}.part")
+                kept = (bad[number][1] if number in bad else line for number, line in enumerate(file, 1))
+                _write(partial, "wb", kept)
                 partial.rename(path)
     except FileNotFoundError:
         pass
     except OSError as error:
-        raise BadFile(f"cannot repair {str(folder)!r}: {(error.strerror or str(error)).lower()}.") from None
-    result.done = len(done)
-    return result
+        raise cannot("repair", path.parent, error) from None
+    return moved
+
+
+def _complete_end(line: bytes, start: bytes, check: Callable[[bytes], object]) -> bytes:
+    """The complete line at the end of an invalid one; empty where there is none."""
+    position = line.find(start, 1) if line.endswith(b"\n") else -1
+    for _ in range(_TRIES):
+        if position < 0:
+            break
+        try:
+            check(line[position:])
+        except BadFile:
+            position = line.find(start, position + 1)
+        else:
+            return line[position:]
+    return b""
 
 
 def _finished_key(folder: Path, check: PlanCheck, line: bytes) -> Iterator[str]:
     """The key of a valid line, if its episode is finished."""
-    if not line.endswith(b"\n"):
-        raise BadFile("incomplete")
     head, data = split_line(line)
     record = read_record(folder, head, data)
     check.check(head, record.episode)

@@ -122,6 +122,8 @@ class Results:
 
     plans: Mapping[Path, Plan]
     suites: tuple[SuiteResults, ...]
+    left_out: Mapping[Path, frozenset[str]] = field(default_factory=dict)
+    """The keys of finished episodes that are no part of the results; see `Suite.left_out`."""
 
 
 def load_results(folders: Sequence[Path], options: Mapping[str, str] | None = None) -> Results:
@@ -147,7 +149,8 @@ def results_of(readers: Sequence[RunReader]) -> Results:
     for reader in readers:
         suites.setdefault(reader.suite_name, []).append(reader)
     plans = {reader.folder: reader.plan for reader in readers}
-    return Results(plans, tuple(_suite_results(some) for some in suites.values()))
+    left_out = {reader.folder: reader.left_out for reader in readers}
+    return Results(plans, tuple(_suite_results(some) for some in suites.values()), left_out)
 
 
 def _suite_results(readers: Sequence[RunReader]) -> SuiteResults:
@@ -159,16 +162,18 @@ def _suite_results(readers: Sequence[RunReader]) -> SuiteResults:
     rows = [_with_controls(row, rows) for row in rows]
     rows = [replace(row, summaries=summarise(whole, row.cells)) for row in rows]
     tasks = {task.name: task for task in whole.tasks if any(task.name in row.cells for row in rows)}
-    plans = {reader.folder: reader.plan for reader in readers}
-    return SuiteResults(whole, tasks, tuple(rows), tuple(_cautions(plans)))
+    return SuiteResults(whole, tasks, tuple(rows), tuple(_cautions(readers)))
 
 
-def _cautions(plans: Mapping[Path, Plan]) -> Iterator[str]:
-    for folder, plan in plans.items():
+def _cautions(readers: Sequence[RunReader]) -> Iterator[str]:
+    for reader in readers:
         try:
-            plan.check_unchanged()
+            reader.plan.check_unchanged()
         except BadOption as error:
-            yield f"Caution, {folder}: {error}"
+            yield f"Caution, {reader.folder}: {error}"
+        if reader.left_out:
+            keys = ", ".join(sorted(reader.left_out))
+            yield f"Left out, {reader.folder}: episodes of excluded participants ({keys})."
 
 
 class RunReader:
@@ -187,6 +192,7 @@ class RunReader:
             for name, task in self.plan.chosen.items()
             for entrant in self.plan.playing(task)
         }
+        self.left_out = self.whole.left_out(folder) if self.whole.left_out else frozenset()
         self._check = PlanCheck(folder, self.plan)
         self.lines = LineReader(folder)
 
@@ -196,7 +202,8 @@ class RunReader:
         for head, offset, data in self.lines.read():
             episode = read_record(self.folder, head, data).episode
             self._check.check(head, episode)
-            self._cells[head.entrant, head.task].add(head, offset, episode)
+            if head.void or head.key not in self.left_out:
+                self._cells[head.entrant, head.task].add(head, offset, episode)
             until = min(until, monotonic() + seconds)  # the first line takes longer: the jobs are listed
             if monotonic() >= until:
                 return False

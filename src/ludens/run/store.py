@@ -1,22 +1,21 @@
 """A run's folder: `run.json` is the plan, `episodes.jsonl` has one line for every finished episode.
 
-A line is appended and flushed when an episode ends, so that a killed run loses only the episodes in flight.
-A last line that a crash left incomplete is removed when the folder is opened again. Only one process may
-write at a time.
+A line is appended when an episode ends, so that a killed run loses only the episodes in flight. Only one
+process may write at a time.
 """
 
 from __future__ import annotations
 
-import fcntl
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Self
 
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.files import write_atomically
 from ludens.run.binding import PlanCheck
+from ludens.run.line_file import LineFile, cannot
 from ludens.run.lines import EPISODES as EPISODES
 from ludens.run.lines import Head as Head
 from ludens.run.lines import Record as Record
@@ -25,23 +24,29 @@ from ludens.run.plan import Job, Plan
 
 
 class Store:
-    """The folder of one run, opened for writing."""
+    """The folder of one run, opened for writing.
 
-    def __init__(self, folder: Path, plan: Plan) -> None:
+    Args:
+        folder: The folder.
+        plan: What is played.
+        durable: Whether every episode is on the disk when `add` returns; people do not play one again.
+    """
+
+    def __init__(self, folder: Path, plan: Plan, durable: bool = False) -> None:
         self.folder = folder
         self.plan = plan
         self.done: set[str] = set()
         self.voids: Counter[str] = Counter()
-        self._file: BinaryIO | None = None
-        self._write_failed = False
+        self._durable = durable
+        self._file: LineFile | None = None
 
     @classmethod
-    def create(cls, folder: Path, plan: Plan) -> Self:
+    def create(cls, folder: Path, plan: Plan, durable: bool = False) -> Self:
         """A new folder, or the existing folder of the same plan."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise _cannot("write into", folder, error) from None
+            raise cannot("write into", folder, error) from None
         file = folder / "run.json"
         if file.exists():
             _check_same_plan(folder, plan)
@@ -52,8 +57,8 @@ class Store:
             try:
                 write_atomically(file, plan.to_json())
             except OSError as error:
-                raise _cannot("write into", folder, error) from None
-        return cls(folder, plan)
+                raise cannot("write into", folder, error) from None
+        return cls(folder, plan, durable)
 
     @classmethod
     def reopen(cls, folder: Path) -> Self:
@@ -63,16 +68,10 @@ class Store:
         return cls(folder, plan)
 
     def __enter__(self) -> Self:
-        path = self.folder / EPISODES
+        self._file = LineFile(self.folder / EPISODES, self._durable)
         try:
-            self._file = path.open("ab")
-        except OSError as error:
-            raise _cannot("write", path, error) from None
-        try:
-            lock_file(self._file, path)
             # Two processes may have created a run in this folder at the same moment; one plan has won.
             _check_same_plan(self.folder, self.plan)
-            _remove_incomplete_line(path)
             self.done, self.voids = read_progress(self.folder, self.plan)
         except BaseException:
             self._file.close()
@@ -82,13 +81,8 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._file is None:
-            return
-        try:
+        if self._file is not None:
             self._file.close()
-        except OSError as failure:  # closing writes what is buffered, which fails again on a full disk
-            if not self._write_failed:
-                raise _cannot("save an episode in", self.folder, failure) from None
 
     def add(self, job: Job, episode: bytes, void: bool) -> None:
         """Append an episode, given as JSON. A key that is done is never written again."""
@@ -98,12 +92,9 @@ class Store:
         hashed = self.plan.job_hash(job)
         head = Head(job.key, job.entrant, job.task, job.seating, job.sample, void, hashed)
         try:
-            self._file.write(write_line(head, episode))
-            self._file.flush()
+            self._file.append(write_line(head, episode))
         except OSError as error:
-            # Nothing may follow what could be an incomplete line; it is removed by the next process.
-            self._write_failed = True
-            raise _cannot("save an episode in", self.folder, error) from None
+            raise cannot("save an episode in", self.folder, error) from None
         if void:
             self.voids[job.key] += 1
         else:
@@ -173,7 +164,7 @@ class LineReader:
                     if not known:
                         yield head, offset, data
         except OSError as error:
-            raise _cannot("read", self.path, error) from None
+            raise cannot("read", self.path, error) from None
 
     def _split(self, line: bytes) -> tuple[Head, bytes]:
         try:
@@ -201,33 +192,3 @@ def read_records(folder: Path) -> list[Record]:
 def _check_same_plan(folder: Path, plan: Plan) -> None:
     if read_plan(folder).identity() != plan.identity():
         raise BadOption(f"{str(folder)!r} contains another run; choose another --out or resume that run.")
-
-
-def lock_file(file: BinaryIO, path: Path) -> None:
-    """Lock the episodes of a run for writing."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise BadOption(f"another process is writing to {str(path.parent)!r}.") from None
-    except OSError as error:  # some network drives have no locks
-        raise _cannot("lock", path, error) from None
-
-
-def _cannot(what: str, path: Path, error: OSError) -> BadFile:
-    return BadFile(f"cannot {what} {str(path)!r}: {(error.strerror or str(error)).lower()}.")
-
-
-def _remove_incomplete_line(path: Path) -> None:
-    """Truncate a file after its last newline."""
-    with path.open("rb+") as file:
-        end = position = file.seek(0, 2)
-        while position > 0:
-            start = max(0, position - 65536)
-            file.seek(start)
-            newline = file.read(position - start).rfind(b"\n")
-            if newline >= 0:
-                position = start + newline + 1
-                break
-            position = start
-        if position != end:
-            file.truncate(position)

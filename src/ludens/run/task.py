@@ -214,6 +214,8 @@ class Suite:
     summaries: tuple[Summary, ...] = ()
     anchors: Mapping[str, tuple[float | Estimate, float | Estimate]] = field(default_factory=dict)
     """Task name to (random, optimal) returns between which results are normalised to 0..100."""
+    left_out: Callable[[Path], frozenset[str]] | None = None
+    """The keys of finished episodes in the folder of a run that its results leave out."""
     references: Path | None = None
     """The file of blind baselines and upper bounds that `ludens baselines` writes; see `run.references`."""
 

@@ -195,7 +195,9 @@ def _seat(request: web.Request, token: str | None = None) -> tuple[Session, Pers
     session = request.app[TABLES].get(request.match_info["session"])
     number = request.match_info["seat"]
     if session is None:
-        raise web.HTTPNotFound(text="This game does not exist any more; begin a new one.")
+        raise web.HTTPNotFound(
+            text="This game does not exist any more: the server was started again, or nobody was here."
+        )
     seats = dict(enumerate(session.setup.game.seats))
     here = session.seats.get(seats.get(int(number) if number.isascii() and number.isdigit() else -1, ""))
     if here is None or not here.admits(request.cookies.get(COOKIE, "") if token is None else token):
@@ -229,7 +231,7 @@ async def show(request: web.Request) -> web.Response:
         base=_path(session, seat),
         links=links,
         may_repeat=_may_repeat(session, seat),
-        new=f"/play?game={quote(spec_of(setup.game))}",
+        onward=f"/play?game={quote(spec_of(setup.game))}",
     )
 
 

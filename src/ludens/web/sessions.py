@@ -60,6 +60,8 @@ class PersonSeat:
     """Whether a browser has ever shown the seat."""
     number: int = 0
     """The number of the question; a move names the question it answers, so that none counts twice."""
+    received: int = 0
+    """The number of the last question that was answered."""
     ask: Ask | None = None
     reply: asyncio.Future[str] | None = None
 
@@ -87,6 +89,7 @@ class PersonSeat:
         """Answer the question with this number; returns a remark where that is not possible."""
         if self.reply is None or self.reply.done() or number != self.number:
             return "This move was already made." if number <= self.number else "It is not your turn."
+        self.received = number
         self.reply.set_result(typed)
         return ""
 
@@ -119,6 +122,7 @@ class Session(Observer):
         agents: Makes the agents of the other seats of a game, anew for every one.
         save: Stores an episode; returns what people are told about it.
         explain: Whether people are told why another player failed, which may tell what kind of player it is.
+        start: Called before anybody sees a game; it does not begin if this raises a `UsageError`.
     """
 
     def __init__(
@@ -127,11 +131,13 @@ class Session(Observer):
         agents: Callable[[Setup], Mapping[str, Agent]],
         save: Callable[[Setup, Episode], str] | None = None,
         explain: bool = True,
+        start: Callable[[], None] | None = None,
     ) -> None:
         self.id = secrets.token_urlsafe(9)
         self.owner = ""
         """The seat of the person who began the session."""
         self.setup, self._make_agents, self._save, self._explain = setup, agents, save, explain
+        self._start = start
         self.seats = {seat: PersonSeat(seat) for seat in setup.people}
         self.state: State | None = None
         self.deadline: float | None = None
@@ -154,6 +160,14 @@ class Session(Observer):
     def begin(self) -> None:
         """Begin the game, once all people are there."""
         if self._task is None and not self.ended and all(seat.joined for seat in self.seats.values()):
+            try:
+                if self._start is not None:
+                    self._start()
+            except UsageError as error:
+                LOG.error("a game of %s cannot begin: %s", self.setup.game.name, error)
+                self.ended = "The game cannot begin: the server cannot save it."
+                self.changed()
+                return
             loop = asyncio.get_running_loop()
             limit = self.setup.seconds
             self.game_number += 1
@@ -184,8 +198,7 @@ class Session(Observer):
                 void_on_error=True,
             )
             self.ended = self.ended or _ending(episode, self._explain)
-            if self._save is not None:
-                self.saved = self._save(setup, episode)
+            self.saved = self._saved(setup, episode)
         except UsageError as error:
             LOG.error("a game of %s cannot go on: %s", setup.game.name, error)
             self.ended = f"The game is void: {error if self._explain else FAILED}"
@@ -195,6 +208,17 @@ class Session(Observer):
         finally:
             self.void_games += self.episode is None or self.episode.status == "void"
             self.changed()
+
+    def _saved(self, setup: Setup, episode: Episode) -> str:
+        """Save an episode; returns what people are told about it."""
+        if self._save is None:
+            return ""
+        try:
+            return self._save(setup, episode)
+        except UsageError as error:
+            LOG.error("a game of %s was not saved: %s", setup.game.name, error)
+            self.ended = f"{self.ended} It could not be saved and does not count."
+            return str(error) if self._explain else ""
 
     async def finished(self) -> None:
         """Return when the game is over."""
@@ -267,11 +291,13 @@ class Session(Observer):
         view = view_of(setup.game, setup.render, setup.seed)
         shown: dict[str, Any] = {
             "type": "view",
+            "session": self.id,
             "game": self.game_number,
             "seat": seat,
             "rules": view.rules(seat),
             "missing": sum(not each.joined for each in self.seats.values()),
             "turn": here.number if here.ask else None,
+            "received": here.received,
             "log": self.log.of(seat) if self.game_number else [],
             "ended": self.ended,
             "saved": self.saved,

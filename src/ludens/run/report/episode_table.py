@@ -1,4 +1,4 @@
-"""One row per episode, void ones included: what a data frame of a run contains."""
+"""One row per episode, void ones included: what a data frame of a run contains. See `Suite.left_out`."""
 
 from __future__ import annotations
 
@@ -85,10 +85,12 @@ def episode_rows(results: Results) -> Iterator[dict[str, Any]]:
     empty: dict[str, Any] = dict.fromkeys(name for name in episode_types(results) if name.startswith(METRIC))
     for folder, plan in results.plans.items():
         for head, _, data in read_lines(folder):
+            if not head.void and head.key in results.left_out.get(folder, ()):
+                continue
             played = EpisodeResult(
                 head.key, Episode.from_json(data), entrant_seats(plan.chosen[head.task], head.seating)
             )
-            yield {**asdict(_row(folder, plan, head, played)), **empty, **_metrics(plan, head, played)}
+            yield {**asdict(_row(folder, plan, head, played)), **empty, **metrics_of(plan, head.task, played)}
 
 
 def _row(folder: Path, plan: Plan, head: Head, played: EpisodeResult) -> EpisodeRow:
@@ -125,8 +127,9 @@ def _row(folder: Path, plan: Plan, head: Head, played: EpisodeResult) -> Episode
     )
 
 
-def _metrics(plan: Plan, head: Head, played: EpisodeResult) -> dict[str, float | None]:
+def metrics_of(plan: Plan, task: str, played: EpisodeResult) -> dict[str, float | None]:
+    """Column to value for the metrics of a task that single episodes have; empty for void episodes."""
     if played.episode.status == "void":
         return {}
-    values = {m.name: m.value(played) for m in plan.chosen[head.task].metrics if m.paired}
+    values = {m.name: m.value(played) for m in plan.chosen[task].metrics if m.paired}
     return {METRIC + name: None if value is None else float(value) for name, value in values.items()}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from math import isfinite, nan
 from pathlib import Path
 from typing import Literal
 
 from ludens.core.errors import BadFile, BadOption, UsageError
+from ludens.core.registry import make
 from ludens.core.spec import Spec
 from ludens.core.validation import first_error
 from ludens.run.plan import Plan, make_plan
@@ -51,9 +53,12 @@ class Question:
             raise BadOption(f"{text!r} is not an answer to: {self.text}")
         if text and self.kind == "number":
             try:
-                return float(text)
+                number = float(text)
             except ValueError:
-                raise BadOption(f"please answer with a number: {self.text}") from None
+                number = nan
+            if not isfinite(number):
+                raise BadOption(f"please answer with a number: {self.text}")
+            return number
         return text
 
 
@@ -89,10 +94,23 @@ class StudyFile:
         ):
             if len(set(names)) < len(names):
                 raise BadOption(f"two {what} of the study have the same name.")
+        for game in {make(task.game).name for task in self.task}:
+            self._check_seeds(game)
         if not 0 <= self.participants <= MOST_PARTICIPANTS:
             raise BadOption(f"participants must be 0 to {MOST_PARTICIPANTS:,}.")
         if not (1 <= self.leave_seconds <= 86_400 and 0 <= self.wait_minutes <= 1_440):
             raise BadOption("leave_seconds must be 1 to 86400, and wait_minutes 0 to 1440.")
+
+    def _check_seeds(self, game: str) -> None:
+        """Nobody is given a seed of a game twice, so every participant needs enough different ones."""
+        tasks = [task for task in self.task if make(task.game).name == game]
+        seeds = {seed for task in tasks for seed in range(task.first_seed, task.first_seed + task.episodes)}
+        wanted = sum(task.each for task in tasks)
+        if wanted > len(seeds):
+            raise BadOption(
+                f"every participant plays {wanted} games of {game}, but there are only {len(seeds)} "
+                "different seeds: choose another first_seed for one of the tasks, or more episodes."
+            )
 
     def plan(self) -> Plan:
         """The run with all episodes of the study."""

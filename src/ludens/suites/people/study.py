@@ -15,6 +15,7 @@ from ludens.core.registry import make
 from ludens.core.spec import parse_spec
 from ludens.core.validation import first_error
 from ludens.run.task import MODEL, RETURN, WON, Metric, Suite, SuiteBuilder, Task, suite
+from ludens.suites.people.records import excluded_keys
 
 PARTICIPANT = "participant"
 """In the seats of a task: a person."""
@@ -114,6 +115,7 @@ class Study(SuiteBuilder):
             name=self.name,
             about="A study with people.",
             tasks=tuple(task.build() for task in read_tasks(self.tasks)),
+            left_out=excluded_keys,
         )
 
 

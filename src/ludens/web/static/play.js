@@ -8,18 +8,66 @@ let snapshot = null;
 let answered = null;
 let by_keyboard = false;
 let received = 0;
+let connected = false;
+let draft_key = "";
+let last_words = "";
+const ACKNOWLEDGE_MS = 10_000;
+const NOT_CONNECTED = "You are not connected. What you have written stays here until you can send it.";
 
 const socket = connect(`${table.dataset.base}/socket`, {
-  message: (data) => { snapshot = data; received = performance.now(); render(); },
-  state: (text) => { element("status").textContent = text; },
+  message: (data) => {
+    const lost = !connected && answered !== null && data.received < answered;
+    if (!connected) answered = null;
+    snapshot = data;
+    connected = true;
+    received = performance.now();
+    if (lost) data.notice ||= "Your last move did not arrive. Please send it again.";
+    update_draft(data);
+    render();
+  },
+  state: (text) => { connected = false; element("status").textContent = text; enable(); },
+  gone: (text) => { element("status").textContent = text; show("gone", true); show("leave", false); },
 });
 
 function act(text) {
-  if (!snapshot || snapshot.turn === null || answered === snapshot.turn) return;
-  if (!socket.send({ move: text, turn: snapshot.turn })) return;
-  answered = snapshot.turn;
+  if (!snapshot || snapshot.turn === null || answered === snapshot.turn) return false;
+  const turn = snapshot.turn;
+  if (!connected || !socket.send({ move: text, turn })) {
+    element("notice").textContent = NOT_CONNECTED;
+    return false;
+  }
+  answered = turn;
   element("choice").setAttribute("aria-busy", "true");
-  for (const button of element("actions").querySelectorAll("button")) button.disabled = true;
+  enable();
+  window.setTimeout(() => { if (answered === turn && snapshot.received < turn) socket.drop(); }, ACKNOWLEDGE_MS);
+  return true;
+}
+
+// Nothing can be sent without a connection, and no answer twice.
+function enable() {
+  const waits = !connected || (snapshot !== null && answered !== null && answered === snapshot.turn);
+  for (const button of element("choice").querySelectorAll("button")) button.disabled = waits;
+  element("leave").disabled = !connected;
+}
+
+// What was typed is kept until the server has received it, also when the page is reloaded.
+function keep_draft(turn) {
+  const text = element("words").value;
+  if (text) sessionStorage.setItem(draft_key, JSON.stringify({ text, turn }));
+  else sessionStorage.removeItem(draft_key);
+}
+
+function update_draft(data) {
+  const words = element("words");
+  const key = `draft:${data.session}:${data.game}`;
+  const draft = JSON.parse(sessionStorage.getItem(key) || "null");
+  if (key !== draft_key) { draft_key = key; words.value = draft ? draft.text : ""; }
+  if (draft && draft.turn !== null && data.received >= draft.turn) {
+    if (words.value === draft.text) { last_words = draft.text; words.value = ""; }
+    keep_draft(null);
+  }
+  if (data.refused && !words.value && last_words) { words.value = last_words; last_words = ""; keep_draft(null); }
+  if (data.ended) sessionStorage.removeItem(key);
 }
 
 function render() {
@@ -45,6 +93,7 @@ function render() {
   show("leave", !data.ended && data.game > 0);
   render_end(data);
   render_time();
+  enable();
 }
 
 function status(data, my_turn) {
@@ -94,6 +143,7 @@ function insert(line) {
   // Each action stands on a line of its own.
   const words = element("words");
   words.value = words.value && !words.value.endsWith("\n") ? `${words.value}\n${line}\n` : `${words.value}${line}\n`;
+  keep_draft(null);
   words.focus();
 }
 
@@ -132,15 +182,13 @@ function render_end(data) {
 }
 
 function send_words() {
-  const words = element("words");
-  const text = words.value.trim();
-  if (!text) return;
-  act(text);
-  words.value = "";
+  const text = element("words").value.trim();
+  if (text && act(text)) keep_draft(answered);
 }
 
 window.setInterval(render_time, 1000);
 element("say").addEventListener("submit", (event) => { event.preventDefault(); send_words(); });
+element("words").addEventListener("input", () => keep_draft(null));
 element("words").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); send_words(); }
 });

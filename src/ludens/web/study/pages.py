@@ -8,13 +8,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Mapping
 from hmac import compare_digest
+from types import MappingProxyType
 
 from aiohttp import web
 
-from ludens.core.errors import BadOption
+from ludens.core.errors import BadFile, BadOption
 from ludens.suites.people.file import MOST_PARTICIPANTS, Question
+from ludens.suites.people.records import Participant
 from ludens.web.addresses import address_of
 from ludens.web.pages import page
 from ludens.web.security import ACCESS, RateLimit, checks_own_token
@@ -22,10 +25,14 @@ from ludens.web.settings import Settings
 from ludens.web.socket import serve
 from ludens.web.spending import SPENDING
 from ludens.web.study.progress import progress_of
-from ludens.web.study.records import Participant
 from ludens.web.study.room import POLL_SECONDS, Room
 
+LOG = logging.getLogger(__name__)
 COOKIE = "participant"
+_NOT_SAVED = "This could not be saved. Please try again in a few minutes, or tell the organiser of the study."
+_NO_LONGER_WAITING = (
+    "You are no longer waiting: the server was started again, or you were away. Please ask again."
+)
 _STRANGER = "You do not take part in this study: open the link that you were sent."
 _CROWD = "Too many people have joined from your network; try again later, or ask for a personal link."
 ROOM = web.AppKey("room", Room)
@@ -51,7 +58,7 @@ def add_routes(app: web.Application, settings: Settings) -> None:
 
 async def _conduct(app: web.Application) -> AsyncIterator[None]:
     room = app[ROOM]
-    with room.store:
+    with room.opened():
         looking = asyncio.create_task(room.run())
         yield
         looking.cancel()
@@ -110,27 +117,40 @@ async def show(request: web.Request) -> web.Response:
     participant = room.records.find(request.cookies.get(COOKIE, ""))
     if participant is None and room.study.participants:
         raise web.HTTPForbidden(text="This study has personal links: open the one that you were sent.")
-    return _step(room, participant)
+    return _step(room, participant, _NO_LONGER_WAITING if "again" in request.query else "")
 
 
-def _step(room: Room, participant: Participant | None, problem: str = "", status: int = 200) -> web.Response:
+def _step(
+    room: Room,
+    participant: Participant | None,
+    problem: str = "",
+    status: int = 200,
+    form: Mapping[str, str] = MappingProxyType({}),
+) -> web.Response:
+    """The page of a step; `form` is what a participant has filled in."""
     study = room.study
     step = room.step(participant) if participant else "consent"
+    if step == "done" and participant:
+        try:
+            room.records.complete(participant)
+        except BadFile as error:
+            raise _not_saved(error) from None
     title = study.title or study.name
     base = f"/study/{room.records.key}"
     common = {"title": title, "base": base, "study": study, "problem": problem, "step": step}
     if step == "game":
-        return page("study_game.html", status=status, heading=title, **common)
+        return page("study_game.html", status=status, heading=title, onward=base, **common)
     task = room.task_of(participant) if participant else None
     return page(
         "study.html",
         status=status,
         **common,
         task=task,
-        number=participant.finished(task.name) + 1 if participant and task else 0,
+        number=len(participant.finished(task.name)) + 1 if participant and task else 0,
         partner=task is not None and len(task.people) > 1,
         poll=POLL_SECONDS,
-        code=participant.name if participant else "",
+        code=participant.code if participant else "",
+        form=form,
         questions={"before": study.before, "after": study.after}.get(step, ()),
     )
 
@@ -142,40 +162,53 @@ async def answer(request: web.Request) -> web.Response:
     form = {name: str(value) for name, value in (await request.post()).items()}
     participant = room.records.find(request.cookies.get(COOKIE, ""))
     reply = web.HTTPSeeOther(f"/study/{room.records.key}")
-    doing = form.get("do", "")
-    if participant is None:
-        if doing != "consent" or room.study.participants:
-            raise web.HTTPForbidden(text=_STRANGER)
-        if len(room.records.participants) >= MOST_PARTICIPANTS:
-            raise web.HTTPServiceUnavailable(text="This study takes no more participants.")
-        if not request.app[_NEWCOMERS].allows(address_of(request)):
-            raise web.HTTPTooManyRequests(text=_CROWD, headers={"Retry-After": "3600"})
-        participant = room.records.add()
-        _give(request, reply, room, participant)
+    try:
+        if participant is None:
+            if form.get("do") != "consent" or room.study.participants:
+                raise web.HTTPForbidden(text=_STRANGER)
+            if len(room.records.participants) >= MOST_PARTICIPANTS:
+                raise web.HTTPServiceUnavailable(text="This study takes no more participants.")
+            if not request.app[_NEWCOMERS].allows(address_of(request)):
+                raise web.HTTPTooManyRequests(text=_CROWD, headers={"Retry-After": "3600"})
+            participant = room.records.add()
+            _give(request, reply, room, participant)
+        _do(room, participant, form)
+    except BadOption as error:
+        return _step(room, participant, str(error), 400, form)
+    except BadFile as error:
+        if participant is None:
+            raise _not_saved(error) from None
+        LOG.error("what a participant has sent was not saved: %s", error)
+        return _step(room, participant, _NOT_SAVED, 507, form)
+    raise reply
+
+
+def _do(room: Room, participant: Participant, form: Mapping[str, str]) -> None:
+    doing, step = form.get("do", ""), room.step(participant)
     if doing == "withdraw":
         room.withdraw(participant)
-        raise reply
-    if doing != room.step(participant) and not (doing, room.step(participant)) == ("skip", "waiting"):
-        raise reply  # a form of an earlier step, sent again
+    elif doing != step and (doing, step) != ("skip", "waiting"):
+        return  # a form of an earlier step, sent again
     match doing:
         case "consent":
             room.records.note(participant, "consented")
         case "before" | "after":
-            try:
-                answers = _answers(room.study.before if doing == "before" else room.study.after, form)
-            except BadOption as error:
-                return _step(room, participant, str(error), 400)
-            room.records.note(participant, doing, answers=answers)
+            questions = room.study.before if doing == "before" else room.study.after
+            room.records.note(participant, doing, answers=_answers(questions, form))
         case "task":
             room.ready(participant)
         case "skip":
             room.skip(participant)
         case "game":
             room.go_on(participant)
-    raise reply
 
 
-def _answers(questions: tuple[Question, ...], form: dict[str, str]) -> dict[str, str | float]:
+def _not_saved(error: BadFile) -> web.HTTPException:
+    LOG.error("what a participant has sent was not saved: %s", error)
+    return web.HTTPInsufficientStorage(text=_NOT_SAVED)
+
+
+def _answers(questions: tuple[Question, ...], form: Mapping[str, str]) -> dict[str, str | float]:
     return {question.name: question.read(form.get(f"q.{question.name}", "")) for question in questions}
 
 
@@ -186,7 +219,8 @@ async def waiting(request: web.Request) -> web.Response:
     participant = _participant(request, room)
     waited = room.asks(participant)
     may_skip = waited is not None and waited >= room.study.wait_minutes * 60
-    return web.json_response({"waiting": waited is not None, "skip": may_skip})
+    plays = room.seat_of(participant) is not None
+    return web.json_response({"waiting": waited is not None, "skip": may_skip, "plays": plays})
 
 
 @checks_own_token
@@ -195,7 +229,7 @@ async def connect(request: web.Request) -> web.WebSocketResponse:
     room = _room(request)
     found = room.seat_of(_participant(request, room))
     if found is None:
-        raise web.HTTPConflict(text="You do not play now; reload the page.")
+        raise web.HTTPConflict(text="This game is over, or was lost when the server was started again.")
     game, seat = found
     return await serve(request, game.session, seat)
 

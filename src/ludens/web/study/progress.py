@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from ludens.suites.people.records import VOID
 from ludens.suites.people.study import StudyTask
 from ludens.web.study.room import Room
 
@@ -21,9 +22,11 @@ def progress_of(room: Room) -> dict[str, Any]:
             {
                 "name": one.name,
                 "step": room.step(one),
-                "played": len(one.played),
-                "void": sum(game["status"] == "void" for game in one.played),
+                "played": len(one.games),
+                "void": sum(game.status == VOID for game in one.games),
                 "token": one.token,
+                "code": one.code,
+                "excluded": one.excluded,
             }
             for one in room.records.participants.values()
         ],

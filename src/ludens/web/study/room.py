@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import permutations
+from itertools import islice, permutations
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from ludens.core.agent import Agent
 from ludens.core.episode import Episode
+from ludens.core.errors import BadFile
+from ludens.core.registry import make
 from ludens.run.jobs import JobRunner
 from ludens.run.plan import Job
 from ludens.run.store import Store
 from ludens.suites.people.file import StudyFile
+from ludens.suites.people.records import VOID, OpenRecords, Participant, episodes_of
 from ludens.suites.people.study import StudyTask
 from ludens.web.sessions import HUMAN, Session, Setup
 from ludens.web.spending import MOST_VOID, Spending
-from ludens.web.study.records import Participant, Records
 
+LOG = logging.getLogger(__name__)
 POLL_SECONDS = 2.0
 """How often a waiting browser asks."""
 _GONE_SECONDS = 12.0
@@ -57,37 +63,69 @@ class Room:
         for task in study.task:
             self._spending.check(_players(task))
         folder = (runs.parent if (runs / "run.json").exists() else runs) / study.name
-        self.store = Store.create(folder, self.plan)
-        self.records = Records(folder)
-        for _ in range(study.participants - len(self.records.participants)):
-            self.records.add()
+        self.store = Store.create(folder, self.plan, durable=True)
+        self.records = OpenRecords(folder)
+        self._jobs = {job.key: job for job in self.plan.jobs}
+        self._names = {task.name: make(task.game).name for task in study.task}
         self.games: dict[str, Game] = {}
         """Participant to the game that they see: being played, or over and not yet left behind."""
         self.waiting: dict[str, list[Waiting]] = {task.name: [] for task in study.task}
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Read the files of the study and lock them."""
+        with self.store, self.records:
+            for _ in range(self.study.participants - len(self.records.participants)):
+                self.records.add()
+            self._end_interrupted()
+            yield
+
+    def _end_interrupted(self) -> None:
+        """Record the end of games that were played when the server stopped."""
+        cut = [
+            (each, game)
+            for each in self.records.participants.values()
+            for game in each.games
+            if not game.status
+        ]
+        if not cut:
+            return
+        ends: dict[tuple[str, int | None], str] = {
+            (key, attempt): episode.status for key, attempt, episode in episodes_of(self.store.folder)
+        }
+        lines = [
+            {"task": game.task, "key": game.key, "seat": game.seat, "status": ends.get(game.place, VOID)}
+            for _, game in cut
+        ]
+        self.records.note_all([each for each, _ in cut], "played", lines)
 
     async def run(self) -> None:
         """Look after the participants who have gone, for ever."""
         while True:
             await asyncio.sleep(1)
-            self.look_after()
+            try:
+                self.look_after()
+            except BadFile as error:
+                LOG.error("the end of a game was not recorded: %s", error)
 
     def look_after(self) -> None:
-        """Void the games of participants who have been away for too long."""
+        """Void the games of participants who have been away for too long, and match those who wait."""
         for game in {id(game): game for game in self.games.values()}.values():
             for seat, person in game.session.seats.items():
                 # A waiting browser learns only when it asks again that the game begins.
                 limit = self.study.leave_seconds + (0 if person.joined else _GONE_SECONDS)
                 if not game.done and person.away() > limit:
                     self.leave(game, seat)
-        for waiting in self.waiting.values():
-            waiting[:] = [one for one in waiting if monotonic() - one.asked < _GONE_SECONDS]
+        for task in self.study.task:
+            self._match(task)
 
     def leave(self, game: Game, seat: str) -> None:
         """A participant has left a game."""
         begun = game.session.playing
         game.session.leave(seat)
         if not begun:
-            self._over(game, "void")
+            game.done = True
+            self._note(game, "not_begun")
 
     async def close(self) -> None:
         """Stop all games."""
@@ -98,10 +136,12 @@ class Room:
 
     def task_of(self, participant: Participant) -> StudyTask | None:
         """The task that comes next; None when all are done."""
+        if participant.excluded is not None:
+            return None
         for task in self.study.task:
-            left = task.each - participant.finished(task.name)
+            left = task.each - len(participant.finished(task.name))
             over = task.name in participant.skipped or _void_games(participant, task.name) >= MOST_VOID
-            if left > 0 and not over and next(self._free(task), None):
+            if left > 0 and not over and self._has_unseen(task, participant):
                 return task
         return None
 
@@ -111,7 +151,7 @@ class Room:
             return "withdrawn"
         if not participant.consented:
             return "consent"
-        if self.study.before and participant.before is None:
+        if self.study.before and "before" not in participant.answers:
             return "before"
         if participant.name in self.games:
             return "game"
@@ -119,7 +159,7 @@ class Room:
             return "waiting"
         if self.task_of(participant) is not None:
             return "task"
-        if self.study.after and participant.after is None:
+        if self.study.after and "after" not in participant.answers:
             return "after"
         return "done"
 
@@ -131,13 +171,36 @@ class Room:
         if task is None or self.step(participant) != "task":
             return
         self._spending.check(_players(task))
-        here = self.waiting[task.name]
-        here[:] = [one for one in here if monotonic() - one.asked < _GONE_SECONDS]
-        here.append(Waiting(participant))
-        if len(here) >= len(task.people):
-            group = [one.participant for one in here[: len(task.people)]]
-            del here[: len(task.people)]
-            self._begin(task, group)
+        self.waiting[task.name].append(Waiting(participant))
+        self._match(task)
+
+    def _match(self, task: StudyTask) -> None:
+        """Begin games for those who wait, those who came first before others.
+
+        Nobody is given what they have seen, so a group needs an episode that is new to all of it.
+        """
+        here, size = self.waiting[task.name], len(task.people)
+        here[:] = [
+            one
+            for one in here
+            if monotonic() - one.asked < _GONE_SECONDS and self._has_unseen(task, one.participant)
+        ]
+        while len(here) >= size:
+            seen = [self._seen(one.participant) for one in here]
+            first: Job | None = None
+            group: tuple[int, ...] = (len(here),)
+            for job in self._free(task):
+                able = (n for n, known in enumerate(seen) if self._puzzle(job) not in known)
+                places = tuple(islice(able, size))
+                if len(places) == size and places < group:
+                    first, group = job, places
+                if group == tuple(range(size)):
+                    break
+            if first is None:
+                return
+            people = [here[place].participant for place in group]
+            here[:] = [one for one in here if one.participant not in people]
+            self._begin(task, first, people)
 
     def asks(self, participant: Participant) -> float | None:
         """A waiting browser asks; returns for how long it has waited, or None when it does not wait."""
@@ -151,8 +214,8 @@ class Room:
         """Go on without a partner, after the time set by the study."""
         waited, task = self.asks(participant), self._waiting_for(participant)
         if waited is not None and task is not None and waited >= self.study.wait_minutes * 60:
-            self._stop_waiting(participant)
             self.records.note(participant, "skipped", task=task)
+            self._stop_waiting(participant)
 
     def go_on(self, participant: Participant) -> None:
         """Leave a game that is over behind."""
@@ -192,10 +255,20 @@ class Room:
         busy = {game.job.key for game in self.games.values() if not game.done}
         return (job for job in self.store.pending() if job.task == task.name and job.key not in busy)
 
-    def _begin(self, task: StudyTask, group: list[Participant]) -> None:
-        job = next(self._free(task), None)
-        if job is None:
-            return
+    def _puzzle(self, job: Job) -> tuple[str, int]:
+        """What two episodes have in common if one shows the answer to the other."""
+        return self._names[job.task], job.seed
+
+    def _seen(self, participant: Participant) -> set[tuple[str, int]]:
+        """Every puzzle that the participant was shown, in any seat, also if the game was void."""
+        keys = (game.key for game in participant.games)
+        return {self._puzzle(self._jobs[key]) for key in keys if key in self._jobs}
+
+    def _has_unseen(self, task: StudyTask, participant: Participant) -> bool:
+        seen = self._seen(participant)
+        return any(self._puzzle(job) not in seen for job in self._free(task))
+
+    def _begin(self, task: StudyTask, job: Job, group: list[Participant]) -> None:
         seats = dict(zip(_fairly(task, group), group, strict=True))
         specs = {seat: HUMAN if seat in task.people else who for seat, who in task.seats.items()}
         limit = task.minutes and task.minutes * 60
@@ -206,21 +279,30 @@ class Room:
         def agents(setup: Setup) -> dict[str, Agent]:
             return {s: self._runner.agent(w, task.name) for s, w in specs.items() if w != HUMAN}
 
-        game = Game(job, Session(setup, agents, lambda _, episode: self._save(game, episode), False), seats)
+        session = Session(
+            setup, agents, lambda _, episode: self._save(game, episode), False, lambda: self._start(game)
+        )
+        game = Game(job, session, seats)
         for participant in group:
             self.games[participant.name] = game
 
+    def _start(self, game: Game) -> None:
+        """Record who sees this game, before they do."""
+        try:
+            self._note(game, "started", attempt=self.store.voids[game.job.key])
+        except BadFile:
+            game.done = True
+            raise
+
     def _save(self, game: Game, episode: Episode) -> str:
-        self.store.add(game.job, episode.to_json(), episode.status == "void")
-        self._over(game, episode.status)
+        game.done = True
+        self.store.add(game.job, episode.to_json(), episode.status == VOID)
+        self._note(game, "played", status=episode.status)
         return ""
 
-    def _over(self, game: Game, status: str) -> None:
-        game.done = True
-        for seat, participant in game.seats.items():
-            self.records.note(
-                participant, "played", task=game.job.task, key=game.job.key, seat=seat, status=status
-            )
+    def _note(self, game: Game, event: str, **more: Any) -> None:
+        line = {"task": game.job.task, "key": game.job.key}
+        self.records.note_all(game.seats.values(), event, [{**line, "seat": s, **more} for s in game.seats])
 
 
 def _players(task: StudyTask) -> list[str]:
@@ -230,14 +312,14 @@ def _players(task: StudyTask) -> list[str]:
 
 def _void_games(participant: Participant, task: str) -> int:
     """How many games of a task were void."""
-    return sum(game["task"] == task and game["status"] == "void" for game in participant.played)
+    return sum(game.task == task and game.status == VOID for game in participant.games)
 
 
 def _fairly(task: StudyTask, group: list[Participant]) -> tuple[str, ...]:
     """The seats of a group, such that participants change seats."""
     if len(group) > 5:
         return task.people
-    had = [participant.seats(task.name) for participant in group]
+    had = [[game.seat for game in participant.finished(task.name)] for participant in group]
     return min(
         permutations(task.people),
         key=lambda seats: sum(seen.count(seat) ** 2 for seen, seat in zip(had, seats, strict=True)),

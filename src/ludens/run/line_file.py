@@ -1,0 +1,104 @@
+"""Files to which one process appends lines: the episodes of a run, what happened in a study."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from ludens.core.errors import BadFile, BadOption
+
+
+class LineFile:
+    """A file to which one process appends lines. Lines are written whole or not at all.
+
+    A last line that a crash left incomplete is removed when the file is opened.
+
+    Args:
+        path: The file; created if it does not exist.
+        durable: Whether `append` returns only when the lines are on the disk, so that they survive a crash
+            of the machine too.
+    """
+
+    def __init__(self, path: Path, durable: bool = False) -> None:
+        self.path, self._durable = path, durable
+        self._torn = False
+        """Whether a failed write has left something after `_end`."""
+        try:
+            self._file = path.open("ab", buffering=0)
+        except OSError as error:
+            raise cannot("write", path, error) from None
+        try:
+            lock_file(self._file, path)
+            _remove_incomplete_line(path)
+            self._end = os.fstat(self._file.fileno()).st_size
+        except BaseException:
+            self._file.close()
+            raise
+
+    def append(self, lines: bytes) -> None:
+        """Write complete lines; raises `OSError` and leaves the file as it was if that is not possible."""
+        handle = self._file.fileno()
+        if self._torn:
+            os.ftruncate(handle, self._end)
+            self._torn = False
+        try:
+            rest = memoryview(lines)
+            while rest:
+                rest = rest[os.write(handle, rest) :]
+            if self._durable:
+                os.fsync(handle)
+        except BaseException:
+            self._torn = True
+            try:
+                os.ftruncate(handle, self._end)
+                self._torn = False
+            except OSError:
+                pass  # tried again before the next line
+            raise
+        self._end += len(lines)
+
+    def close(self) -> None:
+        """Close the file and release the lock."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def lock_file(file: IO[Any], path: Path) -> None:
+    """Lock a file of a run for writing."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BadOption(f"another process is writing to {str(path.parent)!r}.") from None
+    except OSError as error:  # some network drives have no locks
+        raise cannot("lock", path, error) from None
+
+
+def cannot(what: str, path: Path, error: OSError) -> BadFile:
+    """The error of something that the system does not do with a file."""
+    return BadFile(f"cannot {what} {str(path)!r}: {(error.strerror or str(error)).lower()}.")
+
+
+def _remove_incomplete_line(path: Path) -> None:
+    """Truncate a file after its last newline."""
+    with path.open("rb+") as file:
+        end = position = file.seek(0, 2)
+        while position > 0:
+            start = max(0, position - 65536)
+            file.seek(start)
+            newline = file.read(position - start).rfind(b"\n")
+            if newline >= 0:
+                position = start + newline + 1
+                break
+            position = start
+        if position != end:
+            file.truncate(position)

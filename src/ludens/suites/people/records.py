@@ -1,0 +1,281 @@
+"""Participants of a study, and the file that remembers them: one line for everything that happened.
+
+When the server starts again, the lines are read and everybody continues where they were.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hmac import compare_digest
+from math import isfinite
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+
+from ludens.core.episode import Episode
+from ludens.core.errors import BadFile, UnknownName
+from ludens.run.line_file import LineFile, cannot
+from ludens.run.lines import repair_hint
+from ludens.run.store import iter_records
+
+PARTICIPANTS = "participants.jsonl"
+LINE_START = b'{"participant":'
+VOID = "void"
+"""The status of a game that does not count."""
+
+_GAME: dict[str, type] = {"task": str, "key": str, "seat": str}
+_FIELDS: dict[str, dict[str, type]] = {
+    "added": {"token": str},
+    "consented": {},
+    "before": {"answers": dict},
+    "after": {"answers": dict},
+    "started": {**_GAME, "attempt": int},
+    "played": {**_GAME, "status": str},
+    "not_begun": _GAME,
+    "skipped": {"task": str},
+    "completed": {"code": str},
+    "withdrawn": {},
+    "excluded": {"why": str},
+    "included": {},
+}
+"""Event to what its line contains, besides `participant`, `event` and `time`."""
+
+_CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Without those that look alike."""
+_CODE_LENGTH = 12
+
+
+@dataclass(eq=False)
+class PlayedGame:
+    """One game of a participant, as recorded."""
+
+    task: str
+    key: str
+    """Of the episode."""
+    seat: str
+    attempt: int | None = None
+    """Number of the episode among those of its key, which were void before the last; None if not recorded."""
+    started: str = ""
+    ended: str = ""
+    status: str = ""
+    """That of the episode; empty while it is played."""
+
+    @property
+    def place(self) -> tuple[str, int | None]:
+        """What tells the episode from all others."""
+        return self.key, self.attempt
+
+
+@dataclass(eq=False)
+class Participant:
+    """One participant, as recorded."""
+
+    name: str
+    token: str = ""
+    """Of the personal link and the cookie; empty if the line with it was lost."""
+    times: dict[str, str] = field(default_factory=dict)
+    """Event to when it happened last."""
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """`before` and `after` to question to answer."""
+    games: list[PlayedGame] = field(default_factory=list)
+    """Every game that began, void ones included."""
+    skipped: list[str] = field(default_factory=list)
+    """Tasks for which no partner came."""
+    code: str = ""
+    """What proves that the participant has completed the study."""
+    excluded: str | None = None
+    """Why the participant is left out of the results."""
+
+    @property
+    def consented(self) -> bool:
+        """Whether the participant takes part."""
+        return "consented" in self.times
+
+    @property
+    def withdrawn(self) -> bool:
+        """Whether the participant has left the study."""
+        return "withdrawn" in self.times
+
+    def finished(self, task: str) -> list[PlayedGame]:
+        """The games of a task that count."""
+        return [game for game in self.games if game.task == task and game.status not in ("", VOID)]
+
+
+class Records:
+    """The participants of a study, as its folder has them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / PARTICIPANTS
+        self.participants: dict[str, Participant] = {}
+        self.key = ""
+        """The secret part of the study's address."""
+
+    def read(self) -> Self:
+        """Read the file, up to a line that is being written."""
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            raise BadFile(
+                f"{str(self.path.parent)!r} is not a study: it contains no {PARTICIPANTS}."
+            ) from None
+        except OSError as error:
+            raise cannot("read", self.path, error) from None
+        for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), 1):
+            try:
+                self._apply(read_line(line))
+            except BadFile as error:
+                hint = repair_hint(self.path.parent)
+                raise BadFile(f"line {number} of {str(self.path)!r} is {error}; {hint}") from None
+        return self
+
+    def get(self, name: str) -> Participant:
+        """The participant with this name."""
+        if name not in self.participants:
+            raise UnknownName("participant", name, self.participants)
+        return self.participants[name]
+
+    def _apply(self, line: dict[str, Any]) -> None:
+        if "study" in line:
+            self.key = line["study"]
+            return
+        name, event, time = line["participant"], line["event"], line["time"]
+        who = self.participants.setdefault(name, Participant(name))
+        who.times[event] = time
+        match event:
+            case "added":
+                who.token = line["token"]
+            case "before" | "after":
+                who.answers[event] = line["answers"]
+            case "started":
+                game = PlayedGame(line["task"], line["key"], line["seat"], line["attempt"], started=time)
+                who.games.append(game)
+            case "played":
+                here = (game for game in who.games if game.key == line["key"] and not game.status)
+                game = next(here, None) or PlayedGame(line["task"], line["key"], line["seat"])
+                if game not in who.games:  # written by a version that did not record the start
+                    who.games.append(game)
+                game.status, game.ended = line["status"], time
+            case "skipped":
+                who.skipped.append(line["task"])
+            case "completed":
+                who.code = line["code"]
+            case "excluded":
+                who.excluded = line["why"]
+            case "included":
+                who.excluded = None
+
+
+class OpenRecords(Records):
+    """The participants of a study, opened for writing: every line is on the disk before it takes effect."""
+
+    _file: LineFile
+
+    def __enter__(self) -> Self:
+        self._file = LineFile(self.path, durable=True)
+        try:
+            self.read()
+            if not self.key:
+                self._write([{"study": secrets.token_urlsafe(12)}])
+        except BaseException:
+            self._file.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def add(self) -> Participant:
+        """A new participant."""
+        numbers = [int(name[1:]) for name in self.participants if name[1:].isdecimal()]
+        name = f"p{max(numbers, default=0) + 1:03}"
+        self._write([{"participant": name, "event": "added", "token": secrets.token_urlsafe(18)}])
+        return self.participants[name]
+
+    def note(self, participant: Participant, event: str, **what: Any) -> None:
+        """Record what happened to a participant."""
+        self.note_all([participant], event, [what])
+
+    def note_all(
+        self, participants: Iterable[Participant], event: str, what: Iterable[Mapping[str, Any]]
+    ) -> None:
+        """Record what happened to several participants: for all of them or, if that fails, for none."""
+        self._write(
+            [
+                {"participant": each.name, "event": event, **more}
+                for each, more in zip(participants, what, strict=True)
+            ]
+        )
+
+    def complete(self, participant: Participant) -> None:
+        """Give a participant the code of those who have completed the study."""
+        if not participant.code:
+            code = "".join(secrets.choice(_CODE_LETTERS) for _ in range(_CODE_LENGTH))
+            self.note(participant, "completed", code=code)
+
+    def find(self, token: str) -> Participant | None:
+        """The participant with this token."""
+        given = token.encode()
+        known = (each for each in self.participants.values() if each.token)
+        return next((each for each in known if compare_digest(given, each.token.encode())), None)
+
+    def _write(self, lines: list[dict[str, Any]]) -> None:
+        time = datetime.now(UTC).isoformat(timespec="seconds")
+        lines = [{**line, "time": time} for line in lines]
+        try:
+            self._file.append(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+        except OSError as error:
+            raise cannot("write", self.path, error) from None
+        for line in lines:
+            self._apply(line)
+
+
+def read_line(text: bytes) -> dict[str, Any]:
+    """One line of the file, checked."""
+    try:
+        line = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise BadFile("not JSON") from None
+    if not isinstance(line, dict):
+        raise BadFile("not an event of a study")
+    event = line.get("event")
+    wanted: dict[str, type] = {"participant": str, "event": str, "time": str}
+    if "study" in line:
+        wanted = {"study": str}
+    elif isinstance(event, str) and event in _FIELDS:
+        wanted |= _FIELDS[event]
+    else:
+        raise BadFile("not an event of a study")
+    for name, kind in wanted.items():
+        if not isinstance(line.get(name), kind):
+            raise BadFile(f"not complete: it has no valid {name!r}")
+    if not all(_is_answer(value) for value in line.get("answers", {}).values()):
+        raise BadFile("not valid: an answer is neither text nor a number")
+    return line
+
+
+def _is_answer(value: Any) -> bool:
+    return value is None or isinstance(value, str) or (type(value) in (int, float) and isfinite(value))
+
+
+def episodes_of(folder: Path) -> Iterator[tuple[str, int, Episode]]:
+    """The episodes of a study: key, `PlayedGame.attempt`, episode."""
+    attempts = Counter[str]()
+    for record in iter_records(folder):
+        yield record.key, attempts[record.key], record.episode
+        attempts[record.key] += 1
+
+
+def excluded_keys(folder: Path) -> frozenset[str]:
+    """The keys of finished episodes in which an excluded participant played."""
+    if not (folder / PARTICIPANTS).exists():
+        return frozenset()
+    excluded = (each for each in Records(folder).read().participants.values() if each.excluded is not None)
+    return frozenset(game.key for each in excluded for game in each.games if game.status not in ("", VOID))
