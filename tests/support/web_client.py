@@ -82,10 +82,10 @@ class Seat:
 
 
 @asynccontextmanager
-async def served(runs: Path, **more: Any) -> AsyncIterator[Callable[[], Visitor]]:
-    """A server; calling the result gives another visitor."""
+async def served(runs: Path, port: int = 0, **more: Any) -> AsyncIterator[Callable[[], Visitor]]:
+    """A server, on a free port or this one; calling the result gives another visitor."""
     app = make_app(Settings(runs, Access(organiser=TOKEN), **more))
-    server = TestServer(app)
+    server = TestServer(app, port=port or None)
     await server.start_server()
     root, visitors = f"http://127.0.0.1:{server.port}", []
 

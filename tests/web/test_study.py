@@ -118,6 +118,22 @@ async def pair(one: Visitor, two: Visitor) -> dict[str, tuple[Visitor, Seat]]:
     return {first.view["seat"]: (one, first), second.view["seat"]: (two, second)}
 
 
+async def solve(seats: dict[str, tuple[Visitor, Seat]], seed: int) -> None:
+    """Play a puzzle of two participants to its end."""
+    (_, solver), (_, expert) = seats["solver"], seats["expert"]
+    state = make("comma/wire").start(seed)
+    while not (await solver.turn())["ended"]:
+        said = state.solution("solver") or ""
+        await solver.move(said)
+        state.apply({"solver": said})
+        if (await expert.turn())["ended"]:
+            break
+        advice = state.solution("expert") or ""
+        await expert.move(advice)
+        state.apply({"expert": advice})
+    assert expert.view["ended"] == "The game is over."
+
+
 def lines(folder: Path) -> list[dict[str, Any]]:
     return [orjson.loads(line) for line in (folder / "participants.jsonl").read_bytes().splitlines()]
 
@@ -128,19 +144,7 @@ async def test_two_participants_play_a_puzzle(tmp_path: Path) -> None:
         one, two = visit(), visit()
         for visitor in (one, two):
             await enter(visitor)
-        seats = await pair(one, two)
-        (_, solver), (_, expert) = seats["solver"], seats["expert"]
-        state = make("comma/wire").start(7)
-        while not (await solver.turn())["ended"]:
-            said = state.solution("solver") or ""
-            await solver.move(said)
-            state.apply({"solver": said})
-            if (await expert.turn())["ended"]:
-                break
-            advice = state.solution("expert") or ""
-            await expert.move(advice)
-            state.apply({"expert": advice})
-        assert expert.view["ended"] == "The game is over."
+        await solve(await pair(one, two), 7)
         for visitor in (one, two):
             assert "How hard was it?" in await do(visitor, "game")
             assert "Your code" in await do(visitor, "after", **{"q.hard": "2"})
