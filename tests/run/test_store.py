@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import errno
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import orjson
@@ -15,6 +12,7 @@ from ludens.core.errors import BadFile, BadOption
 from ludens.run.line_file import LineFile
 from ludens.run.plan import Plan
 from ludens.run.store import EPISODES, Store, read_plan, read_progress, read_records
+from tests.support.full_disk import file_size_limit
 from tests.support.runs import TURNS, found, plan_of, played
 
 
@@ -163,17 +161,6 @@ def test_drive_without_locks_is_a_usage_error(
     store = Store.create(tmp_path / "run", plan)
     with pytest.raises(BadFile, match=r"cannot lock '.*episodes\.jsonl': no locks available"), store:
         pass
-
-
-@contextmanager
-def file_size_limit(size: int) -> Iterator[None]:
-    """Acts like a full disk: part of a line is written and no more."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 async def test_full_disk_is_a_usage_error_and_loses_nothing(tmp_path: Path, plan: Plan) -> None:

@@ -14,8 +14,8 @@ from ludens.suites.people.file import StudyFile
 from ludens.suites.people.records import OpenRecords, Participant
 from ludens.web.study.pages import ROOM
 from ludens.web.study.room import Room
-from tests.run.test_store import file_size_limit
-from tests.support.web_client import Visitor, served
+from tests.support.full_disk import file_size_limit
+from tests.support.web_client import Seat, Visitor, served
 from tests.web.test_study import (
     ALONE,
     PAIRS,
@@ -39,14 +39,18 @@ def seed_of(visitor: Visitor) -> int:
     return visitor.app[ROOM].games[who_is(visitor).name].job.seed
 
 
-async def abandon(one: Visitor, two: Visitor) -> None:
-    """A game of two participants that is void: the second one leaves, and both go on."""
-    seats = await pair(one, two)
+async def leave(seats: dict[str, tuple[Visitor, Seat]], who: Visitor) -> None:
+    """One of two participants leaves the game, and both go on."""
     here = dict(seats.values())
-    await here[two].send({"leave": True})
-    for visitor in (one, two):
-        await here[visitor].next(lambda view: view["ended"])
+    await here[who].send({"leave": True})
+    for visitor, seat in here.items():
+        await seat.next(lambda view: view["ended"])
         await do(visitor, "game")
+
+
+async def abandon(one: Visitor, two: Visitor) -> None:
+    """A void game of two participants."""
+    await leave(await pair(one, two), two)
 
 
 async def test_void_puzzle_is_only_given_to_people_who_have_not_seen_it(tmp_path: Path) -> None:
@@ -90,20 +94,22 @@ async def test_pair_does_not_play_the_same_puzzle_after_a_restart(tmp_path: Path
 
 
 async def test_a_group_needs_an_episode_that_is_new_to_all_of_it(tmp_path: Path) -> None:
-    """With two seeds: those who have seen the first one wait for somebody who has not seen the second."""
+    """With two seeds, somebody who has seen one cannot play with somebody who has seen the other."""
     study = study_of(PAIRS.replace("episodes = 3", "episodes = 2"), tmp_path)
     async with served(tmp_path / "runs", study=study) as visit:
-        people = [visit() for _ in range(5)]
+        people = one, two, three, four, five = [visit() for _ in range(5)]
         for visitor in people:
             await enter(visitor)
-        one, two, three, four, five = people
-        await abandon(one, two)  # seed 7
-        await pair(three, four)  # seed 7
-        await do(one, "task")
-        assert "Waiting" in (await one.get(base_of(one)))[2]
+        first, second = await pair(one, two), await pair(three, four)
+        assert (seed_of(one), seed_of(three)) == (7, 8)
+        await leave(first, two)
+        await leave(second, four)
+        assert "Waiting" in await do(one, "task")
+        assert "Waiting" in await do(three, "task")
         await do(five, "task")
-        assert seed_of(one) == seed_of(five) == 8
-        assert "How hard" in await do(two, "task")  # nothing is left that is new to them
+        assert seed_of(one) == seed_of(five) == 8  # who came first plays first
+        assert "Waiting" in (await three.get(base_of(three)))[2]
+        assert "How hard" in (await two.get(base_of(two)))[2]  # nothing is left that is new to them
 
 
 async def test_game_that_did_not_begin_shows_nobody_anything(tmp_path: Path) -> None:

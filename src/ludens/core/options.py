@@ -79,8 +79,6 @@ def _check(owner: str, spec: Field[Any], value: Any) -> None:
         kind = int
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise BadOption(f"option {spec.name!r} of {owner} must be {_KINDS[kind]}, not {value!r}.")
-    if kind is float and not isfinite(value):
-        raise BadOption(f"option {spec.name!r} of {owner} must be {_KINDS[kind]}, not {value}.")
     low, high, choices = (spec.metadata[key] for key in ("low", "high", "choices"))
     if choices is not None and value not in choices:
         raise UnknownName(f"value of option {spec.name!r} of {owner}", str(value), choices)
@@ -89,6 +87,8 @@ def _check(owner: str, spec: Field[Any], value: Any) -> None:
             f"{word} {limit:g}" for word, limit in (("at least", low), ("at most", high)) if limit is not None
         )
         raise BadOption(f"option {spec.name!r} of {owner} must be {bounds}, not {value}.")
+    if kind is float and not isfinite(value):
+        raise BadOption(f"option {spec.name!r} of {owner} must be {_KINDS[kind]}, not {value}.")
 
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}

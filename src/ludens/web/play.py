@@ -229,6 +229,7 @@ async def show(request: web.Request) -> web.Response:
         title=f"{setup.game.name}: {seat.seat}",
         heading=setup.game.name,
         base=_path(session, seat),
+        session=session.id,
         links=links,
         may_repeat=_may_repeat(session, seat),
         onward=f"/play?game={quote(spec_of(setup.game))}",

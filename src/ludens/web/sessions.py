@@ -291,7 +291,6 @@ class Session(Observer):
         view = view_of(setup.game, setup.render, setup.seed)
         shown: dict[str, Any] = {
             "type": "view",
-            "session": self.id,
             "game": self.game_number,
             "seat": seat,
             "rules": view.rules(seat),

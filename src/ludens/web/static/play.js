@@ -59,7 +59,7 @@ function keep_draft(turn) {
 
 function update_draft(data) {
   const words = element("words");
-  const key = `draft:${data.session}:${data.game}`;
+  const key = `draft:${table.dataset.session}:${data.game}`;
   const draft = JSON.parse(sessionStorage.getItem(key) || "null");
   if (key !== draft_key) { draft_key = key; words.value = draft ? draft.text : ""; }
   if (draft && draft.turn !== null && data.received >= draft.turn) {

@@ -138,8 +138,10 @@ def _step(
     title = study.title or study.name
     base = f"/study/{room.records.key}"
     common = {"title": title, "base": base, "study": study, "problem": problem, "step": step}
-    if step == "game":
-        return page("study_game.html", status=status, heading=title, onward=base, **common)
+    if step == "game" and participant:
+        session = room.games[participant.name].session.id
+        game = {"heading": title, "onward": base, "session": session}
+        return page("study_game.html", status=status, **game, **common)
     task = room.task_of(participant) if participant else None
     return page(
         "study.html",
