@@ -230,7 +230,7 @@ async def test_codes_cannot_be_guessed_and_are_recorded_once(tmp_path: Path) -> 
 
 def test_two_servers_cannot_conduct_one_study(tmp_path: Path) -> None:
     study: StudyFile = study_of(ALONE, tmp_path)
-    first, second = Room(study, tmp_path / "runs"), Room(study, tmp_path / "runs")
+    first, second = (Room(study, tmp_path / "runs", Spending()) for _ in range(2))
     with first.opened():
         before = (tmp_path / "runs" / "alone" / "participants.jsonl").read_bytes()
         with pytest.raises(BadOption, match="another process is writing"), second.opened():

@@ -28,6 +28,10 @@ from ludens.run.store import LineReader, read_plan
 from ludens.run.task import OVERALL, Suite, Summary, Task, suite
 
 
+_NAMED = 5
+"""Episodes that are named where some are left out."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One entrant on all tasks."""
@@ -172,7 +176,9 @@ def _cautions(readers: Sequence[RunReader]) -> Iterator[str]:
         except BadOption as error:
             yield f"Caution, {reader.folder}: {error}"
         if reader.left_out:
-            keys = ", ".join(sorted(reader.left_out))
+            keys = ", ".join(sorted(reader.left_out)[:_NAMED]) + (
+                ", ..." if len(reader.left_out) > _NAMED else ""
+            )
             yield f"Left out, {reader.folder}: episodes of excluded participants ({keys})."
 
 
