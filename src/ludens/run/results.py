@@ -27,7 +27,6 @@ from ludens.run.stats import Estimate, exactly
 from ludens.run.store import LineReader, read_plan
 from ludens.run.task import OVERALL, Suite, Summary, Task, suite
 
-
 _NAMED = 5
 """Episodes that are named where some are left out."""
 
