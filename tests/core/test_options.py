@@ -137,3 +137,14 @@ def test_every_game_checks_its_options(name: str) -> None:
         if declared.metadata["kind"] is not bool:
             with pytest.raises(UsageError):
                 game(**{option_name: object()})
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", float("nan")])
+def test_number_without_bounds_is_finite(number: Any) -> None:
+    @dataclass(frozen=True)
+    class Scale:
+        weight: float = option(0.5, help="any number")
+
+    assert configure(Scale, {"weight": "-0.25"}, "scale").weight == -0.25
+    with pytest.raises(BadOption, match="must be a number"):
+        configure(Scale, {"weight": number}, "scale")

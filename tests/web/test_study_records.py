@@ -186,21 +186,6 @@ async def test_answers_that_are_no_numbers_are_refused(number: str, tmp_path: Pa
         assert (status, "with a number" in text) == (400, True)
 
 
-def test_option_of_a_game_is_a_finite_number() -> None:
-    from dataclasses import dataclass
-
-    from ludens.core.options import configure, option
-
-    @dataclass(frozen=True)
-    class Made:
-        share: float = option(0.5, help="any number")
-
-    assert configure(Made, {"share": "0.25"}, "it").share == 0.25
-    for number in ("nan", "inf", "-inf", float("nan")):
-        with pytest.raises(BadOption, match="must be a number"):
-            configure(Made, {"share": number}, "it")
-
-
 async def test_codes_cannot_be_guessed_and_are_recorded_once(tmp_path: Path) -> None:
     study = study_of(ALONE.replace("each = 2", "each = 1"), tmp_path)
     codes = []
