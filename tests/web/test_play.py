@@ -358,8 +358,11 @@ async def test_failing_model_voids_the_game(visit: Visit, tmp_path: Path) -> Non
     assert view["ended"].startswith("The game is void: ")
     [folder] = (tmp_path / "runs").iterdir()
     assert saved(folder).culprit == "o"
+    [session] = visitor.app[TABLES].all()
+    before = session.setup.seed
     assert (await visitor.post(f"{path}/again"))[0] == 200
     await seat.next(lambda view: view["game"] == 2 and view["turn"])
+    assert session.setup.seed == before + 1  # the replay of a void game shows what everybody saw
 
 
 async def test_browser_that_never_reads_is_dropped(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

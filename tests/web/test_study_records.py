@@ -12,6 +12,7 @@ from ludens.core.registry import make
 from ludens.run.store import read_records
 from ludens.suites.people.file import StudyFile
 from ludens.suites.people.records import OpenRecords, Participant
+from ludens.web.spending import Spending
 from ludens.web.study.pages import ROOM
 from ludens.web.study.room import Room
 from tests.support.full_disk import file_size_limit

@@ -245,7 +245,7 @@ async def connect(request: web.Request) -> web.WebSocketResponse:
 
 @checks_own_token
 async def again(request: web.Request) -> web.Response:
-    """Play once more: the same seed after a void game, else the next one."""
+    """Play once more with the next seed: what others saw in a void game can be looked at, too."""
     session, seat = _seat(request)
     setup = session.setup
     if not _may_repeat(session, seat):
@@ -257,8 +257,7 @@ async def again(request: web.Request) -> web.Response:
     if session.void_games >= MOST_VOID:
         raise web.HTTPConflict(text=f"{MOST_VOID} games here were void; begin a new one.")
     request.app[SPENDING].check(setup.specs.values())
-    done = session.episode is not None and session.episode.status != "void"
-    session.again(replace(setup, seed=setup.seed + 1) if done else setup)
+    session.again(replace(setup, seed=setup.seed + 1))
     return web.json_response({})
 
 
