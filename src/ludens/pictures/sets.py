@@ -119,6 +119,16 @@ def set_names() -> list[str]:
     return sorted({folder.name for folder in _installed()})
 
 
+def installed_sets(kind: str) -> dict[str, Header]:
+    """The readable sets of a kind that `open_set` finds by name, each with its header."""
+    found: dict[str, Header] = {}
+    for folder in _installed():
+        header = _header(folder)
+        if header is not None and header.kind == kind:
+            found.setdefault(folder.name, header)
+    return dict(sorted(found.items()))
+
+
 def _candidates(where: str | Path) -> Iterator[Path]:
     if not NAME.fullmatch(str(where)) or Path(where, MANIFEST).is_file():
         yield Path(where)
@@ -149,11 +159,17 @@ def _missing(where: str | Path, hash: str) -> BadFile | UnknownName:
 
 
 def _hash(folder: Path) -> str:
+    header = _header(folder)
+    return "" if header is None else header.sha256[:16]
+
+
+def _header(folder: Path) -> Header | None:
+    """The header of a set; None where it cannot be read."""
     try:
         with open(folder / MANIFEST, "rb") as file:
-            return read_header(file.readline(MAX_LINE)).sha256[:16]
+            return read_header(file.readline(MAX_LINE))
     except (OSError, BadFile):
-        return ""
+        return None
 
 
 def _opened(folder: Path) -> PictureSet:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
+from shlex import split
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from PIL import Image
 
 from ludens import make, play_sync, verify
 from ludens.agents import agent
+from ludens.cli import main
 from ludens.core import view as core_view
 from ludens.core.agent import Agent
 from ludens.core.episode import Episode
@@ -26,6 +29,7 @@ from ludens.pictures import Header, PictureSetWriter
 from ludens.testing import check_game
 from tests.support.picture_pairs import made_set
 from tests.support.players import Scripted
+from tests.support.probes import WORD, watched
 
 
 @pytest.fixture
@@ -136,7 +140,7 @@ def test_unknown_and_wrong_sets_are_one_sentence(place: Path) -> None:
     with pytest.raises(UsageError, match="picture set"):
         make("spy?source=nowhere")
     (place / "holiday").mkdir()
-    with pytest.raises(BadFile, match="has no pictures"):
+    with pytest.raises(BadFile, match="not a picture set"):
         make("spy", source=str(place / "holiday"))
     writer = PictureSetWriter(place / "robots", Header("robots", "scene", "robots"))
     writer.add("a", {"view": Floor("classic", 256).draw(make_pair(stream(0, "a")).original).png()})
@@ -150,68 +154,20 @@ def _photo(seed: int) -> Image.Image:
     return Image.fromarray(small).resize((96, 72), Image.Resampling.BICUBIC)
 
 
-def test_a_folder_of_pairs_is_a_source(place: Path, caplog: pytest.LogCaptureFixture) -> None:
-    folder = place / "in" / "cats"
+def test_a_folder_of_pictures_is_not_made_into_a_set(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = place / "in" / f"My {WORD} cats"
     folder.mkdir(parents=True)
     for name, seed in (("a_original", 0), ("a_modified", 1), ("b_original", 2), ("b_modified", 2)):
         _photo(seed).save(folder / f"{name}.png")
-    game = make("spy", source=str(folder), civilians=2, rounds=1)
-    assert isinstance(game, Spy)
-    assert "1 of 2 made, 1 identical skipped" in caplog.text
-    pair = game.start(0).pair
-    assert isinstance(pair, pairs.Stored)
+    with watched() as events, pytest.raises(BadFile) as refused:
+        make("spy", source=str(folder))
+    assert not {"open", "os.scandir", "os.listdir"} & events
+    assert sorted(path.name for path in place.iterdir()) == ["in"]
+    # The command in the message makes a set that the game accepts.
+    [command] = re.findall(r"`ludens (.*)`", str(refused.value))
+    source = str(refused.value).rpartition("source=")[2].rstrip(".")
+    monkeypatch.chdir(place)
+    assert main(split(command)) == 0
+    game = make("spy", source=source, civilians=2, rounds=1)
     picture = view_of(game, RenderOptions(size=256), 0).image(game.start(0), "spy")
     assert picture.encoded()[0] == (folder / "a_modified.png").read_bytes()
-    caplog.clear()
-    assert make("spy", source=str(folder), civilians=2, rounds=1) == game
-    assert not caplog.text  # made once
-    _photo(3).save(folder / "b_modified.png")
-    assert make("spy", source=str(folder), civilians=2, rounds=1) != game
-
-
-def test_a_folder_of_single_pictures_is_a_source(place: Path) -> None:
-    pytest.importorskip("cv2")
-    folder = place / "in" / "dogs"
-    folder.mkdir(parents=True)
-    _photo(0).save(folder / "dog.png")
-    game = make("spy", source=str(folder), civilians=2, rounds=1)
-    for made in place.glob("photos-*"):
-        shutil.rmtree(made)
-    assert make("spy", source=str(folder), civilians=2, rounds=1) == game
-    assert play_sync(game, _players(game), 0).status == "done"  # type: ignore[arg-type]
-
-
-def test_another_process_may_make_the_set_first(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = place / "in" / "cats"
-    folder.mkdir(parents=True)
-    for name, seed in (("a_original", 0), ("a_modified", 1)):
-        _photo(seed).save(folder / f"{name}.png")
-    finish = PictureSetWriter.finish
-
-    def late(writer: PictureSetWriter) -> Path:
-        shutil.copytree(finish(writer), place / writer.folder.name)
-        return writer.folder
-
-    monkeypatch.setattr(PictureSetWriter, "finish", late)
-    game = make("spy", source=str(folder))
-    assert isinstance(game, Spy)
-    assert len(pairs.set_of(game.source).entries) == 1
-    assert sorted(path.name for path in place.iterdir()) == ["in", game.source.partition("@")[0]]
-
-
-def test_half_a_pair_leaves_nothing(place: Path) -> None:
-    folder = place / "in" / "cats"
-    folder.mkdir(parents=True)
-    _photo(0).save(folder / "a_original.png")
-    with pytest.raises(BadFile, match="half a pair"):
-        make("spy", source=str(folder))
-    (folder / "a_original.png").rename(folder / "a.png")
-    (folder / "a.png").write_text("text")
-    with pytest.raises(BadFile, match="not a readable"):
-        make("spy", source=str(folder))
-    (folder / "a.png").unlink()
-    for role in ("original", "modified"):
-        _photo(0).save(folder / f"a_{role}.png")
-    with pytest.raises(BadFile, match=r"no pair could be made of .*: 1 identical skipped"):
-        make("spy", source=str(folder))
-    assert [path.name for path in place.iterdir()] == ["in"]

@@ -6,9 +6,11 @@ opened when they are looked at: an episode can be replayed without the set, exce
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from ludens.core.errors import BadFile, MissingPictures, UsageError
@@ -42,20 +44,41 @@ def with_hash(source: str) -> str:
     """The name of a source with the hash of its set."""
     if source == FLAT or _split(source)[1]:
         return source
-    from ludens.games.spy.folders import set_of_folder
     from ludens.pictures import open_set, set_names
-    from ludens.pictures.manifest import MANIFEST
-    from ludens.pictures.places import PARTS
 
-    if source in _SHIPPED and source not in set_names():
+    names = set_names()
+    if source in _SHIPPED and source not in names:
         source = _SHIPPED[source]
-    folder = Path(source)
-    plain = folder.is_dir() and not any((folder / name).exists() for name in (MANIFEST, PARTS))
-    found = set_of_folder(folder) if plain and source not in set_names() else open_set(source)
+    if source not in names:
+        _refuse_plain(source)
+    found = open_set(source)
     if found.header.kind != "pair":
         raise BadFile(f"picture set {source!r} is of {found.header.kind}s; the spy game needs pairs.")
     _opened[found.hash] = found
     return f"{found.name}@{found.hash}"
+
+
+def _refuse_plain(source: str) -> None:
+    """Raise `BadFile` for a folder of pictures that is no set: building one takes long and writes files."""
+    from ludens.pictures.manifest import MANIFEST
+    from ludens.pictures.places import PARTS
+
+    folder = Path(source)
+    if folder.is_dir() and not any((folder / name).exists() for name in (MANIFEST, PARTS)):
+        made = f"{re.sub('[^a-z0-9_-]+', '-', folder.resolve().name.lower()).strip('-') or 'photos'}-set"
+        raise BadFile(
+            f"{source!r} is a folder and not a picture set: make one of its pictures with "
+            f"`ludens data spy/photos --from {quote(source)} --out {made}`, and then use source={made}."
+        )
+
+
+def installed_sources() -> list[str]:
+    """The sources that everybody may choose: drawn pictures, and installed sets, also with their hashes."""
+    from ludens.pictures.sets import installed_sets
+
+    found = installed_sets("pair")
+    named = [f"{header.name}@{header.sha256[:16]}" for header in found.values()]
+    return [FLAT, *_SHIPPED, *found, *named]
 
 
 def set_of(source: str) -> PictureSet:
