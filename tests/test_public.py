@@ -13,8 +13,8 @@ PUBLIC = {
     "ActionFormat", "Agent", "Ask", "Episode", "Evaluation", "GAMES", "Game", "Legal", "RenderOptions",
     "LudensError", "evaluate",
     "MessageFormat", "Observation", "Reply", "ReplyFormat", "State", "Stream", "PlayConfig", "View",
-    "Observer", "Place", "Places", "Sample", "__version__", "agent", "make", "option", "play", "play_sync",
-    "replay", "rollouts", "samples", "stream", "verify",
+    "Observer", "Place", "Places", "Sample", "Touch", "__version__", "agent", "make", "option", "play",
+    "play_sync", "replay", "rollouts", "samples", "stream", "verify",
 }  # fmt: skip
 
 HEAVY = [

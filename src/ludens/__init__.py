@@ -37,6 +37,7 @@ _PUBLIC = {
     "Observer": "ludens.core.observer",
     "Place": "ludens.core.places",
     "Places": "ludens.core.places",
+    "Touch": "ludens.core.options",
     "option": "ludens.core.options",
     "Stream": "ludens.core.random",
     "stream": "ludens.core.random",
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from ludens.core.game import Game as Game
     from ludens.core.legal import Legal as Legal
     from ludens.core.observer import Observer as Observer
+    from ludens.core.options import Touch as Touch
     from ludens.core.options import option as option
     from ludens.core.places import Place as Place
     from ludens.core.places import Places as Places

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from ludens.cli import main
+from ludens.core import policy
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,11 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def ludens(capsys: pytest.CaptureFixture[str]) -> Run:
+def ludens(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command in this process."""
 
     def run(*argv: str) -> Ran:
+        monkeypatch.setattr(policy, "_confirmed", set())  # of another command
         code = main(argv)
         captured = capsys.readouterr()
         return Ran(code, captured.out, captured.err)

@@ -1,4 +1,4 @@
-"""A run folder must not decide where a key is sent, which program is started or which file is written."""
+"""A file must not decide where a key is sent, which program is started or which file is written."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from shlex import quote
 
 import pytest
 
+from ludens.core.options import Touch
 from ludens.run.plan import make_plan
 from ludens.run.store import read_plan
-from ludens.run.trust import accesses
+from ludens.run.trust import plan_accesses, to_confirm
 from tests.cli.conftest import Run
 
 SOME = ("--tasks", "tic_tac_toe", "--limit", "2")
@@ -18,7 +19,8 @@ SOME = ("--tasks", "tic_tac_toe", "--limit", "2")
 
 def _forged(ludens: Run, folder: Path, spec: str) -> Path:
     """A run without episodes whose entrant was replaced."""
-    assert ludens("eval", "demo", "-m", "bot/random", *SOME, "--out", str(folder)).code == 0
+    some = ("playground", "--tasks", "e2e/chess", "--limit", "1") if "uci" in spec else ("demo", *SOME)
+    assert ludens("eval", *some, "-m", "bot/random", "--out", str(folder)).code == 0
     plan = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps({**plan, "entrants": {"bot/random": spec}}))
     (folder / "episodes.jsonl").unlink()
@@ -60,11 +62,9 @@ def test_an_opponent_named_in_a_suite_is_asked_about_too(tmp_path: Path) -> None
     program.chmod(0o755)
     suite = f"playground?opponent=bot/uci?engine={program}"
     plan = make_plan(suite, {"bot/first": "bot/first"}, tasks=["e2e/chess"])
-    assert [(access.verb, access.value) for access in accesses(plan)] == [
-        ("starts the program", str(program))
-    ]
+    assert [(access.touch, access.value) for access in plan_accesses(plan)] == [(Touch.RUN, str(program))]
     usual = make_plan("playground?opponent=bot/uci", {"bot/first": "bot/first"}, tasks=["e2e/chess"])
-    assert not list(accesses(usual))
+    assert not to_confirm(usual)
 
 
 def test_what_the_user_names_is_used(ludens: Run, tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_local_servers_and_ordinary_bots_need_nothing(ludens: Run, tmp_path: Pat
         "vllm/x@http://[::1]:8000/v1",
         "bot/uci?engine=stockfish",
     ):
-        assert not list(accesses(read_plan(_forged(ludens, tmp_path / spec.replace("/", "_"), spec))))
+        assert not to_confirm(read_plan(_forged(ludens, tmp_path / spec.replace("/", "_"), spec)))
 
 
 @pytest.mark.parametrize("command", ["report", "resume"])
@@ -95,3 +95,43 @@ def test_an_edited_plan_is_a_usage_error(command: str, ludens: Run, tmp_path: Pa
     assert (ran.code, ran.out) == (2, "")
     [line] = ran.err.splitlines()
     assert "run.json' was edited" in line
+
+
+def test_a_recipe_asks_the_user_too(ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch", reason="the extra 'train' is not installed")
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "recipe.toml"
+    for text, named in (
+        ('[server]\nurl = "https://evil.example"', "https://evil.example"),
+        ('[server]\nfolder = "/somewhere"', "/somewhere"),
+        ("[monitor]\nwandb = true", "wandb"),
+        ('[[opponents]]\nplayers = {x = "bot/uci?engine=/bin/sh"}', "/bin/sh"),
+        ('[[opponents]]\nplayers = {x = "compat/x@https://evil.example/v1"}', "https://evil.example/v1"),
+        ('[[demonstrations]]\ngame = "chess"\nbot = "bot/uci?engine=/bin/sh"\nepisodes = 1', "/bin/sh"),
+        ('[monitor]\nagainst = "openai/x?cache=/somewhere"', "/somewhere"),
+    ):
+        game = "chess" if "uci" in text else "tic_tac_toe"
+        file.write_text(f'[play]\ngame = "{game}"\n{text}\n')
+        ran = ludens("train", str(file))
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.endswith(f"add --allow {named}\n"), ran.err
+        assert "--allow" not in ludens("train", str(file), "--allow", named, "--set", "model.path=no").err
+    file.write_text('[run]\nname = "../outside"')
+    assert "run.name" in ludens("train", str(file)).err
+    file.write_text('[server]\nurl = "http://127.0.0.1:1"')
+    assert "--allow" not in ludens("train", str(file)).err
+    typed = ludens("train", str(file), "--set", "server.url=https://mine.example")
+    assert "--allow" not in typed.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["recipe.toml"]
+
+
+def test_a_study_asks_the_user_too(ludens: Run, tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    player = "compat/x@https://evil.example/v1"
+    file.write_text(
+        f'name = "s"\n[[task]]\nname = "t"\ngame = "tic_tac_toe"\nepisodes = 1\n'
+        f'seats = {{x = "participant", o = "{player}"}}\n'
+    )
+    ran = ludens("web", str(tmp_path / "runs"), "--study", str(file), "--port", "0", "--no-open")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.endswith("add --allow https://evil.example/v1\n")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ludens.core.agent import Agent
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.game import Game
 from ludens.core.loading import load, load_typed
-from ludens.core.options import configure
+from ludens.core.options import Touch, configure, options_of
+from ludens.core.policy import Access, option_accesses
 from ludens.core.registry import Registry
 from ludens.core.spec import Spec, parse_spec
 from ludens.models import MODELS, provider_spec
@@ -42,17 +43,30 @@ def agent(spec: str | Spec, game: Game, models: dict[str, Model] | None = None) 
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
     if parsed.kind in MODELS.names():
         return _model_agent(parsed, {} if models is None else models)
-    own = {f"bot/{name}": path for name, path in game.bots.items()}
-    if parsed.name == BEST and BEST not in own:
+    if parsed.name == BEST and "best" not in game.bots:
         return agent(_best(parsed, game), game, models)
-    if parsed.name in own:
-        target = load(own[parsed.name])
-    else:
-        target = _registered(parsed.name, own)
+    target = _class_of(parsed.name, game)
     if parsed.address:
         raise BadOption(f"{parsed.name} has no address: {str(parsed)!r}.")
     made: Agent = configure(target, parsed.options, parsed.name)
     return made
+
+
+def player_accesses(spec: str, game: Game | type[Game]) -> Iterator[Access]:
+    """What the spec of a player names outside of the game; unknown players are left to `agent`."""
+    parsed = parse_spec(spec)
+    if parsed.address:
+        yield Access(parsed.name, "", Touch.CONNECT, parsed.address)
+    if parsed.kind in MODELS.names():
+        from ludens.models.specs import model_accesses
+
+        yield from model_accesses(parsed)
+        return
+    try:
+        known = options_of(_class_of(parsed.name, game))
+    except UnknownName:
+        return
+    yield from option_accesses(known, parsed.options, parsed.name)
 
 
 def import_agent(spec: str) -> None:
@@ -79,6 +93,12 @@ def _path(spec: str) -> str | None:
     """The "module:Class" that a spec names; None for models, whose names may contain colons too."""
     parsed = parse_spec(spec)
     return parsed.name if ":" in parsed.name and parsed.kind not in MODELS.names() else None
+
+
+def _class_of(name: str, game: Game | type[Game]) -> Any:
+    """The class of a bot or person; the game's own bots first."""
+    own = {f"bot/{bot}": path for bot, path in game.bots.items()}
+    return load(own[name]) if name in own else _registered(name, own)
 
 
 def _registered(name: str, own: Iterable[str]) -> Any:

@@ -10,7 +10,7 @@ from tempfile import mkdtemp
 from ludens.agents import terminal
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import AgentFailure, BadFile
-from ludens.core.options import option
+from ludens.core.options import Touch, option
 from ludens.core.plain import harmless
 from ludens.core.reply import fold
 
@@ -23,7 +23,9 @@ _MESSAGES = "Enter sends the message; end a line with \\ to continue the message
 class Human(Agent):
     """Types an action, or a message where text is expected."""
 
-    pictures: str = option("", help="folder for the pictures; a new temporary one by default")
+    pictures: str = option(
+        "", help="folder for the pictures; a new temporary one by default", touches=Touch.WRITE
+    )
     kind = "human"
     sees = "both"
     waits = True

@@ -56,6 +56,15 @@ AgentNames = Annotated[
         help="Agent of the run as module:Class, if it is not a registered one; can be repeated.",
     ),
 ]
+Allowed = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--allow",
+        negative="",
+        show_default=False,
+        help="Address, key variable, program or file named in the file that may be used; can be repeated.",
+    ),
+]
 Theme = Annotated[str, Parameter(help="Theme of the pictures: classic, contrast, plain or random.")]
 Size = Annotated[Whole, Parameter(help="Picture size in pixels, 256 to 1024.")]
 

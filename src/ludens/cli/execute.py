@@ -193,13 +193,12 @@ def _play(
 
 def _resume_hint(folder: Path, options: RunOptions, plan: Plan) -> str:
     from ludens.agents import agent_paths
-    from ludens.run.trust import accesses
+    from ludens.run.trust import to_confirm
 
     name = plan.suite.partition("?")[0]
     flags = f" --suite {quote(name)}" if ":" in name else ""
     flags += "".join(f" --agent {quote(path)}" for path in agent_paths(plan.players))
-    allowed = dict.fromkeys(access.value for access in accesses(plan))
-    flags += "".join(f" --allow {quote(value)}" for value in allowed) + options.flags
+    flags += "".join(f" --allow {quote(value)}" for value in to_confirm(plan)) + options.flags
     return f"Finished episodes are saved; to continue: ludens resume {quote(str(folder))}{flags}"
 
 

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from ludens.cli.arguments import Whole, at_least
 from ludens.core.errors import MissingExtra
+from ludens.core.policy import Setter, game_accesses, permit
 
 
 def prepare(
@@ -37,6 +38,7 @@ def prepare(
     except ImportError:
         raise MissingExtra("recipes", "train") from None
     recipe = Recipe.read(Path(what))
+    permit(game_accesses(recipe.play.game), Setter.FILE)
     for seeds in seeds_of(recipe).values():
         if seeds:
             run(recipe.play.game, seeds, workers)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import AgentNames, SuiteName
+from ludens.cli.arguments import AgentNames, Allowed, SuiteName
 from ludens.cli.execute import RunOptions, execute_run
 
 
@@ -16,26 +16,20 @@ def resume(
     /,
     *,
     suite: SuiteName = None,
-    allow: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            show_default=False,
-            help="Address, key variable, program or file in run.json that may be used; repeatable.",
-        ),
-    ] = (),
+    allow: Allowed = (),
     agent: AgentNames = (),
     options: RunOptions | None = None,
 ) -> int:
     """Continue a run where it stopped; finished episodes are never played again."""
     from ludens.agents import import_agent
-    from ludens.run.store import Store
+    from ludens.core.policy import Setter, permit
+    from ludens.run.store import Store, read_plan
     from ludens.run.task import import_suite
-    from ludens.run.trust import check_allowed
+    from ludens.run.trust import plan_accesses
 
     import_suite(suite or "")
     for name in agent:
         import_agent(name)
+    permit(plan_accesses(read_plan(run)), Setter.FILE, allow)
     store = Store.reopen(run)
-    check_allowed(store.plan, allow)
     return execute_run(store.plan, run, lambda: store, options or RunOptions())

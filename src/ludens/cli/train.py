@@ -8,6 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ludens.cli.arguments import Allowed
 from ludens.core.errors import BadOption, MissingExtra
 
 EXPORT = "export"
@@ -26,6 +27,7 @@ def train(
         list[str] | None,
         Parameter(name="--set", help="Replace a value of the recipe: SECTION.KEY=VALUE. Repeatable."),
     ] = None,
+    allow: Allowed = (),
     dtype: Annotated[
         str | None,
         Parameter(help="With export: number format, float32, bfloat16 or int8 (the default)."),
@@ -48,13 +50,16 @@ def train(
         import torch  # noqa: F401
     except ImportError:
         raise MissingExtra("ludens train", "train") from None
+    from ludens.core.policy import Setter, permit
     from ludens.train import ranks
+    from ludens.train.checks import recipe_accesses
     from ludens.train.recipe import Recipe
     from ludens.train.session import train as run
 
     settings = dict(_setting(text) for text in set_ or ())
     chosen = Recipe.read(recipe).override(settings)
-    folder = out or Path("training") / chosen.run.name
+    permit(recipe_accesses(chosen), Setter.FILE, {*allow, *settings.values()})
+    folder = out or _folder(chosen.run.name)
     ranks.start()
     first = ranks.world()[0] == 0
     try:
@@ -68,6 +73,12 @@ def train(
         raise
     finally:
         ranks.stop()
+
+
+def _folder(name: str) -> Path:
+    if Path(name).name != name or name == "..":
+        raise BadOption(f"the recipe's run.name {name!r} is not the name of a folder: choose one with --out.")
+    return Path("training") / name
 
 
 def _export(checkpoint: Path | None, out: Path | None, dtype: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import SuiteName, Whole
+from ludens.cli.arguments import Allowed, SuiteName, Whole
 from ludens.cli.output import aside
 from ludens.core.errors import BadFile, BadOption
 
@@ -61,10 +61,13 @@ def web(
         Whole | None, Parameter(help="Budget: no more calls to models than this, in all games together.")
     ] = None,
     max_cost: Annotated[float | None, Parameter(help="Budget: no more dollars; needs prices.")] = None,
+    allow: Allowed = (),
 ) -> None:
     """Serve the browser app: games, runs while they are played, replays of episodes."""
+    from ludens.core.policy import Setter, permit
     from ludens.run.budget import Budget
     from ludens.run.task import import_suite
+    from ludens.run.trust import plan_accesses
     from ludens.suites.people.file import read_study
     from ludens.web.addresses import read_networks, read_url
     from ludens.web.connections import short_log
@@ -74,6 +77,9 @@ def web(
     if not 0 <= port <= 65_535:
         raise BadOption(f"--port must be 0 to 65535, not {port}.")
     import_suite(suite or "")
+    conducted = read_study(study) if study else None
+    if conducted is not None:
+        permit(plan_accesses(conducted.plan()), Setter.FILE, allow)
     access = Access(
         host,
         tuple(each.lower() for each in name),
@@ -85,7 +91,7 @@ def web(
     if access.url.startswith("https:") and not access.proxies:
         aside("without --trusted-proxy, everybody behind the proxy has one address, and shares its limits.")
     try:
-        settings = Settings(runs, access, read_study(study) if study else None, budget)
+        settings = Settings(runs, access, conducted, budget)
         with short_log():
             asyncio.run(_serve(settings, port, not no_open))
     except KeyboardInterrupt:

@@ -3,18 +3,38 @@
 @dataclass(frozen=True)
 class Hanabi(Game):
     players: int = option(2, low=2, high=5, help="number of players")
+
+An option whose value names something outside of the game, such as a file, declares it (`touches`). Who may
+set such an option is decided by `ludens.core.policy`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import Field, field, fields
+from enum import Enum
 from math import isfinite
 from typing import Any, TypeVar
 
 from ludens.core.errors import BadOption, UnknownName
 
 C = TypeVar("C")
+
+
+class Touch(Enum):
+    """What the value of an option names outside of the game. The text is what is done with it."""
+
+    READ = "reads"
+    WRITE = "writes to"
+    RUN = "starts the program"
+    CONNECT = "sends data, and an API key where one is set, to"
+    KEY = "takes an API key from the environment variable"
+    PAY = "may spend money on"
+    GAME = "plays the game"
+    """The spec of a game: touches what the options in it touch."""
+    PLAYER = "is played by"
+    """The spec of a player, likewise."""
+
 
 _TRUE, _FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
@@ -27,9 +47,23 @@ def option(
     high: float | None = None,
     choices: Sequence[str] | None = None,
     kind: type | None = None,
+    touches: Touch | None = None,
+    installed: Callable[[], Collection[str]] = tuple,
 ) -> Any:
-    """A dataclass field that users can set. Its type is that of the default, or `kind` where that is None."""
-    bounds = {"low": low, "high": high, "choices": choices}
+    """A dataclass field that users can set.
+
+    Args:
+        default: Its default, which anybody may use.
+        help: One line for users.
+        low: Its smallest value.
+        high: Its largest value.
+        choices: All values.
+        kind: Its type, where the default is None; else it is that of the default.
+        touches: What the value names outside of the game, where it names a file, a program, an address, ...
+        installed: The values that name something that comes with Ludens or was installed on this machine on
+            purpose, such as picture sets by name: visitors of the browser app may use them.
+    """
+    bounds = {"low": low, "high": high, "choices": choices, "touches": touches, "installed": installed}
     return field(default=default, metadata={"help": help, "kind": kind or type(default), **bounds})
 
 

@@ -14,7 +14,7 @@ from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move
 from ludens.core.errors import BadOption, Illegal, ReplayMismatch
 from ludens.core.game import Game
-from ludens.core.registry import make
+from ludens.core.policy import Setter, make_by
 from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides
 from ludens.core.validation import first_error
@@ -35,7 +35,7 @@ class Step:
 
 def game_of(episode: Episode, game: Game | None = None) -> Game:
     """The game of an episode, checked to be the same game, options and version."""
-    game = game or make(episode.game, **episode.options)
+    game = game or make_by(Setter.FILE, episode.game, **episode.options)
     if game.name != episode.game or game.options != episode.options:
         raise ReplayMismatch(f"the episode is not of {game.name} with these options.")
     if game.version != episode.version:

@@ -12,6 +12,8 @@ from typing import Any
 
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption, MissingExtra
+from ludens.core.options import Touch
+from ludens.core.policy import declares
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Finish, Message, Request, Sampling
 from ludens.models.client import UNSUPPORTED, Client
@@ -28,6 +30,7 @@ _FINISHES: dict[str | None, Finish] = {
 }
 
 
+@declares(NetworkSettings, Touch.PAY)
 def anthropic_model(spec: Spec) -> AnthropicModel:
     """Make the model of a spec."""
     try:

@@ -10,6 +10,8 @@ from typing import Any
 
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption, MissingExtra
+from ludens.core.options import Touch
+from ludens.core.policy import declares
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Finish, Request, Sampling
 from ludens.models.client import Client
@@ -33,6 +35,7 @@ _FINISHES: dict[str, Finish] = {
 }
 
 
+@declares(NetworkSettings, Touch.PAY)
 def google_model(spec: Spec) -> GoogleModel:
     """Make the model of a spec."""
     try:

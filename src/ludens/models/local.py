@@ -17,7 +17,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure, BadOption, MissingExtra, ModelRejected
-from ludens.core.options import configure, option
+from ludens.core.options import Touch, configure, option
+from ludens.core.policy import declares
 from ludens.core.random import stream
 from ludens.core.spec import Spec
 from ludens.models.batching import Batcher
@@ -66,6 +67,7 @@ class _Item(NamedTuple):
     want_tokens: bool
 
 
+@declares(LocalSettings, Touch.READ)
 def local_model(spec: Spec) -> LocalModel:
     """Make the model of a spec. Its weights are loaded with the first request."""
     if find_spec("torch") is None or find_spec("transformers") is None:

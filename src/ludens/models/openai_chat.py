@@ -16,6 +16,8 @@ from typing import Any
 import orjson
 
 from ludens.core.errors import BadOption
+from ludens.core.options import Touch
+from ludens.core.policy import declares
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Request, Sampling
 from ludens.models.client import UNSUPPORTED, Client
@@ -47,6 +49,7 @@ PROVIDERS = {
 }
 
 
+@declares(NetworkSettings, Touch.PAY)
 def openai_chat(spec: Spec) -> OpenAIChat:
     """Make the model of a spec."""
     provider = PROVIDERS[spec.kind]

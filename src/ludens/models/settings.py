@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import orjson
 
 from ludens.core.errors import BadOption, MissingKey
-from ludens.core.options import configure, option, options_of
+from ludens.core.options import Touch, configure, option, options_of
 from ludens.core.spec import Spec
 from ludens.models.chat import Sampling
 from ludens.models.errors import Secret
@@ -27,7 +27,9 @@ class Settings(Sampling):
     """Options of every model."""
 
     extend: bool = option(True, help="retry once with twice max_tokens when an answer is cut off")
-    cache: str = option("", help="file that caches answers, so that equal requests are paid for once")
+    cache: str = option(
+        "", help="file that caches answers, so that equal requests are paid for once", touches=Touch.WRITE
+    )
 
     IDENTITY: ClassVar[tuple[str, ...]] = (*_SAMPLING, "extend")
     """Options that affect answers and so belong to the model's spec in results; the others do not."""
@@ -61,7 +63,9 @@ class NetworkSettings(Settings):
         help="resolution at which pictures are read",
     )
     extra: str | None = option(None, kind=str, help="JSON object added to the body of every request")
-    key_env: str | None = option(None, kind=str, help="environment variable that holds the API key")
+    key_env: str | None = option(
+        None, kind=str, help="environment variable that holds the API key", touches=Touch.KEY
+    )
     timeout: float = option(300.0, low=0.001, help="seconds until one attempt times out")
     deadline: float = option(600.0, low=0, help="seconds of errors until a call fails")
     retries: int = option(30, low=0, help="retries until a call fails")

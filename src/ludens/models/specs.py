@@ -6,18 +6,21 @@ options of the prompt (style). `ModelSpec` separates them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
 from ludens.core.ask import History
 from ludens.core.errors import BadOption, UnknownName
-from ludens.core.options import check_options, configure, option, option_values, options_of
+from ludens.core.options import Touch, check_options, configure, option, option_values, options_of
+from ludens.core.policy import Access, option_accesses
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.templates import Sections, TemplateOverrides
 from ludens.core.view import Sees
 from ludens.models import MODELS, NETWORK, model, provider_spec
 from ludens.models.chat import Model
+from ludens.models.settings import Settings
 
 SEES: dict[str, Sees] = {"offered": "offered", "image": "image", "text": "text", "both": "both"}
 STYLES = ("direct", "cot", "explain")
@@ -35,7 +38,7 @@ class PromptOptions:
     )
     frames: int = option(1, low=1, high=32, help="number of latest moves whose pictures are shown")
     memory: str = option("none", choices=tuple(EXCHANGES), help="earlier exchanges in the prompt")
-    templates: str = option("", help="folder with your own templates")
+    templates: str = option("", help="folder with your own templates", touches=Touch.READ)
     overrides: TemplateOverrides | None = field(default=None, repr=False)
     """The contents of `templates`, read when the options are made."""
 
@@ -111,6 +114,19 @@ class ModelSpec:
 def is_model(spec: str | Spec) -> bool:
     """Whether a spec names a model, and not a bot or a person."""
     return _parsed(spec).kind in MODELS.names()
+
+
+def model_accesses(spec: Spec) -> Iterator[Access]:
+    """What the name and the options of a model name outside of the game; not its address."""
+    maker = MODELS.get(spec.kind)
+    options: type | None = getattr(maker, "options", None)
+    if spec.rest:
+        yield Access(spec.name, "", getattr(maker, "name_touches", Touch.PAY), spec.rest)
+    known = {**options_of(Settings), **options_of(options or Settings), **options_of(PromptOptions)}
+    yield from option_accesses(known, spec.options, spec.name)
+    if options is None:  # a kind of another package that declares nothing: a value may be anything
+        unknown = {name: value for name, value in spec.options.items() if name not in known}
+        yield from (Access(spec.name, name, Touch.RUN, value) for name, value in unknown.items())
 
 
 def seat_spec(model_spec: str, prompt: PromptOptions) -> str:

@@ -12,7 +12,7 @@ from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UsageError
 from ludens.core.game import Game
 from ludens.core.options import configure, options_of
-from ludens.core.registry import make
+from ludens.core.policy import Setter, make_by
 from ludens.core.spec import Spec, parse_spec
 from ludens.models.specs import PromptOptions, is_model
 from ludens.run.lines import EPISODES, Head, repair_hint
@@ -114,7 +114,7 @@ class PlanCheck:
 
     def _game(self, spec: str) -> Game:
         if spec not in self._games:
-            self._games[spec] = make(spec)
+            self._games[spec] = make_by(Setter.FILE, spec)
         return self._games[spec]
 
     def _same_player(self, planned: str, recorded: str, game: Game) -> bool:

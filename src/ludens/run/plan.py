@@ -14,6 +14,7 @@ import orjson
 
 from ludens.agents import import_agent
 from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.core.policy import confirm, game_accesses
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
 from ludens.core.templates import TemplateOverrides
@@ -233,6 +234,7 @@ def make_plan(
     for spec in bare.players:
         import_agent(spec)
     for task in bare.chosen.values():
+        confirm(access.value for access in game_accesses(task.game))
         game = make(task.game)
         for seating in task.seatings:
             if set(seating) != set(game.seats):

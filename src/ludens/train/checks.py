@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import fields
 from math import isfinite
 from pathlib import Path
 
-from ludens.agents import agent
+from ludens.agents import agent, player_accesses
 from ludens.concurrent import play_sync
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
-from ludens.core.registry import make
+from ludens.core.options import Touch, option_values, options_of
+from ludens.core.policy import Access, option_accesses
+from ludens.core.registry import GAMES, make
 from ludens.core.replay import replay
+from ludens.core.spec import parse_spec
 from ludens.draw import get_theme
 from ludens.models.transport import check_address
 from ludens.train import measures, ranks
 from ludens.train.demonstrations import FIRST_SEED, rehearsed
-from ludens.train.league import check_players
+from ludens.train.league import CHECKPOINT, FROZEN, PREVIOUS, check_players
 from ludens.train.recipe import Demonstration, Recipe
+from ludens.train.rollout import LEARNER
+from ludens.train.section import Section
 
 
 def check(recipe: Recipe) -> None:
@@ -74,6 +81,25 @@ def check(recipe: Recipe) -> None:
     get_theme(play.theme)
     for source in recipe.sources:
         _check_demonstrations(source)
+
+
+def recipe_accesses(recipe: Recipe) -> Iterator[Access]:
+    """What a recipe names outside of Ludens: in its sections, in games, in players."""
+    sections = {f.name: getattr(recipe, f.name) for f in fields(Recipe)}
+    tables: list[tuple[str, Section | Demonstration]]
+    tables = [(f"[{name}]", each) for name, each in sections.items() if isinstance(each, Section)]
+    tables += [("[[demonstrations]]", source) for source in recipe.sources]
+    for name, table in tables:
+        game = table.game if isinstance(table, Demonstration) else recipe.play.game
+        for access in option_accesses(options_of(type(table)), option_values(table), name):
+            yield from _player(access.value, game) if access.touch is Touch.PLAYER else (access,)
+    for player in {name for each in recipe.opponents for name in each.players.values()}:
+        yield from _player(player, recipe.play.game)
+
+
+def _player(spec: str, game: str) -> Iterator[Access]:
+    if spec not in (LEARNER, FROZEN, PREVIOUS) and not spec.startswith(CHECKPOINT):
+        yield from player_accesses(spec, GAMES.get(parse_spec(game).name))
 
 
 def _check_demonstrations(source: Demonstration) -> None:

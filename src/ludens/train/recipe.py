@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
-from ludens.core.options import check_options, configure, option, option_values
+from ludens.core.options import Touch, check_options, configure, option, option_values
 from ludens.games.spy.rules import CLUE, DECISION
 from ludens.train.loss import LossOptions
 from ludens.train.section import Section
@@ -32,7 +32,11 @@ class ModelOptions(Section, name="model"):
     """The policy in training."""
 
     kind: str = option("nano", choices=("nano", "hf"), help="a small model of ours, or one of transformers")
-    path: str = option("", help="folder or hub name of the weights to start from; empty for random ones")
+    path: str = option(
+        "",
+        help="folder or hub name of the weights to start from; empty for random ones",
+        touches=Touch.READ,
+    )
     temperature: float = option(1.0, low=0.01, high=2, help="sampling temperature")
     max_tokens: int = option(48, low=1, help="most tokens in a reply")
     batch: int = option(256, low=1, help="most requests in a batch")
@@ -71,8 +75,10 @@ class ModelOptions(Section, name="model"):
 class ServerOptions(Section, name="server"):
     """A vLLM server that draws the learner's replies; without an address they are drawn in this process."""
 
-    url: str = option("", help="address of the server, such as http://127.0.0.1:8000")
-    folder: str = option("", help="where weights are written for it; empty for the output folder")
+    url: str = option("", help="address of the server, such as http://127.0.0.1:8000", touches=Touch.CONNECT)
+    folder: str = option(
+        "", help="where weights are written for it; empty for the output folder", touches=Touch.WRITE
+    )
     check: int = option(16, low=1, help="replies per iteration that are compared with the local model")
     gap: float = option(0.1, low=0, help="largest mean difference of log-probabilities in these replies")
     timeout: float = option(600.0, low=1, help="seconds until a request to the server fails")
@@ -83,7 +89,7 @@ class ServerOptions(Section, name="server"):
 class PlayOptions(Section, name="play"):
     """The games of one iteration."""
 
-    game: str = option("tic_tac_toe", help="spec of the game")
+    game: str = option("tic_tac_toe", help="spec of the game", touches=Touch.GAME)
     episodes: int = option(128, low=1, help="seeds per iteration, over all processes")
     samples: int = option(1, low=1, help="episodes per seed: the group size of GRPO")
     first_seed: int = option(1_000_000, low=0, help="training seeds start here; evaluation seeds lie below")
@@ -125,12 +131,20 @@ class ReferenceOptions(Section, name="reference"):
 class Demonstration:
     """One source of replies to imitate: a bot that plays a game, a run folder, or a dataset."""
 
-    game: str = option("", help="spec of the game; empty for that of [play]")
-    bot: str = option("bot/best", help="player that is imitated, in all seats")
-    player: str = option("", help="plays instead, while the bot says what it would do; empty for the bot")
+    game: str = option("", help="spec of the game; empty for that of [play]", touches=Touch.GAME)
+    bot: str = option("bot/best", help="player that is imitated, in all seats", touches=Touch.PLAYER)
+    player: str = option(
+        "",
+        help="plays instead, while the bot says what it would do; empty for the bot",
+        touches=Touch.PLAYER,
+    )
     episodes: int = option(0, low=0, help="games in each round")
-    run: str = option("", help="run folder whose episodes are imitated instead")
-    data: str = option("", help="hf: folder of Parquet files with prompts, images and replies instead")
+    run: str = option("", help="run folder whose episodes are imitated instead", touches=Touch.READ)
+    data: str = option(
+        "",
+        help="hf: folder of Parquet files with prompts, images and replies instead",
+        touches=Touch.READ,
+    )
     column: str = option("completion", help="column of the replies in a dataset, for example answer")
     list_moves: bool = option(False, help="legal moves are listed before the move")
     roles: str = option("", help="roles or seats that are imitated, separated by spaces; empty for all")
@@ -183,11 +197,15 @@ class MonitorOptions(Section, name="monitor"):
     keep: int = option(3, low=1, help="checkpoints kept")
     blind: int = option(10, low=0, help="iterations between blind controls; 0 for none")
     games: int = option(4, low=0, help="sample games stored with each checkpoint")
-    against: str = option("", help="opponent in evaluations: frozen, previous, checkpoint:PATH or any agent")
+    against: str = option(
+        "",
+        help="opponent in evaluations: frozen, previous, checkpoint:PATH or any agent",
+        touches=Touch.PLAYER,
+    )
     evaluate: int = option(25, low=1, help="iterations between evaluations")
     evaluation_games: int = option(64, low=1, help="games per role in an evaluation")
     tensorboard: bool = option(False, help="write TensorBoard events")
-    wandb: bool = option(False, help="report to Weights & Biases")
+    wandb: bool = option(False, help="report to Weights & Biases", touches=Touch.CONNECT)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
-from ludens.core.options import option
+from ludens.core.options import Touch, option
 from ludens.games.open_spiel.adapter import SpielState
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Uci(Agent):
     There is no skill level: engines choose among weaker moves at random, with a seed that cannot be set.
     """
 
-    engine: str = option("stockfish", help="name or path of the engine")
+    engine: str = option("stockfish", help="name or path of the engine", touches=Touch.RUN)
     nodes: int = option(
         1000,
         low=1,

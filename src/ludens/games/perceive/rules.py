@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
-from ludens.core.options import option
+from ludens.core.options import Touch, option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.state import Legal, State
@@ -84,7 +84,11 @@ class Perceive(Game):
     best = "bot/oracle"
     question = True
 
-    board: str = option("tic_tac_toe", help="the board game whose positions are shown, options included")
+    board: str = option(
+        "tic_tac_toe",
+        help="the board game whose positions are shown, options included",
+        touches=Touch.GAME,
+    )
     pieces: str = option("", help="how many pieces are shown, as in 46-90; any number when empty")
     kinds: str = option("", help="the kinds of pieces shown, by letter, as in KQ; all when empty")
 

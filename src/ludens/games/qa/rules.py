@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
-from ludens.core.options import option
+from ludens.core.options import Touch, option
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.state import Legal, State
@@ -50,7 +50,11 @@ class Qa(Game):
     bots: ClassVar[Mapping[str, str]] = {"working": "ludens.games.qa.bots:Working"}
     question = True
 
-    board: str = option("tic_tac_toe", help="the board game whose positions are asked about")
+    board: str = option(
+        "tic_tac_toe",
+        help="the board game whose positions are asked about",
+        touches=Touch.GAME,
+    )
     kind: str = option("", help="the type of question; any when empty")
     examples: int = option(3, low=0, high=6, help="answered questions about other positions in the prompt")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from ludens.core.game import Game
-from ludens.core.options import option
+from ludens.core.options import Touch, option
 from ludens.core.random import Stream
 from ludens.core.state import Legal, State
 from ludens.games.open_spiel.adapter import SpielState
@@ -42,7 +42,11 @@ class RuleQuestion(Game):
     bots: ClassVar[Mapping[str, str]] = {"valid": "ludens.games.rule.bots:Valid"}
     question = True
 
-    board: str = option("tic_tac_toe", help="the board game whose rules are to be followed, options included")
+    board: str = option(
+        "tic_tac_toe",
+        help="the board game whose rules are to be followed, options included",
+        touches=Touch.GAME,
+    )
     moves: str = option("0-40", help="how many random moves lead to the position, as in 80-120")
     filled: str = option("", help="how many cells of the board are filled, as in 67-157; not used when empty")
 

@@ -10,12 +10,12 @@ from typing import Any, Self
 
 from ludens.core.episode import Move
 from ludens.core.game import Game
-from ludens.core.options import option
+from ludens.core.options import Touch, option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
 from ludens.games.spy.checker import check
 from ludens.games.spy.formats import ABSTAIN, CLUE_LIMIT, clean_clue
-from ludens.games.spy.pairs import FLAT, Stored, described, with_hash
+from ludens.games.spy.pairs import FLAT, Stored, described, installed_sources, with_hash
 from ludens.games.spy.phrases import named, related
 from ludens.games.spy.rewards import clue_rewards, lowest_clue_rewards, vote_reward
 from ludens.games.spy.scene import Pair, make_pair, modify, parse_change
@@ -54,7 +54,12 @@ class Spy(Game):
 
     civilians: int = option(4, low=2, high=12, help="players who share one picture; the spy is one more")
     rounds: int = option(2, low=1, high=4, help="clues that every player gives")
-    source: str = option("flat", help="flat, which draws pictures from the seed, or a picture set")
+    source: str = option(
+        "flat",
+        help="flat, which draws pictures from the seed, or a picture set",
+        touches=Touch.READ,
+        installed=installed_sources,
+    )
     change: str = option("color+shape", help="what differs in drawn pictures: color, shape, size, material")
     votes: str = option(
         "each",

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from ludens.core.errors import MoveError
 from ludens.core.game import Game
 from ludens.core.legal import Legal
-from ludens.core.options import option
+from ludens.core.options import Touch, option
 from ludens.core.state import State
 from ludens.games.viki.reply import combined
 from ludens.games.viki.scene import Scene
 from ludens.games.viki.source import LOOKS, SPLIT_HELP, SPLITS, Shown, shown
 from ludens.games.viki.stored import Numbered, store
+from ludens.pictures.sets import installed_sets
 
 if TYPE_CHECKING:
     from ludens.core.episode import Move
@@ -37,8 +38,17 @@ class Level(Game):
 
     look: str = option("map", choices=LOOKS, help="the kitchen from above, or rendered camera pictures")
     split: str = option("id", choices=SPLITS, help=SPLIT_HELP)
-    pictures: str = option("viki-8", help="the picture set of look=camera")
-    data: str = option("", help="a folder with the released Parquet files, played by the released rules")
+    pictures: str = option(
+        "viki-8",
+        help="the picture set of look=camera",
+        touches=Touch.READ,
+        installed=lambda: installed_sets("scene"),
+    )
+    data: str = option(
+        "",
+        help="a folder with the released Parquet files, played by the released rules",
+        touches=Touch.READ,
+    )
 
     def shown(self, seed: int) -> Shown:
         """The scene of a seed, with its pictures where they come from files."""

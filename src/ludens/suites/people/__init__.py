@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ludens.core.options import option
+from ludens.core.options import Touch, option
 from ludens.core.registry import make
 from ludens.run.task import MODEL, RETURN, WON, Suite, SuiteBuilder, Task
 
@@ -19,7 +19,7 @@ from ludens.run.task import MODEL, RETURN, WON, Suite, SuiteBuilder, Task
 class Play(SuiteBuilder):
     """One game; every seat is a person's unless the run gives it to another player."""
 
-    game: str = option("tic_tac_toe", help="the game, with its options")
+    game: str = option("tic_tac_toe", help="the game, with its options", touches=Touch.GAME)
 
     def build(self) -> Suite:
         made = make(self.game)

@@ -8,7 +8,7 @@ from pathlib import Path
 from ludens.agents import CATALOGUE
 from ludens.core.config import PlayConfig
 from ludens.core.errors import UnknownName
-from ludens.core.options import option
+from ludens.core.options import Touch, option
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
 from ludens.run.task import MODEL, Metric, Suite, SuiteBuilder, Task
@@ -104,7 +104,9 @@ class Playground(_Rated):
 
     sides: str = option("first", choices=SIDES, help="where the model sits in games with an opponent")
     opponent: str = option(
-        "", help="a bot that replaces the opponent in the games it plays, such as bot/uci in chess"
+        "",
+        help="a bot that replaces the opponent in the games it plays, such as bot/uci in chess",
+        touches=Touch.PLAYER,
     )
     positions: str = option(
         "dense",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ludens.core.config import PlayConfig
-from ludens.core.options import option
+from ludens.core.options import Touch, option
 from ludens.run.stats import Estimate, weighted_sum
 from ludens.run.task import MODEL, Metric, Suite, SuiteBuilder, Summary, Task, read_published
 from ludens.suites.viki.metrics import ACT, PLAN, RETRY, TEAM, TRACE
@@ -61,8 +61,10 @@ class Viki(SuiteBuilder):
     """Three levels, feedback and the closed loop."""
 
     look: str = option("map", choices=("map", "camera"), help="the kitchen from above, or camera pictures")
-    pictures: str = option("viki-8", help="the picture set of look=camera")
-    data: str = option("", help="a folder with the released Parquet files: evaluate on them")
+    pictures: str = option("viki-8", help="the picture set of look=camera", touches=Touch.READ)
+    data: str = option(
+        "", help="a folder with the released Parquet files: evaluate on them", touches=Touch.READ
+    )
     episodes: int = option(EPISODES, low=1, high=9_999_999, help="of every task")
 
     def build(self) -> Suite:

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ludens.core.errors import BadOption
-from ludens.core.options import option
+from ludens.core.options import Touch, option
 from ludens.core.registry import make
-from ludens.games.spy.pairs import FLAT, kind_of, with_hash
+from ludens.games.spy.pairs import FLAT, installed_sources, kind_of, with_hash
 from ludens.games.spy.rules import SPY, Spy
 from ludens.pictures import set_names
 from ludens.run.task import MODEL, Published, Seating, Suite, SuiteBuilder, Task
@@ -54,9 +54,16 @@ class VisionZero(SuiteBuilder):
     """100 games on each source, half of them as the spy."""
 
     reference: str = option(
-        "", help="the agent to play against; bot/clever by default, which cannot read charts"
+        "",
+        help="the agent to play against; bot/clever by default, which cannot read charts",
+        touches=Touch.PLAYER,
     )
-    source: str = option("", help="one picture set, by name or path, instead of the sources that come along")
+    source: str = option(
+        "",
+        help="one picture set, by name or path, instead of the sources that come along",
+        touches=Touch.READ,
+        installed=installed_sources,
+    )
 
     def build(self) -> Suite:
         sources = {"set": self.source} if self.source else self._installed()

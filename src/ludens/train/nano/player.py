@@ -7,7 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ludens.core.errors import BadFile, BadOption, MissingExtra
-from ludens.core.options import configure, option
+from ludens.core.options import Touch, configure, option
+from ludens.core.policy import declares
 from ludens.core.spec import Spec
 from ludens.train.nano.model import NanoModel, Sampler
 from ludens.train.nano.stored import SETTINGS, Stored
@@ -37,6 +38,7 @@ class NanoSettings:
     device: str = option("numpy", help="what it runs on: numpy, or a device of torch such as cpu or cuda")
 
 
+@declares(NanoSettings, Touch.READ)
 def nano_model(spec: Spec) -> NanoModel:
     """Make the model of a spec; its weights are loaded with the first request."""
     if spec.address:

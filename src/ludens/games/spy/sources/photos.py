@@ -18,7 +18,7 @@ import numpy as np
 from PIL import Image
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
-from ludens.core.options import option
+from ludens.core.options import Touch, option
 from ludens.core.random import stream
 from ludens.draw import Picture
 from ludens.games.spy.sources.edits import EDITS, edited, is_blank, opencv
@@ -36,7 +36,7 @@ _MAX_FILE = 1 << 28
 class Photos(Generator):
     """Pairs `x_original.*`, `x_modified.*` of a folder, or its single pictures, edited."""
 
-    folder: str = option("", help="the folder with the pictures")
+    folder: str = option("", help="the folder with the pictures", touches=Touch.READ)
     seed: int = option(0, low=0, help="seed")
     edits: str = option("+".join(EDITS), help="edits of single pictures, joined by +")
     size: int = option(768, low=64, high=4096, help="longest side of edited pictures; larger ones are scaled")
