@@ -37,6 +37,7 @@ async def play(
     *,
     sample: int = 0,
     state: State | None = None,
+    first: State | None = None,
     opening: Sequence[Mapping[str, str]] = (),
     render: RenderOptions | None = None,
     config: PlayConfig | None = None,
@@ -51,6 +52,7 @@ async def play(
         seed: Determines everything random: deals, bots, fallbacks.
         sample: Distinguishes several episodes of one seed: bots and fallbacks draw other numbers.
         state: Where to begin, instead of the start; it is not changed.
+        first: What `game.start(seed)` returned, where that was called already; it is changed.
         opening: The joint actions that lead there, recorded so that the episode can be replayed.
         render: Theme, size and templates.
         config: Retries, fallback and limits.
@@ -77,7 +79,7 @@ async def play(
     table, failure = _Table(game, episode, agents, observer), None
     try:
         with current_activity().running():
-            table.start(render, state)
+            table.start(render, state, first)
             while table.state.to_act and table.step < config.horizon:
                 if not table.apply(await table.ask(table.state.to_act)):
                     break
@@ -108,10 +110,13 @@ class _Table:
         self.agents = {seat: agents[seat].sit(game, seat, random(seat)) for seat in game.seats}
         self.histories = {seat: agent.history() for seat, agent in self.agents.items()}
 
-    def start(self, render: RenderOptions, state: State | None) -> None:
+    def start(self, render: RenderOptions, state: State | None, first: State | None) -> None:
         """Set up the first state: the given one, or the start with the opening applied."""
         self.view = view_of(self.game, render, self.episode.seed)
-        self.state = state.clone() if state is not None else self.game.start(self.episode.seed)
+        if state is not None:
+            self.state = state.clone()
+        else:
+            self.state = self.game.start(self.episode.seed) if first is None else first
         for actions in () if state else self.episode.opening:
             self.state.apply(actions)
 

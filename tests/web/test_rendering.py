@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from ludens.web import rendering
-from ludens.web.rendering import Renderer
+from ludens.web.rendering import Makers, Renderer
 
 
 async def test_too_many_pictures_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,6 +41,16 @@ async def test_addresses_take_turns() -> None:
     await asyncio.gather(one, *many)
     assert drawn.index("one") <= 2
     renderer.close()
+
+
+async def test_too_many_games_at_once_are_refused() -> None:
+    makers, go = Makers(1, 2), threading.Event()
+    waiting = [asyncio.create_task(makers.run(go.wait)) for _ in range(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(web.HTTPServiceUnavailable):
+        await makers.run(go.wait)
+    go.set()
+    assert await asyncio.gather(*waiting) == [True, True]
 
 
 async def test_errors_reach_the_caller() -> None:

@@ -11,10 +11,13 @@ from aiohttp import web
 from yarl import URL
 
 from ludens.core.errors import BadOption
+from ludens.suites.people.file import read_study
 from ludens.web.app import make_app
-from ludens.web.security import ACCESS, MAX_BODY, Access, RateLimit, checks_own_token
+from ludens.web.security import ACCESS, MAX_BODY, Access, RateLimit, checks_own_token, may_be_linked
 from ludens.web.settings import Settings
 from tests.web.conftest import Client, Serve, Start
+
+STUDY = next(Path(__file__).parents[2].joinpath("docs", "studies").glob("*.toml"))
 
 
 async def told(request: web.Request) -> web.Response:
@@ -29,6 +32,11 @@ async def seat(request: web.Request) -> web.Response:
     return web.json_response({"role": request.app[ACCESS].role(request)})
 
 
+@may_be_linked
+async def linked(request: web.Request) -> web.Response:
+    return web.Response()
+
+
 async def socket(request: web.Request) -> web.WebSocketResponse:
     reply = web.WebSocketResponse()
     await reply.prepare(request)
@@ -37,13 +45,14 @@ async def socket(request: web.Request) -> web.WebSocketResponse:
 
 @pytest.fixture
 def serve(tmp_path: Path, start: Start) -> Serve:
-    """Starts a server that has these three pages too."""
+    """Starts a server that has these pages too."""
 
     async def served(access: Access | None = None, limit: RateLimit | None = None) -> Client:
         app = make_app(Settings(tmp_path, access or Access()), limit)
         app.router.add_route("*", "/told", told)
         app.router.add_get("/seat", seat)
         app.router.add_get("/socket", socket)
+        app.router.add_get("/linked", linked)
         return await start(app)
 
     return served
@@ -99,7 +108,63 @@ async def test_requests_of_other_pages_are_refused(serve: Serve) -> None:
         else:
             upgrade = {"Upgrade": "websocket", "Connection": "Upgrade", **headers}
             assert (await client.get("/socket", headers=upgrade)).status == 403
-    assert (await client.get("/told", headers={"Origin": "http://evil.example"})).status == 200
+    assert (await client.get("/told", headers={"Origin": own})).status == 200
+    for origin in ("http://evil.example", f"{own}0", "null", "http://[::1"):
+        assert (await client.get("/told", headers={"Origin": origin})).status == 403
+        assert (await client.head("/told", headers={"Origin": origin})).status == 403
+
+
+NAVIGATION = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+PICTURE = {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+FRAME = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])  # the latter: another port of this machine
+async def test_another_site_can_lead_people_here_and_nothing_else(site: str, serve: Serve) -> None:
+    access = Access()
+    client = await serve(access)
+
+    async def status(path: str, sent: dict[str, str], of: str = site) -> int:
+        reply = await client.get(path, headers={"Sec-Fetch-Site": of, **sent}, allow_redirects=False)
+        return reply.status
+
+    for path in (
+        "/told",
+        "/play?game=tic_tac_toe",
+        "/game-picture?game=chess",
+        "/static/style.css",
+        "/watch",
+    ):
+        for sent in ({}, NAVIGATION, PICTURE, FRAME):
+            assert await status(path, sent) == 403, (path, sent)
+        if path != "/watch":
+            for own in ("same-origin", "none"):
+                assert await status(path, NAVIGATION, own) == 200
+    assert await status("/", {}) == 200
+    for path in ("/linked", "/run/none", "/episode/none", "/play/none/0/join/token", "/play/none/0"):
+        assert await status(path, NAVIGATION) == (200 if path == "/linked" else 404), path
+        for sent in ({}, PICTURE, FRAME):
+            assert await status(path, sent) == 403, (path, sent)
+    assert await status(f"/told?token={access.organiser}", NAVIGATION) == 303
+    assert await status(f"/told?token={access.organiser}", PICTURE) == 403
+    assert await status("/seat?token=wrong", NAVIGATION) == 403
+    headers = {"Origin": f"http://127.0.0.1:{client.port}", "Sec-Fetch-Site": site}
+    assert (await client.post("/told", headers=headers)).status == 403
+
+
+def test_pages_that_may_be_linked(tmp_path: Path) -> None:
+    app = make_app(Settings(tmp_path, Access(), read_study(STUDY)))
+    marked = [route for route in app.router.routes() if getattr(route.handler, "may_be_linked", False)]
+    assert {route.method for route in marked} == {"GET", "HEAD"}
+    linked = {route.resource.canonical for route in marked if route.resource}
+    assert linked == {
+        "/", "/run/{run}", "/episode/{run}", "/play/{session}/{seat}", "/play/{session}/{seat}/join/{token}",
+        "/study/{key}", "/study/{key}/join/{token}", "/study/{key}/progress",
+    }  # fmt: skip
+    methods = {
+        route.method for route in app.router.routes() if getattr(route.handler, "may_be_linked", False)
+    }
+    assert methods == {"GET", "HEAD"}
 
 
 async def test_other_machines_need_a_token(serve: Serve) -> None:

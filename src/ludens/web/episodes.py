@@ -22,6 +22,7 @@ from ludens.web.pages import page
 from ludens.web.rendering import render
 from ludens.web.replay import EpisodeReplay
 from ludens.web.runs import LIVE
+from ludens.web.security import may_be_linked
 from ludens.web.settings import Settings
 
 MAX_REPLAYS = 6
@@ -114,6 +115,7 @@ def _seat(request: web.Request, replay: EpisodeReplay) -> str:
     return seat
 
 
+@may_be_linked
 async def episode_page(request: web.Request) -> web.Response:
     """The page with one episode, or two side by side."""
     run, head, offset, replay = await _found(request)

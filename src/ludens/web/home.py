@@ -12,6 +12,7 @@ from aiohttp import web
 from ludens.web.catalogue import Catalogue
 from ludens.web.gallery import cards, game_picture, game_text
 from ludens.web.pages import page
+from ludens.web.security import may_be_linked
 from ludens.web.settings import Settings
 
 CATALOGUE = web.AppKey("catalogue", Catalogue)
@@ -26,6 +27,7 @@ def add_routes(app: web.Application, settings: Settings) -> None:
     app.router.add_get("/game-text", game_text)
 
 
+@may_be_linked
 async def home(request: web.Request) -> web.Response:
     """Games and runs."""
     games = await asyncio.to_thread(cards)  # not where pictures wait

@@ -23,14 +23,16 @@ from ludens.core.agent import Agent
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
-from ludens.core.options import options_of
+from ludens.core.options import Touch, options_of
+from ludens.core.policy import Setter, game_accesses, make_by
 from ludens.core.random import stream
-from ludens.core.registry import GAMES, make
+from ludens.core.registry import GAMES
 from ludens.models.specs import is_model
 from ludens.train.nano.player import TAUGHT
 from ludens.web.pages import page
+from ludens.web.rendering import aside
 from ludens.web.saved import plan_of, save_game, spec_of
-from ludens.web.security import ACCESS, checks_own_token
+from ludens.web.security import ACCESS, checks_own_token, may_be_linked
 from ludens.web.sessions import HUMAN, PersonSeat, Session, Setup
 from ludens.web.settings import Settings
 from ludens.web.socket import SOCKETS, close_all, serve
@@ -69,18 +71,19 @@ async def _run_tables(app: web.Application) -> AsyncIterator[None]:
 async def choose(request: web.Request) -> web.Response:
     """The form: the game, then its options and players."""
     name = request.query.get("game", "")
+    organiser = request.app[ACCESS].is_organiser(request)
     if not name:
-        organiser = request.app[ACCESS].is_organiser(request)
         return page("choose.html", title="Play", games=_games(), game=None, organiser=organiser)
-    game = make(name)
+    # A link may come from anywhere: whoever opens it, it sets what visitors may set.
+    game = await aside(make_by, Setter.VISITOR, name)
     return page(
         "choose.html",
         title=f"Play {game.name}",
         games=_games(),
         game=game,
-        options=_form_options(game),
+        options=await aside(_form_options, game, organiser),
         players=_offered(game),
-        any_player=request.app[ACCESS].is_organiser(request),
+        any_player=organiser,
         seed=request.query.get("seed", "0"),
     )
 
@@ -90,12 +93,17 @@ def _games() -> list[tuple[str, str]]:
     return [(name, (GAMES.get(name).__doc__ or "").strip().splitlines()[0]) for name in GAMES.names()]
 
 
-def _form_options(game: Game) -> list[dict[str, object]]:
-    values = game.options
-    return [
-        {"name": name, "value": values[name], **declared.metadata}
-        for name, declared in options_of(type(game)).items()
-    ]
+def _form_options(game: Game, organiser: bool) -> list[dict[str, object]]:
+    """The fields of the form; visitors choose among what is installed, and see no field for anything else."""
+    made = []
+    for name, declared in options_of(type(game)).items():
+        value, about = game.options[name], dict(declared.metadata)
+        if about["touches"] not in (None, Touch.GAME) and not organiser:
+            names = [each for each in about["installed"]() if "@" not in each]  # not again with its hash
+            about["choices"] = list(dict.fromkeys([value, declared.default, *names]))
+        if organiser or about["choices"] != [declared.default]:
+            made.append({"name": name, "value": value, **about})
+    return made
 
 
 def _offered(game: Game) -> list[str]:
@@ -109,17 +117,8 @@ def _offered(game: Game) -> list[str]:
 async def start(request: web.Request) -> web.Response:
     """Begin a session and send its creator to the seat."""
     form = {name: str(value) for name, value in (await request.post()).items()}
-    chosen = make(form.get("game", ""))
-    options = {n: form[f"option.{n}"] for n in chosen.options if form.get(f"option.{n}", "") != ""}
-    game = make(form.get("game", ""), **options)
-    people, specs = _players(game, form, request.app[ACCESS].is_organiser(request))
-    setup = Setup(game, specs, _seed(form.get("seed", "0")))
     spending = request.app[SPENDING]
-    # What cannot be played or saved is refused now. Agents come first: making a plan imports module:Class.
-    for seat, made in _agents(setup, spending).items():
-        made.sit(game, seat, stream(0, "check"))
-    plan_of(setup)
-    spending.check(specs.values())
+    setup, people = await aside(_setup, form, request.app[ACCESS].is_organiser(request), spending)
     session = Session(setup, lambda setup: _agents(setup, spending), _saver(request.app[_RUNS]))
     mine = session.seats[people[0]]
     session.owner = mine.seat
@@ -127,6 +126,21 @@ async def start(request: web.Request) -> web.Response:
     reply = web.HTTPSeeOther(_path(session, mine))
     _give(request, reply, session, mine)
     raise reply
+
+
+def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tuple[Setup, list[str]]:
+    """What a form asks for, and the seats of people. What cannot be played or saved is refused."""
+    named = {name: text for name, text in form.items() if name.startswith("option.") and text}
+    options = {name.removeprefix("option."): text for name, text in named.items()}
+    game = make_by(Setter.PERSON if organiser else Setter.VISITOR, form.get("game", ""), **options)
+    people, specs = _players(game, form, organiser)
+    setup = Setup(game, specs, _seed(form.get("seed", "0")))
+    # Agents come first: making a plan imports module:Class.
+    for seat, made in _agents(setup, spending).items():
+        made.sit(game, seat, stream(0, "check"))
+    plan_of(setup)
+    spending.check(specs.values())
+    return setup, people
 
 
 def _players(game: Game, form: Mapping[str, str], may_name: bool) -> tuple[list[str], dict[str, str]]:
@@ -205,6 +219,7 @@ def _seat(request: web.Request, token: str | None = None) -> tuple[Session, Pers
     return session, here
 
 
+@may_be_linked
 @checks_own_token
 async def join(request: web.Request) -> web.Response:
     """The link for a friend: keep the token and show the game."""
@@ -214,6 +229,7 @@ async def join(request: web.Request) -> web.Response:
     raise reply
 
 
+@may_be_linked
 @checks_own_token
 async def show(request: web.Request) -> web.Response:
     """The game."""
@@ -232,8 +248,14 @@ async def show(request: web.Request) -> web.Response:
         session=session.id,
         links=links,
         may_repeat=_may_repeat(session, seat),
-        onward=f"/play?game={quote(spec_of(setup.game))}",
+        onward=f"/play?game={quote(await aside(_linked, setup.game))}",
     )
+
+
+def _linked(game: Game) -> str:
+    """The spec of a game in a link: with its options, if a link may set them."""
+    spec = spec_of(game)
+    return spec if all(access.is_free(Setter.VISITOR) for access in game_accesses(spec)) else game.name
 
 
 @checks_own_token

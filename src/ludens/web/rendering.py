@@ -1,6 +1,8 @@
-"""One thread draws all pictures: games and their caches are used by one thread at a time.
+"""What takes long and must not stop the event loop, in threads.
 
-The addresses take turns: somebody who wants many pictures delays nobody else by more than one.
+One thread draws all pictures: views and their caches are used by one thread at a time. The addresses take
+turns: somebody who wants many pictures delays nobody else by more than one. Other threads make games and
+first states (`aside`), which may read files or search for seconds.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ class _Queue:
 
 
 class Renderer:
-    """Runs functions in the thread, one of each address in turn; refuses them while too many wait."""
+    """Runs functions in one thread, one of each address in turn; refuses them while too many wait."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "ludens-render")
@@ -53,7 +55,7 @@ class Renderer:
 
     def close(self) -> None:
         """Finish what runs, and drop what waits."""
-        self._thread.shutdown(wait=True, cancel_futures=True)
+        self._threads.shutdown(wait=True, cancel_futures=True)
 
 
 RENDERER = web.AppKey("renderer", Renderer)
@@ -62,3 +64,26 @@ RENDERER = web.AppKey("renderer", Renderer)
 async def render(request: web.Request, work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
     """What the function returns in the thread that draws, when it is the turn of the request."""
     return await request.app[RENDERER].run(address_of(request), work, *args, **more)
+
+
+class Makers:
+    """Runs functions in several threads; refuses them while too many wait."""
+
+    def __init__(self, threads: int, most: int) -> None:
+        self._threads, self._most = ThreadPoolExecutor(threads, "ludens-make"), most
+        self._waiting = 0
+
+    async def run(self, work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
+        """What the function returns."""
+        if self._waiting >= self._most:
+            busy = "The server makes too many games at once; try again in a moment."
+            raise web.HTTPServiceUnavailable(text=busy, headers={"Retry-After": "1"})
+        self._waiting += 1
+        try:
+            return await asyncio.wrap_future(self._threads.submit(work, *args, **more))
+        finally:
+            self._waiting -= 1
+
+
+aside = Makers(4, 1_000).run
+"""Runs what makes games, agents and first states."""

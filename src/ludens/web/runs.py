@@ -14,6 +14,7 @@ from ludens.web.home import CATALOGUE
 from ludens.web.listing import KINDS, Query, linker, listing
 from ludens.web.live import LiveRun, LiveRuns, RunGone
 from ludens.web.pages import page
+from ludens.web.security import may_be_linked
 from ludens.web.settings import Settings
 
 LIVE = web.AppKey("live", LiveRuns)
@@ -50,6 +51,7 @@ async def live_run(request: web.Request) -> LiveRun:
     return run
 
 
+@may_be_linked
 async def run_page(request: web.Request) -> web.Response:
     """The whole page."""
     run = await live_run(request)

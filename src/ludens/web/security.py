@@ -4,6 +4,10 @@ The server listens on this machine only, unless the user says otherwise; then ev
 are two: visitors may look at games and runs and play; the organiser may also do what costs money or shows
 what others may not know: seat models, follow a study. A token arrives once, as `?token=`, and is kept in a
 cookie. Handlers marked with `checks_own_token` are for people who hold a link to one seat only.
+
+Other sites may lead people here (a link in a mail or a chat), and nothing else: what a page of another site
+requests in the background is refused, whatever the method, and so are links to pages that are not marked with
+`may_be_linked`.
 """
 
 from __future__ import annotations
@@ -56,6 +60,13 @@ H = TypeVar("H", bound=Handler)
 def checks_own_token(handler: H) -> H:
     """Mark a handler that needs no visitor's token, because it asks for the token of a seat itself."""
     handler.__dict__["checks_own_token"] = True
+    return handler
+
+
+def may_be_linked(handler: H) -> H:
+    """Mark a page that links on other sites may lead to: it shows something, and changes nothing that does
+    not need a secret in its address."""
+    handler.__dict__["may_be_linked"] = True
     return handler
 
 
@@ -206,10 +217,10 @@ def _check(request: web.Request, access: Access, limit: RateLimit) -> None:
         raise web.HTTPMisdirectedRequest(text="This server has another name; --url or --name adds one.")
     upgrade = request.headers.get(hdrs.UPGRADE, "").lower() == "websocket"
     if request.method not in _SAFE_METHODS or upgrade:
-        origin = urlsplit(request.headers.get(hdrs.ORIGIN, ""))
-        schemes = ("https",) if request.secure else ("http", "https")
-        if origin.scheme not in schemes or origin.netloc != request.host:
+        if _is_foreign(request) or hdrs.ORIGIN not in request.headers:
             raise web.HTTPForbidden(text="This request does not come from a page of this server.")
+    elif _is_foreign(request) and not _is_followed_link(request, access):
+        raise web.HTTPForbidden(text="Another site asks for this page: go there from the start page.")
     if (request.content_length or 0) > MAX_BODY:
         raise web.HTTPRequestEntityTooLarge(max_size=MAX_BODY, actual_size=request.content_length or 0)
     if not limit.allows(address_of(request)):
@@ -227,6 +238,22 @@ async def _read_body(request: web.Request) -> None:
             await request.read()
     except TimeoutError:
         raise web.HTTPRequestTimeout(text="The request did not arrive in time.") from None
+
+
+def _is_foreign(request: web.Request) -> bool:
+    """Whether a page of another site, or of another port, caused the request, as far as browsers say."""
+    site = request.headers.get("Sec-Fetch-Site", "none")
+    own = [f"{scheme}://{request.host}" for scheme in (("https",) if request.secure else ("http", "https"))]
+    return site not in ("same-origin", "none") or request.headers.get(hdrs.ORIGIN, own[0]) not in own
+
+
+def _is_followed_link(request: web.Request, access: Access) -> bool:
+    """Whether somebody follows a link to a page that may be linked, or signs in."""
+    followed = request.headers.get("Sec-Fetch-Mode") == "navigate"
+    whole_page = request.headers.get("Sec-Fetch-Dest", "document") == "document"
+    linked = getattr(request.match_info.handler, "may_be_linked", False)
+    signs_in = access.role_of_token(request.query.get("token", "")) is not None
+    return request.path == "/" or (followed and whole_page and (linked or signs_in))
 
 
 def _sign_in(request: web.Request, access: Access) -> None:

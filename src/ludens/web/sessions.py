@@ -16,6 +16,8 @@ from hmac import compare_digest
 from time import monotonic
 from typing import Any, Protocol
 
+from aiohttp.web import HTTPServiceUnavailable
+
 from ludens.agents.human import left_message
 from ludens.core.agent import Agent, Ask
 from ludens.core.config import PlayConfig
@@ -27,6 +29,7 @@ from ludens.core.state import State
 from ludens.core.view import RenderOptions, view_of
 from ludens.loop import play
 from ludens.web.person import Person, left
+from ludens.web.rendering import aside
 from ludens.web.shown import MoveLog, shown_to
 
 LOG = logging.getLogger(__name__)
@@ -140,6 +143,7 @@ class Session(Observer):
         self._start = start
         self.seats = {seat: PersonSeat(seat) for seat in setup.people}
         self.state: State | None = None
+        self._first: State | None = None
         self.deadline: float | None = None
         self.episode: Episode | None = None
         self.ended = ""
@@ -173,7 +177,7 @@ class Session(Observer):
             self.game_number += 1
             self.deadline = None if limit is None else loop.time() + limit
             self.log = MoveLog(tuple(self.seats))
-            self.state = self.setup.game.start(self.setup.seed)
+            self.state = None
             self._task = loop.create_task(self._play(self.setup))
             self.changed()
 
@@ -186,12 +190,16 @@ class Session(Observer):
 
     async def _play(self, setup: Setup) -> None:
         try:
+            self.state = state = await aside(setup.game.start, setup.seed)
+            self._first = state.clone()
+            self.changed()
             agents = {**self._make_agents(setup), **dict.fromkeys(setup.people, Person(desk=self))}
             self.episode = episode = await play(
                 setup.game,
                 agents,
                 setup.seed,
                 sample=setup.sample,
+                first=state,
                 render=setup.render,
                 config=setup.config,
                 observer=self,
@@ -199,6 +207,8 @@ class Session(Observer):
             )
             self.ended = self.ended or _ending(episode, self._explain)
             self.saved = self._saved(setup, episode)
+        except HTTPServiceUnavailable as busy:
+            self.ended = f"The game is void: {busy.text}"
         except UsageError as error:
             LOG.error("a game of %s cannot go on: %s", setup.game.name, error)
             self.ended = f"The game is void: {error if self._explain else FAILED}"
@@ -231,7 +241,8 @@ class Session(Observer):
             self.ended = "The game did not begin: somebody did not come."
             self.changed()
         elif self.playing:
-            name = view_of(self.setup.game, self.setup.render, self.setup.seed).public_name(self.state, seat)
+            view = view_of(self.setup.game, self.setup.render, self.setup.seed)
+            name = "somebody" if self.state is None else view.public_name(self.state, seat)
             self.ended = f"The game is void: {left_message(name)}"
             for each in self.seats.values():
                 if each.reply is not None and not each.reply.done():
@@ -306,8 +317,15 @@ class Session(Observer):
         if self.deadline is not None:
             shown["seconds"] = round(max(0.0, self.deadline - asyncio.get_running_loop().time()), 1)
         if self.episode is not None and self.episode.status != "void":
-            shown |= {"returns": self.episode.returns, "answer": _answer(setup, self.episode)}
+            shown |= {"returns": self.episode.returns, "answer": self._answer(self.episode)}
         return shown
+
+    def _answer(self, episode: Episode) -> str:
+        """The right answer of a question: a game of one seat and one move that knows it."""
+        seats = self.setup.game.seats
+        if len(seats) > 1 or len(episode.moves) != 1 or self._first is None:
+            return ""
+        return self._first.solution(seats[0]) or ""
 
 
 def _ending(episode: Episode, explain: bool) -> str:
@@ -318,10 +336,3 @@ def _ending(episode: Episode, explain: bool) -> str:
         "forfeit": f"{episode.culprit} has lost: out of time, or without a legal move.",
         "void": f"The game is void: {episode.error if explain else FAILED}",
     }[episode.status]
-
-
-def _answer(setup: Setup, episode: Episode) -> str:
-    """The right answer of a question: a game of one seat and one move that knows it."""
-    if len(setup.game.seats) > 1 or len(episode.moves) != 1:
-        return ""
-    return setup.game.start(setup.seed).solution(setup.game.seats[0]) or ""

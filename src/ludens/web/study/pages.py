@@ -20,7 +20,7 @@ from ludens.suites.people.file import MOST_PARTICIPANTS, Question
 from ludens.suites.people.records import Participant
 from ludens.web.addresses import address_of
 from ludens.web.pages import page
-from ludens.web.security import ACCESS, RateLimit, checks_own_token
+from ludens.web.security import ACCESS, RateLimit, checks_own_token, may_be_linked
 from ludens.web.settings import Settings
 from ludens.web.socket import serve
 from ludens.web.spending import SPENDING
@@ -98,6 +98,7 @@ def _give(request: web.Request, reply: web.StreamResponse, room: Room, participa
     )
 
 
+@may_be_linked
 @checks_own_token
 async def join(request: web.Request) -> web.Response:
     """The link of one participant."""
@@ -110,6 +111,7 @@ async def join(request: web.Request) -> web.Response:
     raise reply
 
 
+@may_be_linked
 @checks_own_token
 async def show(request: web.Request) -> web.Response:
     """The step of the participant."""
@@ -236,6 +238,7 @@ async def connect(request: web.Request) -> web.WebSocketResponse:
     return await serve(request, game.session, seat)
 
 
+@may_be_linked
 async def progress(request: web.Request) -> web.Response:
     """For the organiser: what was played, and where everybody is."""
     if not request.app[ACCESS].is_organiser(request):
