@@ -55,7 +55,7 @@ class Renderer:
 
     def close(self) -> None:
         """Finish what runs, and drop what waits."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._thread.shutdown(wait=True, cancel_futures=True)
 
 
 RENDERER = web.AppKey("renderer", Renderer)
