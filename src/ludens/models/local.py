@@ -202,7 +202,8 @@ class LocalModel(Model):
             processor_kwargs={"padding": True, "padding_side": "left"},
         ).to(model.device, model.dtype)
         sampling, want_tokens = items[0].sampling, items[0].want_tokens
-        exact = Distribution(sampling, placeholders(model)) if self._live or want_tokens else None
+        seeds = self.row_seeds(items)
+        exact = Distribution(sampling, placeholders(model), seeds) if self._live or want_tokens else None
         options = exact.options() if exact else generate_options(sampling)
         fed: Any = inputs
         if self._static:
@@ -237,6 +238,10 @@ class LocalModel(Model):
                 answer.tokens = Tokens(prompt, drawn, values, exact.temperature, exact.suppressed, pictures)
             answers.append(answer)
         return answers
+
+    def row_seeds(self, items: Sequence[_Item]) -> list[int] | None:
+        """Seeds of the answers, where they must not depend on the composition of the batch."""
+        return None
 
     def _load(self) -> tuple[Any, Any]:
         if self._loaded is None:

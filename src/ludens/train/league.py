@@ -55,6 +55,8 @@ class League:
                 self.agents[name] = agent(name, game)
 
     def _freeze(self, name: str) -> None:
+        if name in self._frozen:
+            self._frozen[name].release()
         self._frozen[name] = self.policy.frozen()
         self.agents[name] = self._frozen[name].agent()
 

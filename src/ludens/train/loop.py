@@ -19,7 +19,7 @@ from ludens.train.league import League
 from ludens.train.policy import Policy
 from ludens.train.recipe import Recipe
 from ludens.train.rollout import Job, Rollouts
-from ludens.train.sample import Trajectory
+from ludens.train.sample import Sample, Trajectory
 from ludens.train.update import Rehearses, Updater
 
 Report = Callable[[dict[str, float]], None]
@@ -69,7 +69,7 @@ class Trainer:
 
     async def iterate(self) -> dict[str, float]:
         """One iteration."""
-        began, seeds = perf_counter(), (self.recipe.run.seed, self.iteration, ranks.world()[0])
+        began, seeds = perf_counter(), (self.recipe.run.seed, self.iteration)
         self.league.reseed(*seeds)
         self.policy.reseed(*seeds)
         await self.policy.publish()
@@ -77,16 +77,16 @@ class Trainer:
         # Held-out games show what the last update made of the policy: they are played beside the new ones.
         jobs, held_out_jobs = self.jobs(), self.held_out_jobs()
         games = await self.rollouts.play([*jobs, *held_out_jobs])
-        trajectories = [game for game in games if game.number < len(jobs)]
-        held_out = [game for game in games if game.number >= len(jobs)]
+        trajectories = [game for game in games if game.number >= 0]
+        held_out = [game for game in games if game.number < 0]
         self.policy.verify([sample for game in games for sample in game.samples])
         blind = await self._blind_control(held_out_jobs)
         played = perf_counter()
         statistics, switched = self.algorithm.observe(_everywhere(held_out), first=self.iteration == 0)
         if switched and self.recipe.reference.anchor == "switch":
-            self.reference = self.policy.frozen()
+            self._anchor()
         trained = self.algorithm.stage
-        samples = self.algorithm.samples(trajectories)
+        samples = self._samples(trajectories)
         losses = self.updater.update(samples, self.reference, seed=self.iteration)
 
         self.iteration += 1
@@ -109,6 +109,19 @@ class Trainer:
         self.history.append(measured)
         self.last_games = [trajectory.episode for trajectory in held_out or trajectories]
         return measured
+
+    def _samples(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
+        """The samples of this rank to train on. Advantages are those of the games of all ranks: a group or a
+        baseline may be of several."""
+        own = {trajectory.number for trajectory in trajectories}
+        samples = self.algorithm.samples(_everywhere(trajectories))
+        return [sample for sample in samples if sample.episode in own]
+
+    def _anchor(self) -> None:
+        """From now on, measure the KL divergence from the policy as it is."""
+        if self.reference is not self.start:
+            self.reference.release()
+        self.reference = self.policy.frozen()
 
     async def _blind_control(self, jobs: Sequence[Job]) -> list[Trajectory]:
         """The held-out games once more, played without seeing: does the reward need the picture?"""
@@ -134,15 +147,20 @@ class Trainer:
         """The games of this iteration and rank: whole groups, no seed twice."""
         play, (rank, size) = self.recipe.play, ranks.world()
         first, last = self.iteration * play.episodes, (self.iteration + 1) * play.episodes
-        own = (play.first_seed + number % (play.seeds or last) for number in range(first + rank, last, size))
-        stage = self.algorithm.stage
-        return [self.league.job(seed, sample, stage) for seed in own for sample in range(play.samples)]
+        stage, jobs = self.algorithm.stage, list[Job]()
+        for number in range(first + rank, last, size):
+            seed, before = play.first_seed + number % (play.seeds or last), (number - first) * play.samples
+            for sample in range(play.samples):
+                jobs.append(replace(self.league.job(seed, sample, stage), number=before + sample))
+        return jobs
 
     def held_out_jobs(self) -> list[Job]:
-        """Games on seeds that are never trained on, others in every iteration."""
+        """Games on seeds that are never trained on, others in every iteration. Their numbers are negative."""
         play, (rank, size) = self.recipe.play, ranks.world()
         first = play.held_out_seed + self.iteration * play.held_out
-        return [Job(seed) for seed in range(first + rank, first + play.held_out, size)]
+        return [
+            Job(first + number, number=number - play.held_out) for number in range(rank, play.held_out, size)
+        ]
 
     @property
     def at_checkpoint(self) -> bool:
@@ -175,6 +193,7 @@ class Trainer:
     def save(self) -> Path:
         """Write a checkpoint."""
         path = self.checkpoints.path(self.iteration)
+        ranks.check_equal(self.updater.parameters)
         if ranks.world()[0] == 0:
             state = {
                 "iteration": self.iteration,
@@ -197,7 +216,7 @@ class Trainer:
         self.algorithm.restore(state["algorithm"])
         self.history = state["history"]
         if (path / ANCHOR).is_dir():
-            self.reference = self.policy.frozen()
+            self._anchor()
             self.reference.load(path / ANCHOR)
         self.league.checkpointed()
 
@@ -208,8 +227,17 @@ class Trainer:
 
 
 def _everywhere(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
-    """The games of all ranks, without samples: they are large."""
-    if ranks.world()[1] == 1:
+    """The games of all ranks, by number. Samples of other ranks come without what is large."""
+    rank, size = ranks.world()
+    if size == 1:
         return list(trajectories)
-    own = [Trajectory(trajectory.episode) for trajectory in trajectories]
-    return [trajectory for part in ranks.gather(own) for trajectory in part]
+    sent = [
+        replace(
+            trajectory,
+            samples=[replace(s, prompt_ids=[], logprobs=[], pictures=()) for s in trajectory.samples],
+        )
+        for trajectory in trajectories
+    ]
+    parts = ranks.gather(sent)
+    parts[rank] = list(trajectories)
+    return sorted((game for part in parts for game in part), key=lambda game: game.number)

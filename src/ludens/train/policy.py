@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ludens.core.agent import Agent
+from ludens.agents.vlm import Vlm
+from ludens.core.agent import Agent, Ask
+from ludens.core.random import stream
+from ludens.models.chat import Request, Sampling
 from ludens.train.sample import Sample
 
 if TYPE_CHECKING:
@@ -17,6 +21,9 @@ if TYPE_CHECKING:
 
 class Policy(ABC):
     """A model in training, or a frozen copy of one. The loop knows nothing else about it."""
+
+    seeds: tuple[int, ...] = ()
+    """What `reseed` was called with."""
 
     @abstractmethod
     def agent(self, *, blind: bool = False) -> Agent:
@@ -48,9 +55,12 @@ class Policy(ABC):
     def frozen(self) -> Policy:
         """A copy that stays as it is now; large weights that never change may be shared."""
 
-    @abstractmethod
+    def release(self) -> None:
+        """Give back what a frozen copy holds. It is not used any more."""
+
     def reseed(self, *names: int) -> None:
-        """Make what is drawn from now on depend on these numbers alone."""
+        """Make what is drawn from now on depend on these numbers, the episode and the seat alone."""
+        self.seeds = names
 
     @abstractmethod
     def train(self, training: bool) -> None:
@@ -67,3 +77,17 @@ class Policy(ABC):
     def count(self) -> int:
         """Number of trained parameters."""
         return sum(parameter.numel() for parameter in self.parameters())
+
+
+@dataclass
+class Player(Vlm):
+    """Sends a seed with every request: that of the episode, the seat and the number of the request.
+
+    So the same episodes are played whatever batch or process they are played in.
+    """
+
+    policy: Policy = field(kw_only=True)
+
+    def request(self, ask: Ask) -> Request:
+        seed = stream(self.random.bits(), "policy", *self.policy.seeds).below(2**62)
+        return replace(super().request(ask), sampling=Sampling(seed=seed))

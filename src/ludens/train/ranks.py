@@ -1,17 +1,24 @@
 """Many processes (torchrun): each plays its own seeds and keeps its samples; gradients are summed.
 
 Gradients are reduced once per optimiser step, not during the backward pass, so ranks may compute unlike
-numbers of batches.
+numbers of batches. All ranks pass the same collectives in the same order: what depends on files, which one
+rank may see later than another, is decided by the first one (`from_first`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ludens.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from torch import Tensor
     from torch.nn import Parameter
+
+T = TypeVar("T")
 
 
 def start() -> None:
@@ -54,6 +61,27 @@ def gather(value: Any) -> list[Any]:
     return values
 
 
+def from_first(make: Callable[[], T]) -> T:
+    """What the first rank makes, on all of them. Others make nothing; a `UsageError` is raised by all."""
+    from torch import distributed
+
+    if not distributed.is_initialized():
+        return make()
+    made: list[Any] = [None, None]
+    failure: UsageError | None = None
+    if distributed.get_rank() == 0:
+        try:
+            made[0] = make()
+        except UsageError as error:
+            failure, made[1] = error, str(error)
+    distributed.broadcast_object_list(made)
+    value, message = made
+    if message is not None:
+        raise failure or UsageError(message)
+    result: T = value
+    return result
+
+
 def sum_gradients(parameters: Sequence[Parameter]) -> None:
     """Replace the gradients by their sums over all ranks; missing ones count as zero."""
     import torch
@@ -61,17 +89,54 @@ def sum_gradients(parameters: Sequence[Parameter]) -> None:
 
     if not distributed.is_initialized():
         return
+    gradients = []
     for parameter in parameters:
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)
-    flat = torch.cat([p.grad.flatten() for p in parameters if p.grad is not None])
-    distributed.all_reduce(flat)
-    start = 0
-    for parameter in parameters:
-        assert parameter.grad is not None
-        size = parameter.numel()
-        parameter.grad.copy_(flat[start : start + size].view_as(parameter))
-        start += size
+        gradients.append(parameter.grad)
+    _together(gradients, distributed.all_reduce)
+
+
+def broadcast_weights(parameters: Sequence[Parameter]) -> None:
+    """Replace the weights by those of the first rank."""
+    from torch import distributed
+
+    if distributed.is_initialized():
+        # In the order of the parameters: that of a set of types differs between processes.
+        for dtype in dict.fromkeys(parameter.dtype for parameter in parameters):
+            alike = [parameter.data for parameter in parameters if parameter.dtype == dtype]
+            _together(alike, lambda flat: distributed.broadcast(flat, 0))
+
+
+def check_equal(parameters: Iterable[Parameter]) -> None:
+    """Raise a `UsageError` on all ranks where one has other weights."""
+    import torch
+
+    if world()[1] == 1:
+        return
+    whole = {2: torch.int16, 4: torch.int32, 8: torch.int64}
+    sums = [
+        int(parameter.detach().contiguous().view(whole[parameter.element_size()]).sum(dtype=torch.int64))
+        for parameter in parameters
+    ]
+    checksums = gather(blake2b(repr(sums).encode(), digest_size=4).hexdigest())
+    if len(set(checksums)) > 1:
+        raise UsageError(
+            f"the weights differ between the processes (checksums {', '.join(checksums)}), so nothing was "
+            "stored: the same command goes on from the last checkpoint; if it happens again, train with one "
+            "process."
+        )
+
+
+def _together(tensors: Sequence[Tensor], collective: Callable[[Tensor], object]) -> None:
+    """Pass tensors of one type through a collective as one, in place."""
+    import torch
+
+    flat = torch.cat([tensor.flatten() for tensor in tensors])
+    collective(flat)
+    parts = flat.split([tensor.numel() for tensor in tensors])
+    for tensor, part in zip(tensors, parts, strict=True):
+        tensor.copy_(part.view_as(tensor))
 
 
 def wait() -> None:

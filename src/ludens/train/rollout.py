@@ -69,6 +69,8 @@ class Job:
     sample: int = 0
     players: Mapping[str, str] = field(default_factory=dict)
     """Role or seat to the name of its player; those not named are played by the learner."""
+    number: int | None = None
+    """Its place among the jobs of all ranks; that among those played here by default."""
 
 
 LEARNER = "learner"
@@ -104,15 +106,15 @@ class Rollouts:
         done: dict[int, Trajectory] = {}
 
         async def start(numbered_job: tuple[int, Job]) -> tuple[int, Trajectory | None]:
-            number, job = numbered_job
-            return number, await self._episode(number, job)
+            place, job = numbered_job
+            return place, await self._episode(place if job.number is None else job.number, job)
 
-        async for number, trajectory in run_many(start, numbered, self.concurrency):
+        async for place, trajectory in run_many(start, numbered, self.concurrency):
             if trajectory is not None:
-                done[number] = trajectory
+                done[place] = trajectory
             if progress is not None:
                 progress()
-        return [done[number] for number in sorted(done)]
+        return [done[place] for place in sorted(done)]
 
     async def _episode(self, number: int, job: Job) -> Trajectory | None:
         agents, records = self._seat(job)

@@ -36,7 +36,7 @@ class Sample:
     """Whether the reply was accepted; if not, the move earned `reward` all the same."""
     seed: int = 0
     episode: int = 0
-    """The number of the episode in its batch."""
+    """The number of the episode among those of all ranks."""
     reward: float = 0.0
     group: Hashable = None
     """Samples of one group are compared with one another (GRPO)."""
@@ -51,7 +51,7 @@ class Trajectory:
 
     episode: Episode
     number: int = 0
-    """Its place in the batch."""
+    """Its place among the episodes of all ranks."""
     samples: list[Sample] = field(default_factory=list)
     roles: Mapping[str, str] = field(default_factory=dict)
     """Seat to role, of the learner's seats."""

@@ -44,8 +44,9 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
         say: Told about progress, one line at a time.
     """
     check(recipe)
-    _bind(recipe, folder)
+    ranks.from_first(lambda: _bind(recipe, folder))
     policy = _supervised(recipe, folder, say)
+    ranks.broadcast_weights(policy.parameters())
     rehearsal = None
     if isinstance(policy, NanoPolicy):
         policy.longest_reply = recipe.play.max_tokens or policy.max_tokens
@@ -53,18 +54,19 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
             rehearsal = Rehearsal(recipe, policy)
             say(f"rehearsal: {len(rehearsal.dataset):,} replies of other games")
     trainer = Trainer(recipe, policy, folder, rehearsal)
-    if (latest := Checkpoints(folder).latest()) is not None:
+    if (latest := ranks.from_first(Checkpoints(folder).latest)) is not None:
         trainer.resume(latest)
         say(f"going on from {latest}")
-    monitor = Monitor(trainer, folder, say)
+    first = ranks.world()[0] == 0
+    monitor = Monitor(trainer, folder, say) if first else None
     asyncio.run(trainer.run(monitor))
-    if not recipe.iterations and ranks.world()[0] == 0:
+    if not recipe.iterations and first:
         write_page(folder / PAGE, trainer)
     return trainer
 
 
 def _bind(recipe: Recipe, folder: Path) -> None:
-    """A folder belongs to one recipe."""
+    """A folder belongs to one recipe: that of the first run in it."""
     file, wanted = folder / RECIPE, recipe.as_dict()
     if file.exists():
         try:
@@ -76,10 +78,8 @@ def _bind(recipe: Recipe, folder: Path) -> None:
             what = _difference(stored, wanted)
             raise BadOption(f"{folder} holds a run of another recipe (other {what}): choose another folder.")
         return
-    if ranks.world()[0] == 0:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, orjson.dumps(wanted, option=orjson.OPT_INDENT_2))
-    ranks.wait()
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, orjson.dumps(wanted, option=orjson.OPT_INDENT_2))
 
 
 def _difference(stored: Any, wanted: dict[str, Any]) -> str:
@@ -108,7 +108,7 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         if not recipe.server.url:
             return local
         return VllmPolicy(local, recipe.server, folder / SERVED, recipe.play.concurrency)
-    if done.is_dir():
+    if ranks.from_first(done.is_dir):
         return _read_nano(recipe.model, done, recipe.run.seed)
     model, options, sources = recipe.model, recipe.supervised, recipe.sources
     imitates = bool(sources and options.rounds)
@@ -124,6 +124,7 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
     if imitates:
         say(f"{policy.count():,} parameters, {len(policy.vocabulary):,} pieces")
         _imitate(recipe, policy, folder, say)
+    ranks.check_equal(policy.parameters())
     if ranks.world()[0] == 0:
         save_whole(policy, done)
         rmtree(_stored_rounds(folder), ignore_errors=True)

@@ -7,14 +7,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import signature
+from itertools import count
 from pathlib import Path
+from shutil import move
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from ludens.agents.vlm import Vlm
 from ludens.core.agent import Agent
-from ludens.core.errors import BadOption, ModelRejected
+from ludens.core.errors import BadFile, BadOption, ModelRejected
 from ludens.core.random import stream
 from ludens.core.view import Picture
+from ludens.models.chat import Answer, Request, Sampling
 from ludens.models.features import PictureFeatures
 from ludens.models.generation import placeholders
 from ludens.models.local import LocalModel
@@ -23,7 +26,7 @@ from ludens.models.specs import PromptOptions
 from ludens.models.static_cache import StaticCaches
 from ludens.models.varlen import use_varlen
 from ludens.train.batch import left_padded, right_padded
-from ludens.train.policy import Policy
+from ludens.train.policy import Player, Policy
 from ludens.train.recipe import ModelOptions
 from ludens.train.sample import Sample
 
@@ -33,17 +36,39 @@ if TYPE_CHECKING:
 
 VISION = ("visual", "vision_tower", "vision_model", "multi_modal_projector", "connector")
 LANGUAGE = r".*language_model.*\.(q|k|v|o|gate|up|down)_proj"
+LEARNER = "default"
+"""The adapter in training, by peft's name; frozen copies have others."""
+ADAPTER = "adapter"
+"""Where a checkpoint has it; the weights beside it are merged with it."""
 
 
 class TransformersPolicy(Policy):
-    """A transformers model and its processor."""
+    """A transformers model and its processor.
+
+    Args:
+        model: Of transformers.
+        processor: Its processor.
+        options: Of the recipe.
+        prompt: How it is prompted.
+        seed: Of the first weights of adapters.
+    """
 
     def __init__(
-        self, model: Any, processor: Any, options: ModelOptions, prompt: PromptOptions | None = None
+        self,
+        model: Any,
+        processor: Any,
+        options: ModelOptions,
+        prompt: PromptOptions | None = None,
+        seed: int = 0,
     ) -> None:
+        import torch
+
         self.processor, self.options, self.prompt = processor, options, prompt or PromptOptions()
-        self.adapter: str | None = None
-        """The adapter of a frozen copy that shares its weights with the policy in training."""
+        self.adapter = LEARNER
+        """The adapter of this policy, with LoRA: frozen copies share all other weights with the learner."""
+        self._copies = count(1)
+        self._turn = Lock()
+        """Copies generate one after the other: they have the model, or its caches, in common."""
         if options.freeze_vision:
             for name, parameter in model.named_parameters():
                 if any(part in name for part in VISION):
@@ -52,7 +77,9 @@ class TransformersPolicy(Policy):
             from peft import LoraConfig, get_peft_model
 
             config = LoraConfig(r=options.lora, lora_alpha=2 * options.lora, target_modules=LANGUAGE)
-            model = get_peft_model(model, config)
+            with torch.random.fork_rng():
+                torch.manual_seed(stream(seed, "adapter").below(2**63))
+                model = get_peft_model(model, config)
         self.model = model
         if options.varlen:
             use_varlen(self.base)
@@ -63,7 +90,6 @@ class TransformersPolicy(Policy):
         self._features = PictureFeatures(options.feature_cache * 2**20)
         self._images = CachedImageProcessor(processor.image_processor, options.pixel_cache * 2**20)
         self._live: LocalModel | None = None
-        # Frozen copies use the same caches: they never generate at the same time.
         self._caches = StaticCaches(options.batch) if options.kv_cache == "static" else None
         self._suppressed = placeholders(self.base)
         self._takes_kinds = "mm_token_type_ids" in signature(self.base.forward).parameters
@@ -71,7 +97,7 @@ class TransformersPolicy(Policy):
             self._checkpoint_language_model()
 
     @staticmethod
-    def read(path: str, options: ModelOptions) -> TransformersPolicy:
+    def read(path: str, options: ModelOptions, seed: int = 0) -> TransformersPolicy:
         """A model from a folder or the hub."""
         import torch
         from transformers import AutoModelForImageTextToText, AutoProcessor
@@ -89,7 +115,7 @@ class TransformersPolicy(Policy):
         except (OSError, ValueError, ImportError, RuntimeError) as error:
             message = " ".join(str(error).split())[:300]
             raise ModelRejected(f"hf/{path} cannot be loaded: {message}") from None
-        return TransformersPolicy(model, processor, options)
+        return TransformersPolicy(model, processor, options, seed=seed)
 
     @property
     def base(self) -> Any:
@@ -118,10 +144,10 @@ class TransformersPolicy(Policy):
         return self._live
 
     def agent(self, *, blind: bool = False) -> Agent:
-        return Vlm(self.sampler, replace(self.prompt, blind=blind))
+        return Player(self.sampler, replace(self.prompt, blind=blind), policy=self)
 
     def parameters(self) -> list[Parameter]:
-        if self.adapter:
+        if self.adapter != LEARNER:
             return []
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]
 
@@ -186,16 +212,21 @@ class TransformersPolicy(Policy):
             # The compiled step of generation, kept there by transformers, has the original's weights.
             vars(made.model).pop("_compiled_call", None)
             return made
-        made.adapter = f"frozen{len(self.model.peft_config)}"
-        self.model.add_adapter(made.adapter, self.model.peft_config["default"])
-        trained = dict(self.model.named_parameters())
-        for name, parameter in trained.items():
+        made.adapter = f"frozen{next(self._copies)}"
+        self.model.add_adapter(made.adapter, self.model.peft_config[LEARNER])
+        weights = dict(self.model.named_parameters())
+        for name, parameter in weights.items():
             if f".{made.adapter}." in name:
-                source = trained[name.replace(f".{made.adapter}.", f".{self.adapter or 'default'}.")]
+                source = weights[name.replace(f".{made.adapter}.", f".{self.adapter}.")]
                 parameter.data.copy_(source.data)
-                parameter.requires_grad_(False)
-        self.model.set_adapter("default")
+        self.model.set_adapter(LEARNER)
         return made
+
+    def release(self) -> None:
+        self._live = None
+        if self.adapter != LEARNER:
+            self.model.delete_adapter(self.adapter)
+            self.model.set_adapter(LEARNER)
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -203,18 +234,19 @@ class TransformersPolicy(Policy):
         import torch
 
         short = bool(self.options.lora) and self.base.dtype == torch.bfloat16
-        if self.adapter is not None:
+        if self.adapter != LEARNER:
             self.model.set_adapter(self.adapter)
         try:
             with torch.autocast(self.base.device.type, torch.bfloat16, enabled=short):
                 yield
         finally:
-            if self.adapter is not None:
-                self.model.set_adapter("default")
+            if self.adapter != LEARNER:
+                self.model.set_adapter(LEARNER)
 
     def reseed(self, *names: int) -> None:
         import torch
 
+        super().reseed(*names)
         torch.manual_seed(stream(0, "policy", *names).below(2**63))
         # Their last bits depend on the batch in which they were computed, and so on what came before.
         self._features.clear()
@@ -227,8 +259,15 @@ class TransformersPolicy(Policy):
         if not self.options.lora:
             self.model.save_pretrained(folder)
             return
-        self.model.save_pretrained(folder / "adapter", selected_adapters=["default"])
-        copy.deepcopy(self.model).merge_and_unload().save_pretrained(folder)
+        adapter = folder / ADAPTER
+        self.model.save_pretrained(adapter, selected_adapters=[self.adapter])
+        if self.adapter != LEARNER:
+            # peft puts all but the default one into a folder of its own.
+            for file in (adapter / self.adapter).iterdir():
+                move(file, adapter)
+            (adapter / self.adapter).rmdir()
+        merged = copy.deepcopy(self.model).merge_and_unload(adapter_names=[self.adapter])
+        merged.save_pretrained(folder)
 
     def load(self, folder: Path) -> None:
         self._features.clear()
@@ -236,7 +275,12 @@ class TransformersPolicy(Policy):
             from peft import set_peft_model_state_dict
             from safetensors.torch import load_file
 
-            set_peft_model_state_dict(self.model, load_file(folder / "adapter" / "adapter_model.safetensors"))
+            file = folder / ADAPTER / "adapter_model.safetensors"
+            if not file.is_file():
+                raise BadFile(
+                    f"{folder} holds no LoRA adapter: it is no checkpoint of a run with model.lora."
+                )
+            set_peft_model_state_dict(self.model, load_file(file), adapter_name=self.adapter)
             return
         # Not from the files themselves: transformers gives weights other names there.
         stored = type(self.model).from_pretrained(folder, dtype=self.model.dtype)
@@ -257,9 +301,17 @@ class _PolicyModel(LocalModel):
 
     policy: TransformersPolicy
 
+    async def _generated(self, request: Request, sampling: Sampling) -> Answer:
+        # Seeds are those of rows: requests with unlike ones share a batch.
+        return await super()._generated(request, replace(sampling, seed=None))
+
+    def row_seeds(self, items: Any) -> list[int] | None:
+        seeds = [item.request.sampling.seed for item in items]
+        return None if None in seeds else seeds
+
     def generate(self, items: Any) -> Any:
         pictures = [picture for item in items for picture in item.request.pictures]
-        with self.policy.active(), self.policy.known_features(pictures):
+        with self.policy._turn, self.policy.active(), self.policy.known_features(pictures):
             return super().generate(items)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from logging import getLogger
 from math import ceil, cos, isfinite, pi
@@ -66,7 +66,7 @@ class Rehearses(Protocol):
     """Something else to learn at every step."""
 
     def backward(self, step: int) -> float:
-        """Add gradients, the same in every process; returns the loss."""
+        """Add the gradients of this rank's share; returns the loss of all shares."""
 
 
 class Updater:
@@ -119,11 +119,7 @@ class Updater:
         self.policy.train(True)
         optimiser_steps = 0
         for epoch in range(self.options.epochs):
-            order = list(samples)
-            Random(f"{seed} {epoch}").shuffle(order)
-            size = ceil(len(order) / self.options.minibatches)
-            for number in range(self.options.minibatches):
-                part = order[number * size : (number + 1) * size]
+            for part in self._minibatches(samples, f"{seed} {epoch}"):
                 rehearsed += self._optimise(part, reference, totals)
                 optimiser_steps += 1
         self.policy.train(False)
@@ -139,6 +135,20 @@ class Updater:
             totals["rehearsal"] = rehearsed / max(1, optimiser_steps)
         totals["lr"] = self.options.rate(max(0, self.step - 1), self.steps)
         return totals
+
+    def _minibatches(self, samples: Sequence[Sample], seed: str) -> Iterator[list[Sample]]:
+        """This rank's samples of each minibatch. Which samples share one does not depend on the ranks."""
+        rank = ranks.world()[0]
+        order = sorted(
+            (episode, owner, place)
+            for owner, episodes in enumerate(ranks.gather([sample.episode for sample in samples]))
+            for place, episode in enumerate(episodes)
+        )
+        Random(seed).shuffle(order)
+        size = ceil(len(order) / self.options.minibatches)
+        for number in range(self.options.minibatches):
+            part = order[number * size : (number + 1) * size]
+            yield [samples[place] for _, owner, place in part if owner == rank]
 
     def _optimise(self, samples: list[Sample], reference: Policy | None, totals: dict[str, float]) -> float:
         """One step of the optimiser. Where memory is short it starts again with smaller batches.
@@ -176,7 +186,12 @@ class Updater:
         if not isfinite(float(length)):
             self.optimizer.zero_grad(set_to_none=True)
             raise Diverged("gradient")
-        rehearsed = self.rehearsal.backward(self.step) if self.rehearsal is not None else 0.0
+        rehearsed = 0.0
+        if self.rehearsal is not None:
+            if ranks.world()[0]:
+                self.optimizer.zero_grad()  # the gradient of play, which all ranks have, counts once
+            rehearsed = self.rehearsal.backward(self.step)
+            ranks.sum_gradients(self.parameters)
         for group in self.optimizer.param_groups:
             group["lr"] = self.options.rate(self.step, self.steps)
         self.optimizer.step()

@@ -28,9 +28,13 @@ class Sampler(Protocol):
     def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]: ...
 
 
-class _Question(NamedTuple):
+class Question(NamedTuple):
+    """A request in the queue of the batcher."""
+
     prompt: list[int]
     pictures: Sequence[Picture]
+    seed: int | None
+    """Of the draws, where they must not depend on the batch."""
 
 
 class NanoModel(Model):
@@ -51,7 +55,7 @@ class NanoModel(Model):
         self._load, self._gather, self._in_thread = load, gather, in_thread
         self._sampler: Sampler | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._batcher: Batcher[_Question, Tokens] | None = None
+        self._batcher: Batcher[Question, Tokens] | None = None
 
     @property
     def sampler(self) -> Sampler:
@@ -65,7 +69,9 @@ class NanoModel(Model):
             raise BadOption(f"{self.spec} plays games and does not chat.")
         sampler, began = self.sampler, perf_counter()
         prompt = sampler.encode(short_prompt(request.game, request.ask))
-        tokens = await self._current_batcher().ask(_Question(prompt, request.pictures[-1:]))
+        tokens = await self._current_batcher().ask(
+            Question(prompt, request.pictures[-1:], request.sampling.seed)
+        )
         ended = tokens.completion_ids[-1] == sampler.vocabulary.end
         text = sampler.vocabulary.decode(tokens.completion_ids)
         usage = Usage(len(prompt), len(tokens.completion_ids), images=len(tokens.pictures))
@@ -73,13 +79,13 @@ class NanoModel(Model):
         ms = round((perf_counter() - began) * 1000, 3)
         return Answer(text, "stop" if ended else "length", usage, self.spec, ms, tokens=tokens)
 
-    def _current_batcher(self) -> Batcher[_Question, Tokens]:
+    def _current_batcher(self) -> Batcher[Question, Tokens]:
         loop = asyncio.get_running_loop()
         if self._batcher is None or self._loop is not loop:
             self._stop()
             self._loop = loop
             self._batcher = Batcher(
-                self._answer,
+                self.answers,
                 self.sampler.batch,
                 self._gather,
                 should_split=out_of_memory,
@@ -87,7 +93,8 @@ class NanoModel(Model):
             )
         return self._batcher
 
-    def _answer(self, questions: Sequence[_Question]) -> list[Tokens]:
+    def answers(self, questions: Sequence[Question]) -> list[Tokens]:
+        """Answer a batch."""
         return self.sampler.sample([q.prompt for q in questions], [q.pictures for q in questions])
 
     def _stop(self) -> None:

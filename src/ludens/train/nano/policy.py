@@ -16,25 +16,23 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from ludens.agents.vlm import Vlm
 from ludens.core.agent import Agent
 from ludens.core.errors import BadOption
 from ludens.core.files import write_atomically
-from ludens.core.random import stream
 from ludens.core.view import Picture
-from ludens.models.chat import Model
 from ludens.models.chat import Tokens as TokenRecord
+from ludens.models.generation import Draws
 from ludens.models.specs import PromptOptions
 from ludens.train.batch import left_padded, right_padded
 from ludens.train.nano.cursor import Marks
 from ludens.train.nano.graph import Graphs
-from ludens.train.nano.model import NanoModel
+from ludens.train.nano.model import NanoModel, Question
 from ludens.train.nano.network import Network, Speaker, Tokens
 from ludens.train.nano.pictures import shrink
 from ludens.train.nano.size import Size
 from ludens.train.nano.stored import SETTINGS, WEIGHTS, Stored
 from ludens.train.nano.tokens import Vocabulary
-from ludens.train.policy import Policy
+from ludens.train.policy import Player, Policy
 from ludens.train.sample import Sample
 
 _ONE_BY_ONE = Lock()
@@ -85,19 +83,16 @@ class NanoPolicy(Policy):
         self._never = torch.tensor(self._suppressed, device=self.device)
         self._pictures: OrderedDict[str, Tensor] = OrderedDict()
         self._graphs = Graphs.on(self.device)
-        self._model: Model | None = None
+        self._model: _Live | None = None
 
     def agent(self, *, blind: bool = False) -> Agent:
         if self._model is None:
             # The composition of a batch must not depend on timing: it starts when all games wait.
-            self._model = NanoModel("nano/live", lambda: self, gather=600.0, in_thread=False)
-        return Vlm(self._model, PromptOptions(blind=blind))
+            self._model = _Live("nano/live", lambda: self, gather=600.0, in_thread=False)
+        return Player(self._model, PromptOptions(blind=blind), policy=self)
 
     def parameters(self) -> list[Parameter]:
         return [parameter for parameter in self.network.parameters() if parameter.requires_grad]
-
-    def reseed(self, *names: int) -> None:
-        self.generator.manual_seed(stream(0, "policy", *names).below(2**63))
 
     def train(self, training: bool) -> None:
         self.network.train(training)
@@ -148,14 +143,27 @@ class NanoPolicy(Policy):
         return torch.where(mask.bool(), drawn, torch.zeros_like(drawn))
 
     def sample(
-        self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]
+        self,
+        prompts: Sequence[list[int]],
+        pictures: Sequence[Sequence[Picture]],
+        seeds: Sequence[int] | None = None,
     ) -> list[TokenRecord]:
-        """Draw a reply to each prompt."""
+        """Draw a reply to each prompt.
+
+        Args:
+            prompts: Ids.
+            pictures: Of each prompt.
+            seeds: Of each prompt, where its reply must not depend on the others.
+        """
+        draws = Draws(seeds, self.longest_reply) if seeds is not None else None
         with torch.no_grad(), _ONE_BY_ONE if self._graphs is not None else nullcontext():
-            return self._sample(prompts, pictures)
+            return self._sample(prompts, pictures, draws)
 
     def _sample(
-        self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]
+        self,
+        prompts: Sequence[list[int]],
+        pictures: Sequence[Sequence[Picture]],
+        draws: Draws | None,
     ) -> list[TokenRecord]:
         rows = [Sample(prompt, [], [], shown) for prompt, shown in zip(prompts, pictures, strict=True)]
         ids = left_padded(prompts, self.vocabulary.pad).to(self.device)
@@ -175,7 +183,7 @@ class NanoPolicy(Policy):
             )
             for number in range(self.longest_reply):
                 logprobs = self._distribution(speaker.logits, temperature)
-                token = self._draw(logprobs)
+                token = self._draw(logprobs, draws)
                 drawn.append(token)
                 values.append(logprobs.gather(1, token[:, None])[:, 0])
                 ended |= token == end
@@ -192,9 +200,12 @@ class NanoPolicy(Policy):
         # Their numbers are on the device already: to copy them there would wait for everything before.
         return scaled.index_fill_(-1, self._never, -torch.inf).log_softmax(-1)
 
-    def _draw(self, logprobs: Tensor) -> Tensor:
+    def _draw(self, logprobs: Tensor, draws: Draws | None) -> Tensor:
         if self.temperature == 0:
             return logprobs.argmax(-1)
+        if draws is not None:
+            drawn: Tensor = draws(logprobs)
+            return drawn
         return torch.multinomial(logprobs.exp(), 1, generator=self.generator)[:, 0]
 
     def _records(
@@ -266,6 +277,15 @@ class NanoPolicy(Policy):
         policy.load(folder)
         policy.network.eval()
         return policy
+
+
+class _Live(NanoModel):
+    """Draws with the weights in training, each request by its own seed."""
+
+    def answers(self, questions: Sequence[Question]) -> list[TokenRecord]:
+        assert isinstance(self.sampler, NanoPolicy)
+        prompts, pictures, seeds = zip(*questions, strict=True)
+        return self.sampler.sample(prompts, pictures, None if None in seeds else seeds)
 
 
 def _key(picture: Picture | None) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from ludens.core.errors import BadOption
+from ludens.train import ranks
 from ludens.train.demonstrations import rehearsed
 from ludens.train.nano.dataset import Shape, rounds
 from ludens.train.nano.policy import NanoPolicy
@@ -15,7 +16,7 @@ from ludens.train.recipe import Recipe
 
 
 class Rehearsal:
-    """A batch of demonstrations for every step of the optimiser; the same one in every process.
+    """A batch of demonstrations for every step of the optimiser; every rank has a share of it.
 
     Args:
         recipe: Says what is rehearsed, and how much it counts.
@@ -37,10 +38,11 @@ class Rehearsal:
         self.there = Uploaded.of(self.dataset, policy.device)
 
     def backward(self, step: int) -> float:
-        """Add the gradients of the batch of this step; returns its loss."""
+        """Add the gradients of this rank's share of the batch of this step; returns the loss of the batch."""
         size = min(self.batch, len(self.dataset))
         rows = np.random.default_rng([self.seed, step]).permutation(len(self.dataset))[:size]
         changes = torch.Generator(self.policy.device).manual_seed(1000 * self.seed + step)
-        loss = surprises(self.policy, self.dataset, self.there, rows, self.options, changes).mean()
+        own = surprises(self.policy, self.dataset, self.there, rows, self.options, changes)
+        loss = own.sum() / size
         (self.weight * loss).backward()
-        return float(loss.detach())
+        return float(sum(ranks.gather(float(loss.detach()))))

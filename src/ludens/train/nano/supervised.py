@@ -69,7 +69,7 @@ class Imitation:
         self._began: float | None = None
         self._optimizers = self._make_optimizers()
         self._checkpoints = Checkpoints(self.folder, keep=1) if self.folder is not None else None
-        latest = self._checkpoints.latest() if self._checkpoints is not None else None
+        latest = ranks.from_first(self._checkpoints.latest) if self._checkpoints is not None else None
         if latest is not None:
             optimizer, state = Checkpoints.read(latest, self.policy, self.policy.device)
             for name, state_of in optimizer.items():
@@ -175,13 +175,13 @@ class Imitation:
         losses: list[Tensor] = []
         self._at_start = self._so_far(number)
         for rows in self._batches(number, dataset, ready):
-            if len(rows) < ranks.world()[1]:
-                continue  # every rank needs one
             progress = self.progress(number, len(losses) / steps)
             losses.append(self._step(dataset, rows, there, jitter, progress))
             if self.report is not None and len(losses) % max(1, steps // 4) == 0:
-                self.report(number, self.progress(number, len(losses) / steps), float(losses[-1]))
-        self.losses += torch.stack(losses).tolist() if losses else []
+                loss = sum(ranks.gather(float(losses[-1])))
+                self.report(number, self.progress(number, len(losses) / steps), loss)
+        shares = ranks.gather(torch.stack(losses).tolist() if losses else [])
+        self.losses += map(sum, zip(*shares, strict=True))
 
     def _batches(self, number: int, dataset: Dataset, ready: Callable[[], bool]) -> Iterator[Array]:
         """As many passes as the options say; where time is limited, none of it is spent waiting: passes go on
@@ -198,10 +198,8 @@ class Imitation:
     def _step(
         self, dataset: Dataset, rows: Array, there: Uploaded, jitter: torch.Generator, progress: float
     ) -> Tensor:
-        """One update; every rank learns from its share of the rows."""
-        rank, size = ranks.world()
-        own = rows[rank::size]
-        loss = surprises(self.policy, dataset, there, own, self.options, jitter).sum() / len(rows)
+        """One update; every rank learns from its share of the rows. Returns the loss of that share."""
+        loss = surprises(self.policy, dataset, there, rows, self.options, jitter).sum() / len(rows)
         for optimizer in self._optimizers.values():
             optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -216,7 +214,10 @@ class Imitation:
 
     def _store(self) -> None:
         due = self.done % self.options.checkpoint == 0 and self.done < self.options.rounds
-        if self._checkpoints is not None and due and ranks.world()[0] == 0:
+        if self._checkpoints is None or not due:
+            return
+        ranks.check_equal(self._parameters)
+        if ranks.world()[0] == 0:
             state = {
                 "done": self.done,
                 "losses": self.losses,

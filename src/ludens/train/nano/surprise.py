@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ludens.train import ranks
 from ludens.train.nano.dataset import Array, Dataset
 from ludens.train.nano.pictures import GREY
 from ludens.train.nano.policy import NanoPolicy
@@ -25,23 +26,28 @@ def surprises(
     options: SupervisedOptions,
     generator: torch.Generator,
 ) -> Tensor:
-    """Of each reply, the mean over its tokens of the negative log-probability; the order is not that of rows.
+    """Of each reply in this rank's share, the mean over its tokens of the negative log-probability.
 
     Args:
         policy: Whose.
         dataset: What is to be said.
         there: The same, on the device.
-        rows: Numbers of samples.
+        rows: Numbers of the samples of all ranks, in any order.
         options: How much pictures are changed.
-        generator: Draws these changes.
+        generator: Draws these changes, for the rows of all ranks: they do not depend on the number of ranks.
     """
-    parts = dataset.parts(rows)
+    everyone = np.concatenate(dataset.parts(rows))
+    rank, size = ranks.world()
+    own = slice(rank, None, size)
+    parts = dataset.parts(everyone[own])
+    if not parts:
+        return torch.zeros(0, device=policy.device, requires_grad=True)
     numbers = there.number(np.concatenate(parts))
     shown = there.pictures[there.picture[numbers]]
     if options.jitter:
-        shown = jittered(shown, options.jitter, generator)
+        shown = jittered(shown, options.jitter, generator, len(everyone), own)
     if options.blank:
-        shown = blanked(shown, options.blank, generator)
+        shown = blanked(shown, options.blank, generator, len(everyone), own)
     sizes = list(map(len, parts))
     each = zip(parts, numbers.split(sizes), policy.see(shown).split(sizes), strict=True)
     return torch.cat([_surprise(policy, dataset, there, *part) for part in each])
@@ -74,16 +80,31 @@ def padding_of(prompt: int, reply: int) -> int:
     return (1 - prompt - reply) % ALIGNED
 
 
-def blanked(pictures: Tensor, share: float, generator: torch.Generator) -> Tensor:
-    """Pictures, some of them blank: a model then says without looking what is most frequent."""
-    blank = torch.rand(len(pictures), generator=generator, device=pictures.device) < share
-    return pictures.masked_fill(blank[:, None, None, None], GREY)
+ALL = slice(None)
 
 
-def jittered(pictures: Tensor, strength: float, generator: torch.Generator) -> Tensor:
+def blanked(
+    pictures: Tensor, share: float, generator: torch.Generator, count: int = 0, own: slice = ALL
+) -> Tensor:
+    """Pictures, some of them blank: a model then says without looking what is most frequent.
+
+    Args:
+        pictures: Bytes.
+        share: Of blank pictures.
+        generator: Draws which.
+        count: Pictures of all ranks, where there are others.
+        own: Which of them these are.
+    """
+    drawn = torch.rand(count or len(pictures), generator=generator, device=pictures.device)
+    return pictures.masked_fill((drawn[own] < share)[:, None, None, None], GREY)
+
+
+def jittered(
+    pictures: Tensor, strength: float, generator: torch.Generator, count: int = 0, own: slice = ALL
+) -> Tensor:
     """Pictures, bytes, with contrast and brightness of each colour channel changed at random."""
-    shape = (len(pictures), 3, 1, 1)
-    drawn = torch.rand((2, *shape), generator=generator, device=pictures.device) * 2 - 1
+    shape = (2, count or len(pictures), 3, 1, 1)
+    drawn = torch.rand(shape, generator=generator, device=pictures.device)[:, own] * 2 - 1
     contrast, brightness = 1 + strength * drawn[0], 64 * strength * drawn[1]
     changed = (pictures.float() - 127.5) * contrast + 127.5 + brightness
     return changed.round().clamp(0, 255).to(torch.uint8)

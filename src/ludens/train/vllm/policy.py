@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from ludens.agents.vlm import Vlm
 from ludens.core.agent import Agent, Ask
 from ludens.core.errors import UsageError
-from ludens.core.random import stream
-from ludens.models.chat import Request, Sampling
+from ludens.models.chat import Request
 from ludens.models.generation import end_tokens, placeholders
 from ludens.models.settings import NetworkSettings, find_key
 from ludens.train import ranks
 from ludens.train.batch import chunks, right_padded
-from ludens.train.policy import Policy
+from ludens.train.policy import Player, Policy
 from ludens.train.recipe import ServerOptions
 from ludens.train.sample import Sample
 from ludens.train.transformers_policy import TransformersPolicy
@@ -47,7 +45,6 @@ class VllmPolicy(Policy):
     ) -> None:
         self.local, self.options = local, options
         self.folder = (Path(options.folder) if options.folder else folder).absolute()
-        self.seeds: tuple[int, ...] = ()
         self.stale = True
         """Whether the weights may have changed since the server got them."""
         secret = find_key(f"vllm/{NAME}", NetworkSettings(), KEY, needed=False)
@@ -134,7 +131,7 @@ class VllmPolicy(Policy):
         return total / tokens if tokens else 0.0
 
     def reseed(self, *names: int) -> None:
-        self.seeds = names
+        super().reseed(*names)
         self.local.reseed(*names)
 
     def parameters(self) -> list[Parameter]:
@@ -159,15 +156,13 @@ class VllmPolicy(Policy):
 
 
 @dataclass
-class _Player(Vlm):
-    """Sends a seed with every request: it depends on the episode and not on when the request is sent."""
-
-    policy: VllmPolicy = field(kw_only=True)
+class _Player(Player):
+    """Asks only a server that has the weights of the policy."""
 
     def request(self, ask: Ask) -> Request:
+        assert isinstance(self.policy, VllmPolicy)
         if self.policy.stale:
             raise RuntimeError(
                 "the server has other weights: `publish` must be called before games are played."
             )
-        seed = stream(self.random.bits(), "policy", *self.policy.seeds).below(2**62)
-        return replace(super().request(ask), sampling=Sampling(seed=seed))
+        return super().request(ask)
