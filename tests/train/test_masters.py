@@ -125,7 +125,7 @@ class Asked(Exception):
 def test_supervised_training_of_all_weights_is_in_float32(
     lora: int, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def read(path: str, options: ModelOptions) -> TransformersPolicy:
+    def read(path: str, options: ModelOptions, seed: int) -> TransformersPolicy:
         raise Asked(options)
 
     monkeypatch.setattr(TransformersPolicy, "read", staticmethod(read))

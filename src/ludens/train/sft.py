@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from io import BytesIO
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 from ludens.core.errors import BadFile, MissingExtra
 from ludens.rebuild import Sample as Rebuilt
 from ludens.run.dataset import arrow
+from ludens.train import ranks
 from ludens.train.checkpoint import save_whole
 from ludens.train.demonstrations import demonstrations
 from ludens.train.recipe import Recipe
@@ -19,18 +21,21 @@ from ludens.train.transformers_policy import TransformersPolicy, pil_image
 
 def supervised_transformers(recipe: Recipe, done: Path, say: Callable[[str], None]) -> TransformersPolicy:
     """The policy with which play starts: read, and trained on demonstrations where there are any."""
-    path = recipe.model.path
+    path, seed = recipe.model.path, recipe.run.seed
     if recipe.demonstrations:
-        if not done.is_dir():
+        if not ranks.from_first(done.is_dir):
             # TRL's optimiser has no float32 copies of shorter weights; LoRA's are float32 in any case.
             model = recipe.model if recipe.model.lora else replace(recipe.model, dtype="float32")
-            policy = TransformersPolicy.read(path, model)
+            policy = TransformersPolicy.read(path, model, seed)
             rows = list(rows_from(recipe))
             say(f"imitating {len(rows):,} replies with TRL")
             train_supervised(policy, rows, recipe, done.with_name(f".{done.name}.trl"))
-            save_whole(policy, done)
+            ranks.check_equal(policy.parameters())
+            if ranks.world()[0] == 0:
+                save_whole(policy, done)
+            ranks.wait()
         path = str(done)
-    return TransformersPolicy.read(path, recipe.model)
+    return TransformersPolicy.read(path, recipe.model, seed)
 
 
 def rows_from(recipe: Recipe) -> Iterator[dict[str, Any]]:
@@ -96,7 +101,8 @@ def train_supervised(
 ) -> list[float]:
     """Train the policy in place; returns the losses that were logged.
 
-    `max_length=None`: a limit that cuts a completion trains on nothing, without an error.
+    `max_length=None`: a limit that cuts a completion trains on nothing, without an error. Rows are shared out
+    here: by itself TRL would learn from so many batches at once as there are ranks, and from some rows twice.
     """
     try:
         from datasets import Dataset
@@ -104,13 +110,15 @@ def train_supervised(
     except ImportError:
         raise MissingExtra("supervised training of hf models", "train") from None
     import torch
+    from torch.utils.data import DataLoader
 
     wanted, optimizer = recipe.supervised, recipe.optimizer
     cuda = torch.cuda.is_available() and policy.base.device.type == "cuda"
+    shares = Shares(len(rows), wanted.batch, optimizer.micro, recipe.run.seed, *ranks.world())
     config = SFTConfig(
         output_dir=str(folder),
-        per_device_train_batch_size=min(optimizer.micro, wanted.batch),
-        gradient_accumulation_steps=max(1, wanted.batch // optimizer.micro),
+        per_device_train_batch_size=shares.micro,
+        gradient_accumulation_steps=shares.passes,
         num_train_epochs=wanted.epochs,
         learning_rate=wanted.lr,
         lr_scheduler_type="cosine",
@@ -128,7 +136,19 @@ def train_supervised(
         save_strategy="no",
         disable_tqdm=True,
     )
-    trainer = SFTTrainer(
+
+    class Shared(SFTTrainer):  # type: ignore[misc]
+        """Learns from the rows of this rank."""
+
+        def get_train_dataloader(self) -> Any:
+            return DataLoader(Filled(self.train_dataset), batch_sampler=shares, collate_fn=self.collated)
+
+        def collated(self, items: list[tuple[dict[str, Any], bool]]) -> Any:
+            batch = self.data_collator([row for row, _ in items])
+            batch["labels"][[not counts for _, counts in items]] = -100
+            return batch
+
+    trainer = Shared(
         model=policy.model,
         args=config,
         train_dataset=Dataset.from_list(rows),
@@ -136,3 +156,69 @@ def train_supervised(
     )
     trainer.train()
     return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+
+
+@dataclass
+class Shares:
+    """The rows of one rank in each forward pass, for as many updates as one rank alone would make.
+
+    All ranks have the same number of passes: one that has a row less gets one that does not count, with a
+    number beyond all rows.
+
+    Args:
+        rows: How many there are.
+        batch: Rows of all ranks in an update; fewer in the last one of an epoch.
+        most: Rows in a pass.
+        seed: Of the order, which every rank has.
+        rank: Whose share.
+        size: Number of ranks.
+    """
+
+    rows: int
+    batch: int
+    most: int
+    seed: int
+    rank: int = 0
+    size: int = 1
+    epoch: int = 0
+
+    @property
+    def micro(self) -> int:
+        """Most rows of a rank in a pass."""
+        return min(self.most, ceil(self.batch / self.size))
+
+    @property
+    def passes(self) -> int:
+        """Of an update, all but the last one of an epoch."""
+        return ceil(ceil(self.batch / self.size) / self.micro)
+
+    def __len__(self) -> int:
+        whole, left = divmod(self.rows, self.batch)
+        return whole * self.passes + ceil(ceil(left / self.size) / self.micro)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        import torch
+
+        generator = torch.Generator().manual_seed(self.seed + self.epoch)
+        order = torch.randperm(self.rows, generator=generator).tolist()
+        self.epoch += 1
+        for start in range(0, self.rows, self.batch):
+            batch = order[start : start + self.batch]
+            own = batch[self.rank :: self.size]
+            if len(own) < ceil(len(batch) / self.size):
+                own.append(self.rows + batch[0])
+            for at in range(0, len(own), self.micro):
+                yield own[at : at + self.micro]
+
+
+@dataclass
+class Filled:
+    """Rows, and whether they count: numbers beyond the last row are those of rows that do not."""
+
+    rows: Sequence[dict[str, Any]]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, number: int) -> tuple[dict[str, Any], bool]:
+        return self.rows[number % len(self.rows)], number < len(self.rows)

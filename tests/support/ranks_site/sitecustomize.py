@@ -1,10 +1,10 @@
-"""For the ranks of `torchrun`, on the path of tests alone: collectives that come late, and a record of weights.
+"""For the ranks of `torchrun`, on the path of tests alone: collectives come late, and weights are recorded.
 
 `LUDENS_TEST_RANKS` names a folder. Every rank writes its process id there, and a digest of the weights after
 each step of the optimiser. Before each collective it waits for a random time, up to `LUDENS_TEST_DELAY`
-seconds, and ten times as long after it has joined the group. `LUDENS_TEST_HOLD` names a path: a rank stops for
-good in the fifth collective after it exists. `LUDENS_TEST_DISTURB` is a rank whose first weight differs after
-each step.
+seconds, and ten times as long after it has joined the group. `LUDENS_TEST_HOLD` names a path: a rank stops
+for good in the fifth collective after it exists. `LUDENS_TEST_DISTURB` is a rank whose first weight differs
+after each step.
 """
 
 from __future__ import annotations
