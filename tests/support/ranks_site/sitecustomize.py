@@ -3,8 +3,8 @@
 `LUDENS_TEST_RANKS` names a folder. Every rank writes its process id there, and a digest of the weights after
 each step of the optimiser. Before each collective it waits for a random time, up to `LUDENS_TEST_DELAY`
 seconds, and ten times as long after it has joined the group. `LUDENS_TEST_HOLD` names a path: a rank stops
-for good in the fifth collective after it exists. `LUDENS_TEST_DISTURB` is a rank whose first weight differs
-after each step.
+for good before the first step of the optimiser after it exists. `LUDENS_TEST_DISTURB` is a rank whose first
+weight differs after each step.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 COLLECTIVES = "all_gather_object", "all_reduce", "barrier", "broadcast", "broadcast_object_list"
-HOLD_AFTER = 5
 
 
 def _install(folder: Path, rank: int) -> None:
@@ -26,17 +25,12 @@ def _install(folder: Path, rank: int) -> None:
 
     delays = random.Random(f"{os.environ.get('LUDENS_TEST_SEED', 0)} {rank}")
     longest = float(os.environ.get("LUDENS_TEST_DELAY", "0"))
-    hold, late = os.environ.get("LUDENS_TEST_HOLD"), 0
+    hold, disturbed = os.environ.get("LUDENS_TEST_HOLD"), os.environ.get("LUDENS_TEST_DISTURB")
     (folder / f"pid-{rank}").write_text(str(os.getpid()))
 
     def delayed(call: Any) -> Any:
         def run(*arguments: Any, **named: Any) -> Any:
-            nonlocal late
             time.sleep(delays.uniform(0, longest))
-            if hold and Path(hold).exists():
-                late += 1
-                while late >= HOLD_AFTER:
-                    time.sleep(1)
             return call(*arguments, **named)
 
         return run
@@ -55,9 +49,11 @@ def _install(folder: Path, rank: int) -> None:
     step = torch.optim.AdamW.step
 
     def recorded(self: Any, *arguments: Any, **named: Any) -> Any:
+        while hold and Path(hold).exists():
+            time.sleep(1)
         result = step(self, *arguments, **named)
         weights = [parameter for group in self.param_groups for parameter in group["params"]]
-        if os.environ.get("LUDENS_TEST_DISTURB") == str(rank):
+        if disturbed == str(rank):
             weights[0].data.view(-1)[0] += 1e-3
         digest = blake2b(b"".join(w.detach().cpu().numpy().tobytes() for w in weights)).hexdigest()
         with (folder / f"weights-{rank}").open("a") as file:
