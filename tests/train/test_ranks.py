@@ -4,9 +4,9 @@ The processes wait for random times before collectives (`tests/support/ranks_sit
 
 Whatever the number of processes, the same episodes are played with the same draws, so that weights differ
 from those of one process by rounding alone: sums of gradients have another order, and batches other shapes.
-That is 1e-6 on average (`NEAR`); measured were 6e-8. Adam divides a gradient by its own size, and so turns a
+That is 1e-6 on average (`NEAR`); measured were 9e-8. Adam divides a gradient by its own size, and so turns a
 rounding error in one that is nearly zero into a share of the learning rate: single weights may be a tenth of
-a step apart (`FAR`); measured were 2e-5, and 13 of 159,648 weights of nano above 1e-6.
+a step apart (`FAR`); measured were 3e-5, and 19 of 159,648 weights of nano above 1e-6.
 """
 
 from __future__ import annotations
