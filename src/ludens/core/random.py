@@ -13,6 +13,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+STREAMS_VERSION = 1
+"""Bumped when the same seed and names give other numbers: what was made in advance is then made again."""
+
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 

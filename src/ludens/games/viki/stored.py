@@ -1,16 +1,15 @@
 """Scenes made in advance: labels come from a planner, which takes longer than a game of one answer.
 
 Scenes are kept in blocks of 100 seeds in `LUDENS_DATA` or the user's cache folder. They are those that the
-generator would make: the name of the folder is a hash of the generator's sources.
+generator would make: the name of the folder has the versions of VIKI's games, which share the scenes, and of
+random streams.
 """
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Callable, Iterable
-from functools import cache, lru_cache
-from hashlib import sha256
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,12 @@ import orjson
 
 from ludens.core.errors import BadFile
 from ludens.core.files import write_atomically
+from ludens.core.random import STREAMS_VERSION
+from ludens.core.registry import GAMES
 from ludens.games.viki.scene import Scene
 from ludens.pictures.places import user_folder
 
 BLOCK = 100
-_IMPORT = re.compile(r"^from ludens\.games\.viki\.(\w+) import", re.MULTILINE)
-_HERE = Path(__file__).parent
 
 Numbered = tuple[int, Scene]
 """A scene and its seed."""
@@ -55,7 +54,10 @@ def store(module: str, split: str, seeds: Iterable[int], make: Callable[[int], N
 
 
 def _file(module: str, split: str, block: int) -> Path:
-    return user_folder() / f"viki-scenes-{_hash(module)}" / split / f"{block}.json.z"
+    games = [name for name in GAMES.names() if name.startswith("viki/")]
+    versions = ".".join(str(GAMES.get(name).version) for name in games)
+    folder = f"viki-scenes-{module}-{versions}-{STREAMS_VERSION}"
+    return user_folder() / folder / split / f"{block}.json.z"
 
 
 def _read(file: Path, number: int) -> Numbered | None:
@@ -71,15 +73,3 @@ def _read(file: Path, number: int) -> Numbered | None:
 @lru_cache(maxsize=64)
 def _rows(file: Path) -> list[dict[str, Any]]:
     return list(orjson.loads(zlib.decompress(file.read_bytes())))
-
-
-@cache
-def _hash(module: str) -> str:
-    """Of everything that determines scenes: a module, all modules of VIKI that it imports, and data."""
-    names, todo = set[str](), [module]
-    while todo:
-        if (name := todo.pop()) not in names:
-            names.add(name)
-            todo += _IMPORT.findall((_HERE / f"{name}.py").read_text(encoding="utf-8"))
-    files = [*(_HERE / f"{name}.py" for name in sorted(names)), *sorted(_HERE.glob("*.toml"))]
-    return sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:16]
