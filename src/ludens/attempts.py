@@ -14,7 +14,9 @@ from ludens.core.agent import Agent, Reply
 from ludens.core.ask import Ask
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Try, TryVerdict
-from ludens.core.errors import AgentFailure, Illegal, MoveError, Unreadable, UsageError
+from ludens.core.errors import AgentFailure, Illegal, MoveError, UsageError
+from ludens.core.plain import storable
+from ludens.core.reply import read_action
 from ludens.core.state import State
 from ludens.core.sync import in_thread
 
@@ -48,9 +50,12 @@ async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> t
     except TimeoutError:
         verdict, reason = "late", f"no reply within {limit:g} seconds."
     ms = round((perf_counter() - started) * 1000, 3)
-    text, reasoning = _recorded(reply.text, config), _recorded(reply.reasoning, config)
     direct = reply.action is not None
-    return Try(text, verdict, reason, reply.finish, reply.usage, ms, reasoning, direct), action
+    # What was refused is recorded, so that it can be verified.
+    said = reply.action if verdict != "ok" and reply.action is not None else reply.text
+    text, reasoning = _recorded(said, config), _recorded(reply.reasoning, config)
+    finish, reason = storable(reply.finish), storable(reason)
+    return Try(text, verdict, reason, finish, reply.usage, ms, reasoning, direct), action
 
 
 async def _reply(agent: Agent, ask: Ask) -> Reply:
@@ -73,20 +78,20 @@ async def _reply(agent: Agent, ask: Ask) -> Reply:
 
 def _action(reply: Reply, ask: Ask, state: State, config: PlayConfig) -> str:
     """The legal action in a reply, or a `MoveError`."""
-    action = reply.action
-    if action is None:
+    if reply.action is not None:
+        action = _recorded(reply.action, config)
+    else:
         try:
-            action = ask.format.read(_recorded(reply.text, config), ask.legal)
-        except MoveError:
+            action = read_action(ask.format, _recorded(reply.text, config), ask.legal)
+        except MoveError as error:
+            if error.__cause__ is not None:
+                log.error("a reply format raised; the reply counts as unreadable", exc_info=error.__cause__)
             raise
-        except Exception:
-            log.exception("a reply format raised on a reply, which counts as unreadable")
-            raise Unreadable("the reply cannot be read.") from None
     if (reason := state.refusal(ask.seat, action)) is not None:
         raise Illegal(reason)
     return action
 
 
 def _recorded(text: str, config: PlayConfig) -> str:
-    """As much of a text as is read and recorded, without lone surrogates, which no file can hold."""
-    return text[: config.reply_limit].encode(errors="replace").decode() if text else ""
+    """As much of a text as is read and recorded."""
+    return storable(text[: config.reply_limit]) if text else ""

@@ -23,6 +23,7 @@ from ludens.core.errors import AgentFailure, UsageError
 from ludens.core.fallback import episode_stream, fallback_action, forfeits
 from ludens.core.game import Game
 from ludens.core.observer import Observer, ObserverFailed, StepEvent, notify
+from ludens.core.plain import storable
 from ludens.core.random import Stream
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, view_of
@@ -170,6 +171,7 @@ class _Table:
         if isinstance(error, SeatFailed):
             episode.culprit, episode.error = error.seat, str(error)
             episode.returns, episode.facts = self.state.returns, self.state.facts
+        episode.error = storable(episode.error)
 
     async def _move(self, seat: str) -> Move:
         """Ask a seat until its reply is a legal action or its retries are used up."""

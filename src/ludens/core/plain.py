@@ -1,4 +1,4 @@
-"""Text made safe to print: control characters and bidirectional overrides are replaced."""
+"""Text made safe to print or to store: what terminals or files cannot take is replaced."""
 
 from __future__ import annotations
 
@@ -11,3 +11,8 @@ def harmless(text: str) -> str:
 def one_line(text: str) -> str:
     """The same on one line."""
     return " ".join(harmless(text).split())
+
+
+def storable(text: str) -> str:
+    """The text without lone surrogates (half of a pair), which no file and no request can hold."""
+    return text if text.isascii() else text.encode(errors="replace").decode()

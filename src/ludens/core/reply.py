@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from ludens.core.errors import Ambiguous, Illegal, Unreadable
+from ludens.core.errors import Ambiguous, Illegal, MoveError, Unreadable
 from ludens.core.legal import Legal
+from ludens.core.plain import storable
 
 _BLANKS = (
     " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
@@ -156,6 +157,22 @@ class MessageFormat(ReplyFormat):
         if legal.text_limit is not None and len(said) > legal.text_limit:
             raise Illegal(f"the message has {len(said)} characters; at most {legal.text_limit} are allowed.")
         return said
+
+
+def read_action(format: ReplyFormat, text: str, legal: Legal) -> str:
+    """The action in a reply, or a `MoveError`: also where the reader fails, or the action cannot be stored.
+
+    JSON can spell half of a surrogate pair in plain letters, so that a reader makes what the text has not.
+    """
+    try:
+        action = format.read(text, legal)
+    except MoveError:
+        raise
+    except Exception as error:
+        raise Unreadable("the reply cannot be read.") from error
+    if action != storable(action):
+        raise Unreadable("the answer has half of a surrogate pair, such as \\ud800, which is no character.")
+    return action
 
 
 def without_reasoning(text: str) -> str:

@@ -15,6 +15,7 @@ from ludens.core.errors import Ambiguous, Illegal, MoveError, ReplayMismatch, Un
 from ludens.core.fallback import fallback_action, forfeits
 from ludens.core.game import Game
 from ludens.core.replay import config_of, game_of, render_options_of, replay
+from ludens.core.reply import read_action
 from ludens.core.state import State
 from ludens.core.view import view_of
 
@@ -168,11 +169,9 @@ class _Verifier:
     def _read(self, state: State, seat: str, text: str) -> tuple[str, str]:
         """The action in a reply and its verdict."""
         try:
-            action = self.view.format(state, seat).read(text, state.legal(seat))
+            action = read_action(self.view.format(state, seat), text, state.legal(seat))
         except MoveError as error:
             return "", error.verdict
-        except Exception:  # counts as unreadable in `play`, too
-            return "", "unreadable"
         return action, "ok" if state.refusal(seat, action) is None else "illegal"
 
     def _pictures(self, state: State, move: Move) -> int:

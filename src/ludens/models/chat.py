@@ -19,6 +19,7 @@ import orjson
 from ludens.core.ask import Ask
 from ludens.core.episode import Usage
 from ludens.core.options import option
+from ludens.core.plain import storable
 from ludens.core.view import Picture
 
 if TYPE_CHECKING:
@@ -124,9 +125,8 @@ class Answer:
     tokens: Tokens | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Lone surrogates cannot be encoded.
-        self.text = self.text.encode(errors="replace").decode()
-        self.reasoning = self.reasoning.encode(errors="replace").decode()
+        self.text, self.reasoning = storable(self.text), storable(self.reasoning)
+        self.model = storable(self.model)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields but the tokens."""
