@@ -8,6 +8,7 @@ frame = found.frame()
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -113,7 +114,7 @@ def evaluate(
         names: Their names in tables, in the same order.
         seats: Seat to the spec of the player who has it in every task, such as {"expert": "bot/oracle"}.
         tasks: Tasks of the suite; all by default.
-        limit: Maximum number of episodes per task; 0 for the suite's number.
+        limit: Maximum number of episodes per task; 0 for the suite's number, which is never exceeded.
         samples: How often every episode is played.
         seed: Added to the seed of every episode.
         out: Folder of the run, which is continued if it contains the same run; by default a temporary one.
@@ -147,6 +148,8 @@ def evaluate(
         size=render.size,
         controls=entrants.controls,
     )
+    if note := plan.beyond_limit():
+        warnings.warn(note, stacklevel=2)
     JobRunner(plan).check()
     folder = Path(mkdtemp(prefix="ludens-") if out is None else out)
     try:

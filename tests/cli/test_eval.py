@@ -58,6 +58,14 @@ def test_flags_reach_the_plan(ludens: Run, tmp_path: Path) -> None:
     }
 
 
+def test_limit_above_the_episodes_of_a_task_is_named(ludens: Run, tmp_path: Path) -> None:
+    ran = ludens("eval", TURNS, "-m", "bot/random", "--limit", "8000", "--out", str(tmp_path / "run"))
+    assert ran.code == 0
+    first = ran.err.splitlines()[0]
+    assert first.startswith("ludens: limit 8,000 is above the number of episodes of ")
+    assert "no more are played" in first
+
+
 def test_run_without_out_gets_a_new_folder(
     ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,10 @@ def _forged(ludens: Run, folder: Path, spec: str) -> Path:
     [
         ("openai/gpt-4.1@https://evil.example/v1", "https://evil.example/v1"),
         ("openai/gpt-4.1@http://127.0.0.1.evil.example/v1", "http://127.0.0.1.evil.example/v1"),
+        ("openai/gpt-4.1@http://127.0.0.1:4444/v1", "http://127.0.0.1:4444/v1"),
+        ("vllm/x@http://127.0.0.1:4444/v1", "http://127.0.0.1:4444/v1"),
+        ("google/gemini-x@http://localhost:4444", "http://localhost:4444"),
+        ("anthropic/claude-x@http://localhost:4444", "http://localhost:4444"),
         ("compat/x@http://127.0.0.1:1/v1?key_env=AWS_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY"),
         ("openai/gpt-4.1?cache={}/mark", "{}/mark"),
         ("bot/uci?engine={}/program", "{}/program"),
@@ -41,7 +45,8 @@ def _forged(ludens: Run, folder: Path, spec: str) -> Path:
 def test_resume_asks_the_user_to_name_it(
     spec: str, named: str, ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    for name in ("OPENAI", "VLLM", "GOOGLE", "ANTHROPIC"):
+        monkeypatch.setenv(f"{name}_API_KEY", "sk-secret")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\ntouch {quote(str(tmp_path / 'mark'))}\n")
@@ -84,6 +89,22 @@ def test_local_servers_and_ordinary_bots_need_nothing(ludens: Run, tmp_path: Pat
         "bot/uci?engine=stockfish",
     ):
         assert not to_confirm(read_plan(_forged(ludens, tmp_path / spec.replace("/", "_"), spec)))
+
+
+def test_the_users_own_address_needs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VLLM_API_KEY", "sk-secret")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:4444/v1")
+
+    def asked(spec: str) -> list[str]:
+        plan = make_plan("demo", {"m": spec}, tasks=["tic_tac_toe"])
+        return [access.value for access in accesses(plan)]
+
+    assert asked("vllm/x@http://127.0.0.1:8000/v1") == []
+    assert asked("openai/x@http://127.0.0.1:4444/v1/") == []
+    assert asked("vllm/x@http://localhost:8000/v1") == ["http://localhost:8000/v1"]
+    monkeypatch.delenv("VLLM_API_KEY")
+    assert asked("vllm/x@http://localhost:8000/v1") == []  # nothing secret is sent
 
 
 @pytest.mark.parametrize("command", ["report", "resume"])

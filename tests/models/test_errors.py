@@ -191,6 +191,31 @@ def test_noise_is_a_transient_error(data: bytes) -> None:
     assert caught.value.kind == "broken"
 
 
+KEY = "sk-proj-Zk3fQ9x7Lm2Vw8Rt5Yb1Nc6Hd4Gs0Ja"
+
+
+@pytest.mark.parametrize("part", [KEY, KEY[:-1], KEY[1:], KEY[3:20], KEY[-8:], KEY[:12] + KEY[14:], KEY * 2])
+def test_parts_of_keys_are_masked(part: str) -> None:
+    for masked in (Secret(KEY).mask(f"key={part}!"), Secret(KEY).redact(f"key={part}!")):
+        assert masked.startswith("key=***")
+        assert masked.endswith("!")
+        assert not any(KEY[start : start + 8] in masked for start in range(len(KEY) - 7))
+
+
+@given(key=st.text("abcABC019-_.", min_size=8), data=st.data())
+def test_no_long_part_of_a_key_is_left(key: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(key) - 1))
+    end = data.draw(st.integers(start, len(key)))
+    masked = Secret(key).mask("<" + key[start:end] + ">" + key[:-1] + "\n" + key)
+    length = min(8, len(key) - 1)
+    assert not any(key[at : at + length] in masked for at in range(len(key) - length + 1))
+
+
+def test_ordinary_words_are_not_masked() -> None:
+    text = "The secret of the project is out: sk-proj is how keys begin."
+    assert Secret(KEY).mask(text) == text
+
+
 def test_keys_are_redacted() -> None:
     secret = Secret("sk-very-secret")
     assert "very" not in f"{secret} {secret!r}"

@@ -8,9 +8,11 @@ from time import monotonic
 import pytest
 
 from ludens.core.errors import AgentFailure, ModelRejected
+from ludens.models import model
 from ludens.models.errors import LONGEST_WAIT, Secret, classify_error, retry_after
 from tests.models.conftest import Reach, question
 from tests.support.model_server import ModelServer
+from tests.support.native_server import NativeServer, Scene
 
 KEY = "sk-very-secret-9876"
 
@@ -107,3 +109,28 @@ async def test_requests_in_flight_are_finished_after_stop_waiting(reach: Reach) 
             await asyncio.sleep(0.01)
         model.stop_waiting()
         assert (await call).finish == "stop"
+
+
+@pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize(
+    ("kind", "variable", "extra"),
+    [
+        ("compat", "COMPAT_API_KEY", ""),
+        ("anthropic", "ANTHROPIC_API_KEY", "anthropic"),
+        ("google", "GEMINI_API_KEY", "google.genai"),
+    ],
+)
+async def test_redirects_are_not_followed(
+    kind: str, variable: str, extra: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if extra:
+        pytest.importorskip(extra)
+    monkeypatch.setenv(variable, KEY)
+    async with NativeServer([Scene({})]) as other:
+        moved = Scene({}, status, {"Location": f"{other.url}/elsewhere"})
+        async with NativeServer([moved]) as server, model(f"{kind}/x@{server.url}") as asked:
+            with pytest.raises(ModelRejected, match="not the address of a model server"):
+                await asked.answer(question())
+    assert len(server.requests) == 1
+    assert not other.received

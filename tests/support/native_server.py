@@ -24,17 +24,19 @@ class Scene:
 
 @dataclass
 class NativeServer:
-    """Answers any POST with the next scene, the last one for ever."""
+    """Answers any request with the next scene, the last one for ever; only those of POST are kept."""
 
     script: Sequence[Scene]
     requests: list[dict[str, Any]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     headers: list[Mapping[str, str]] = field(default_factory=list)
+    received: int = 0
+    """Requests of any method."""
     url: str = ""
 
     async def __aenter__(self) -> NativeServer:
         app = web.Application(client_max_size=2**28)
-        app.router.add_post("/{path:.*}", self._serve)
+        app.router.add_route("*", "/{path:.*}", self._serve)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
@@ -45,6 +47,9 @@ class NativeServer:
         await self._runner.cleanup()
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
+        self.received += 1
+        if request.method != "POST":
+            return web.Response(status=405)
         body = json.loads(await request.read())
         scene = self.script[min(len(self.requests), len(self.script) - 1)]
         self.requests.append(body)

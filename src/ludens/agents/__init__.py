@@ -55,13 +55,13 @@ def agent(spec: str | Spec, game: Game, models: dict[str, Model] | None = None) 
 def player_accesses(spec: str, game: Game | type[Game]) -> Iterator[Access]:
     """What the spec of a player names outside of the game; unknown players are left to `agent`."""
     parsed = parse_spec(spec)
-    if parsed.address:
-        yield Access(parsed.name, "", Touch.CONNECT, parsed.address)
     if parsed.kind in MODELS.names():
         from ludens.models.specs import model_accesses
 
         yield from model_accesses(parsed)
         return
+    if parsed.address:
+        yield Access(parsed.name, "", Touch.CONNECT, parsed.address)
     try:
         known = options_of(_class_of(parsed.name, game))
     except UnknownName:

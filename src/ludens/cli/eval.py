@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from ludens.cli.arguments import Size, Theme, Whole, at_least, pairs, render_options
 from ludens.cli.execute import RunOptions, execute_run
+from ludens.cli.output import aside
 from ludens.core.errors import BadOption
 from ludens.core.spec import Spec, parse_spec
 
@@ -126,6 +127,8 @@ def eval_(
         templates=own,
         controls=entrants.controls,
     )
+    if note := plan.beyond_limit():
+        aside(f"ludens: {note}")
     folder = out or default_folder(suite, [name for name in entrants.specs if name not in entrants.controls])
     return execute_run(plan, folder, lambda: Store.create(folder, plan), options or RunOptions())
 

@@ -51,6 +51,8 @@ class Access:
     value: str
     installed: bool = False
     """Whether the value is the name of something that is installed."""
+    sends_key: bool = False
+    """Whether a key of the person is sent to the address: another local port may be another user's."""
 
     def is_free(self, setter: Setter) -> bool:
         """Whether it needs no confirmation."""
@@ -58,7 +60,7 @@ class Access:
             return True
         if setter is Setter.VISITOR:
             return False
-        local = self.touch is Touch.CONNECT and _is_local(self.value)
+        local = self.touch is Touch.CONNECT and is_local(self.value) and not self.sends_key
         return local or self.touch in (Touch.READ, Touch.PAY)
 
 
@@ -132,7 +134,7 @@ def declares(options: type, name: Touch) -> Callable[[F], F]:
     return declared
 
 
-def _is_local(address: str) -> bool:
+def is_local(address: str) -> bool:
     """Whether an address is on this machine."""
     try:
         host = urlsplit(address).hostname or ""

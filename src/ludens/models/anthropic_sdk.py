@@ -7,7 +7,6 @@ need. A level switches adaptive thinking on.
 from __future__ import annotations
 
 import base64
-import os
 from typing import Any
 
 from ludens.core.episode import Usage
@@ -18,10 +17,10 @@ from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Finish, Message, Request, Sampling
 from ludens.models.client import UNSUPPORTED, Client
 from ludens.models.errors import Secret, TransientError, classify_error, classify_exception
-from ludens.models.settings import NetworkSettings, find_key, read_settings
+from ludens.models.settings import PROVIDERS, NetworkSettings, find_key, read_settings
 from ludens.models.transport import check_address
 
-_DEFAULT_ADDRESS = "https://api.anthropic.com"
+_PROVIDER = PROVIDERS["anthropic"]
 _MAX_TOKENS = 8192
 _FINISHES: dict[str | None, Finish] = {
     "max_tokens": "length",
@@ -41,8 +40,8 @@ def anthropic_model(spec: Spec) -> AnthropicModel:
     for name in ("seed", "detail"):
         if getattr(settings, name) is not None:
             raise BadOption(f"{spec.name} has no option {name!r}.")
-    address = check_address(spec.address or os.environ.get("ANTHROPIC_BASE_URL") or _DEFAULT_ADDRESS)
-    return AnthropicModel(spec, settings, find_key(spec.name, settings, "ANTHROPIC_API_KEY"), address)
+    address = check_address(spec.address or _PROVIDER.own_address or "")
+    return AnthropicModel(spec, settings, find_key(spec.name, settings, *_PROVIDER.keys), address)
 
 
 class AnthropicModel(Client):
@@ -51,7 +50,7 @@ class AnthropicModel(Client):
     default_sampling = Sampling(max_tokens=_MAX_TOKENS)  # required by the API
 
     def __init__(self, spec: Spec, settings: NetworkSettings, secret: Secret, address: str) -> None:
-        super().__init__(spec, settings, secret, None if address == _DEFAULT_ADDRESS else address)
+        super().__init__(spec, settings, secret, None if address == _PROVIDER.address else address)
         self.address = address
         self._sdk: Any = None
         self._adaptive = True
@@ -61,11 +60,15 @@ class AnthropicModel(Client):
             self.default_sampling = Sampling(max_tokens=_MAX_TOKENS + int(effort))
 
     async def open(self) -> None:
-        from anthropic import AsyncAnthropic
+        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
 
-        # `Client` does the retries.
+        # `Client` does the retries. A redirect would be sent the key.
         self._sdk = AsyncAnthropic(
-            api_key=self.secret.value, base_url=self.address, timeout=self.settings.timeout, max_retries=0
+            api_key=self.secret.value,
+            base_url=self.address,
+            timeout=self.settings.timeout,
+            max_retries=0,
+            http_client=DefaultAsyncHttpxClient(follow_redirects=False),
         )
 
     async def close(self) -> None:

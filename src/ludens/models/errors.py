@@ -12,12 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cached_property
+from itertools import groupby
 from math import isnan
+from operator import itemgetter
 from typing import Any, Literal
 
 import orjson
 
 from ludens.core.errors import ModelRejected
+from ludens.core.plain import storable
 
 ErrorKind = Literal["rate", "server", "connection", "timeout", "broken"]
 
@@ -41,6 +45,7 @@ _NO_CREDIT = ("insufficient_quota", "billing_hard_limit", "credit balance", "ins
 _DELAY = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s", re.ASCII)
 _LONGEST_QUOTE = 300
 _SHORTEST_KEY = 8
+_LONGEST_PART = 8
 LONGEST_WAIT = 7 * 24 * 3600.0
 """Longer waits that a provider asks for are not distinguished."""
 _HTTP_LIBRARIES = {"aiohttp", "httpx", "httpx2", "httpcore", "httpcore2"}
@@ -75,14 +80,34 @@ class Secret:
     def __repr__(self) -> str:
         return "Secret(***)"
 
+    @cached_property
+    def _parts(self) -> frozenset[str]:
+        """All parts of the key that are long enough to be told from ordinary words."""
+        key = self.value or ""
+        length = min(_LONGEST_PART, len(key) - 1)
+        starts = range(len(key) - length + 1) if len(key) >= _SHORTEST_KEY else ()
+        return frozenset(key[start : start + length] for start in starts)
+
     def mask(self, text: str) -> str:
-        """The text without the key. Placeholders for servers without keys ("EMPTY", "x") are too short."""
-        return text.replace(self.value, "***") if self.value and len(self.value) >= _SHORTEST_KEY else text
+        """The text without the key, whole, cut off or in pieces of eight characters and more.
+
+        Placeholders for servers without keys ("EMPTY", "x") are too short.
+        """
+        hidden = bytearray(len(text))
+        for part in self._parts:
+            start = text.find(part)
+            while start >= 0:
+                hidden[start : start + len(part)] = b"\1" * len(part)
+                start = text.find(part, start + 1)
+        if not any(hidden):
+            return text
+        runs = groupby(zip(text, hidden, strict=True), key=itemgetter(1))
+        return "".join("***" if secret else "".join(letter for letter, _ in run) for secret, run in runs)
 
     def redact(self, text: str) -> str:
         """The text on one line, shortened, without the key."""
         clean = text.replace(self.value, "***") if self.value else text
-        clean = " ".join(clean.split())
+        clean = " ".join(self.mask(storable(clean)).split())
         return clean if len(clean) <= _LONGEST_QUOTE else clean[: _LONGEST_QUOTE - 3] + "..."
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from ludens.core.episode import Usage
@@ -16,10 +15,10 @@ from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Finish, Request, Sampling
 from ludens.models.client import Client
 from ludens.models.errors import Secret, TransientError, classify_error, classify_exception
-from ludens.models.settings import NetworkSettings, find_key, read_settings
+from ludens.models.settings import PROVIDERS, NetworkSettings, find_key, read_settings
 from ludens.models.transport import check_address
 
-_DEFAULT_ADDRESS = "https://generativelanguage.googleapis.com"
+_PROVIDER = PROVIDERS["google"]
 _DETAILS = {None: None, "auto": None, "low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"}
 _LEVELS = ("minimal", "low", "medium", "high")
 _ROLES = {"user": "user", "assistant": "model"}
@@ -51,8 +50,8 @@ def google_model(spec: Spec) -> GoogleModel:
         raise BadOption(
             f"option 'reasoning_effort' of {spec.name} must be {known}, none or a number of tokens."
         )
-    address = check_address(spec.address or os.environ.get("GOOGLE_GEMINI_BASE_URL") or _DEFAULT_ADDRESS)
-    secret = find_key(spec.name, settings, "GEMINI_API_KEY", "GOOGLE_API_KEY")
+    address = check_address(spec.address or _PROVIDER.own_address or "")
+    secret = find_key(spec.name, settings, *_PROVIDER.keys)
     return GoogleModel(spec, settings, secret, address)
 
 
@@ -60,7 +59,7 @@ class GoogleModel(Client):
     """A model behind `:generateContent`."""
 
     def __init__(self, spec: Spec, settings: NetworkSettings, secret: Secret, address: str) -> None:
-        super().__init__(spec, settings, secret, None if address == _DEFAULT_ADDRESS else address)
+        super().__init__(spec, settings, secret, None if address == _PROVIDER.address else address)
         self.address = address
         self._sdk: Any = None
 
@@ -68,11 +67,14 @@ class GoogleModel(Client):
         from google import genai
         from google.genai.types import HttpOptions, HttpRetryOptions
 
-        # `Client` does the retries.
+        # `Client` does the retries. A redirect would be sent the key; aiohttp and httpx name it unlike.
+        stay = {"allow_redirects": False, "follow_redirects": False}
         options = HttpOptions(
             base_url=self.address,
             timeout=max(1, round(self.settings.timeout * 1000)),
             retry_options=HttpRetryOptions(attempts=1),
+            client_args=stay,
+            async_client_args=stay,
         )
         self._sdk = genai.Client(api_key=self.secret.value, vertexai=False, http_options=options)
 

@@ -8,9 +8,7 @@ compat/NAME@URL?key_env=MY_KEY                  any other server; without key_en
 
 from __future__ import annotations
 
-import os
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -23,30 +21,8 @@ from ludens.models.chat import Answer, Request, Sampling
 from ludens.models.client import UNSUPPORTED, Client
 from ludens.models.errors import Secret, classify_error, error_status
 from ludens.models.openai_answer import read_answer
-from ludens.models.settings import NetworkSettings, find_key, read_settings
+from ludens.models.settings import PROVIDERS, NetworkSettings, find_key, read_settings
 from ludens.models.transport import Transport, check_address
-
-
-@dataclass(frozen=True)
-class Provider:
-    """Defaults of one kind of spec."""
-
-    key: str
-    needs_key: bool = False
-    address: str | None = None
-    address_variable: str = ""
-    max_tokens: str = "max_tokens"
-    """The provider's name for this parameter."""
-
-
-PROVIDERS = {
-    "openai": Provider(
-        "OPENAI_API_KEY", True, "https://api.openai.com/v1", "OPENAI_BASE_URL", "max_completion_tokens"
-    ),
-    "openrouter": Provider("OPENROUTER_API_KEY", True, "https://openrouter.ai/api/v1"),
-    "vllm": Provider("VLLM_API_KEY", address="http://127.0.0.1:8000/v1"),
-    "compat": Provider("COMPAT_API_KEY"),
-}
 
 
 @declares(NetworkSettings, Touch.PAY)
@@ -54,10 +30,10 @@ def openai_chat(spec: Spec) -> OpenAIChat:
     """Make the model of a spec."""
     provider = PROVIDERS[spec.kind]
     settings = read_settings(NetworkSettings, spec)
-    address = spec.address or os.environ.get(provider.address_variable or " ") or provider.address
+    address = spec.address or provider.own_address
     if address is None:
         raise BadOption(f"{spec.name} needs an address: {spec.name}@http://HOST:PORT/v1.")
-    secret = find_key(spec.name, settings, provider.key, needed=provider.needs_key)
+    secret = find_key(spec.name, settings, *provider.keys, needed=provider.needs_key)
     return OpenAIChat(spec, settings, secret, check_address(address), provider.max_tokens)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar
 
@@ -12,6 +12,7 @@ import orjson
 
 from ludens.core.errors import BadOption, MissingKey
 from ludens.core.options import Touch, configure, option, options_of
+from ludens.core.policy import Access
 from ludens.core.spec import Spec
 from ludens.models.chat import Sampling
 from ludens.models.errors import Secret
@@ -20,6 +21,43 @@ ALIASES = {"effort": "reasoning_effort"}
 _SAMPLING = tuple(f.name for f in fields(Sampling))
 
 S = TypeVar("S", bound="Settings")
+
+
+@dataclass(frozen=True)
+class Provider:
+    """Defaults of one kind of model behind a network."""
+
+    keys: tuple[str, ...]
+    """Environment variables that hold the key; the first that is set counts."""
+    needs_key: bool = False
+    address: str | None = None
+    address_variable: str = ""
+    """Environment variable that replaces the address."""
+    max_tokens: str = "max_tokens"
+    """The provider's name for this parameter, in the OpenAI chat format."""
+
+    @property
+    def own_address(self) -> str | None:
+        """The address of models whose spec has none."""
+        return os.environ.get(self.address_variable or " ") or self.address
+
+
+PROVIDERS = {
+    "openai": Provider(
+        ("OPENAI_API_KEY",), True, "https://api.openai.com/v1", "OPENAI_BASE_URL", "max_completion_tokens"
+    ),
+    "openrouter": Provider(("OPENROUTER_API_KEY",), True, "https://openrouter.ai/api/v1"),
+    "vllm": Provider(("VLLM_API_KEY",), address="http://127.0.0.1:8000/v1"),
+    "compat": Provider(("COMPAT_API_KEY",)),
+    "anthropic": Provider(("ANTHROPIC_API_KEY",), True, "https://api.anthropic.com", "ANTHROPIC_BASE_URL"),
+    "google": Provider(
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        True,
+        "https://generativelanguage.googleapis.com",
+        "GOOGLE_GEMINI_BASE_URL",
+    ),
+}
+"""By kind of spec."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +145,17 @@ def find_key(name: str, settings: NetworkSettings, *variables: str, needed: bool
     if needed or settings.key_env:
         raise MissingKey(name, *places)
     return Secret()
+
+
+def address_accesses(spec: Spec) -> Iterator[Access]:
+    """The address of a model where it is not the one that such models have anyway."""
+    provider = PROVIDERS.get(spec.kind)
+    if spec.address is None:
+        return
+    keys = (spec.options["key_env"],) if "key_env" in spec.options else provider.keys if provider else ()
+    if provider is None or spec.address.rstrip("/") != (provider.own_address or "").rstrip("/"):
+        has_key = any(os.environ.get(key) for key in keys)
+        yield Access(spec.name, "", Touch.CONNECT, spec.address, sends_key=has_key)
 
 
 def _without_aliases(options: Mapping[str, str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from ludens.core.templates import Sections, TemplateOverrides
 from ludens.core.view import Sees
 from ludens.models import MODELS, NETWORK, model, provider_spec
 from ludens.models.chat import Model
-from ludens.models.settings import Settings
+from ludens.models.settings import Settings, address_accesses
 
 SEES: dict[str, Sees] = {"offered": "offered", "image": "image", "text": "text", "both": "both"}
 STYLES = ("direct", "cot", "explain")
@@ -117,11 +117,12 @@ def is_model(spec: str | Spec) -> bool:
 
 
 def model_accesses(spec: Spec) -> Iterator[Access]:
-    """What the name and the options of a model name outside of the game; not its address."""
+    """What the name, the address and the options of a model name outside of the game."""
     maker = MODELS.get(spec.kind)
     options: type | None = getattr(maker, "options", None)
     if spec.rest:
         yield Access(spec.name, "", getattr(maker, "name_touches", Touch.PAY), spec.rest)
+    yield from address_accesses(spec)
     known = {**options_of(Settings), **options_of(options or Settings), **options_of(PromptOptions)}
     yield from option_accesses(known, spec.options, spec.name)
     if options is None:  # a kind of another package that declares nothing: a value may be anything

@@ -131,6 +131,21 @@ class Plan:
         swaps = len(task.seatings)
         return min(task.episodes, -(-self.limit // swaps) * swaps)
 
+    def beyond_limit(self) -> str:
+        """What the user must know about a limit above the number of episodes of tasks; empty where it is not.
+
+        A limit is a maximum: seeds beyond those of the suite have no published result to compare with.
+        """
+        short = {name: task.episodes for name, task in self.chosen.items() if task.episodes < self.limit}
+        if not short:
+            return ""
+        shown = [f"{name} ({count:,})" for name, count in list(short.items())[:3]]
+        names = ", ".join([*shown, "..."] if len(short) > len(shown) else shown)
+        return (
+            f"limit {self.limit:,} is above the number of episodes of {names}: no more are played; "
+            "samples plays each of them several times."
+        )
+
     def total(self) -> int:
         """The number of jobs, without listing them."""
         return sum(len(self.playing(task)) * self.count(task) for task in self.chosen.values())

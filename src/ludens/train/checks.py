@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from math import isfinite
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from ludens.core.registry import GAMES, make
 from ludens.core.replay import replay
 from ludens.core.spec import parse_spec
 from ludens.draw import get_theme
+from ludens.models.settings import PROVIDERS
 from ludens.models.transport import check_address
 from ludens.train import measures, ranks
 from ludens.train.demonstrations import FIRST_SEED, rehearsed
@@ -92,7 +94,10 @@ def recipe_accesses(recipe: Recipe) -> Iterator[Access]:
     for name, table in tables:
         game = table.game if isinstance(table, Demonstration) else recipe.play.game
         for access in option_accesses(options_of(type(table)), option_values(table), name):
-            yield from _player(access.value, game) if access.touch is Touch.PLAYER else (access,)
+            if access.touch is Touch.PLAYER:
+                yield from _player(access.value, game)
+            else:
+                yield replace(access, sends_key=bool(os.environ.get(PROVIDERS["vllm"].keys[0])))
     for player in {name for each in recipe.opponents for name in each.players.values()}:
         yield from _player(player, recipe.play.game)
 
