@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,6 +37,12 @@ def test_shipped_recipes_are_valid(file: Path) -> None:
         ("[[opponents]]\nplayer = {}", r"'player'.*'players'"),
         ("[[opponents]]\nplayers = {spy = 'frozen'}\nweight = 0", "weight above 0"),
         ("[[opponents]]\nplayers = {spy = 'frozen'}\nstage = 'clues'", "'clues'.*'clue'"),
+        ("[[opponents]]\nplayers = {spy = 'frozen'}\nweight = inf", "finite weight"),
+        ("[optimizer]\nlr = inf", "'lr' .* must be a finite number, not inf"),
+        ("[optimizer]\nlr = nan", "'lr' .* must be a finite number, not nan"),
+        ("[optimizer]\nlr = -1e-5", "'lr' .* at least 0"),
+        ("[supervised]\nlr = inf", "'lr' .* must be a finite number"),
+        ("[play]\ndiscount = nan", "must be a finite number"),
         ("[loss\n", "not TOML"),
     ],
 )
@@ -96,11 +104,60 @@ def test_missing_recipe(tmp_path: Path) -> None:
         ({"opponents": [{"players": {"x": "frozen", "o": "frozen"}}]}, "leave no seat to the learner"),
         ({"monitor": {"against": "bot/bets"}}, "'bot/bets'.*'bot/best'"),
         ({"play": {"game": "tic_tac_to"}}, "tic_tac_toe"),
+        ({}, "play.samples = 1 .* every group is one game"),
+        ({"play": {"samples": 8}, "advantage": {"group": "episode seat"}}, "every group is one game"),
+        ({"play": {"samples": 8}, "advantage": {"group": "seed seats"}}, "'seats'.*'seat'"),
+        ({"play": {"samples": 8}, "model": {"device": "gpu"}}, "unknown device 'gpu'"),
+        ({"play": {"samples": 8}, "model": {"device": "cpu:x"}}, "unknown device 'cpu:x'"),
+        ({"play": {"samples": 8}, "model": {"device": "cuda:99"}}, "is cuda:99, but torch finds"),
+        ({"run": {"algorithm": "spo"}, "play": {"game": "spy", "held_out": 0}}, "needs held-out games"),
     ],
 )
 def test_what_does_not_fit_together(sections: dict, message: str) -> None:
     with pytest.raises((BadOption, UnknownName), match=message):
         check(Recipe.of(sections))
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        {"play": {"samples": 2}},
+        {"advantage": {"kind": "role"}},
+        {"advantage": {"kind": "none"}},
+        {"advantage": {"group": "role"}},
+        {"run": {"iterations": 0}},
+    ],
+)
+def test_one_game_per_seed_where_it_is_compared_with_others(sections: dict) -> None:
+    check(Recipe.of(sections))
+
+
+def test_wrong_recipes_are_found_before_torch_is_imported(tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text("[play]\nsamples = 8\n")
+    wrong = {
+        "optimizer.lr=inf": "finite number",
+        "play.samples=1": "every group is one game",
+        "advantage.group=seeds": "unknown attribute",
+        "lost.kl=1": "SECTION.KEY",
+        "model.device=gpu": "unknown device",
+        "monitor.wandb=true": "pip install wandb",
+    }
+    code = (
+        "import sys\n"
+        "from ludens.cli import main\n"
+        "sys.modules['wandb'] = None\n"
+        "for setting in sys.argv[1:]:\n"
+        "    print(main(['train', 'recipe.toml', '--set', setting]), 'torch' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *wrong], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    assert done.stdout.splitlines() == ["2 False"] * len(wrong), done.stderr
+    lines = done.stderr.splitlines()
+    assert len(lines) == len(wrong)
+    for line, words in zip(lines, wrong.values(), strict=True):
+        assert words in line
+    assert [file.name for file in tmp_path.iterdir()] == ["recipe.toml"]
 
 
 def test_values_can_be_replaced() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -46,19 +47,20 @@ def train(
         raise BadOption(f"unexpected argument {str(checkpoint)!r}.")
     if dtype is not None:
         raise BadOption("--dtype is an option of ludens train export.")
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        raise MissingExtra("ludens train", "train") from None
+    if find_spec("torch") is None:
+        raise MissingExtra("ludens train", "train")
     from ludens.core.policy import Setter, permit
     from ludens.train import ranks
-    from ludens.train.checks import recipe_accesses
+    from ludens.train.checks import check, recipe_accesses
     from ludens.train.recipe import Recipe
-    from ludens.train.session import train as run
 
     settings = dict(_setting(text) for text in set_ or ())
     chosen = Recipe.read(recipe).override(settings)
     permit(recipe_accesses(chosen), Setter.FILE, {*allow, *settings.values()})
+    check(chosen)  # before torch is imported, which takes seconds
+
+    from ludens.train.session import train as run
+
     folder = out or _folder(chosen.run.name)
     ranks.start()
     first = ranks.world()[0] == 0

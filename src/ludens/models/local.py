@@ -31,6 +31,7 @@ from ludens.models.prices import price_of
 from ludens.models.settings import Settings, read_settings
 from ludens.models.spend import Ledger
 from ludens.models.static_cache import StaticCaches
+from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.varlen import use_varlen
 
 
@@ -246,6 +247,8 @@ class LocalModel(Model):
     def _load(self) -> tuple[Any, Any]:
         if self._loaded is None:
             import torch
+
+            import_torchvision()
             from transformers import AutoModelForImageTextToText, AutoProcessor
 
             _import_parts()

@@ -52,6 +52,9 @@ class Grpo(Algorithm):
 
     def samples(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
         penalise_unreadable(trajectories, self.options.unreadable)
+        return without_unreadable_gains(self._compared(trajectories), self.options.unreadable)
+
+    def _compared(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
         if self.options.kind == "role":
             self.baselines.advantages(trajectories)
             return [sample for trajectory in trajectories for sample in trajectory.samples]
@@ -89,7 +92,8 @@ class IterativeSpo(Algorithm):
         others = [sample for sample in every if sample.stage != self.switch.stage]
         for sample in others:
             sample.kept = True
-        return [*self._trained(trajectories), *(others if self.keeps else ())]
+        trained = without_unreadable_gains(self._trained(trajectories), self.options.unreadable)
+        return [*trained, *(others if self.keeps else ())]
 
     def _trained(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
         active = [
@@ -108,8 +112,6 @@ class IterativeSpo(Algorithm):
         return votes
 
     def observe(self, held_out: Sequence[Trajectory], *, first: bool) -> tuple[dict[str, float], bool]:
-        if not held_out:
-            raise BadOption("the algorithm spo needs held-out games: set play.held_out above 0.")
         accuracy, na = decision_statistics([_votes(trajectory) for trajectory in held_out])
         if first:
             self.switch.start(accuracy, na)
@@ -143,6 +145,18 @@ def penalise_unreadable(trajectories: Sequence[Trajectory], penalty: float) -> N
             for sample in trajectory.samples:
                 if not sample.readable:
                     sample.reward -= penalty
+
+
+def without_unreadable_gains(samples: list[Sample], penalty: float) -> list[Sample]:
+    """The samples; with a penalty, replies that were not accepted have no advantage above 0.
+
+    They earned what the fallback earned: where others of their group earned less, they would be learnt.
+    """
+    if penalty:
+        for sample in samples:
+            if not sample.readable:
+                sample.advantage = min(sample.advantage, 0.0)
+    return samples
 
 
 def _votes(trajectory: Trajectory) -> tuple[list[str | None], str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
 
 from ludens.agents import agent, player_accesses
 from ludens.concurrent import play_sync
-from ludens.core.errors import BadOption
+from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
 from ludens.core.options import Touch, option_values, options_of
 from ludens.core.policy import Access, option_accesses
@@ -26,6 +28,10 @@ from ludens.train.league import CHECKPOINT, FROZEN, PREVIOUS, check_players
 from ludens.train.recipe import Demonstration, Recipe
 from ludens.train.rollout import LEARNER
 from ludens.train.section import Section
+
+GROUPS = ("seed", "seat", "role", "stage", "step", "attempt", "episode")
+"""Attributes of samples by which `advantage.group` can compare them."""
+TRACKERS = {"tensorboard": "TensorBoard", "wandb": "Weights & Biases"}
 
 
 def check(recipe: Recipe) -> None:
@@ -48,6 +54,8 @@ def check(recipe: Recipe) -> None:
                 )
     if recipe.run.algorithm == "spo" and "spy" not in {game.start(0).role(seat) for seat in game.seats}:
         raise BadOption(f"the algorithm spo needs a game with a spy; {game.name} has none.")
+    if recipe.run.algorithm == "spo" and not play.held_out:
+        raise BadOption("the algorithm spo needs held-out games: set play.held_out above 0.")
     if recipe.run.algorithm != "spo" and any(o.stage for o in recipe.opponents):
         raise BadOption("stage of the recipe's [[opponents]] needs the algorithm spo.")
     if recipe.run.algorithm == "sft" and not (recipe.demonstrations and recipe.supervised.rounds):
@@ -83,6 +91,48 @@ def check(recipe: Recipe) -> None:
     get_theme(play.theme)
     for source in recipe.sources:
         _check_demonstrations(source)
+    _check_groups(recipe)
+    for package, name in TRACKERS.items():
+        if getattr(recipe.monitor, package) and not _is_installed(package):
+            raise BadOption(f"monitor.{package} needs {name}: pip install {package}.")
+    _check_device(recipe.model.device)
+
+
+def _is_installed(package: str) -> bool:
+    return sys.modules[package] is not None if package in sys.modules else find_spec(package) is not None
+
+
+def _check_groups(recipe: Recipe) -> None:
+    """Some samples of a group must be able to earn more than others."""
+    advantage, samples = recipe.advantage, recipe.play.samples
+    names = advantage.group.split()
+    for name in names:
+        if name not in GROUPS:
+            raise UnknownName("attribute of samples in advantage.group", name, GROUPS)
+    grouped = recipe.iterations and recipe.run.algorithm == "grpo" and advantage.kind == "group"
+    if grouped and ((samples == 1 and "seed" in names) or {"episode", "seat"} <= set(names)):
+        raise BadOption(
+            f"with play.samples = {samples} and advantage.group = {advantage.group!r} every group is one game "
+            'and nothing is learnt: set play.samples to 2 or more, or advantage.kind to "role".'
+        )
+
+
+def _check_device(device: str) -> None:
+    """torch is imported only where the recipe names a device that may not be there."""
+    kind, _, number = device.partition(":")
+    if kind not in ("auto", "cpu", "cuda", "mps") or (number and not (kind == "cuda" and number.isdecimal())):
+        raise UnknownName("device", device, ("auto", "cpu", "cuda", "cuda:0", "mps"))
+    if kind not in ("cuda", "mps"):
+        return
+    import torch
+
+    if kind == "mps" and not torch.backends.mps.is_available():
+        raise BadOption("the recipe's model.device is mps, but torch finds no GPU of Apple here.")
+    if kind == "cuda" and torch.cuda.device_count() <= int(number or 0):
+        raise BadOption(
+            f"the recipe's model.device is {device}, but torch finds {torch.cuda.device_count()} GPUs with "
+            "CUDA here: use auto or cpu."
+        )
 
 
 def recipe_accesses(recipe: Recipe) -> Iterator[Access]:

@@ -10,7 +10,6 @@ from typing import Any
 
 import orjson
 
-from ludens.core.errors import BadOption
 from ludens.core.files import write_atomically
 from ludens.train.loop import Trainer
 from ludens.train.page import FIRST, write_page
@@ -65,10 +64,8 @@ def _writers(trainer: Trainer, folder: Path) -> list[Writer]:
     options = trainer.recipe.monitor
     writers: list[Writer] = []
     if options.tensorboard:
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            raise BadOption("monitor.tensorboard needs TensorBoard: pip install tensorboard.") from None
+        from torch.utils.tensorboard import SummaryWriter
+
         # Events of iterations after the checkpoint belong to a run that was stopped.
         events = SummaryWriter(str(folder / "tensorboard"), purge_step=trainer.iteration + 1)
 
@@ -79,10 +76,8 @@ def _writers(trainer: Trainer, folder: Path) -> list[Writer]:
 
         writers.append(tensorboard)
     if options.wandb:
-        try:
-            import wandb
-        except ImportError:
-            raise BadOption("monitor.wandb needs Weights & Biases: pip install wandb.") from None
+        import wandb
+
         run = wandb.init(project="ludens", name=trainer.recipe.run.name, config=trainer.recipe.as_dict())
         writers.append(lambda iteration, measured: run.log(measured, step=iteration))
     return writers

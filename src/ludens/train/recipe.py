@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,12 @@ class AdvantageOptions(Section, name="advantage"):
     scale: bool = option(True, help="divide by the standard deviation of the group")
     alpha: float = option(0.95, low=0, high=1, help="weight of the past in role baselines")
     from_first: bool = option(False, help="start role baselines at the first value instead of 0")
-    unreadable: float = option(0.0, low=0, help="taken off the reward of a reply that was not accepted")
+    unreadable: float = option(
+        1.0,
+        low=0,
+        help="taken off the reward of a reply that was not accepted, whose advantage is then never above 0; "
+        "0: it earns what the fallback earns",
+    )
 
 
 @dataclass(frozen=True)
@@ -345,8 +351,8 @@ def _opponents(value: Any) -> tuple[Opponents, ...]:
         players, weight, stage = item.get("players"), item.get("weight", 1.0), item.get("stage", "")
         if not isinstance(players, dict) or not all(isinstance(p, str) for p in players.values()):
             raise BadOption("the recipe's [[opponents]] need players, a table of role or seat to player.")
-        if not isinstance(weight, int | float) or isinstance(weight, bool) or not weight > 0:
-            raise BadOption("the recipe's [[opponents]] need a weight above 0.")
+        if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 < weight < inf:
+            raise BadOption("the recipe's [[opponents]] need a finite weight above 0.")
         if stage not in ("", CLUE, DECISION):
             raise UnknownName("stage of the recipe's [[opponents]]", str(stage), (CLUE, DECISION))
         made.append(Opponents(dict(players), float(weight), stage))

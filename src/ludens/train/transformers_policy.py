@@ -24,6 +24,7 @@ from ludens.models.local import LocalModel
 from ludens.models.pixels import HASH, CachedImageProcessor
 from ludens.models.specs import PromptOptions
 from ludens.models.static_cache import StaticCaches
+from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.varlen import use_varlen
 from ludens.train.batch import left_padded, right_padded
 from ludens.train.policy import Player, Policy
@@ -100,6 +101,8 @@ class TransformersPolicy(Policy):
     def read(path: str, options: ModelOptions, seed: int = 0) -> TransformersPolicy:
         """A model from a folder or the hub."""
         import torch
+
+        import_torchvision()
         from transformers import AutoModelForImageTextToText, AutoProcessor
 
         device = options.device
