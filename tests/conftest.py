@@ -51,9 +51,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _torchvision_works() -> bool:
     """Whether torchvision can be used, also beside a torch without CUDA; without torch it cannot."""
-    from ludens.models.torchvision_ops import import_torchvision
-
     try:
+        from ludens.models.torchvision_ops import import_torchvision
+
         return import_torchvision()
     except (ImportError, RuntimeError):
         return False

@@ -24,6 +24,7 @@ from ludens.bench.random_vlm import (
     random_qwen,
     tokenizer,
 )
+from ludens.models.torchvision_ops import import_torchvision
 
 SIDE = 28
 SHAPE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
@@ -34,6 +35,7 @@ def build(folder: Path, seed: int = 0, family: str = "llava") -> Path:
     model, processor = tiny(family, seed)
     if family == "qwen":
         processor = _qwen_processor()
+        _make_pictures_matter(model)
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
@@ -41,6 +43,7 @@ def build(folder: Path, seed: int = 0, family: str = "llava") -> Path:
 
 def tiny(family: str, seed: int = 0, dtype: str = "float32") -> tuple[Any, Any]:
     """A model and a processor; that of the Qwen family works without torchvision but cannot be saved."""
+    import_torchvision()
     if family == "qwen":
         return random_qwen(SIZES["tiny"], dtype=dtype, seed=seed)
     import torch
@@ -53,6 +56,16 @@ def tiny(family: str, seed: int = 0, dtype: str = "float32") -> tuple[Any, Any]:
     pad, end = numbers(words, PAD, END)
     model.generation_config = GenerationConfig(eos_token_id=end, pad_token_id=pad)
     return model.to(getattr(torch, dtype)).eval(), processor
+
+
+def _make_pictures_matter(model: Any) -> None:
+    """Random weights of this family hardly see: what they say of two pictures is the same."""
+    import torch
+
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if weight.dim() > 1 and ("visual.merger" in name or "self_attn" in name or "lm_head" in name):
+                weight.mul_(8)
 
 
 def _llava(words: Any) -> tuple[Any, Any]:

@@ -26,6 +26,8 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from ludens.models.torchvision_ops import import_torchvision
+
 BASE = "base"
 
 
@@ -40,6 +42,7 @@ class VllmStandIn:
     """
 
     def __init__(self, folder: Path, *faults: str) -> None:
+        import_torchvision()
         from transformers import AutoModelForImageTextToText, AutoProcessor
 
         self.faults = set(faults)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ludens.models.torchvision_ops import import_torchvision
+
 PAD, END, IMAGE, VIDEO = "<pad>", "<end>", "<image>", "<video>"
 VISION = "<|vision_start|>", "<|vision_end|>"
 PATCH = 14
@@ -64,6 +66,8 @@ SIZES = {
 def random_qwen(size: Size, device: str = "cpu", dtype: str = "float32", seed: int = 0) -> tuple[Any, Any]:
     """A model and its processor."""
     import torch
+
+    import_torchvision()
     from transformers import GenerationConfig, Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
 
     words = tokenizer()

@@ -112,8 +112,8 @@ def _check_groups(recipe: Recipe) -> None:
     grouped = recipe.iterations and recipe.run.algorithm == "grpo" and advantage.kind == "group"
     if grouped and ((samples == 1 and "seed" in names) or {"episode", "seat"} <= set(names)):
         raise BadOption(
-            f"with play.samples = {samples} and advantage.group = {advantage.group!r} every group is one game "
-            'and nothing is learnt: set play.samples to 2 or more, or advantage.kind to "role".'
+            f"with play.samples = {samples} and advantage.group = {advantage.group!r} every group is one "
+            'game, so that nothing is learnt: set play.samples to 2 or more, or advantage.kind to "role".'
         )
 
 
