@@ -98,7 +98,7 @@ def test_the_users_own_address_needs_nothing(monkeypatch: pytest.MonkeyPatch) ->
 
     def asked(spec: str) -> list[str]:
         plan = make_plan("demo", {"m": spec}, tasks=["tic_tac_toe"])
-        return [access.value for access in accesses(plan)]
+        return to_confirm(plan)
 
     assert asked("vllm/x@http://127.0.0.1:8000/v1") == []
     assert asked("openai/x@http://127.0.0.1:4444/v1/") == []

@@ -116,15 +116,13 @@ def _check(owner: str, spec: Field[Any], value: Any) -> None:
     low, high, choices = (spec.metadata[key] for key in ("low", "high", "choices"))
     if choices is not None and value not in choices:
         raise UnknownName(f"value of option {spec.name!r} of {owner}", str(value), choices)
-    if isinstance(value, float) and not isfinite(value):
-        raise BadOption(f"option {spec.name!r} of {owner} must be a finite number, not {value}.")
     if (low is not None and not value >= low) or (high is not None and not value <= high):
         bounds = " and ".join(
             f"{word} {limit:g}" for word, limit in (("at least", low), ("at most", high)) if limit is not None
         )
         raise BadOption(f"option {spec.name!r} of {owner} must be {bounds}, not {value}.")
-    if kind is float and not isfinite(value):
-        raise BadOption(f"option {spec.name!r} of {owner} must be {_KINDS[kind]}, not {value}.")
+    if isinstance(value, float) and not isfinite(value):
+        raise BadOption(f"option {spec.name!r} of {owner} must be a finite number, not {value}.")
 
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
