@@ -146,5 +146,5 @@ def test_number_without_bounds_is_finite(number: Any) -> None:
         weight: float = option(0.5, help="any number")
 
     assert configure(Scale, {"weight": "-0.25"}, "scale").weight == -0.25
-    with pytest.raises(BadOption, match="must be a number"):
+    with pytest.raises(BadOption, match="must be a finite number"):
         configure(Scale, {"weight": number}, "scale")

@@ -132,7 +132,7 @@ def test_players() -> None:
         (Touch.PAY, "gpt-4.1"), (Touch.KEY, "HOME"), (Touch.READ, "/t"),
     ]  # fmt: skip
     assert found("compat/x@http://h/v1?cache=c") == [
-        (Touch.CONNECT, "http://h/v1"), (Touch.PAY, "x"), (Touch.WRITE, "c"),
+        (Touch.PAY, "x"), (Touch.WRITE, "c"), (Touch.CONNECT, "http://h/v1"),
     ]  # fmt: skip
     chess = [access.value for access in player_accesses("bot/uci?engine=/bin/sh&nodes=5", make("chess"))]
     assert chess == ["/bin/sh"]

@@ -56,12 +56,13 @@ def train(
 
     settings = dict(_setting(text) for text in set_ or ())
     chosen = Recipe.read(recipe).override(settings)
-    permit(recipe_accesses(chosen), Setter.FILE, {*allow, *settings.values()})
+    switches = {name.rpartition(".")[2] for name in settings}
+    permit(recipe_accesses(chosen), Setter.FILE, {*allow, *settings.values(), *switches})
+    folder = out or _folder(chosen.run.name)
     check(chosen)  # before torch is imported, which takes seconds
 
     from ludens.train.session import train as run
 
-    folder = out or _folder(chosen.run.name)
     ranks.start()
     first = ranks.world()[0] == 0
     try:

@@ -122,9 +122,9 @@ def model_accesses(spec: Spec) -> Iterator[Access]:
     options: type | None = getattr(maker, "options", None)
     if spec.rest:
         yield Access(spec.name, "", getattr(maker, "name_touches", Touch.PAY), spec.rest)
-    yield from address_accesses(spec)
     known = {**options_of(Settings), **options_of(options or Settings), **options_of(PromptOptions)}
     yield from option_accesses(known, spec.options, spec.name)
+    yield from address_accesses(spec)
     if options is None:  # a kind of another package that declares nothing: a value may be anything
         unknown = {name: value for name, value in spec.options.items() if name not in known}
         yield from (Access(spec.name, name, Touch.RUN, value) for name, value in unknown.items())
