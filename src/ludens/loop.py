@@ -110,6 +110,8 @@ class _Table:
 
         self.agents = {seat: agents[seat].sit(game, seat, random(seat)) for seat in game.seats}
         self.histories = {seat: agent.history() for seat, agent in self.agents.items()}
+        episode.sees = {seat: agent.sees for seat, agent in self.agents.items()}
+        episode.unlimited_retries = [seat for seat, agent in self.agents.items() if agent.unlimited_retries]
 
     def start(self, render: RenderOptions, state: State | None, first: State | None) -> None:
         """Set up the first state: the given one, or the start with the opening applied."""

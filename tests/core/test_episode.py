@@ -20,6 +20,7 @@ from ludens.core.errors import BadFile, ReplayMismatch, UsageError
 from ludens.core.registry import GAMES
 from ludens.core.replay import replay
 from ludens.core.verify import Verified, verify
+from ludens.core.view import RenderOptions, view_of
 from ludens.loop import play
 from tests.support.pebbles import Pebbles
 from tests.support.players import Scripted
@@ -34,6 +35,16 @@ def played(**table: Any) -> Episode:
     return asyncio.run(play(GAME, {"left": left, "right": right}, 3, config=PlayConfig(**table)))
 
 
+def _last_pictures(episode: Episode, seat: str) -> list[str]:
+    *_, last = replay(episode, GAME)
+    return [picture.hash for picture in view_of(GAME, RenderOptions(), 3).images(last.state, seat)]
+
+
+def older(episode: Episode) -> Episode:
+    """The episode as older versions recorded it."""
+    return replace(copy.deepcopy(episode), sees={}, unlimited_retries=None)
+
+
 DONE = played()
 FORFEIT = played(retries=0, fallback="forfeit")
 HORIZON = played(horizon=2)
@@ -43,7 +54,7 @@ VOID = replace(
     config={**HORIZON.config, "horizon": 1000},
     culprit="left",
     error="gone",
-    unfinished=[Move(2, "left", "", "void", tries=HORIZON.moves[0].tries[:1])],
+    unfinished=[Move(2, "left", "", "void", _last_pictures(HORIZON, "left"), HORIZON.moves[0].tries[:1])],
 )
 
 
@@ -58,7 +69,7 @@ def test_an_episode_survives_json_and_verifies(episode: Episode) -> None:
     assert again == episode
     assert again.to_json() == episode.to_json()
     assert again.fingerprint() == episode.fingerprint()
-    assert verify(again).pictures == len(episode.moves)
+    assert verify(again).pictures == len(episode.moves) + len(episode.unfinished)
     assert Episode.from_json(episode.to_json().decode()) == episode
     assert b"\n" not in episode.to_json()
 
@@ -191,8 +202,9 @@ def test_no_tampering_causes_more_than_a_clear_error(episode: Episode) -> None:
 
 UNPROVABLE = {
     "error", "prompt_templates", "sample", "templates", "remarks", "seats.left", "seats.right",
+    "sees", "unlimited_retries",
     "config.horizon", "config.reply_limit", "config.retries", "config.seconds",
-    "moves.ms", "moves.pictures", "moves.tries",
+    "moves.ms", "moves.tries",
     "moves.tries.direct", "moves.tries.finish", "moves.tries.ms", "moves.tries.reasoning",
     "moves.tries.reason", "moves.tries.text", "moves.tries.usage",
     "unfinished", "unfinished.ms", "unfinished.tries.finish", "unfinished.tries.ms",
@@ -227,6 +239,12 @@ replies that lead to the same verdict."""
         (("moves", 0, "action"), ""),
         (("moves", 0, "pictures"), ["0123456789abcdef"]),
         (("moves", 0, "pictures", 0), "0123456789abcdef"),
+        (("moves", 0, "pictures"), []),
+        (("moves", 1, "pictures"), DELETED),
+        (("sees", "left"), "text"),
+        (("sees", "left"), "nothing"),
+        (("sees", "left"), DELETED),
+        (("unlimited_retries",), ["middle"]),
         (("moves", 1), DELETED),
         (("returns", "left"), 100.0),
         (("returns", "right"), DELETED),
@@ -286,10 +304,51 @@ def test_fallback_actions_are_verified(fallback: str) -> None:
                     verify(changed)
 
 
-def test_only_people_may_retry_without_limit() -> None:
+def test_removed_picture_hashes_are_noticed() -> None:
+    for episode in (DONE, older(DONE)):
+        one = copy.deepcopy(episode)
+        one.moves[0].pictures = []
+        with pytest.raises(ReplayMismatch, match="shown to left in step 0 are not recorded"):
+            verify(one)
+    every = copy.deepcopy(DONE)
+    for move in every.moves:
+        move.pictures = []
+    with pytest.raises(ReplayMismatch, match="are not recorded"):
+        verify(every)
+    cut = copy.deepcopy(VOID)
+    cut.unfinished[0].pictures = []
+    with pytest.raises(ReplayMismatch, match="shown to left in step 2 are not recorded"):
+        verify(cut)
+
+
+def test_older_episodes_are_read_and_verified() -> None:
+    raw = json.loads(DONE.to_json())
+    del raw["sees"], raw["unlimited_retries"]
+    episode = Episode.from_json(json.dumps(raw))
+    assert (episode.sees, episode.unlimited_retries) == ({}, None)
+    assert verify(episode) == verify(DONE)
+    assert episode.fingerprint() == DONE.fingerprint()
+
+
+async def test_an_agent_with_unlimited_retries_makes_an_episode_that_verifies() -> None:
+    class Typist(Scripted):
+        unlimited_retries = True
+
+    agents = {"left": Typist(says=[*["hm"] * 9, "take 2"]), "right": Scripted(says=["Action: take 1"])}
+    config = PlayConfig(retries=1, reasons="kind")
+    episode = Episode.from_json((await play(GAME, agents, 3, config=config)).to_json())
+    assert episode.unlimited_retries == ["left"]
+    assert verify(episode).replies > 9
+    with pytest.raises(ReplayMismatch, match="10 replies, but only 2 were allowed"):
+        verify(replace(episode, unlimited_retries=[]))
+    with pytest.raises(ReplayMismatch, match="10 replies, but only 2 were allowed"):
+        verify(older(episode))
+
+
+def test_in_older_episodes_only_people_retry_without_limit() -> None:
     tries = [Try("hm", "unreadable", "no action.")] * 5
     for spec in ("human?pictures=here", "bot/random"):
-        changed = copy.deepcopy(DONE)
+        changed = older(DONE)
         changed.seats["left"] = spec
         changed.moves[0].tries[:0] = tries
         if spec.startswith("human"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from shlex import quote
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,13 +12,15 @@ from cyclopts import Parameter
 
 from ludens.cli.arguments import Json, SuiteName, Whole, at_least
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.output import counted, json_out
+from ludens.cli.output import json_out
 from ludens.core.plain import one_line
 
 if TYPE_CHECKING:
     from ludens.run.verify import RunVerification
 
 _SECONDS_BETWEEN_LINES = 10.0
+_NAMED = 10
+"""The most keys of one kind in the summary; --json has all."""
 
 
 def verify(
@@ -30,9 +33,10 @@ def verify(
     ] = None,
     json: Json = False,
 ) -> int:
-    """Replay every episode of a run: moves, replies, pictures, returns and that it belongs to the plan.
+    """Replay every episode of a run: moves, replies, pictures, returns; and that all planned ones are there.
 
-    Writes verified.json, which reports refer to. Exit code 1 if an episode fails.
+    Writes verified.json, which reports refer to. Exit code 1 if an episode fails, is repeated or not planned, or
+    is missing from a run that was finished.
     """
     from ludens.run.task import import_suite
     from ludens.run.verify import verify_run
@@ -44,19 +48,55 @@ def verify(
         result = verify_run(run, workers=workers, on_progress=progress)
     finally:
         progress.close()
-    counts = {name: getattr(result.verified, name) for name in ("moves", "replies", "pictures")}
+    code = DONE if result.ok else FAILED
     if json:
-        failures = [{"key": key, "reason": reason} for key, reason in result.failures]
-        json_out({"episodes": result.episodes, **counts, "failures": failures})
-        return FAILED if failures else DONE
+        json_out(_fields(result))
+        return code
     for key, reason in result.failures:
         print(f"{one_line(key)}: {one_line(reason)}")
-    print(f"{counted(result.episodes, 'episode')} of {result.total:,} verified: {_counts(counts)}.")
-    return FAILED if result.failures else DONE
+    found = result.verified
+    print(f"planned {result.planned:,}, present {result.present:,}, proven {result.proven:,}{_rest(result)}.")
+    print(f"{found.moves:,} moves, {found.replies:,} replies, {found.pictures:,} pictures verified.")
+    if result.missing:
+        print(
+            "Episodes are missing although the run was finished: they were removed."
+            if result.finished
+            else f"The run is unfinished; to play the missing episodes: ludens resume {quote(str(run))}"
+        )
+    return code
 
 
-def _counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{number:,} {name}" for name, number in counts.items())
+def _fields(result: RunVerification) -> dict[str, object]:
+    names = (
+        "planned",
+        "present",
+        "proven",
+        "finished",
+        "missing",
+        "repeated",
+        "unplanned",
+        "voids",
+        "episodes",
+    )
+    return {
+        **{name: getattr(result, name) for name in names},
+        **{name: getattr(result.verified, name) for name in ("moves", "replies", "pictures")},
+        "failures": [{"key": key, "reason": reason} for key, reason in result.failures],
+    }
+
+
+def _rest(result: RunVerification) -> str:
+    """What is void, repeated, not planned or missing, with the keys."""
+    parts = [f", void {result.voids:,}"] if result.voids else []
+    for name, keys in (
+        ("missing", result.missing),
+        ("repeated", result.repeated),
+        ("not planned", result.unplanned),
+    ):
+        if keys:
+            more = f" and {len(keys) - _NAMED:,} more" if len(keys) > _NAMED else ""
+            parts.append(f"; {name} {len(keys):,}: {', '.join(map(one_line, keys[:_NAMED]))}{more}")
+    return "".join(parts)
 
 
 class _Progress:

@@ -119,6 +119,10 @@ class Episode:
     """Joint actions that led from the start to the state in which the episode began."""
     branched: bool = False
     """Whether it began in a given state for which no opening was recorded: replaying needs that state."""
+    sees: dict[str, str] = field(default_factory=dict)
+    """Seat to what its agent looks at (`Agent.sees`); empty in episodes of older versions."""
+    unlimited_retries: list[str] | None = None
+    """The seats of agents with `unlimited_retries`; None in episodes of older versions."""
     moves: list[Move] = field(default_factory=list)
     unfinished: list[Move] = field(default_factory=list)
     """Moves of the step in which the episode was voided: not part of the game, but paid for."""
@@ -161,11 +165,12 @@ class Episode:
         return total
 
     def fingerprint(self) -> str:
-        """A hash of what happened: times, usage, remarks and `Try.direct` do not count."""
+        """A hash of what happened: times, usage, remarks and `Try.direct` do not count, nor what the spec of an
+        agent implies."""
         moves, unfinished = _comparable(self.moves), _comparable(self.unfinished)
-        hashed = replace(self, moves=moves, unfinished=unfinished, remarks=[])
-        data = orjson.dumps(asdict(hashed), option=orjson.OPT_SORT_KEYS)
-        return blake2b(data, digest_size=12).hexdigest()
+        hashed = asdict(replace(self, moves=moves, unfinished=unfinished, remarks=[]))
+        del hashed["sees"], hashed["unlimited_retries"]
+        return blake2b(orjson.dumps(hashed, option=orjson.OPT_SORT_KEYS), digest_size=12).hexdigest()
 
 
 def _comparable(moves: list[Move]) -> list[Move]:

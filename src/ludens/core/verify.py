@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast, get_args
 
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import Ambiguous, Illegal, MoveError, ReplayMismatch, Unreadable, UsageError
@@ -17,10 +18,10 @@ from ludens.core.game import Game
 from ludens.core.replay import config_of, game_of, render_options_of, replay
 from ludens.core.reply import read_action
 from ludens.core.state import State
-from ludens.core.view import view_of
+from ludens.core.view import Sees, view_of
 
-_UNLIMITED_RETRIES = ("human",)
-"""Agents with `unlimited_retries`."""
+_PERSON = "human"
+"""The only agent with `unlimited_retries` in episodes that do not record it."""
 _KINDS = frozenset(error.kind for error in (Unreadable, Ambiguous, Illegal))
 
 
@@ -76,7 +77,20 @@ class _Verifier:
         self.episode, self.game, self.config = episode, game, config_of(episode)
         if set(episode.seats) != set(game.seats):
             raise ReplayMismatch(f"the seats of the episode are not those of {game.name}.")
+        if episode.sees and (
+            set(episode.sees) != set(game.seats) or not set(episode.sees.values()) <= set(get_args(Sees))
+        ):
+            raise ReplayMismatch("what the seats of the episode look at is not valid.")
+        if not set(episode.unlimited_retries or ()) <= set(game.seats):
+            raise ReplayMismatch("a seat with unlimited retries is not one of the episode.")
         self.view = view_of(game, render_options_of(episode), episode.seed)
+        pictured = {move.seat for move in (*episode.moves, *episode.unfinished) if move.pictures}
+        self.looks = {
+            seat: self.view.modality(seat, cast(Sees, episode.sees[seat])) in ("image", "both")
+            if episode.sees
+            else seat in pictured
+            for seat in game.seats
+        }
 
     def verify(self, start: State | None) -> Verified:
         episode = self.episode
@@ -132,7 +146,9 @@ class _Verifier:
         return Verified(0, self._replies(state, move), self._pictures(state, move))
 
     def _unlimited(self, seat: str) -> bool:
-        return self.episode.seats[seat].partition("?")[0] in _UNLIMITED_RETRIES
+        if self.episode.unlimited_retries is not None:
+            return seat in self.episode.unlimited_retries
+        return self.episode.seats[seat].partition("?")[0] == _PERSON
 
     def _replies(self, state: State, move: Move) -> int:
         """Read every reply again; returns how many verdicts were recomputed."""
@@ -175,11 +191,11 @@ class _Verifier:
         return action, "ok" if state.refusal(seat, action) is None else "illegal"
 
     def _pictures(self, state: State, move: Move) -> int:
-        if not move.pictures:
-            return 0
-        hashes = [picture.hash for picture in self.view.images(state, move.seat)]
+        looks = self.looks[move.seat]
+        hashes = [picture.hash for picture in self.view.images(state, move.seat)] if looks else []
         if hashes != move.pictures:
-            raise ReplayMismatch(f"the pictures shown to {move.seat} in step {move.step} differ.")
+            problem = "differ" if move.pictures else "are not recorded"
+            raise ReplayMismatch(f"the pictures shown to {move.seat} in step {move.step} {problem}.")
         return len(hashes)
 
     def _status_problems(self, state: State, steps: int) -> Iterator[str]:

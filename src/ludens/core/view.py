@@ -131,6 +131,10 @@ class View(ABC):
         """What an agent with `sees = "offered"` is shown."""
         return "image"
 
+    def modality(self, seat: str, sees: Sees) -> Sees:
+        """What an agent that looks at `sees` is shown in this seat; never "offered"."""
+        return self.offers(seat) if sees == "offered" else sees
+
     def format(self, state: Any, seat: str) -> ReplyFormat:
         """How the seat must reply now, and how the reply is read."""
         return ActionFormat()
@@ -167,7 +171,7 @@ class View(ABC):
         """What an agent that looks at `sees` is shown."""
         if sees in ("state", "nothing"):
             return Observation()
-        shown = self.offers(seat) if sees == "offered" else sees
+        shown = self.modality(seat, sees)
         twin = shown == "text" or (shown == "both" and self.has_text)
         notes, brief = self.notes(state, seat), self.brief(state, seat)
         return Observation(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from ludens.core.game import Game
 from ludens.core.options import configure, options_of
 from ludens.core.policy import Setter, make_by
 from ludens.core.spec import Spec, parse_spec
+from ludens.core.view import Sees
 from ludens.models.specs import PromptOptions, is_model
 from ludens.run.lines import EPISODES, Head, repair_hint
 from ludens.run.plan import Job, Plan
@@ -31,6 +33,7 @@ class PlanCheck:
         self._folder, self._plan = folder, plan
         self._games: dict[str, Game] = {}
         self._same: dict[tuple[str, str, str], bool] = {}
+        self._known_traits: dict[tuple[str, str], tuple[Sees, bool] | None] = {}
 
     @cached_property
     def _jobs(self) -> dict[str, Job]:
@@ -58,12 +61,19 @@ class PlanCheck:
             raise self._line_edited(head, f"has another {difference} than its job")
         if difference:
             raise self._plan_edited(head, f"the {difference} was another one")
+        if head.plan not in ("", self._plan.jobs_hash):
+            raise self._plan_edited(head, "other episodes were planned")
         if not bound:
             raise self._line_edited(head, "has the hash of another job")
 
     def _bound(self, head: Head) -> bool:
         job = self._jobs.get(head.key)
-        return job is not None and _job_of(head, job.seed) == job and head.job == self._plan.job_hash(job)
+        return (
+            job is not None
+            and _job_of(head, job.seed) == job
+            and head.job == self._plan.job_hash(job)
+            and head.plan in ("", self._plan.jobs_hash)
+        )
 
     def _unplanned(self, head: Head) -> BadFile:
         try:
@@ -88,10 +98,7 @@ class PlanCheck:
             return
         try:
             game = self._game(task["game"])
-            seating = {**task["seatings"][job.seating], **plan.seated}
-            specs = {
-                seat: plan.entrants[job.entrant] if who == MODEL else who for seat, who in seating.items()
-            }
+            specs = self._specs(task, job)
             expected = (task["version"], task["config"])
         except (UsageError, LookupError, TypeError, AttributeError):
             yield "task"
@@ -105,12 +112,55 @@ class PlanCheck:
             "sample": (episode.sample, job.sample),
             "theme": (episode.theme, plan.theme),
             "picture size": (episode.size, plan.size),
+            "start": ((episode.opening, episode.branched), ([], False)),
+            "task": (set(specs), set(game.seats)),
             "seats": (set(episode.seats), set(specs)),
         }
         yield from (name for name, (ours, planned) in pairs.items() if ours != planned)
         for seat, spec in specs.items():
             if not self._same_player(spec, episode.seats.get(seat, ""), game):
                 yield f"player of {seat}"
+        planned = self._with_traits(episode, specs, game)
+        if episode.sees not in ({}, planned.sees):
+            yield "modality"
+        if episode.unlimited_retries not in (None, planned.unlimited_retries):
+            yield "number of retries"
+
+    def completed(self, head: Head, episode: Episode) -> Episode:
+        """An episode that belongs to the plan, with what those of older versions do not record."""
+        task = self._plan.task_snapshot[head.task]
+        return self._with_traits(episode, self._specs(task, head), self._game(task["game"]))
+
+    def _specs(self, task: Mapping[str, Any], job: Job | Head) -> dict[str, str]:
+        """Seat to the planned player."""
+        seating = {**task["seatings"][job.seating], **self._plan.seated}
+        own = self._plan.entrants[job.entrant]
+        return {seat: own if who == MODEL else who for seat, who in seating.items()}
+
+    def _with_traits(self, episode: Episode, specs: Mapping[str, str], game: Game) -> Episode:
+        """The episode with what the planned players look at, and which of them retry without limit."""
+        sees, unlimited = dict[str, str](), list[str]()
+        for seat in game.seats:
+            trait = self._traits(specs[seat], game)
+            if trait is None:
+                return episode
+            sees[seat] = trait[0]
+            unlimited += [seat] if trait[1] else []
+        return replace(episode, sees=sees, unlimited_retries=unlimited)
+
+    def _traits(self, spec: str, game: Game) -> tuple[Sees, bool] | None:
+        """What a player looks at and whether it retries without limit; None if it cannot be made here."""
+        key = (spec, str(game))
+        if key not in self._known_traits:
+            try:
+                if is_model(spec):
+                    self._known_traits[key] = _prompt(parse_spec(spec)).sees, False
+                else:
+                    player = agent(spec, game)
+                    self._known_traits[key] = player.sees, player.unlimited_retries
+            except UsageError:  # a missing extra, for example
+                self._known_traits[key] = None
+        return self._known_traits[key]
 
     def _game(self, spec: str) -> Game:
         if spec not in self._games:

@@ -147,9 +147,7 @@ class JobRunner:
             for seat, spec in self._seats(task):
                 if is_model(spec) and (parsed := ModelSpec.parse(spec)).is_network:
                     self._add_model(spec)
-                    sees = parsed.prompt.sees
-                    shown = view.offers(seat) if sees == "offered" else sees
-                    key = str(parsed.own)
+                    key, shown = str(parsed.own), view.modality(seat, parsed.prompt.sees)
                     pictures[key] = pictures.get(key, False) or shown != "text"
         requests = [self._models[key].answer(probe_request(shown)) for key, shown in pictures.items()]
         errors = [

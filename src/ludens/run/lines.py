@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from shlex import quote
@@ -34,13 +34,15 @@ class Head:
     void: bool
     job: str
     """`Plan.job_hash` of the episode's job, which binds it to `run.json`."""
+    plan: str = ""
+    """`Plan.jobs_hash`; empty in runs of older versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record(Head):
     """One line."""
 
-    episode: Episode
+    episode: Episode = field(kw_only=True)
 
 
 def write_line(head: Head, episode: bytes) -> bytes:
@@ -70,13 +72,14 @@ def _head_adapter() -> TypeAdapter[Head]:
 def read_record(folder: Path, head: Head, data: bytes) -> Record:
     """The record of a line of the run in this folder."""
     try:
-        return Record(
-            head.key, head.entrant, head.task, head.seating, head.sample, head.void, head.job,
-            Episode.from_json(data),
-        )  # fmt: skip
+        episode = Episode.from_json(data)
     except BadFile as error:
         reason = str(error).rstrip(".")
         raise BadFile(f"{head.key!r} in {str(folder)!r}: {reason}; {repair_hint(folder)}") from None
+    return Record(
+        head.key, head.entrant, head.task, head.seating, head.sample, head.void, head.job, head.plan,
+        episode=episode,
+    )  # fmt: skip
 
 
 def repair_hint(folder: Path) -> str:

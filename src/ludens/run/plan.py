@@ -190,6 +190,12 @@ class Plan:
             self._cell_hashes[cell] = self._cell_hash(*cell)
         return _hashed([self._cell_hashes[cell], job.key, job.seed, job.seating, job.sample])
 
+    @cached_property
+    def jobs_hash(self) -> str:
+        """A hash of everything that determines which episodes are planned."""
+        who = [self.suite, self.entrants, self.seated, self.controls]
+        return _hashed([who, self.tasks, self.task_snapshot, self.limit, self.samples, self.seed])
+
     def _cell_hash(self, entrant: str, task: str) -> str:
         spec = self.entrants[entrant]
         specs = (spec, *self.seated.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,7 @@ from ludens.core.errors import BadFile
 from ludens.run.binding import PlanCheck, PlanEdited
 from ludens.run.line_file import cannot, lock_file
 from ludens.run.lines import EPISODES, LINE_START, read_record, repair_hint, split_line
-from ludens.run.store import read_plan
+from ludens.run.store import FINISHED, read_plan
 
 _TRIES = 8
 """Places in an invalid line at which a complete one may begin."""
@@ -41,7 +41,7 @@ def repair(folder: Path) -> Repaired:
     plan, done = read_plan(folder), set[str]()
     check = PlanCheck(folder, plan)
     moved = set_aside(
-        folder / EPISODES, LINE_START, lambda line: done.update(_finished_key(folder, check, line))
+        folder / EPISODES, LINE_START, lambda line: done.update(_finished_key(folder, check, line, done))
     )
     return Repaired(len(done), plan.total(), moved)
 
@@ -77,6 +77,7 @@ def set_aside(path: Path, start: bytes, check: Callable[[bytes], object]) -> lis
                     complete = _complete_end(line, start, check)
                     bad[number] = line.removesuffix(complete).removesuffix(b"\n") + b"\n", complete
             if bad:
+                path.with_name(FINISHED).unlink(missing_ok=True)
                 _write(bad_lines(path), "ab", (line for line, _ in bad.values()))
                 file.seek(0)
                 partial = path.with_name(f"{path.name}.part")
@@ -105,11 +106,13 @@ def _complete_end(line: bytes, start: bytes, check: Callable[[bytes], object]) -
     return b""
 
 
-def _finished_key(folder: Path, check: PlanCheck, line: bytes) -> Iterator[str]:
-    """The key of a valid line, if its episode is finished."""
+def _finished_key(folder: Path, check: PlanCheck, line: bytes, done: Container[str]) -> Iterator[str]:
+    """The key of a valid line, if its episode is finished; those in `done` must not occur again."""
     head, data = split_line(line)
     record = read_record(folder, head, data)
     check.check(head, record.episode)
+    if head.key in done:
+        raise BadFile(f"repeats {head.key!r}, which was finished before")
     if not head.void:
         yield head.key
 

@@ -1,5 +1,8 @@
 """A run's folder: `run.json` is the plan, `episodes.jsonl` has one line for every finished episode.
 
+`finished.json` says that all planned episodes were played: without it, an episode that is missing was not
+played yet; with it, it was removed.
+
 A line is appended when an episode ends, so that a killed run loses only the episodes in flight. Only one
 process may write at a time.
 """
@@ -12,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import orjson
+
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.files import write_atomically
 from ludens.run.binding import PlanCheck
@@ -21,6 +26,8 @@ from ludens.run.lines import Head as Head
 from ludens.run.lines import Record as Record
 from ludens.run.lines import read_record, repair_hint, split_line, write_line
 from ludens.run.plan import Job, Plan
+
+FINISHED = "finished.json"
 
 
 class Store:
@@ -73,6 +80,8 @@ class Store:
             # Two processes may have created a run in this folder at the same moment; one plan has won.
             _check_same_plan(self.folder, self.plan)
             self.done, self.voids = read_progress(self.folder, self.plan)
+            if not self._complete:
+                (self.folder / FINISHED).unlink(missing_ok=True)
         except BaseException:
             self._file.close()
             raise
@@ -81,8 +90,20 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._file is not None:
+        if self._file is None:
+            return
+        try:
+            if self._complete:
+                data = orjson.dumps({"episodes": len(self.done)}, option=orjson.OPT_APPEND_NEWLINE)
+                write_atomically(self.folder / FINISHED, data)
+        except OSError as failure:
+            raise cannot("write into", self.folder, failure) from None
+        finally:
             self._file.close()
+
+    @property
+    def _complete(self) -> bool:
+        return len(self.done) == self.plan.total()
 
     def add(self, job: Job, episode: bytes, void: bool) -> None:
         """Append an episode, given as JSON. A key that is done is never written again."""
@@ -90,7 +111,9 @@ class Store:
         if job.key in self.done:
             return
         hashed = self.plan.job_hash(job)
-        head = Head(job.key, job.entrant, job.task, job.seating, job.sample, void, hashed)
+        head = Head(
+            job.key, job.entrant, job.task, job.seating, job.sample, void, hashed, self.plan.jobs_hash
+        )
         try:
             self._file.append(write_line(head, episode))
         except OSError as error:
@@ -111,6 +134,17 @@ def read_plan(folder: Path) -> Plan:
         return Plan.from_json((folder / "run.json").read_bytes())
     except OSError:
         raise BadFile(f"{str(folder)!r} is not a run: it contains no run.json.") from None
+
+
+def read_finished(folder: Path) -> int | None:
+    """The number of episodes with which a run was finished; None if it was not."""
+    try:
+        episodes = orjson.loads((folder / FINISHED).read_bytes())["episodes"]
+        return episodes if isinstance(episodes, int) else -1
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError):
+        return -1
 
 
 def read_progress(folder: Path, plan: Plan | None = None) -> tuple[set[str], Counter[str]]:
@@ -135,11 +169,11 @@ class LineReader:
     """Reads the episodes of a run, also while they are written: each `read` continues after the last line.
 
     The last line may be incomplete while another process writes it, and is left for the next `read`. Further
-    lines of a key that is finished are skipped.
+    lines of a key that is finished are skipped, unless `repeated` is set.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.path = folder, folder / EPISODES
+    def __init__(self, folder: Path, repeated: bool = False) -> None:
+        self.folder, self.path, self._repeated = folder, folder / EPISODES, repeated
         self.end = 0
         """Where in the file the next line begins."""
         self._number = 0
@@ -161,7 +195,7 @@ class LineReader:
                     known = head.key in self._done
                     if not head.void:
                         self._done.add(head.key)
-                    if not known:
+                    if self._repeated or not known:
                         yield head, offset, data
         except OSError as error:
             raise cannot("read", self.path, error) from None

@@ -26,12 +26,19 @@ class VerifiedRun:
     hash: str
     """Hash of the files that were verified (`hash_run`)."""
     episodes: int
-    """Episodes that were verified, void ones included."""
+    """Lines that were verified, void episodes included."""
     moves: int
     replies: int
     pictures: int
     failed: int
-    """Episodes that could not be verified."""
+    """Lines that could not be verified, are repeated, or are not of the plan."""
+    planned: int
+    present: int
+    """Planned episodes that were played."""
+    proven: int
+    """Planned episodes that were played and verified."""
+    finished: bool
+    """Whether all planned episodes had been played (`finished.json`)."""
 
 
 def read_verified(folder: Path) -> tuple[VerifiedRun, bool] | None:
@@ -62,7 +69,14 @@ def verification_text(folder: Path) -> str:
     if found.failed:
         total = found.episodes + found.failed
         return f"not verified: {found.failed:,} of {total:,} episodes failed verification on {when}."
-    return f"verified: all {found.episodes:,} episodes, on {when}."
+    if found.proven == found.planned:
+        return f"verified: all {found.planned:,} episodes, on {when}."
+    if found.finished:
+        missing = found.planned - found.present
+        return f"not verified: {missing:,} of {found.planned:,} episodes were missing on {when}."
+    return (
+        f"verified: {found.proven:,} of {found.planned:,} planned episodes, on {when}; the run is unfinished."
+    )
 
 
 def write_verified(folder: Path, result: VerifiedRun) -> None:

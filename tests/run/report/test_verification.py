@@ -20,7 +20,9 @@ def run(folder: Path, tmp_path: Path) -> Path:
 
 
 def record(run: Path, episodes: int = 121, failed: int = 0, time: str = WHEN) -> None:
-    write_verified(run, VerifiedRun(time, hash_run(run), episodes, 9, 9, 9, failed))
+    write_verified(
+        run, VerifiedRun(time, hash_run(run), episodes, 9, 9, 9, failed, 121, 121, 121 - failed, True)
+    )
 
 
 def test_a_run_without_a_record_is_not_verified(run: Path) -> None:
