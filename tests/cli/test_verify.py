@@ -180,7 +180,7 @@ def test_repeated_episodes_are_named(run: Path, ludens: Run) -> None:
 @pytest.mark.parametrize("limit", [2, 8])
 @pytest.mark.parametrize("cut", [False, True])
 def test_an_edited_limit_is_noticed(limit: int, cut: bool, run: Path, ludens: Run) -> None:
-    """Also where the lines say nothing about the plan any more, and those that are not planned are removed."""
+    """Also where lines say nothing about the plan any more, and those that are not planned are removed."""
     plan = json.loads((run / "run.json").read_text())
     (run / "run.json").write_text(json.dumps({**plan, "limit": limit}))
     if cut:

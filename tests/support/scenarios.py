@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+from base64 import b64decode
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -269,6 +270,16 @@ async def echo_html(asked: Item) -> web.StreamResponse:
 @scenario("too_long")
 async def too_long(asked: Item) -> web.StreamResponse:
     return error(400, "This model's maximum context length is 4096 tokens.", "context_length_exceeded")
+
+
+@scenario("small_context")
+async def small_context(asked: Item) -> web.StreamResponse:
+    """Has room for one picture of 256 pixels."""
+    parts = [part for message in asked.body["messages"] for part in message["content"] if "image_url" in part]
+    pictures = [b64decode(part["image_url"]["url"].partition(",")[2]) for part in parts]
+    if len(pictures) > 1 or any(int.from_bytes(picture[16:20]) > 256 for picture in pictures):
+        return await too_long(asked)
+    return await ok(asked)
 
 
 @scenario("bad_request")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ludens.cli.advice import advice
 from ludens.cli.arguments import Whole, at_least
 from ludens.cli.guard import DONE, INTERRUPTED, usage_error
 from ludens.cli.output import aside, console
@@ -117,7 +118,7 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
     jobs = [job for job in playable.jobs if job.key not in done]
     budget = options.budget
     estimate = _confirm(playable, jobs, options, budget)
-    resume_hint = _resume_hint(folder, options, plan)
+    resume_hint = advice(plan, folder, options)
     with open_store() as store:
         try:
             result = _play(store, playable, len(jobs), options, budget, estimate) if jobs else None
@@ -126,14 +127,15 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
             return INTERRUPTED
         except UsageError as error:
             code = usage_error(str(error))
-            aside(resume_hint)
+            aside(advice(plan, folder, options, [str(error)]))
             return code
     show_results(folder)
     if skipped := plan.chosen.keys() - playable.chosen.keys():
         aside(f"ludens: skipped: {', '.join(sorted(skipped))}. {resume_hint}")
     if result is None or result.complete:
         return STOPPED_EARLY if skipped else DONE
-    aside(f"ludens: stopped early: {result.reason.rstrip('.')}. {resume_hint}")
+    hint = advice(plan, folder, options, result.errors or [result.reason])
+    aside(f"ludens: stopped early: {result.reason.rstrip('.')}. {hint}")
     return INTERRUPTED if result.interrupted else STOPPED_EARLY
 
 
@@ -189,17 +191,6 @@ def _play(
             on_progress=display,
         )
         return asyncio.run(engine.run())
-
-
-def _resume_hint(folder: Path, options: RunOptions, plan: Plan) -> str:
-    from ludens.agents import agent_paths
-    from ludens.run.trust import to_confirm
-
-    name = plan.suite.partition("?")[0]
-    flags = f" --suite {quote(name)}" if ":" in name else ""
-    flags += "".join(f" --agent {quote(path)}" for path in agent_paths(plan.players))
-    flags += "".join(f" --allow {quote(value)}" for value in to_confirm(plan)) + options.flags
-    return f"Finished episodes are saved; to continue: ludens resume {quote(str(folder))}{flags}"
 
 
 def _confirm(plan: Plan, jobs: Sequence[Job], options: RunOptions, budget: Budget) -> CostEstimate:

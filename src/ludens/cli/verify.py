@@ -35,8 +35,8 @@ def verify(
 ) -> int:
     """Replay every episode of a run: moves, replies, pictures, returns; and that all planned ones are there.
 
-    Writes verified.json, which reports refer to. Exit code 1 if an episode fails, is repeated or not planned, or
-    is missing from a run that was finished.
+    Writes verified.json, which reports refer to. Exit code 1 if an episode fails, is repeated or not planned,
+    or is missing from a run that was finished.
     """
     from ludens.run.task import import_suite
     from ludens.run.verify import verify_run

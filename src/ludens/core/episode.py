@@ -165,8 +165,8 @@ class Episode:
         return total
 
     def fingerprint(self) -> str:
-        """A hash of what happened: times, usage, remarks and `Try.direct` do not count, nor what the spec of an
-        agent implies."""
+        """A hash of what happened: times, usage, remarks, `Try.direct` and what specs of agents imply do not
+        count."""
         moves, unfinished = _comparable(self.moves), _comparable(self.unfinished)
         hashed = asdict(replace(self, moves=moves, unfinished=unfinished, remarks=[]))
         del hashed["sees"], hashed["unlimited_retries"]

@@ -18,7 +18,7 @@ from ludens.core.errors import AgentFailure, BadOption, ModelRejected
 from ludens.core.random import stream
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Model, Request, Sampling
-from ludens.models.errors import ContentFiltered, RequestRejected, Secret, TransientError
+from ludens.models.errors import SENTENCES, ContentFiltered, RequestRejected, Secret, TransientError
 from ludens.models.ledger import Account
 from ludens.models.limits import RateLimiter, estimate_tokens, shared_limiter
 from ludens.models.prices import Price, price_of
@@ -214,8 +214,10 @@ class Client(Model):
 
     def _final_error(self, error: RequestRejected) -> Exception:
         # If no request has succeeded yet, the configuration is wrong; otherwise only this request is.
-        message = f"{self.name} rejects this request ({self.secret.redact(str(error))})."
-        return AgentFailure(message) if self._succeeded or error.too_long else ModelRejected(message)
+        message = f"{self.name} {SENTENCES[error.fault]} ({self.secret.redact(str(error))})."
+        return (
+            AgentFailure(message) if self._succeeded or error.fault == "context" else ModelRejected(message)
+        )
 
     async def _pause(self, error: TransientError, attempts: int, since: float) -> None:
         """Wait before the next attempt, or raise `AgentFailure`."""

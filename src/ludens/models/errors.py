@@ -3,6 +3,9 @@
 TransientError     temporary: the client waits and retries
 RequestRejected    this request is not accepted (too long, unsupported parameter): change it or give up
 ContentFiltered    a content filter blocked the request: the result is data, not an error
+
+Some rejections are permanent for the settings of a model (`Fault`): the same run would meet them again, so
+the user needs another run. Errors cross processes and files as text; `fault_of` reads it from their message.
 """
 
 from __future__ import annotations
@@ -24,6 +27,17 @@ from ludens.core.errors import ModelRejected
 from ludens.core.plain import storable
 
 ErrorKind = Literal["rate", "server", "connection", "timeout", "broken"]
+Fault = Literal["no pictures", "context", "many pictures", "large pictures", "request"]
+"""Why a model can never answer a request as it was made."""
+
+SENTENCES: dict[Fault, str] = {
+    "no pictures": "does not accept pictures",
+    "context": "has too small a context for this prompt",
+    "many pictures": "does not accept so many pictures in one prompt",
+    "large pictures": "does not accept pictures of this size",
+    "request": "rejects this request",
+}
+"""What messages say about the model, right after its name."""
 
 _TRANSIENT = {408, 409, 425, 429}
 _FILTER = re.compile(r"content.?(filter|policy|management)|moderation|responsible.?ai|flagged", re.IGNORECASE)
@@ -39,6 +53,14 @@ _NO_PICTURES = re.compile(
     r"|(not|n't) (support|accept|process|handle) (any )?(image|vision|picture|multi-?modal)"
     r"|not (an? )?(multi-?modal|vision)|mmproj|support(s|ing)? image input|required for image input"
     r"|no (vision|image) support|at most 0 image|unknown variant .{0,3}image_url",
+    re.IGNORECASE,
+)
+_MANY_PICTURES = re.compile(
+    r"at most [1-9]\d{0,3} (image|picture)|too many (images|pictures)|maximum (number )?of (\d{1,4} )?images",
+    re.IGNORECASE,
+)
+_LARGE_PICTURES = re.compile(
+    r"(image|picture)s?\b.{0,60}(too large|too big|exceed)|(too large|exceed).{0,40}(image|picture)",
     re.IGNORECASE,
 )
 _NO_CREDIT = ("insufficient_quota", "billing_hard_limit", "credit balance", "insufficient credits")
@@ -60,11 +82,11 @@ class TransientError(Exception):
 
 
 class RequestRejected(Exception):
-    """The provider does not accept this request; `too_long` when it exceeds the model's context."""
+    """The provider does not accept this request."""
 
-    def __init__(self, message: str, too_long: bool = False) -> None:
+    def __init__(self, message: str, fault: Fault = "request") -> None:
         super().__init__(message)
-        self.too_long = too_long
+        self.fault: Fault = fault
 
 
 class ContentFiltered(Exception):
@@ -148,7 +170,7 @@ def classify_error(
         return ModelRejected(f"{name}: the account has no credit left ({quote}).")
     if _NO_PICTURES.search(message):  # llama.cpp and Ollama report it with status 500
         return ModelRejected(
-            f"{name} does not accept pictures ({quote}): use --modality text, or a model that accepts them."
+            f"{name} {SENTENCES['no pictures']} ({quote}): use --modality text, or a model that accepts them."
         )
     if status in _TRANSIENT or status >= 500:
         wait = retry_after(headers)
@@ -164,7 +186,20 @@ def classify_error(
         return ModelRejected(f"{name}: no such model at {address} ({quote}).")
     if status < 400:
         return ModelRejected(f"{name}: {address} is not the address of a model server ({quote}).")
-    return RequestRejected(quote, too_long=status == 413 or bool(_TOO_LONG.search(message)))
+    return RequestRejected(quote, _fault(status, message))
+
+
+def _fault(status: int, message: str) -> Fault:
+    if _MANY_PICTURES.search(message):
+        return "many pictures"
+    if _LARGE_PICTURES.search(message):
+        return "large pictures"
+    return "context" if status == 413 or _TOO_LONG.search(message) else "request"
+
+
+def fault_of(message: str, name: str) -> Fault | None:
+    """The fault of the model with this name in an error message; None if another attempt may succeed."""
+    return next((fault for fault, words in SENTENCES.items() if f"{name} {words}" in message), None)
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

@@ -32,6 +32,8 @@ class RunResult:
     """Why it is not complete; empty if it is."""
     interrupted: bool
     progress: RunProgress
+    errors: tuple[str, ...] = ()
+    """The last errors of episodes that failed after all retries, each once; empty if it was stopped."""
 
 
 class Engine:
@@ -69,7 +71,7 @@ class Engine:
         self._budget = BudgetGuard(budget or Budget(), estimates or {}, retries)
         calls = {cell: spend.calls for cell, spend in (estimates or {}).items()}
         self._time_left = TimeLeft(self._queue, calls)
-        self._interrupted = False
+        self._interrupted, self._errors = False, list[str]()
         done = len(store.plan.jobs) - len(pending)
         self.progress = RunProgress(done + len(self._queue), done)
 
@@ -95,7 +97,8 @@ class Engine:
         if left and not reason:
             episodes = "1 episode" if left == 1 else f"{left} episodes"
             reason = f"{episodes} failed after all retries; last error: {self.progress.last_error}"
-        return RunResult(not left, reason if left else "", self._interrupted, self.progress)
+        errors = () if self.progress.stopping else tuple(dict.fromkeys(self._errors))
+        return RunResult(not left, reason if left else "", self._interrupted, self.progress, errors)
 
     def _interrupt(self) -> None:
         self._interrupted = True
@@ -165,6 +168,8 @@ class Engine:
         elif outcome.void and self._store.voids[job.key] <= self._store.plan.void_retries:
             self._queue.append(job)
             self._time_left.retry(job)
+        elif outcome.void:
+            self._errors.append(outcome.error)
 
     async def _update_regularly(self) -> None:
         while True:

@@ -1,0 +1,163 @@
+"""What to type after a run that stopped: `ludens resume`, or another `ludens eval` where that cannot help.
+
+A model that accepts no pictures, or whose context is too small, fails again with the settings of the run. The
+command that is printed instead has the suite, models and options of the run, with one setting changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from shlex import join, quote
+from typing import TYPE_CHECKING
+
+from ludens.core.spec import Spec, parse_spec
+
+if TYPE_CHECKING:
+    from ludens.cli.execute import RunOptions
+    from ludens.models.errors import Fault
+    from ludens.run.plan import Plan
+
+_SMALLEST = 256
+"""Pixels of the smallest pictures."""
+_CONTEXT = re.compile(r"context length[^\d]{0,20}(\d{2,7})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What another run changes."""
+
+    spec: Spec
+    size: int
+    text: bool = False
+    """Whether the model is shown text instead of pictures."""
+
+
+def advice(plan: Plan, folder: Path, options: RunOptions, errors: Sequence[str] = ()) -> str:
+    """How to continue after these errors: resume, or a run with other settings, or both."""
+    from ludens.models.errors import fault_of
+
+    faults: dict[str, tuple[Fault, str]] = {}
+    resumable = not errors
+    for error in errors:
+        named = {name: fault for name in _models(plan) if (fault := fault_of(error, name)) is not None}
+        faults.update({name: (fault, error) for name, fault in named.items()})
+        resumable = resumable or not named
+    resume = _resume_hint(plan, folder, options)
+    if not faults:
+        return resume
+    command = _eval_command(plan, options, faults)
+    again = "Finished episodes are saved, but to resume this run would fail in the same way"
+    other = f"to start a run that avoids this: {command}" if command else "use another model or other options"
+    return f"{again}; {other}" + (f"\n{resume}" if resumable else "")
+
+
+def _models(plan: Plan) -> list[str]:
+    """The names of all models that play, those of opponents too."""
+    from ludens.models.specs import is_model
+
+    seated = (who for task in plan.chosen.values() for seats in task.seatings for who in seats.values())
+    return sorted({parse_spec(spec).name for spec in (*plan.players, *seated) if is_model(spec)})
+
+
+def _resume_hint(plan: Plan, folder: Path, options: RunOptions) -> str:
+    from ludens.agents import agent_paths
+    from ludens.run.trust import to_confirm
+
+    name = plan.suite.partition("?")[0]
+    flags = f" --suite {quote(name)}" if ":" in name else ""
+    flags += "".join(f" --agent {quote(path)}" for path in agent_paths(plan.players))
+    allowed = to_confirm(plan)
+    flags += "".join(f" --allow {quote(value)}" for value in allowed) + options.flags
+    return f"Finished episodes are saved; to continue: ludens resume {quote(str(folder))}{flags}"
+
+
+def _eval_command(plan: Plan, options: RunOptions, faults: dict[str, tuple[Fault, str]]) -> str:
+    """`ludens eval` with the settings of the plan, changed where models are at fault; empty if none helps."""
+    from ludens.models.specs import is_model
+    from ludens.run.entrants import short_names
+
+    size, text, changed = plan.size, set[str](), dict[str, Spec]()
+    for old in plan.players:
+        spec = parse_spec(old)
+        if spec.name in faults and is_model(spec):
+            settings = _changed(_Settings(spec, plan.size), *faults[spec.name])
+            if settings is None:
+                return ""
+            changed[old], size = settings.spec, min(size, settings.size)
+            text |= {old} if settings.text else set()
+    if not changed:
+        return ""  # an opponent of the suite
+    tasks = plan.tasks
+    if text and (able := _with_text(plan)) != list(plan.chosen):
+        if not able:
+            return ""
+        tasks = tuple(able)
+    entrants = {name: spec for name, spec in plan.entrants.items() if name not in plan.controls}
+    specs = {name: str(changed.get(old, old)) for name, old in entrants.items()}
+    specs = {name: spec for spec, name in {spec: name for name, spec in reversed(specs.items())}.items()}
+    names = [name for name in entrants if name in specs]
+    flags: list[str] = []
+    if short_names([specs[name] for name in names]) != names:
+        flags += [word for name in names for word in ("--name", name)]
+    if all(old in text for old in entrants.values()):
+        specs = {name: str(_with(parse_spec(spec), modality=None)) for name, spec in specs.items()}
+        flags += ["--modality", "text"]
+    flags += [w for seat, old in plan.seated.items() for w in ("--seat", f"{seat}={changed.get(old, old)}")]
+    flags += ["--blind-control"] if plan.controls and not text else []
+    given = {"tasks": ",".join(tasks), "limit": plan.limit, "seed": plan.seed, "templates": plan.templates}
+    flags += [word for name, value in given.items() if value for word in (f"--{name}", str(value))]
+    usual = {"samples": (plan.samples, 1), "theme": (plan.theme, "classic"), "size": (size, 512)}
+    flags += [
+        w for name, (value, default) in usual.items() if value != default for w in (f"--{name}", str(value))
+    ]
+    models = [word for name in names for word in ("--model", specs[name])]
+    return join(["ludens", "eval", plan.suite, *models, *flags, *_run_flags(options)])
+
+
+def _run_flags(options: RunOptions) -> list[str]:
+    given = [(field.name, getattr(options, field.name), field.default) for field in fields(options)]
+    flags: list[str] = []
+    for name, value, default in given:
+        if value != default:
+            flags += (
+                [f"--{name.replace('_', '-')}"]
+                if value is True
+                else [f"--{name.replace('_', '-')}", str(value)]
+            )
+    return flags
+
+
+def _changed(settings: _Settings, fault: Fault, error: str) -> _Settings | None:
+    """Settings with which a model may answer; None if there are none."""
+    spec = settings.spec
+    pictures = spec.options.get("modality") != "text"
+    if fault == "request":
+        named = [name for name in spec.options if re.search(rf"\b{re.escape(name)}\b", error)]
+        return replace(settings, spec=_with(spec, **dict.fromkeys(named))) if named else None
+    if fault == "context" and "max_tokens" in spec.options and re.search(r"max_\w*tokens", error):
+        context = _CONTEXT.search(error)
+        limits = [int(context[1]) // 4] if context else []
+        least = min([int(spec.options["max_tokens"]) // 2, *limits])
+        return replace(settings, spec=_with(spec, max_tokens=str(max(1, least))))
+    if fault in ("context", "many pictures") and {"memory", "frames"} & spec.options.keys():
+        return replace(settings, spec=_with(spec, memory=None, frames=None))
+    if fault in ("context", "large pictures") and pictures and settings.size > _SMALLEST:
+        return replace(settings, size=_SMALLEST)
+    return replace(settings, spec=_with(spec, modality="text", blind=None), text=True) if pictures else None
+
+
+def _with(spec: Spec, **options: str | None) -> Spec:
+    """A spec with options changed, or removed where they are None."""
+    merged = {**spec.options, **options}
+    return replace(spec, options={name: value for name, value in merged.items() if value is not None})
+
+
+def _with_text(plan: Plan) -> list[str]:
+    """The tasks that can be played without pictures."""
+    from ludens.core.registry import make
+    from ludens.core.view import view_of
+
+    return [name for name, task in plan.chosen.items() if view_of(make(task.game), plan.render, 0).has_text]
