@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from time import sleep
 from typing import Any, cast
 
 import pytest
@@ -192,6 +193,25 @@ async def test_a_late_reply_is_a_verdict() -> None:
     first = episode.moves[0].tries[0]
     assert (first.text, first.verdict, first.reason) == ("", "late", "no reply within 0.02 seconds.")
     assert episode.status == "done"
+
+
+@pytest.mark.parametrize("computes", [False, True])
+async def test_bots_have_no_time_limit(computes: bool) -> None:
+    """Results of bots must not depend on how fast the machine is."""
+
+    class Thinker(Scripted):
+        async def act(self, ask: Ask) -> Reply:
+            if computes:
+                sleep(0.05)
+            else:
+                await asyncio.sleep(0.05)
+            return await super().act(ask)
+
+    Thinker.computes = computes
+    left = Thinker(says=["Action: take 1"])
+    episode = await play(GAME, bots(left=left), 3, config=PlayConfig(seconds=0.001))
+    assert {move.verdict for move in episode.moves} == {"ok"}
+    assert not any(attempt.verdict == "late" for move in episode.moves for attempt in move.tries)
 
 
 async def test_an_agents_own_timeout_is_a_failure_and_not_a_move() -> None:

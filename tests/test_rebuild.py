@@ -25,6 +25,7 @@ from ludens.models.specs import PromptOptions
 from ludens.rebuild import Sample, samples
 from ludens.run.task import MODEL, SUITES, Task, suite
 from tests.support.pebbles import Pebbles, Talk
+from tests.support.players import Scripted
 
 Flat = list[tuple[str, list[str]]]
 
@@ -195,3 +196,30 @@ async def test_a_branched_episode_is_rebuilt_from_its_opening_or_its_state() -> 
         verify(unrecorded, game)
     assert verify(unrecorded, game, state).pictures > 0
     assert list(samples(unrecorded, game, state=state))
+
+
+async def test_rewards_of_a_forfeited_episode_are_its_returns() -> None:
+    """The game is not asked: it does not know who forfeited."""
+
+    class Scored(Pebbles):
+        def rewards(self, state: object, moves: Sequence[object]) -> list[float]:
+            return [99.0] * len(moves)
+
+    game = Scored(heap=20)
+    agents = {"left": Scripted(says=["Action: take 1", "hm"]), "right": Scripted(says=["Action: take 1"])}
+    episode = await ludens.play(game, agents, 3, config=PlayConfig(retries=0, fallback="forfeit"))
+    assert (episode.status, episode.culprit) == ("forfeit", "left")
+    assert episode.returns["left"] < episode.returns["right"]
+    rewards = [(one.move.seat, one.reward) for one in samples(episode, game)]
+    assert rewards == [(move.seat, episode.returns[move.seat]) for move in episode.moves]
+    assert len(rewards) == 3
+
+
+async def test_asks_are_rebuilt_with_the_sample_of_the_episode() -> None:
+    game, numbers = Pebbles(), list[int]()
+    for sample in (0, 5):
+        agents = {seat: Scripted(says=["Action: take 1"]) for seat in game.seats}
+        episode = await ludens.play(game, agents, 3, sample=sample)
+        assert {ask.sample for agent in agents.values() for ask in agent.asks} == {sample}
+        numbers += {one.ask.sample for one in samples(episode, game)}
+    assert numbers == [0, 5]

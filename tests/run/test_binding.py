@@ -13,7 +13,7 @@ import pytest
 from ludens.core.errors import BadFile
 from ludens.run.binding import PlanCheck
 from ludens.run.results import load_results
-from ludens.run.store import EPISODES, Store, read_lines, read_plan, read_progress
+from ludens.run.store import EPISODES, LineReader, Store, read_lines, read_plan, read_progress
 from tests.support.reported import NAME, make_run
 from tests.support.runs import TURNS, plan_of, played
 
@@ -119,3 +119,20 @@ async def test_a_line_that_is_repeated_counts_once(tmp_path: Path) -> None:
     assert read_progress(tmp_path, plan) == ({job.key for job in plan.jobs}, {})
     offsets = [offset for _, offset, _ in read_lines(tmp_path)]
     assert offsets == [0, 2 * len(lines[0]) + len(void)]
+
+
+async def test_a_repeated_line_counts_once_also_while_the_run_is_written(tmp_path: Path) -> None:
+    """The repeated line is read by a later call than the first one."""
+    await played(tmp_path, plan_of(suite=TURNS, limit=2))
+    first, second = (tmp_path / EPISODES).read_bytes().splitlines(keepends=True)
+    reader = LineReader(tmp_path)
+    seen = []
+    for data in (first, first + second, second + first):
+        with (tmp_path / EPISODES).open("wb" if not seen else "ab") as file:
+            file.write(data)
+        seen.append([head.key for head, _, _ in reader.read()])
+    assert [len(keys) for keys in seen] == [1, 1, 0]
+    every = [head.key for head, _, _ in LineReader(tmp_path, repeated=True).read()]
+    assert (len(every), len(set(every))) == (5, 2)
+    [results] = load_results([tmp_path]).suites
+    assert [len(row.cells["turns"].episodes) for row in results.rows] == [2]

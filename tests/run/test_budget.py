@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,8 @@ from ludens.models.ledger import Account, BudgetReached
 from ludens.models.prices import Price
 from ludens.models.spend import Spend
 from ludens.run.budget import Budget, BudgetLedger, make_ledger
+from ludens.run.executor import WorkerDied
+from ludens.run.processes import ProcessExecutor, _RemoteLedger, _Reserved, _Settle
 from ludens.run.store import read_records
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played
@@ -134,3 +138,64 @@ async def test_estimates_follow_the_answers() -> None:
     with pytest.raises(BudgetReached, match="2 calls used"):
         async with account.reserve(REQUEST, 1):
             raise AssertionError("the call must not be sent")
+
+
+async def test_reservations_are_released_while_others_are_in_flight() -> None:
+    """One call is always in flight, so that the sum of all reservations is never reset."""
+    ledger = BudgetLedger(Budget(tokens=1000))
+    expected = Spend(1, 300)
+    assert await ledger.reserve(expected, False) == ""
+    for _ in range(20):
+        async with asyncio.timeout(60):
+            assert await ledger.reserve(expected, False) == ""
+        ledger.settle(expected, Spend(1, 10))
+    assert ledger.spent == Spend(20, 200)
+
+
+async def test_a_reservation_is_released_however_the_request_ends() -> None:
+    ledger = BudgetLedger(Budget(tokens=10_000))
+    account = Account(ledger, None)
+    async with account.reserve(REQUEST, 20):  # in flight all the time
+        for _ in range(100):
+            async with asyncio.timeout(60):
+                with pytest.raises(TransientError):
+                    async with account.reserve(REQUEST, 20):
+                        raise TransientError("rate", "slow down")
+                async with account.reserve(REQUEST, 20) as reservation:
+                    reservation.answered(Usage(input_tokens=1, output_tokens=1))
+
+
+async def test_a_worker_that_gives_up_releases_what_it_is_granted_later() -> None:
+    sent: list[Any] = []
+    channel = SimpleNamespace(send=sent.append)
+    ledger = _RemoteLedger(channel)  # type: ignore[arg-type]
+    expected = Spend(1, 100)
+    for reason, released in (("", [_Settle(expected, Spend())]), ("no more.", [])):
+        sent.clear()
+        call = asyncio.create_task(ledger.reserve(expected, False))
+        await asyncio.sleep(0)
+        [asked] = sent
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        sent.clear()
+        ledger.reserved(_Reserved(asked.number, reason))
+        await asyncio.sleep(0)
+        assert sent == released
+
+
+async def test_calls_of_a_worker_that_died_are_settled(tmp_path: Path) -> None:
+    async with ModelServer(latency=60) as server:
+        plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}", suite=TURNS, limit=2)
+        executor = ProcessExecutor(plan, 1, 1, Budget(calls=3))
+        await executor.start()
+        job = asyncio.create_task(executor.play(plan.jobs[0]))
+        while not server.requests:
+            await asyncio.sleep(0.01)
+        executor._workers[0].process.kill()
+        with pytest.raises(WorkerDied):
+            await job
+        ledger = executor._ledger
+        assert ledger is not None
+        assert (ledger.spent.calls, ledger._in_flight) == (1, 0)
+        await executor.close()

@@ -309,3 +309,27 @@ async def test_samples_of_one_seed_are_distinct_episodes(tmp_path: Path) -> None
         r.sample == r.episode.sample == next(job.sample for job in plan.jobs if job.key == r.key)
         for r in records.values()
     )
+
+
+class _AlwaysDying(InProcess):
+    """Loses one job every time; the test would not end if nobody counted."""
+
+    lost = 0
+
+    async def play(self, job: Job) -> Outcome:
+        if job.key != self._runner.plan.jobs[0].key:
+            return await super().play(job)
+        self.lost += 1
+        assert self.lost < 10, "the job is played again without end"
+        raise WorkerDied("a worker process died")
+
+
+async def test_deaths_of_workers_count_as_void_episodes(tmp_path: Path) -> None:
+    plan = plan_of(suite=TURNS, limit=2, void_retries=2)
+    with Store.create(tmp_path / "run", plan) as store:
+        executor = _AlwaysDying(plan)
+        result = await Engine(store, executor).run()
+        assert store.voids == {plan.jobs[0].key: 3}
+    assert executor.lost == result.progress.voids == 3
+    assert (result.complete, result.errors) == (False, ("a worker process died",))
+    assert "1 episode failed after all retries; last error: a worker process died" in result.reason
