@@ -153,7 +153,7 @@ async def test_reservations_are_released_while_others_are_in_flight() -> None:
 
 
 async def test_a_reservation_is_released_however_the_request_ends() -> None:
-    ledger = BudgetLedger(Budget(tokens=10_000))
+    ledger = BudgetLedger(Budget(tokens=1000))
     account = Account(ledger, None)
     async with account.reserve(REQUEST, 20):  # in flight all the time
         for _ in range(100):
