@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 import pytest
 
-from ludens.run.store import EPISODES, read_plan, read_records
+from ludens.run.store import EPISODES, FINISHED, read_plan, read_records
 from ludens.run.verified import VERIFIED, read_verified, verification_text
 from tests.cli.conftest import Run
 from tests.support import runs
@@ -194,6 +194,19 @@ def test_an_edited_limit_is_noticed(limit: int, cut: bool, run: Path, ludens: Ru
     assert "edited" in ran.out
     assert ("not planned" in ran.out) == (limit == 2 and not cut)
     assert ("missing" in ran.out) == (limit == 8)
+
+
+def test_an_edited_limit_of_an_unfinished_run_is_noticed(run: Path, ludens: Run) -> None:
+    (run / FINISHED).unlink()
+    plan = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**plan, "limit": 2}))
+    keys = {job.key for job in read_plan(run).jobs}
+    kept = [line for line in _lines(run) if orjson.loads(line)["key"] in keys]
+    (run / EPISODES).write_bytes(b"".join(kept))
+    ran = ludens("verify", str(run))
+    assert ran.code == 1
+    assert "other episodes were planned" in ran.out
+    assert f"planned {len(keys)}, present {len(keys)}, proven 0" in ran.out
 
 
 def test_an_episode_of_no_job_is_named(run: Path, ludens: Run) -> None:
