@@ -67,7 +67,8 @@ async def test_context_that_is_too_small(
 
 def advised(*errors: str, models: tuple[str, ...] = ("vllm/tiny",), **choices: Any) -> str:
     options = RunOptions(workers=2, max_calls=50, yes=True)
-    return advice(plan_of(*models, **{"suite": TURNS, **choices}), FOLDER, options, errors)
+    plan = plan_of(*models, **{"suite": TURNS, **choices})
+    return advice(plan, FOLDER, options.flags, options.words, errors)
 
 
 NO_PICTURES = "vllm/tiny does not accept pictures (HTTP 400: no): use --modality text."

@@ -334,7 +334,7 @@ async def test_an_agent_with_unlimited_retries_makes_an_episode_that_verifies() 
     class Typist(Scripted):
         unlimited_retries = True
 
-    agents = {"left": Typist(says=[*["hm"] * 9, "Action: take 1"]), "right": Scripted(says=["Action: take 1"])}
+    agents = {"left": Typist(says=[*["hm"] * 9, "Action: take 1"]), "right": Scripted(says=["take 1"])}
     config = PlayConfig(retries=1, reasons="kind")
     episode = Episode.from_json((await play(GAME, agents, 3, config=config)).to_json())
     assert episode.unlimited_retries == ["left"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from ludens.core.spec import Spec, parse_spec
 
 if TYPE_CHECKING:
-    from ludens.cli.execute import RunOptions
     from ludens.models.errors import Fault
     from ludens.run.plan import Plan
 
@@ -35,8 +34,16 @@ class _Settings:
     """Whether the model is shown text instead of pictures."""
 
 
-def advice(plan: Plan, folder: Path, options: RunOptions, errors: Sequence[str] = ()) -> str:
-    """How to continue after these errors: resume, or a run with other settings, or both."""
+def advice(plan: Plan, folder: Path, flags: str, words: Sequence[str], errors: Sequence[str] = ()) -> str:
+    """How to continue after these errors: resume, or a run with other settings, or both.
+
+    Args:
+        plan: What was played.
+        folder: The run's folder.
+        flags: Flags of `ludens resume`.
+        words: Flags of `ludens eval` that are not in the plan.
+        errors: Why the run stopped, or why episodes failed.
+    """
     from ludens.models.errors import fault_of
 
     faults: dict[str, tuple[Fault, str]] = {}
@@ -45,10 +52,10 @@ def advice(plan: Plan, folder: Path, options: RunOptions, errors: Sequence[str] 
         named = {name: fault for name in _models(plan) if (fault := fault_of(error, name)) is not None}
         faults.update({name: (fault, error) for name, fault in named.items()})
         resumable = resumable or not named
-    resume = _resume_hint(plan, folder, options)
+    resume = _resume_hint(plan, folder, flags)
     if not faults:
         return resume
-    command = _eval_command(plan, options, faults)
+    command = _eval_command(plan, words, faults)
     again = "Finished episodes are saved, but to resume this run would fail in the same way"
     other = f"to start a run that avoids this: {command}" if command else "use another model or other options"
     return f"{again}; {other}" + (f"\n{resume}" if resumable else "")
@@ -62,19 +69,18 @@ def _models(plan: Plan) -> list[str]:
     return sorted({parse_spec(spec).name for spec in (*plan.players, *seated) if is_model(spec)})
 
 
-def _resume_hint(plan: Plan, folder: Path, options: RunOptions) -> str:
+def _resume_hint(plan: Plan, folder: Path, more: str) -> str:
     from ludens.agents import agent_paths
     from ludens.run.trust import to_confirm
 
     name = plan.suite.partition("?")[0]
     flags = f" --suite {quote(name)}" if ":" in name else ""
     flags += "".join(f" --agent {quote(path)}" for path in agent_paths(plan.players))
-    allowed = to_confirm(plan)
-    flags += "".join(f" --allow {quote(value)}" for value in allowed) + options.flags
+    flags += "".join(f" --allow {quote(value)}" for value in to_confirm(plan)) + more
     return f"Finished episodes are saved; to continue: ludens resume {quote(str(folder))}{flags}"
 
 
-def _eval_command(plan: Plan, options: RunOptions, faults: dict[str, tuple[Fault, str]]) -> str:
+def _eval_command(plan: Plan, words: Sequence[str], faults: dict[str, tuple[Fault, str]]) -> str:
     """`ludens eval` with the settings of the plan, changed where models are at fault; empty if none helps."""
     from ludens.models.specs import is_model
     from ludens.run.entrants import short_names
@@ -114,20 +120,7 @@ def _eval_command(plan: Plan, options: RunOptions, faults: dict[str, tuple[Fault
         w for name, (value, default) in usual.items() if value != default for w in (f"--{name}", str(value))
     ]
     models = [word for name in names for word in ("--model", specs[name])]
-    return join(["ludens", "eval", plan.suite, *models, *flags, *_run_flags(options)])
-
-
-def _run_flags(options: RunOptions) -> list[str]:
-    given = [(field.name, getattr(options, field.name), field.default) for field in fields(options)]
-    flags: list[str] = []
-    for name, value, default in given:
-        if value != default:
-            flags += (
-                [f"--{name.replace('_', '-')}"]
-                if value is True
-                else [f"--{name.replace('_', '-')}", str(value)]
-            )
-    return flags
+    return join(["ludens", "eval", plan.suite, *models, *flags, *words])
 
 
 def _changed(settings: _Settings, fault: Fault, error: str) -> _Settings | None:

@@ -6,7 +6,8 @@ import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
@@ -91,6 +92,16 @@ class RunOptions:
         return "".join(f" {flag} {quote(str(value))}" for flag, value in given.items() if value is not None)
 
     @property
+    def words(self) -> list[str]:
+        """All flags that were given."""
+        words: list[str] = []
+        for field in fields(self):
+            value, flag = getattr(self, field.name), f"--{field.name.replace('_', '-')}"
+            if value != field.default:
+                words += [flag] if value is True else [flag, str(value)]
+        return words
+
+    @property
     def budget(self) -> Budget:
         """The limits."""
         from ludens.run.budget import Budget
@@ -118,7 +129,8 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
     jobs = [job for job in playable.jobs if job.key not in done]
     budget = options.budget
     estimate = _confirm(playable, jobs, options, budget)
-    resume_hint = advice(plan, folder, options)
+    hint = partial(advice, plan, folder, options.flags, options.words)
+    resume_hint = hint()
     with open_store() as store:
         try:
             result = _play(store, playable, len(jobs), options, budget, estimate) if jobs else None
@@ -127,15 +139,15 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
             return INTERRUPTED
         except UsageError as error:
             code = usage_error(str(error))
-            aside(advice(plan, folder, options, [str(error)]))
+            aside(hint([str(error)]))
             return code
     show_results(folder)
     if skipped := plan.chosen.keys() - playable.chosen.keys():
         aside(f"ludens: skipped: {', '.join(sorted(skipped))}. {resume_hint}")
     if result is None or result.complete:
         return STOPPED_EARLY if skipped else DONE
-    hint = advice(plan, folder, options, result.errors or [result.reason])
-    aside(f"ludens: stopped early: {result.reason.rstrip('.')}. {hint}")
+    how = hint(result.errors or [result.reason])
+    aside(f"ludens: stopped early: {result.reason.rstrip('.')}. {how}")
     return INTERRUPTED if result.interrupted else STOPPED_EARLY
 
 
