@@ -58,10 +58,28 @@ def test_published_tables_are_whole_and_in_our_units() -> None:
     }
     ours = {row.model: row.values for row in suite("playground").published}
     assert ours["GPT-4o"]["perceive/tic_tac_toe"] == 90.7
-    assert ours["GPT-4o"]["e2e/chess"] == 0.0
-    assert "e2e/chess" not in ours["Random"]
+    assert ours["GPT-4o"]["e2e/sudoku"] == 0.0
+    assert "e2e/sudoku" not in ours["Random"]
     steps_of = {row.model: row.values for row in suite("playground-sweeps").published}
-    assert steps_of["Random"]["steps/gomoku"] == 27.01
+    assert steps_of["GPT-4o"]["steps/reversi"] == 1.53
+
+
+@pytest.mark.parametrize(
+    ("spec", "missing"),
+    [
+        ("playground", {"e2e/gomoku", "e2e/chess"}),
+        ("playground?opponent=bot/uci%3Fseconds%3D1", {"e2e/gomoku"}),
+        ("playground?opponent=bot/random", {f"e2e/{game}" for game in OPPONENTS}),
+        ("playground?sides=both", {f"e2e/{game}" for game in OPPONENTS}),
+        ("playground?examples=0", {"e2e/gomoku", "e2e/chess", *(f"qa/{game}" for game in GAMES)}),
+        ("playground?positions=any", {"e2e/gomoku", "e2e/chess", *(f"rule/{game}" for game in GAMES)}),
+        ("playground-sweeps", {"steps/gomoku", "steps/chess"}),
+    ],
+)
+def test_published_rows_are_of_the_papers_opponents_and_questions(spec: str, missing: set[str]) -> None:
+    found = suite(spec)
+    [row] = [row for row in found.published if row.model == "GPT-4o"]
+    assert {task.name for task in found.tasks} - row.values.keys() == missing
 
 
 @pytest.mark.parametrize("name", ["playground", "playground-mini", "playground-sweeps"])

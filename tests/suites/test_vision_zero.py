@@ -67,7 +67,10 @@ def test_ablations_and_published_rows() -> None:
     tasks = suite("vision-zero-ablations").tasks
     assert [make(task.game).options["civilians"] for task in tasks] == [2, 3, 4, 4, 4, 4]
     assert [make(task.game).options["rounds"] for task in tasks] == [2, 2, 2, 1, 2, 3]
-    assert [row.values for row in suite("vision-zero").published] == [{"clevr": 50.0}, {"clevr": 71.0}]
+    # The paper's opponent is the model before training.
+    assert suite("vision-zero").published == suite("vision-zero?reference=bot/random").published == ()
+    paper = suite("vision-zero?reference=vllm/Qwen/Qwen2.5-VL-7B-Instruct").published
+    assert [row.values for row in paper] == [{"clevr": 50.0}, {"clevr": 71.0}]
     assert all(task.episodes == 10 for task in suite("vision-zero-mini").tasks)
 
 

@@ -9,10 +9,12 @@ from ludens.agents.prompt import prompt, prompt_templates
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.ask import History
 from ludens.core.errors import BadOption, Unreadable
+from ludens.core.spec import parse_spec
 from ludens.core.templates import Sections
 from ludens.core.view import RenderOptions, view_of
 from ludens.models.chat import Model, Request
 from ludens.models.specs import PromptOptions, seat_spec
+from ludens.models.trained import trained_remark
 
 
 @dataclass
@@ -39,7 +41,9 @@ class Vlm(Agent):
 
     @property
     def remarks(self) -> Sequence[str]:
-        return self.model.remarks
+        if self.game.name not in self.model.trained_on:
+            return self.model.remarks
+        return [*self.model.remarks, trained_remark(parse_spec(self.model.spec).name, self.game.name)]
 
     def begin(self) -> None:
         if self.sees == "text" and not view_of(self.game, RenderOptions(), 0).has_text:

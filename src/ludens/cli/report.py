@@ -59,7 +59,7 @@ def report(
 ) -> None:
     """Report the results of runs: entrants x tasks with intervals, fallbacks, voids and blind controls."""
     from ludens.run.report import FORMATS, load_results, render, suffixes
-    from ludens.run.report.references import all_warnings
+    from ludens.run.report.references import warnings
     from ludens.run.task import import_suite
 
     if not run:
@@ -85,6 +85,6 @@ def report(
     except OSError as error:
         raise BadFile(f"cannot write {str(file)!r}: {(error.strerror or str(error)).lower()}.") from None
     for found in results.suites:
-        for warning in all_warnings(found):
+        for warning in warnings(found):
             aside(f"warning: {warning}")
     print(f"Report written to {file}.")

@@ -34,7 +34,7 @@ class Cached(Model):
     def __init__(self, inner: Model, path: str | Path) -> None:
         super().__init__(inner.spec)
         self.inner = inner
-        self.counts, self.remarks = inner.counts, inner.remarks
+        self.counts, self.remarks, self.trained_on = inner.counts, inner.remarks, inner.trained_on
         self._file = AnswerFile(Path(path).expanduser())
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 

@@ -147,6 +147,8 @@ class Model(ABC):
         """Events so far: `calls`, `retries`, `cached`, `extended`, and each kind of transient error."""
         self.remarks: list[str] = []
         """Notes for reports, such as options that the model does not support."""
+        self.trained_on: frozenset[str] = frozenset()
+        """The games on which Ludens trained it, as its checkpoint says."""
 
     @abstractmethod
     async def answer(self, request: Request) -> Answer:

@@ -11,6 +11,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from pathlib import Path
 from threading import Lock
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
@@ -32,6 +33,7 @@ from ludens.models.settings import Settings, read_settings
 from ludens.models.spend import Ledger
 from ludens.models.static_cache import StaticCaches
 from ludens.models.torchvision_ops import import_torchvision
+from ludens.models.trained import games_of_checkpoint
 from ludens.models.varlen import use_varlen
 
 
@@ -76,7 +78,9 @@ def local_model(spec: Spec) -> LocalModel:
     settings = read_settings(LocalSettings, spec)
     if spec.address:
         raise BadOption(f"{spec.name} runs in this process and takes no address.")
-    return LocalModel(spec.name, settings)
+    made = LocalModel(spec.name, settings)
+    made.trained_on = games_of_checkpoint(Path(made.path))
+    return made
 
 
 class LocalModel(Model):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ludens.core.episode import Episode, Status, Usage
-from ludens.run.comparisons import BlindControl, Place
+from ludens.run.comparisons import MIN_NONZERO, BlindControl, Place
 from ludens.run.lines import Head
 from ludens.run.replays import read_episode
 from ludens.run.reply_stats import ReplyStats, count_replies
@@ -62,6 +62,11 @@ class Cell:
     def void(self) -> int:
         """How many episodes were void."""
         return sum(self.voids.values())
+
+    @property
+    def few(self) -> bool:
+        """Whether it has too few seeds to show a difference to anybody."""
+        return len({seed for seed, _, _ in self.episodes}) < MIN_NONZERO
 
     def values(self, metric: Metric) -> dict[Place, Any]:
         """The value of each episode that counts."""
@@ -128,17 +133,17 @@ class CellReader:
         for metric in self.measured:
             if metric.labels is not None:
                 self.labels[metric.name].update(metric.labels(played))
-        values = tuple(metric.value(played) for metric in self.measured)
+        values = tuple(_value(metric, played) for metric in self.measured)
         record = EpisodeRecord(head.key, episode.status, counts["fallbacks"], offset, values)
         self.episodes[episode.seed, head.seating, episode.sample] = record
 
     def cell(self, planned: int, anchors: tuple[float | Estimate, float | Estimate] | None = None) -> Cell:
         """The episodes so far as a cell."""
-        episodes = dict(sorted(self.episodes.items()))
+        episodes, first = dict(sorted(self.episodes.items())), self.task.metrics[0]
         metrics = {}
         for index, metric in enumerate(self.measured):
             values = ((place[0], record.values[index]) for place, record in episodes.items())
-            metrics[metric.name] = metric.combine([one for one in values if one[1] is not None])
+            metrics[metric.name] = metric.over([one for one in values if one[1] is not None])
         return Cell(
             self.task,
             self.folder,
@@ -152,9 +157,15 @@ class CellReader:
             frozenset(self.remarks),
             self.labels,
             metrics,
-            normalised(metrics[self.task.metrics[0].name], *anchors) if anchors else None,
+            normalised(metrics[first.name], *anchors, first.limits) if anchors else None,
             voided=tuple(self.voided),
         )
+
+
+def _value(metric: Metric, played: EpisodeResult) -> Any:
+    """The value of an episode; one that is a number is a plain one, which every format can write."""
+    value = metric.value(played)
+    return float(value) if metric.paired and value is not None else value
 
 
 def entrant_seats(task: Task, seating: int) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from math import ceil, isnan
+from math import ceil, isfinite, isnan
 from typing import Literal
 
 from ludens.run.stats import Estimate, excludes_zero, games_needed, indistinguishable, paired_difference
@@ -75,8 +75,10 @@ def compare(
 ) -> Pair:
     """Compare the values of two entrants on the seeds that both played in all seatings."""
     left, right = _by_seed(ours, seatings), _by_seed(theirs, seatings)
-    in_unit = metric.percent and all(0 <= value <= 1 for value in (*left.values(), *right.values()))
-    found = paired_difference(left, right, bounds=(-1.0, 1.0) if in_unit else None)
+    least, greatest = metric.limits
+    inside = all(least <= value <= greatest for value in (*left.values(), *right.values()))
+    bounded = inside and isfinite(width := greatest - least)
+    found = paired_difference(left, right, bounds=(-width, width) if bounded else None)
     needed: int | None = 0
     if not excludes_zero(found.difference):
         nonzero = sum(value != right[seed] for seed, value in left.items() if seed in right)

@@ -60,7 +60,7 @@ class Metered(Model):
     def __init__(self, inner: Model, meter: Meter, ledger: Ledger | None = None) -> None:
         super().__init__(inner.spec)
         self.inner, self.meter = inner, meter
-        self.counts, self.remarks = inner.counts, inner.remarks
+        self.counts, self.remarks, self.trained_on = inner.counts, inner.remarks, inner.trained_on
         self._account: Account | None = None
         if ledger is not None and not inner.limit_spending(ledger):
             self._account = Account(ledger, price_of(parse_spec(inner.spec).name))

@@ -9,23 +9,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf
+from math import inf, isnan
 from pathlib import Path
 from time import monotonic
 
 from ludens.core.errors import BadOption
 from ludens.core.spec import parse_spec
+from ludens.models.trained import trained_remark
 from ludens.run.binding import PlanCheck
 from ludens.run.cells import Cell, CellReader
 from ludens.run.comparisons import Pair, blind_control, compare, pairs_to_compare
 from ludens.run.entrants import control_key, is_blind, settings_text
 from ludens.run.lines import read_record
 from ludens.run.plan import Plan
-from ludens.run.reply_stats import TRUNCATED_LIMIT
 from ludens.run.seats import seated_name
 from ludens.run.stats import Estimate, exactly
 from ludens.run.store import LineReader, read_plan
-from ludens.run.task import OVERALL, Suite, Summary, Task, suite
+from ludens.run.task import OVERALL, Published, Suite, Summary, Task, suite
 
 _NAMED = 5
 """Episodes that are named where some are left out."""
@@ -57,6 +57,16 @@ class Row:
         return is_blind(self.spec)
 
     @property
+    def trained(self) -> frozenset[str]:
+        """The tasks on whose games it was trained by Ludens, as its checkpoint said when it played."""
+        name = parse_spec(self.spec).name
+        return frozenset(
+            task
+            for task, cell in self.cells.items()
+            if trained_remark(name, parse_spec(cell.task.game).name) in cell.remarks
+        )
+
+    @property
     def label(self) -> str:
         """The name, with the prompt settings that differ from the suite's: `gpt-4.1 (modality text, cot)`."""
         return f"{self.name} ({self.settings})" if self.settings else self.name
@@ -83,30 +93,29 @@ class SuiteResults:
         """Comparisons of entrants, except blind controls, on the first metric of each task."""
         return tuple(pair for task in self.tasks.values() for pair in self._pairs(task))
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """All warnings."""
-        return (*self.blind_warnings, *self.length_warnings)
+    @cached_property
+    def comparable(self) -> frozenset[str]:
+        """The tasks that an entrant played with the players whom the suite seats, as others did."""
+        return frozenset(
+            name
+            for row in self.rows
+            for name, cell in row.cells.items()
+            if cell.task.seatings == self.tasks[name].seatings
+        )
 
-    @property
-    def blind_warnings(self) -> Iterator[str]:
-        """Where a model with pictures is not better than with blank ones."""
-        for row in self.rows:
-            for name, cell in row.cells.items():
-                if cell.blind is not None and not cell.blind.sees:
-                    yield f"{row.label} on {name}: {cell.blind.sentence}"
-
-    @property
-    def length_warnings(self) -> Iterator[str]:
-        """Where too many replies were cut off by the length limit."""
-        for row in self.rows:
-            for name, cell in row.cells.items():
-                stats = cell.reply_stats
-                if stats.truncated_rate > TRUNCATED_LIMIT:
-                    yield (
-                        f"{row.label} on {name}: {stats.truncated:,} of {stats.replies:,} replies "
-                        f"({stats.truncated_rate:.1%}) were cut off by the length limit; raise max_tokens."
-                    )
+    @cached_property
+    def published(self) -> tuple[Published, ...]:
+        """What others published on the tasks that are comparable; their overall number if all tasks are."""
+        known = self.comparable if self.tasks.keys() - self.comparable else {*self.comparable, OVERALL}
+        return tuple(
+            replace(
+                source,
+                values={name: value for name, value in source.values.items() if name in known},
+                deviations={name: value for name, value in source.deviations.items() if name in known},
+                further={key: value for key, value in source.further.items() if key[0] in known},
+            )
+            for source in self.suite.published
+        )
 
     def _pairs(self, task: Task) -> Iterator[Pair]:
         metric = task.metrics[0]
@@ -262,6 +271,8 @@ def _with_controls(row: Row, rows: Sequence[Row]) -> Row:
         best = max(found, key=lambda other: len(cell.episodes.keys() & other.cells[name].episodes.keys()))
         metric = cell.task.metrics[0]
         ours, theirs = ((c.metrics[metric.name], c.paired_values(metric)) for c in (cell, best.cells[name]))
+        if isnan(ours[0].mean) or isnan(theirs[0].mean):  # some metrics need more episodes to be known
+            continue
         control = blind_control(best.name, metric, ours, theirs, len(cell.task.seatings))
         cells[name] = replace(cell, blind=control)
     return replace(row, cells=cells)
@@ -281,7 +292,7 @@ def summarise(whole: Suite, cells: Mapping[str, Cell]) -> dict[str, Estimate]:
                 found[summary.name] = summary.combine(shown)
         elif metric is not None:
             values = [item for cell in some.values() for item in cell.values(metric).items()]
-            pooled = metric.combine([(place[0], value) for place, value in values])
+            pooled = metric.over([(place[0], value) for place, value in values])
             found[summary.name] = metric.in_table_units(pooled)
     return {name: estimate for name, estimate in found.items() if estimate.n}
 

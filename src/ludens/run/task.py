@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ludens.core.loading import load_typed
 from ludens.core.options import configure, options_of
 from ludens.core.registry import Registry
 from ludens.core.spec import parse_spec
-from ludens.run.stats import Estimate, seat_swapped, seat_swapped_rate
+from ludens.run.stats import Bounds, Estimate, seat_swapped, seat_swapped_rate
 
 MODEL = "MODEL"
 """In a seating: the agent under measurement."""
@@ -64,6 +65,13 @@ class Metric:
     """Whether `value` is the metric of one episode: a number that can be compared on shared seeds."""
     labels: Callable[[EpisodeResult], Iterable[LabelPair]] | None = None
     """Truth and answer of each question of an episode, for metrics of classification."""
+    bounds: Bounds | None = None
+    """The smallest and the largest possible value; 0 and 1 for proportions unless others are given."""
+
+    @property
+    def limits(self) -> Bounds:
+        """What intervals stay within."""
+        return self.bounds or ((0.0, 1.0) if self.percent else (-inf, inf))
 
     def observations(self, played: Iterable[EpisodeResult]) -> list[Observation]:
         """Seed and value of every episode that counts."""
@@ -72,7 +80,11 @@ class Metric:
 
     def estimate(self, played: Iterable[EpisodeResult]) -> Estimate:
         """The metric over whole episodes."""
-        return self.combine(self.observations(played))
+        return self.over(self.observations(played))
+
+    def over(self, observations: Sequence[Observation]) -> Estimate:
+        """The metric over values of episodes, with an interval within the limits."""
+        return self.combine(observations).within(self.limits)
 
     def in_table_units(self, estimate: Estimate) -> Estimate:
         """Proportions become percent."""
@@ -84,20 +96,20 @@ def mean_of(
     value: Callable[[EpisodeResult], float | None],
     *,
     percent: bool = False,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds | None = None,
     **rest: Any,
 ) -> Metric:
     """The mean of a number; episodes for which it is None do not count.
 
     Swapped seatings of one seed are one observation. `bounds` are the smallest and the largest possible value
-    (0 and 1 for proportions): with them, values that are all equal still get an interval.
+    (0 and 1 for proportions): intervals stay inside, and values that are all equal still get one.
     """
-    limits = (0.0, 1.0) if percent and bounds is None else bounds
 
     def combine(observations: Sequence[Observation]) -> Estimate:
-        return seat_swapped(_by_seed(observations), bounds=limits)
+        return seat_swapped(_by_seed(observations), bounds=made.limits)
 
-    return Metric(name, value, combine, percent=percent, **rest)
+    made = Metric(name, value, combine, percent=percent, bounds=bounds, **rest)
+    return made
 
 
 def rate_of(name: str, holds: Callable[[EpisodeResult], bool | None], **rest: Any) -> Metric:
@@ -133,6 +145,8 @@ def won(played: EpisodeResult) -> bool:
 
 RETURN = mean_of("return", own_return)
 WON = rate_of("won", won)
+COUNT: Bounds = (0.0, inf)
+"""The bounds of a number of things."""
 
 Seating = Mapping[str, str]
 

@@ -14,6 +14,7 @@ import pytest
 from ludens.core.errors import MissingExtra, UnknownName
 from ludens.run.report import FORMATS, render, tables_of
 from ludens.run.report.data import COLUMNS, as_parquet, result_rows
+from ludens.run.report.references import warnings
 from ludens.run.report.table import NOTHING, Value
 from ludens.run.report.tables import metric_columns, scores
 from ludens.run.report.text import latex_escape, markdown_escape
@@ -81,7 +82,7 @@ def test_numbers_with_intervals_as_text(value: Value, text: str) -> None:
 
 
 def test_a_note_explains_intervals_of_equal_observations(suite: SuiteResults) -> None:
-    note = "Where all observations were equal there is no interval: their spread is unknown."
+    note = "[n equal]: all n observations were equal, so that their spread is unknown."
     first = suite.rows[0]
     name, cell = next((n, c) for n, c in first.cells.items() if n not in suite.suite.anchors)
     metric = cell.task.metrics[0]
@@ -89,14 +90,14 @@ def test_a_note_explains_intervals_of_equal_observations(suite: SuiteResults) ->
         metrics = {**cell.metrics, metric.name: Estimate(0.5, 0.5, high, 4, 0.0)}
         row = replace(first, cells={name: replace(cell, metrics=metrics)})
         table = scores(replace(suite, rows=(row,)))
-        assert (note in table.notes) is expected
+        assert (note in table.legend) is expected
 
 
 def test_a_note_explains_settings_next_to_published_rows(suite: SuiteResults) -> None:
-    notes = [note for note in scores(suite).notes if "settings in parentheses" in note]
+    notes = [line for line in scores(suite).legend if line.startswith("(settings)")]
     assert len(notes) == 1
     plain = replace(suite, rows=tuple(row for row in suite.rows if not row.settings))
-    assert not [note for note in scores(plain).notes if "settings" in note]
+    assert not [line for line in scores(plain).legend if "settings" in line]
 
 
 def test_the_text_table_contains_every_number(results: Results, suite: SuiteResults) -> None:
@@ -105,7 +106,7 @@ def test_the_text_table_contains_every_number(results: Results, suite: SuiteResu
         for entry in row.entries:
             for part in [entry] if isinstance(entry, str) else [entry.number, entry.interval]:
                 assert part in text
-    assert "Warning: guesser (memory all) on see" in text
+    assert "Warning: guesser (memory all): not significantly better with pictures than blind on see." in text
     assert "\x1b" not in text
     assert max(map(len, render(results, "table", width=100).decode().splitlines()[:20])) <= 100
 
@@ -176,7 +177,7 @@ def test_latex_is_a_booktabs_table_with_as_many_cells_as_columns(
     # Warnings are below the table, not in the caption.
     [caption] = re.findall(r"\\caption\{(.*)\}", text)
     assert caption.endswith(r"Brackets contain 95\% intervals.")
-    assert text.partition(r"\end{tabular}")[2].count("Warning: ") == len(list(suite.warnings)) > 0
+    assert text.partition(r"\end{tabular}")[2].count("Warning: ") == len(warnings(suite)) > 0
 
 
 def test_csv_has_one_row_for_each_entrant_task_and_metric(results: Results, suite: SuiteResults) -> None:
@@ -235,7 +236,7 @@ def test_json_has_the_rows_and_everything_else(results: Results, suite: SuiteRes
     assert set(episodes[0]["metrics"]) == {"won", "return"}
     assert len(one["pairs"]) == len(suite.pairs)
     assert one["deviations"] == ["Boards are <small>."]
-    assert one["warnings"] == list(suite.warnings)
+    assert one["warnings"] == warnings(suite)
     [run] = whole["runs"]
     assert run["plan"]["entrants"] == ENTRANTS
 

@@ -17,6 +17,7 @@ from ludens.run.report import page as page_module
 from ludens.run.report import render
 from ludens.run.report.episodes import MAX_STEPS, pick_episodes, steps_to_show
 from ludens.run.report.page import episode_page
+from ludens.run.report.references import evidence, sentences, warnings
 from ludens.run.results import Results, SuiteResults
 from ludens.run.task import EpisodeResult
 from tests.run.report.test_escape import Tags, parsed
@@ -85,8 +86,8 @@ def test_markup_in_replies_is_shown_as_text(html: str, tags: Tags) -> None:
 def test_the_page_has_every_section(html: str, tags: Tags, suite: SuiteResults) -> None:
     for name in ("summary", "charts", "confusion", "comparisons", "replies", "episodes", "deviations"):
         assert f'id="s0-{name}"' in html
-    for warning in suite.warnings:
-        assert warning in tags.text
+    for line in (*sentences(suite), *warnings(suite), *evidence(suite)):
+        assert line in tags.text
     assert "Boards are <small>." in tags.text
     assert "the <server> is away" in tags.text
     assert '"suite": "tests.support.reported:SUITE"' in tags.text
@@ -213,7 +214,14 @@ def test_reasoning_is_collapsed_and_escaped(suite: SuiteResults) -> None:
     assert html.count(f"{closed}&lt;b&gt;I think&lt;/b&gt;") == len(tries)
 
 
-def test_the_page_opens_with_a_picture_and_a_legend(html: str, tags: Tags) -> None:
+def test_results_come_first_and_explanations_are_closed(html: str, tags: Tags, suite: SuiteResults) -> None:
+    order = ["<table>", sentences(suite)[0], warnings(suite)[0], "<svg", 'class="folded legend"', "made with"]
+    places = [html.index(text) for text in order]
+    assert places == sorted(places)
+    assert not [attrs for tag, attrs in tags.found if tag == "details" and ("open", None) in attrs]
+
+
+def test_the_page_opens_with_a_picture_and_has_a_legend(html: str, tags: Tags) -> None:
     pictures = [dict(attrs) for tag, attrs in tags.found if tag == "img"]
     assert pictures[0]["alt"] == "turns: seer, seed 0, at the end"
     assert html.index("<img") < html.index('class="suite"')

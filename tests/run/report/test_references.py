@@ -23,10 +23,11 @@ from ludens.run.references import (
 )
 from ludens.run.report import render
 from ludens.run.report.charts import bar_charts, radar_chart
-from ludens.run.report.references import ReferenceScores, all_warnings
-from ludens.run.report.table import Value
+from ludens.run.report.data import result_rows
+from ludens.run.report.references import ReferenceScores, evidence, sentences, warnings
+from ludens.run.report.table import NOTHING, Value
 from ludens.run.report.tables import further, scores
-from ludens.run.results import Results, SuiteResults
+from ludens.run.results import Results, Row, SuiteResults
 from ludens.run.stats import Estimate, rate
 from tests.support.reported import SUITE
 
@@ -82,16 +83,66 @@ def test_scores_not_above_the_baseline_are_marked(found: SuiteResults) -> None:
     assert rows["seer"][-1] == "1 of 3"
 
 
-def test_one_warning_an_entrant_names_the_tasks(found: SuiteResults, referenced: Results) -> None:
-    warnings = list(ReferenceScores(found).warnings)
-    assert [warning.split(" is ")[0] for warning in warnings] == [
-        "seer", "guesser (memory all)", "rude (memory last)",
-    ]  # fmt: skip
-    assert "on 2 of 3 tasks: turns" in warnings[0]
-    assert "(bot/blind 99)" in warnings[0]
-    assert "see " not in warnings[0]
-    assert set(warnings) < set(all_warnings(found))
-    assert "not above the blind baseline.</b>" in render(referenced, "html").decode()
+def test_one_line_of_warning_an_entrant(found: SuiteResults, referenced: Results) -> None:
+    """Tasks with fewer than six seeds, `turns` and `duel`, are not in it: they cannot show anything."""
+    below = "not significantly above the blind baseline on see"
+    assert warnings(found) == [
+        f"guesser (memory all): {below}; not significantly better with pictures than blind on see.",
+        f"rude (memory last): {below}.",
+    ]
+    assert evidence(found)[0] == (
+        "guesser (memory all) on see: exact 0 is not above 20 of bot/blind, the blind baseline."
+    )
+    text = render(referenced, "table").decode()
+    assert text.count("Warning: ") == 2
+    page = render(referenced, "html").decode()
+    assert page.index("<table>") < page.index("guesser (memory all): not") < page.index("is not above 20 of")
+
+
+def test_many_tasks_are_counted_in_a_warning(found: SuiteResults) -> None:
+    row = next(row for row in found.rows if row.name == "guesser")
+    cell = row.cells["see"]
+    names = [f"see{number}" for number in range(9)]
+    cells = {name: replace(cell, task=replace(cell.task, name=name)) for name in names}
+    tasks = {name: one.task for name, one in cells.items()}
+    many = replace(found, tasks=tasks, rows=(replace(row, cells=cells),))
+    [warning] = warnings(many)
+    assert "blind on see0, see1, see2, see3 and 5 more tasks." in warning
+
+
+def test_one_sentence_a_model(found: SuiteResults) -> None:
+    """After the table and before the warnings; not about bots and blind controls."""
+    seer, guesser, rude = sentences(found)
+    assert seer.startswith("seer: overall ")
+    assert "significantly above the blind baseline on 1 of 3 tasks" in seer
+    assert "significantly better with pictures than blind on 1 of 2 tasks" in seer
+    assert "2 tasks have fewer than 6 seeds" in seer
+    assert (guesser.split(":")[0], rude.split(":")[0]) == ("guesser (memory all)", "rude (memory last)")
+    assert "blind on" not in rude
+    assert scores(found).notes[:3] == [seer, guesser, rude]
+
+
+def test_rows_of_others_stand_only_where_somebody_played_with_the_same_players(found: SuiteResults) -> None:
+    """Another opponent in `turns`: neither the paper's number nor the references are beside it."""
+
+    def moved(row: Row) -> Row:
+        cell = row.cells["turns"]
+        other = replace(cell.task, seatings=({"x": "MODEL", "o": "bot/minimax"},))
+        return replace(row, cells={**row.cells, "turns": replace(cell, task=other)})
+
+    some = replace(found, rows=(moved(found.rows[0]), *found.rows[1:]))
+    assert scores(some).rows[-3:] == scores(found).rows[-3:]
+    every = replace(found, rows=tuple(map(moved, found.rows)))
+    kinds = {row.kind: row.entries for row in scores(every).rows[-3:]}
+    assert set(kinds) == {"reference", "published"}
+    assert all(entries[1] == NOTHING != entries[2] for entries in kinds.values())
+    # The number over all tasks contains that of `turns`.
+    assert kinds["published"][4] == NOTHING
+    data = [row for row in result_rows(every) if row.origin not in ("ours", "reference")]
+    assert {row.task for row in data} == {"see", "duel"}
+    charts = {chart.title: [bar.kind for bar in chart.bars] for chart in bar_charts(every, ())}
+    assert "published" not in charts["turns: won %"]
+    assert "published" in charts["see: exact %"]
 
 
 def test_another_seating_is_not_compared(found: SuiteResults) -> None:
@@ -105,7 +156,7 @@ def test_another_seating_is_not_compared(found: SuiteResults) -> None:
 
 def test_references_are_explained_where_there_are_some(found: SuiteResults) -> None:
     """Of the tasks that were played: another task of the suite may be measured."""
-    assert any(note.startswith("References") for note in scores(found).notes)
+    assert any(line.startswith("†") for line in scores(found).legend)
     measured = dict(read_references(file) if (file := found.suite.references) else {})
     del measured[definition(found.tasks["see"])]
     played = {"see": found.tasks["see"]}
@@ -114,7 +165,7 @@ def test_references_are_explained_where_there_are_some(found: SuiteResults) -> N
     other = file.with_name("others.toml")
     write_references(other, measured)
     few = replace(found, suite=replace(found.suite, references=other), tasks=played, rows=rows)
-    assert not any(note.startswith("References") for note in scores(few).notes)
+    assert not any(line.startswith("†") for line in scores(few).legend)
 
 
 def test_a_score_that_is_not_known_is_not_compared(found: SuiteResults) -> None:

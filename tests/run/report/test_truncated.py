@@ -14,6 +14,7 @@ from ludens.core.spec import Spec
 from ludens.models import MODELS
 from ludens.models.chat import Answer, Request
 from ludens.run.report import render
+from ludens.run.report.references import warnings
 from ludens.run.report.tables import replies
 from ludens.run.results import Results, load_results
 from tests.support.reported import Fake, make_run
@@ -53,13 +54,13 @@ def test_they_are_counted_by_entrant_and_task(cut: Results) -> None:
 
 def test_there_is_a_warning_above_two_percent(cut: Results) -> None:
     [found] = cut.suites
-    [warning] = found.length_warnings
-    assert warning.startswith("wordy (cot) on see: 4 of 8 replies (50.0%) were cut off by the length limit")
-    assert f"Warning: {warning}" in render(cut, "table").decode()
-    assert "Replies were cut off by the length limit" in render(cut, "html").decode()
+    [wordy] = [warning for warning in warnings(found) if "cut off" in warning]
+    assert wordy.startswith("wordy (cot): 4 of 8 replies (50.0%) cut off by the length limit on see")
+    assert f"Warning: {wordy}" in render(cut, "table").decode()
+    assert wordy in render(cut, "html").decode()
     few = replace(found.rows[0].cells["see"].reply_stats, replies=100, truncated=2)
     row = replace(found.rows[0], cells={"see": replace(found.rows[0].cells["see"], reply_stats=few)})
-    assert not list(replace(found, rows=(row,)).length_warnings)
+    assert not warnings(replace(found, rows=(row,)))
 
 
 def test_data_has_counts_and_settings(cut: Results) -> None:

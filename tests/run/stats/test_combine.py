@@ -41,9 +41,24 @@ def test_the_high_anchor_may_be_below_the_low_one() -> None:
     assert (found.mean, found.low, found.high) == pytest.approx((70, 50, 80))
 
 
-def test_overlapping_anchors_give_infinite_intervals() -> None:
+def test_scores_stay_between_the_worst_result_and_optimal_play() -> None:
+    """Two games of hanabi give 0 to 25 points; 24 are optimal."""
+    wide = Estimate(12, -3, 49, 2, 2)
+    assert normalised(wide, 0, 24).high == 100
+    found = normalised(wide, 0, 24, (0, 25))
+    assert (found.mean, found.low, found.high) == (50, 0, 100)
+    # Better than the player who is called optimal.
+    better = normalised(Estimate(24.5, 20, 30, 2, 2), 0, 24, (0, 25))
+    assert (better.mean, better.high) == pytest.approx((24.5 / 0.24, 25 / 0.24))
+    # Lower is better: optimal play has 0 mistakes.
+    assert normalised(Estimate(1, -2, 4, 3, 1), 10, 0, (0, inf)).high == 100
+
+
+def test_overlapping_anchors_give_intervals_as_wide_as_possible() -> None:
     found = normalised(about(1, 0.1), about(0, 1), about(1, 1))
-    assert (found.mean, found.low, found.high) == (100, -inf, inf)
+    assert (found.mean, found.low, found.high) == (100, -inf, 100)
+    bounded = normalised(about(1, 0.1), about(0, 1), about(1, 1), (-2, 7))
+    assert (bounded.low, bounded.high) == (-200, 100)
     assert isnan(normalised(about(1, 0.1), 2, 2).mean)
     assert isnan(normalised(rate(0, 0), 0, 1).low)
     assert normalised(mean([0.5]), 0, 1).mean == 50

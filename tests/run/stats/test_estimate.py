@@ -112,8 +112,8 @@ def test_equal_values_with_bounds_have_an_interval() -> None:
 
 def test_the_interval_stays_inside_the_bounds() -> None:
     free, held = mean([1.0, 1.0, -1.0]), mean([1.0, 1.0, -1.0], bounds=(-1, 1))
-    assert free.low < -1 == held.low
-    assert free.high > 1 == held.high
+    assert free.low < -1 < held.low
+    assert free.high > 1 > held.high
 
 
 @pytest.mark.parametrize("bad", [[nan, 1.0], [inf]])
@@ -153,3 +153,34 @@ def test_ten_thousand_values() -> None:
     found = mean(np.random.default_rng(3).exponential(size=10_000))
     assert found.low < 1 < found.high
     assert found.high - found.low == pytest.approx(2 * 1.96 * found.standard_error, rel=0.06)
+
+
+def test_numbers_of_numpy_become_plain_ones() -> None:
+    found = Estimate(np.float64(1), np.float32(0), np.float64(2), np.int64(3), np.float64(0.5))  # type: ignore[arg-type]
+    for estimate in (found, found.scaled(np.float64(2)), found.within((np.float64(0.5), np.float64(1.5)))):
+        numbers = (estimate.mean, estimate.low, estimate.high, estimate.standard_error)
+        assert {type(number) for number in numbers} == {float}
+        assert type(estimate.n) is int
+
+
+@quick
+@given(st.lists(st.floats(0, 25), min_size=2, max_size=7))
+def test_the_interval_of_few_values_stays_within_their_bounds(sample: list[float]) -> None:
+    found = mean(sample, bounds=(0, 25))
+    assert 0 <= found.low <= found.mean <= found.high <= 25
+    assert mean(sample, bounds=(0, inf)).low >= 0
+    assert found.standard_error == pytest.approx(mean(sample, bounds=(0, 25)).standard_error)
+
+
+def test_within_bounds_that_are_far_away_few_values_have_students_interval() -> None:
+    sample = [9.0, 11.0, 10.0, 12.0]
+    far, free = mean(sample, bounds=(-1e6, 1e6)), mean(sample)
+    assert (far.low, far.high) == pytest.approx((free.low, free.high), rel=1e-3)
+    near = mean(sample, bounds=(0, 12.5))
+    assert free.high > 12.5 > near.high > near.mean
+
+
+def test_an_unknown_interval_stays_unknown_within_bounds() -> None:
+    assert same(mean([0.5]).within((0, 1)), mean([0.5]))
+    outside = Estimate(3.0, 2.0, 5.0, 4, 1.0)
+    assert (outside.within((0, 1)).low, outside.within((0, 1)).high) == (2.0, 3.0)

@@ -276,7 +276,7 @@ def _our_bars(found: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
 
 
 def _published_bars(found: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
-    for source in found.suite.published if column.first else ():
+    for source in found.published if column.first else ():
         value = source.values.get(column.task.name)
         if value is not None:
             name, text = f"{source.model} (published)", f"{value:.{column.digits}f}"
@@ -301,7 +301,7 @@ def radar_chart(found: SuiteResults) -> RadarChart | None:
             reached = references.summaries(name)
             if reached.keys() >= set(names):
                 dashed.append(Ring(name, [reached[axis].mean for axis in names], None))
-        theirs = {s.model: summarise_published(found.suite, s.values) for s in found.suite.published}
+        theirs = {s.model: summarise_published(found.suite, s.values) for s in found.published}
         scores = {model: {name: e.mean for name, e in made.items()} for model, made in theirs.items()}
         published = _published_rings(found, scores, names)
         title = f"{found.suite.name}: scores, 0 to 100"
@@ -322,7 +322,7 @@ def radar_chart(found: SuiteResults) -> RadarChart | None:
         if len(known) == len(axes):
             dashed.append(Ring(name, known, None))
     title, names = f"{found.suite.name}: tasks on one scale, 0 to 100", [c.task.name for c in axes]
-    values_of = {source.model: source.values for source in found.suite.published}
+    values_of = {source.model: source.values for source in found.published}
     return RadarChart(title, names, [*rings[:MAX_RINGS], *_published_rings(found, values_of, names), *dashed])
 
 

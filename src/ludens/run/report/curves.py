@@ -112,7 +112,7 @@ def _our_lines(found: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator
 
 
 def _published_lines(found: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator[Line]:
-    for index, source in enumerate(found.suite.published):
+    for index, source in enumerate(found.published):
         values = [source.values.get(column.task.name, nan) for column in columns]
         if any(map(isfinite, values)):
             unknown = [nan] * len(values)

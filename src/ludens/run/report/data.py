@@ -15,7 +15,7 @@ from ludens.run.entrants import all_settings
 from ludens.run.references import BLIND, ROWS
 from ludens.run.report.export import csv_bytes, parquet_bytes, types_of
 from ludens.run.report.judged import judged_data
-from ludens.run.report.references import ReferenceScores, all_warnings
+from ludens.run.report.references import ReferenceScores, warnings
 from ludens.run.results import Results, Row, SuiteResults
 from ludens.run.stats import Estimate, normalised
 from ludens.run.task import OVERALL
@@ -77,6 +77,8 @@ class ResultRow:
     """The entrant that is the blind control."""
     sees: bool | None = None
     """Whether the entrant is significantly better than its blind control."""
+    trained: bool | None = None
+    """Whether Ludens trained the entrant on the game of the task."""
     baseline_mean: float | None = None
     baseline_low: float | None = None
     baseline_high: float | None = None
@@ -107,12 +109,12 @@ def result_rows(found: SuiteResults) -> Iterator[ResultRow]:
             found.suite.name, "ours", row.name, OVERALL, "", row.spec, runs=runs, theme=theme, size=size
         )
         bare = replace(bare, **all_settings(row.spec))
-        for cell in row.cells.values():
-            yield from _cell_rows(bare, cell, references)
+        for name, cell in row.cells.items():
+            yield from _cell_rows(replace(bare, trained=name in row.trained), cell, references)
         for name, estimate in row.summaries.items():
             yield _with_estimate(replace(bare, metric=name), estimate)
     yield from _reference_rows(found, references)
-    for source in found.suite.published:
+    for source in found.published:
         for name, value in source.values.items():
             if name not in found.tasks:
                 continue
@@ -146,7 +148,7 @@ def _reference_rows(found: SuiteResults, references: ReferenceScores) -> Iterato
                 yield _with_estimate(row, score.estimate)
                 if metric is task.metrics[0] and (anchors := found.suite.anchors.get(task.name)):
                     row = replace(row, metric=NORMALISED, percent=False, higher_is_better=True)
-                    yield _with_estimate(row, normalised(score.estimate, *anchors))
+                    yield _with_estimate(row, normalised(score.estimate, *anchors, metric.limits))
         for summary, estimate in references.summaries(name).items():
             yield _with_estimate(replace(bare, metric=summary), estimate)
 
@@ -232,7 +234,9 @@ def as_json(results: Results) -> bytes:
         ],
         "suites": [_suite(found) for found in results.suites],
     }
-    return orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    # Numbers of numpy and other subclasses are refused: what leaves the statistics is plain.
+    strict = orjson.OPT_PASSTHROUGH_SUBCLASS
+    return orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | strict)
 
 
 def _suite(found: SuiteResults) -> dict[str, Any]:
@@ -282,7 +286,7 @@ def _suite(found: SuiteResults) -> dict[str, Any]:
             for pair in found.pairs
         ],
         "judged": judged_data(found),
-        "warnings": list(all_warnings(found)),
+        "warnings": warnings(found),
         "cautions": found.cautions,
         "episodes": [episode for row, cell in cells for episode in _episodes(row, cell)],
     }

@@ -6,25 +6,25 @@ from collections.abc import Sequence
 from statistics import stdev
 
 from ludens.run.report.table import NOTHING, Column, Entry, Table, TableRow, Value
-from ludens.run.report.tables import MetricColumn, metric_columns
+from ludens.run.report.tables import MetricColumn, labelled, metric_columns
 from ludens.run.results import Row, SuiteResults
 from ludens.run.stats import Estimate, exactly
 
 
 def standard_deviations(found: SuiteResults) -> Table | None:
     """Entrants x tasks: the standard deviation of what tables show; None if nothing was published."""
-    told = {task for source in found.suite.published for task in source.deviations}
+    told = {task for source in found.published for task in source.deviations}
     shown = [column for column in metric_columns(found) if column.task.name in told]
     if not shown:
         return None
     rows = [
         TableRow(
             "blind" if row.blind else "ours",
-            [row.label, *_entries([_spread(found, c, row) for c in shown], shown)],
+            [labelled(row), *_entries([_spread(found, c, row) for c in shown], shown)],
         )
         for row in found.rows
     ]
-    for source in found.suite.published:
+    for source in found.published:
         if source.deviations:
             values = [source.deviations.get(column.task.name) for column in shown]
             label = f"{source.model} (published: {source.source})"

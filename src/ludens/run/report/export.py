@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from math import isfinite
 from typing import Any, get_type_hints
 
 from ludens.core.errors import MissingExtra
@@ -30,7 +31,12 @@ def csv_bytes(types: Types, rows: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def _csv_field(value: Any) -> Any:
-    """The value; text that a spreadsheet would execute as a formula gets an apostrophe before it."""
+    """The value; text that a spreadsheet would execute as a formula gets an apostrophe before it.
+
+    A number that is not known is an empty field.
+    """
+    if isinstance(value, float) and not isfinite(value):
+        return None
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
         try:
             float(value)

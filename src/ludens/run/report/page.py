@@ -14,7 +14,7 @@ from ludens.run.report.deviations import standard_deviations
 from ludens.run.report.episodes import Pick, SizeLimit, data_uri, pick_episodes, show_episode, steps_to_show
 from ludens.run.report.html import render_page
 from ludens.run.report.judged import judged_table
-from ludens.run.report.references import ReferenceScores
+from ludens.run.report.references import evidence
 from ludens.run.report.table import split
 from ludens.run.results import Results, SuiteResults
 from ludens.run.verified import verification_text
@@ -73,9 +73,7 @@ def sections(found: SuiteResults, metrics: Sequence[str] = ()) -> dict[str, Any]
     radar = charts.radar_chart(found)
     return {
         "results": found,
-        "baseline_warnings": list(ReferenceScores(found).warnings),
-        "blind_warnings": list(found.blind_warnings),
-        "length_warnings": list(found.length_warnings),
+        "evidence": evidence(found),
         "scores": split(tables.scores(found, metrics)),
         "summaries": [
             table

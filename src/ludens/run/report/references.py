@@ -1,8 +1,8 @@
-"""Reference scores next to results: rows of tables, and entrants that are not above the blind baseline."""
+"""Reference scores next to results: rows of tables, and what is said about entrants compared with them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
@@ -10,9 +10,14 @@ from math import isnan
 from ludens.run.cells import Cell
 from ludens.run.comparisons import MIN_NONZERO
 from ludens.run.references import BLIND, ROWS, Score, TaskReferences, references_of
+from ludens.run.reply_stats import TRUNCATED_LIMIT
+from ludens.run.report.table import Value
 from ludens.run.results import Row, SuiteResults
 from ludens.run.stats import Estimate, games_needed, normalised
 from ludens.run.task import Metric, Task
+
+MAX_NAMES = 4
+"""Tasks that a warning names."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +28,9 @@ class ReferenceScores:
 
     @cached_property
     def tasks(self) -> Mapping[str, TaskReferences]:
-        """By task; those that were measured."""
-        return references_of(self.found.suite, self.found.suite.tasks)
+        """By task; those that were measured, and that an entrant played with the suite's players."""
+        whole, other = self.found.suite, self.found.tasks.keys() - self.found.comparable
+        return references_of(whole, [task for task in whole.tasks if task.name not in other])
 
     def score(self, row: str, task: Task, metric: Metric) -> Score | None:
         """What the player behind a row (`ROWS`) reached."""
@@ -37,7 +43,7 @@ class ReferenceScores:
         if score is None:
             return None
         if anchors and metric.name == task.metrics[0].name and not raw:
-            return normalised(score.estimate, *anchors)
+            return normalised(score.estimate, *anchors, metric.limits)
         return metric.in_table_units(score.estimate)
 
     def summaries(self, row: str) -> dict[str, Estimate]:
@@ -72,18 +78,57 @@ class ReferenceScores:
         """Whether a score is marked: models and people that are not above the baseline."""
         return is_measured(row) and self.above(cell, metric) is False
 
-    @property
-    def warnings(self) -> Iterator[str]:
-        """Where an entrant is not above the blind baseline."""
-        for row in self.found.rows:
-            checked = [
-                cell for cell in row.cells.values() if self.above(cell, cell.task.metrics[0]) is not None
-            ]
-            below = [cell for cell in checked if self.marked(row, cell, cell.task.metrics[0])]
-            if below:
-                named = "; ".join(map(self._compared, below))
-                count = f"{len(below)} of {len(checked)} tasks"
-                yield f"{row.label} is not significantly above the {BLIND} on {count}: {named}."
+    def sentence(self, row: Row) -> str:
+        """What a model or a person has shown, in one sentence."""
+        cells = [cell for cell in row.cells.values() if cell.episodes]
+        above = [(cell, self.above(cell, cell.task.metrics[0])) for cell in cells]
+        sees = [(cell, cell.blind.sees) for cell in cells if cell.blind is not None]
+        known = [(cell, shown) for cell, shown in above if shown is not None]
+        parts = [f"overall {Value(row.overall)}"] if row.overall else []
+        if known:
+            parts.append(f"significantly above the {BLIND} on {_count(known)}")
+        if sees:
+            parts.append(f"significantly better with pictures than blind on {_count(sees)}")
+        if few := {cell.task.name for cell, shown in (*known, *sees) if cell.few and not shown}:
+            tasks = "1 task has" if len(few) == 1 else f"{len(few)} tasks have"
+            parts.append(f"{tasks} fewer than {MIN_NONZERO} seeds, too few to show it")
+        played = sum(len(cell.episodes) for cell in cells)
+        return f"{row.label}: {', '.join(parts) or f'{played:,} episodes, not compared with a blind player'}."
+
+    def warning(self, row: Row) -> str:
+        """What is doubtful about the results of a model or a person, in one line; empty if nothing is.
+
+        Cells with few seeds are left out: they cannot show a difference, whatever was played.
+        """
+        cells = [cell for cell in row.cells.values() if cell.episodes]
+        below = [cell for cell in cells if not cell.few and self.marked(row, cell, cell.task.metrics[0])]
+        unseeing = [cell for cell in cells if not cell.few and cell.blind and not cell.blind.sees]
+        cut = [cell for cell in cells if cell.reply_stats.truncated_rate > TRUNCATED_LIMIT]
+        parts = []
+        if below:
+            parts.append(f"not significantly above the {BLIND} on {_names(below)}")
+        if unseeing:
+            parts.append(f"not significantly better with pictures than blind on {_names(unseeing)}")
+        if cut:
+            lost, replies = (
+                sum(getattr(cell.reply_stats, n) for cell in cut) for n in ("truncated", "replies")
+            )
+            parts.append(
+                f"{lost:,} of {replies:,} replies ({lost / replies:.1%}) cut off by the length limit on "
+                f"{_names(cut)}, raise max_tokens"
+            )
+        return f"{row.label}: {'; '.join(parts)}." if parts else ""
+
+    def evidence(self, row: Row) -> Iterator[str]:
+        """The numbers behind a warning, one sentence for each task."""
+        for name, cell in row.cells.items():
+            metric = cell.task.metrics[0]
+            if not cell.episodes or cell.few:
+                continue
+            if self.marked(row, cell, metric):
+                yield f"{row.label} on {name}: {self._compared(cell)}"
+            if cell.blind is not None and not cell.blind.sees:
+                yield f"{row.label} on {name}: {cell.blind.sentence}"
 
     def _compared(self, cell: Cell) -> str:
         metric = cell.task.metrics[0]
@@ -91,7 +136,20 @@ class ReferenceScores:
         theirs = self.shown(BLIND, cell.task, metric)
         assert score is not None
         assert theirs is not None
-        return f"{cell.task.name} {cell.shown(metric).mean:.3g} ({score.player} {theirs.mean:.3g})"
+        ours = cell.shown(metric)
+        return f"{metric.name} {ours.mean:.3g} is not above {theirs.mean:.3g} of {score.player}, the {BLIND}."
+
+
+def _count(verdicts: Sequence[tuple[Cell, bool]]) -> str:
+    whole = len(verdicts)
+    return f"{sum(shown for _, shown in verdicts)} of {whole} task{'s' if whole > 1 else ''}"
+
+
+def _names(cells: Sequence[Cell]) -> str:
+    """Their tasks; of many, the first ones."""
+    names = [cell.task.name for cell in cells]
+    more = len(names) - MAX_NAMES
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:MAX_NAMES])} and {more} more tasks"
 
 
 def is_measured(row: Row) -> bool:
@@ -99,6 +157,19 @@ def is_measured(row: Row) -> bool:
     return not row.blind and not row.spec.startswith("bot/")
 
 
-def all_warnings(found: SuiteResults) -> tuple[str, ...]:
-    """All warnings of a suite."""
-    return (*ReferenceScores(found).warnings, *found.warnings)
+def sentences(found: SuiteResults) -> list[str]:
+    """One sentence for each model and person."""
+    scores = ReferenceScores(found)
+    return [scores.sentence(row) for row in found.rows if is_measured(row)]
+
+
+def warnings(found: SuiteResults) -> list[str]:
+    """One line for each entrant whose results are doubtful."""
+    scores = ReferenceScores(found)
+    return [warning for row in found.rows if (warning := scores.warning(row))]
+
+
+def evidence(found: SuiteResults) -> list[str]:
+    """The numbers behind the warnings."""
+    scores = ReferenceScores(found)
+    return [line for row in found.rows for line in scores.evidence(row)]

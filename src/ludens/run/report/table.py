@@ -15,6 +15,8 @@ RowKind = Literal["ours", "blind", "reference", "published"]
 NOTHING = "–"
 MARK = "†"
 """After a score that is not above the blind baseline."""
+TRAINED = "‡"
+"""After an entrant that was trained on the tasks of the table."""
 MAX_COLUMNS, CHUNK = 12, 8
 """A table with more columns is split into parts of at most CHUNK columns."""
 
@@ -52,9 +54,14 @@ class Value:
         return not self.published and self.estimate.n > 0 and self.estimate.low == self.estimate.high
 
     @property
+    def mean(self) -> str:
+        """The mean without a mark."""
+        return self._text(self.estimate.mean, self.signed)
+
+    @property
     def number(self) -> str:
-        """The mean."""
-        return self._text(self.estimate.mean, self.signed) + (MARK if self.marked else "")
+        """The mean, with its mark."""
+        return self.mean + (MARK if self.marked else "")
 
     @property
     def interval(self) -> str:
@@ -105,17 +112,19 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a title, and notes below it."""
+    """A table with a title, and below it what it shows, what is doubtful, and what its signs mean."""
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[TableRow]
     notes: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    legend: Sequence[str] = ()
 
 
 def in_parts(parts: Sequence[Table]) -> list[Table]:
-    """The parts of a table, with its notes below the last one."""
-    return [*(replace(part, notes=()) for part in parts[:-1]), parts[-1]]
+    """The parts of a table, with what is below it below the last one."""
+    return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
 
 
 def split(table: Table) -> list[Table]:

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from math import isnan, nan
 
 from ludens.core.errors import UnknownName
+from ludens.core.spec import parse_spec
 from ludens.models.specs import is_model
+from ludens.models.trained import trained_remark
 from ludens.run.cells import Cell
 from ludens.run.comparisons import Pair
 from ludens.run.references import BLIND, ROWS, UPPER
-from ludens.run.report.references import ReferenceScores, is_measured
+from ludens.run.report.references import ReferenceScores, is_measured, sentences, warnings
 from ludens.run.report.table import (
     MARK,
     NOTHING,
+    TRAINED,
     Column,
     Entry,
     RowKind,
@@ -96,7 +99,7 @@ def scores(found: SuiteResults, metrics: Sequence[str] = ()) -> Table:
     ]
     rows = []
     for row in found.rows:
-        entries = [row.label, *(s.value(row, references) or NOTHING for s in shown)]
+        entries = [labelled(row), *(s.value(row, references) or NOTHING for s in shown)]
         entries += [_value(row.overall)] if overall else []
         stats = [cell.reply_stats for cell in row.cells.values()]
         moves, void = sum(s.moves for s in stats), sum(cell.void for cell in row.cells.values())
@@ -112,19 +115,26 @@ def scores(found: SuiteResults, metrics: Sequence[str] = ()) -> Table:
             entries = [name, *values]
             entries += [_value(references.summaries(name).get(OVERALL))] if overall else []
             rows.append(TableRow("reference", [*entries, *[NOTHING] * 3]))
-    for source in found.suite.published:
+    for source in found.published:
         quoted = [source.values.get(s.task.name) if s.first else None for s in shown]
         if any(value is not None for value in quoted):
             entries = [f"{source.model} (published: {source.source})"]
             entries += [_published(value, s.digits) for value, s in zip(quoted, shown, strict=True)]
             entries += [_published(source.values.get(OVERALL))] if overall else []
             rows.append(TableRow("published", [*entries, *[NOTHING] * 3]))
-    points = any(isinstance(entry, Value) and entry.point for row in rows for entry in row.entries)
-    return Table(found.suite.name, columns, rows, list(_notes(found, points, references)))
+    notes = [*sentences(found), *_notes(found)]
+    return Table(
+        found.suite.name, columns, rows, notes, warnings(found), list(_legend(found, rows, references))
+    )
 
 
 def _kind(row: Row) -> RowKind:
     return "blind" if row.blind else "ours"
+
+
+def labelled(row: Row) -> str:
+    """The label of an entrant, marked if it was trained on these tasks."""
+    return row.label + (TRAINED if row.trained else "")
 
 
 def _value(estimate: Estimate | None, digits: int = 1) -> Entry:
@@ -149,27 +159,8 @@ def _seen(row: Row, references: ReferenceScores) -> str:
     return f"{sum(checks)} of {len(checks)}"
 
 
-def _notes(found: SuiteResults, points: bool, references: ReferenceScores) -> Iterator[str]:
-    yield "Brackets contain 95% intervals."
-    if references.tasks.keys() & found.tasks.keys():
-        yield (
-            f"References, not entrants: the {BLIND} is the best player that never looks, the {UPPER} the "
-            f"best known player; {MARK} marks scores not significantly above the {BLIND}."
-        )
-    if points:
-        yield "Where all observations were equal there is no interval: their spread is unknown."
-    if any(row.settings for row in found.rows):
-        yield (
-            "Entrants with settings in parentheses did not play with the suite's (pictures, direct answers, "
-            "1 frame, no memory): compare them with published results only with care."
-        )
-    if any(row.seated for row in found.rows):
-        yield (
-            "Entrants with a seat after their name (SEAT: PLAYER) played with that player in it: published "
-            "rows and normalised scores are comparable only if they have the same players."
-        )
-    yield from found.cautions
-    yield from sorted({note for row in found.rows for cell in row.cells.values() for note in cell.remarks})
+def _notes(found: SuiteResults) -> Iterator[str]:
+    """What was not played, or not as it would be today, and what agents had to say."""
     for row in found.rows:
         unfinished = [
             f"{name} {len(cell.episodes)} of {cell.planned}"
@@ -178,7 +169,39 @@ def _notes(found: SuiteResults, points: bool, references: ReferenceScores) -> It
         ]
         if unfinished:
             yield f"Unfinished: {row.label} ({', '.join(unfinished)})."
-    yield from (f"Warning: {warning}" for warning in (*references.warnings, *found.warnings))
+    yield from found.cautions
+    marks = {
+        trained_remark(parse_spec(row.spec).name, parse_spec(row.cells[task].task.game).name)
+        for row in found.rows
+        for task in row.trained
+    }
+    remarks = {note for row in found.rows for cell in row.cells.values() for note in cell.remarks}
+    yield from sorted(remarks - marks)
+
+
+def _legend(found: SuiteResults, rows: Sequence[TableRow], references: ReferenceScores) -> Iterator[str]:
+    """What the signs in a table of scores mean."""
+    yield "Brackets contain 95% intervals."
+    if any(isinstance(entry, Value) and entry.point for row in rows for entry in row.entries):
+        yield "[n equal]: all n observations were equal, so that their spread is unknown."
+    if references.tasks.keys() & found.tasks.keys():
+        yield (
+            f"{MARK}: not significantly above the {BLIND}, the best player that never looks; the {UPPER} is "
+            "the best known player."
+        )
+    if any(row.trained for row in found.rows):
+        others = "; published models were not" if any(row.kind == "published" for row in rows) else ""
+        yield f"{TRAINED}: trained on these tasks{others}."
+    if any(row.settings for row in found.rows):
+        yield (
+            "(settings) after an entrant: not the suite's (pictures, direct answers, 1 frame, no memory); "
+            "compare with published results only with care."
+        )
+    if any(row.seated for row in found.rows):
+        yield (
+            "SEAT: PLAYER after an entrant: that player had the seat. Published rows and references stand "
+            "only where somebody played with the suite's own players, for whom normalised scores hold too."
+        )
 
 
 def shown_summaries(found: SuiteResults) -> list[Summary]:
@@ -191,7 +214,9 @@ def task_scores(found: SuiteResults) -> Table | None:
     names = [summary.name for summary in shown_summaries(found)]
     rows = [
         TableRow(
-            _kind(row), [row.label, *(_value(row.summaries.get(name)) for name in names)], Source(row.name)
+            _kind(row),
+            [labelled(row), *(_value(row.summaries.get(name)) for name in names)],
+            Source(row.name),
         )
         for row in found.rows
         if row.summaries.keys() & set(names)
@@ -200,7 +225,7 @@ def task_scores(found: SuiteResults) -> Table | None:
         reached = ReferenceScores(found).summaries(reference)
         if reached.keys() & set(names):
             rows.append(TableRow("reference", [reference, *(_value(reached.get(name)) for name in names)]))
-    for source in found.suite.published if rows else ():
+    for source in found.published if rows else ():
         made = summarise_published(found.suite, source.values)
         if made.keys() & set(names):
             entries = [_published(made[name].mean if name in made else None) for name in names]
@@ -251,7 +276,7 @@ def further(found: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
         TableRow(
             "published", [f"{source.model} (published: {source.source})", task, metric, _published(value)]
         )
-        for source in found.suite.published
+        for source in found.published
         for (task, metric), value in source.further.items()
         if task in found.tasks
     ]

@@ -5,65 +5,107 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from textwrap import wrap
 
 from ludens.core.plain import one_line
-from ludens.run.report.table import Entry, Table, TableRow, Value, in_parts
+from ludens.run.report.table import Entry, Table, Value
 
 WIDTH = 160
+LABEL, HEADING = 40, 18
+"""Most characters in a line of a name, as a row and as a heading."""
+GAP = 3
+"""Characters between two columns."""
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]|~])")
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
     "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "∞": r"$\infty$",
-    "†": r"\dag{}", "<": r"$<$", ">": r"$>$", "|": r"$|$", "[": "{[}", "]": "{]}",
+    "†": r"$\dagger$", "‡": r"$\ddagger$", "<": r"$<$", ">": r"$>$", "|": r"$|$", "[": "{[}", "]": "{]}",
 }  # fmt: skip
 
 
 def plain(tables: Sequence[Table], width: int = WIDTH) -> str:
-    """Tables for a terminal, intervals below their means; split into parts that fit the width."""
-    return "\n".join(_plain_table(part, width) for table in tables for part in _fit(table, width))
+    """Tables for a terminal, intervals below their means.
+
+    A table of entrants x tasks that is too wide becomes tasks x entrants; what is still too wide is divided
+    into several tables with the same rows.
+    """
+    return "\n".join(_plain_table(table, width) for table in tables)
 
 
-def _fit(table: Table, width: int) -> list[Table]:
-    """The table in parts no wider than the terminal; the columns that name a row are in every part."""
-    widths = [_width(table, index) + 3 for index in range(len(table.columns))]
+@dataclass(frozen=True)
+class _Grid:
+    """The fields of a table as lines of text; the first row is the heading."""
+
+    rows: Sequence[Sequence[str]]
+    names: int
+    """Columns that name a row: they are in every part, aligned left."""
+    right: Sequence[bool]
+
+    @property
+    def widths(self) -> list[int]:
+        """Of the columns, with what is between them."""
+        return [
+            max(len(line) for entry in column for line in entry.split("\n")) + GAP
+            for column in zip(*self.rows, strict=True)
+        ]
+
+    def transposed(self) -> _Grid:
+        """Columns as rows; headings that are too long are wrapped."""
+        first, *rows = zip(*self.rows, strict=True)
+        heading = [first[0], *("\n".join(wrap(label, HEADING)) for label in first[1:])]
+        return _Grid([heading, *rows], 1, [False, *[True] * (len(heading) - 1)])
+
+    def parts(self, width: int) -> list[_Grid]:
+        """Parts no wider than this, if their names are not."""
+        widths, names = self.widths, range(self.names)
+        parts: list[list[int]] = [[]]
+        for index in range(self.names, len(widths)):
+            if parts[-1] and sum(widths[i] for i in (*names, *parts[-1], index)) > width:
+                parts.append([])
+            parts[-1].append(index)
+        return [self._columns([*names, *indices]) for indices in parts]
+
+    def _columns(self, indices: Sequence[int]) -> _Grid:
+        rows = [[row[i] for i in indices] for row in self.rows]
+        return _Grid(rows, self.names, [self.right[i] for i in indices])
+
+
+def _grid(table: Table) -> _Grid:
     names = next((index for index, column in enumerate(table.columns) if column.numbers), 1)
-    parts: list[list[int]] = [[]]
-    for index in range(names, len(widths)):
-        if parts[-1] and sum(widths[i] for i in (*range(names), *parts[-1], index)) > width:
-            parts.append([])
-        parts[-1].append(index)
-    return in_parts([_columns(table, [*range(names), *indices]) for indices in parts])
-
-
-def _columns(table: Table, indices: Sequence[int]) -> Table:
-    rows = [TableRow(row.kind, [row.entries[i] for i in indices]) for row in table.rows]
-    return replace(table, columns=[table.columns[i] for i in indices], rows=rows)
-
-
-def _width(table: Table, index: int) -> int:
-    column = table.columns[index]
-    entries = (_plain_entry(row.entries[index]) for row in table.rows)
-    texts = (one_line(column.name), one_line(column.unit), *entries)
-    return max(len(line) for text in texts for line in text.split("\n"))
+    heading = ["\n".join(filter(None, (one_line(c.name), one_line(c.unit)))) for c in table.columns]
+    rows = [
+        ["\n".join(wrap(text, LABEL)) if index < names else text for index, text in enumerate(texts)]
+        for texts in ([_plain_entry(entry) for entry in row.entries] for row in table.rows)
+    ]
+    return _Grid([heading, *rows], names, [column.numbers for column in table.columns])
 
 
 def _plain_table(table: Table, width: int) -> str:
+    grid = _grid(table)
+    if grid.names == 1 and sum(grid.widths) > width:
+        grid = grid.transposed()
+    below = [*table.notes, *(f"Warning: {warning}" for warning in table.warnings), " ".join(table.legend)]
+    lines = [line for note in below for line in wrap(one_line(note), width, break_on_hyphens=False)]
+    return "\n".join(
+        [one_line(table.title), *(_drawn(part, width) for part in grid.parts(width)), *lines, ""]
+    )
+
+
+def _drawn(grid: _Grid, width: int) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table as RichTable
 
     made = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in table.columns:
-        heading = "\n".join(filter(None, (one_line(column.name), one_line(column.unit))))
-        made.add_column(heading, justify="right" if column.numbers else "left", overflow="fold")
-    for row in table.rows:
-        made.add_row(*map(_plain_entry, row.entries))
+    for heading, right in zip(grid.rows[0], grid.right, strict=True):
+        made.add_column(heading, justify="right" if right else "left", overflow="fold")
+    for row in grid.rows[1:]:
+        made.add_row(*row)
     out = io.StringIO()
     Console(file=out, width=width, markup=False, highlight=False, emoji=False, color_system=None).print(made)
-    body = "\n".join(line.rstrip() for line in out.getvalue().splitlines())
-    return "\n".join([one_line(table.title), body, *map(one_line, table.notes), ""])
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
 def _plain_entry(entry: Entry) -> str:
@@ -83,7 +125,11 @@ def _markdown_table(table: Table) -> str:
     rows = [[markdown_escape(str(entry)) for entry in row.entries] for row in table.rows]
     lines = [f"| {' | '.join(cells)} |" for cells in (map(markdown_escape, heads), rules, *rows)]
     notes = [f"- {markdown_escape(note)}" for note in table.notes]
-    return "\n".join([f"## {markdown_escape(table.title)}", "", *lines, *(["", *notes] if notes else []), ""])
+    notes += [f"- **Warning:** {markdown_escape(warning)}" for warning in table.warnings]
+    folded = [markdown_escape(line) for line in table.legend]
+    legend = ["", "<details><summary>Legend</summary>", "", *folded, "", "</details>"] if folded else []
+    below = [*(["", *notes] if notes else []), *legend]
+    return "\n".join([f"## {markdown_escape(table.title)}", "", *lines, *below, ""])
 
 
 def markdown_escape(text: str) -> str:
@@ -94,7 +140,7 @@ def markdown_escape(text: str) -> str:
 
 def latex(tables: Sequence[Table]) -> str:
     """Floating tables."""
-    return "\n".join(map(_latex_table, tables))
+    return "\n".join(["% Needs \\usepackage{booktabs}.", *map(_latex_table, tables)])
 
 
 def _latex_table(table: Table) -> str:
@@ -106,10 +152,10 @@ def _latex_table(table: Table) -> str:
         if number and row.kind in ("reference", "published") and table.rows[number - 1].kind != row.kind:
             rows.append(r"\midrule")
         rows.append(" & ".join(map(_latex_entry, row.entries)) + r" \\")
-    first, rest = table.notes[:1], table.notes[1:]
-    caption = latex_escape(" ".join([f"{table.title}.", *first]))
+    caption = latex_escape(" ".join([f"{table.title}.", *table.legend[:1]]))
     # Not in the caption, which is one paragraph and is repeated in the list of tables.
-    notes = [rf"{{\footnotesize {latex_escape(note)}\par}}" for note in rest]
+    below = [*table.notes, *(f"Warning: {warning}" for warning in table.warnings), *table.legend[1:]]
+    notes = [rf"{{\footnotesize {latex_escape(note)}\par}}" for note in below]
     return "\n".join(
         [
             r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", rf"\begin{{tabular}}{{{spec}}}",
@@ -123,9 +169,10 @@ def _latex_table(table: Table) -> str:
 def _latex_entry(entry: Entry) -> str:
     if not isinstance(entry, Value):
         return latex_escape(entry)
-    number = f"${entry.number}$" if entry.known else "--"
+    mark = r"^{\dagger}" if entry.marked else ""
+    number = f"${entry.mean}{mark}$".replace("∞", r"\infty ") if entry.known else "--"
     interval = rf" {{\scriptsize {latex_escape(entry.interval)}}}" if entry.interval else ""
-    return number.replace("∞", r"\infty") + interval
+    return number + interval
 
 
 def latex_escape(text: str) -> str:

@@ -15,10 +15,11 @@ from ludens.run.stats.compare import (
     seat_swapped,
     seat_swapped_rate,
 )
-from ludens.run.stats.estimate import Estimate, exactly, mean, rate
+from ludens.run.stats.estimate import Bounds, Estimate, exactly, mean, rate
 from ludens.run.stats.pooled import pooled_share
 
 __all__ = [
+    "Bounds",
     "Classification",
     "Comparison",
     "Estimate",

@@ -11,15 +11,24 @@ from collections.abc import Mapping, Sequence
 from math import hypot, inf, nan, sqrt
 from typing import Any
 
-from ludens.run.stats.estimate import Estimate, exactly
+from ludens.run.stats.estimate import Bounds, Estimate, exactly
+
+OPTIMUM = 100.0
 
 
-def normalised(x: Estimate, low_anchor: Estimate | float, high_anchor: Estimate | float) -> Estimate:
+def normalised(
+    x: Estimate,
+    low_anchor: Estimate | float,
+    high_anchor: Estimate | float,
+    bounds: Bounds | None = None,
+) -> Estimate:
     """Position of `x` between two anchors, 100 (x - low) / (high - low), with the uncertainty of all three.
 
-    The interval is Fieller's for a ratio. It is infinite when the intervals of the anchors overlap too much,
-    and everything is NaN when the anchors are equal. An anchor given as a number is exact. The high anchor
-    may be below the low one, for scores where lower is better.
+    The interval is Fieller's for a ratio, which is infinite when the intervals of the anchors overlap too
+    much. It ends at the `bounds` of single values of `x`, and at 100, optimal play, unless the mean is above
+    that: then the anchor is the best known player and not the optimum. Everything is NaN when the anchors are
+    equal. An anchor given as a number is exact. The high anchor may be below the low one, for scores where
+    lower is better.
     """
     low, high = _known(low_anchor), _known(high_anchor)
     gap = high.mean - low.mean
@@ -28,10 +37,12 @@ def normalised(x: Estimate, low_anchor: Estimate | float, high_anchor: Estimate 
     place = (x.mean - low.mean) / gap
     slopes = (1 / gap, (place - 1) / gap, -place / gap)
     ends = [_fieller(x, low, high, slopes, sign) for sign in (-1, 1)]
+    least, greatest = sorted(OPTIMUM * (bound - low.mean) / gap for bound in bounds or (-inf, inf))
+    limits = least, min(greatest, OPTIMUM) if place <= 1 else greatest
     if inf in ends or -inf in ends:
-        return Estimate(100 * place, -inf, inf, x.n, inf)
+        return Estimate(100 * place, -inf, inf, x.n, inf).within(limits)
     errors = [slope * part.standard_error for slope, part in zip(slopes, (x, low, high), strict=True)]
-    return Estimate(100 * place, 100 * ends[0], 100 * ends[1], x.n, 100 * hypot(*errors))
+    return Estimate(100 * place, 100 * ends[0], 100 * ends[1], x.n, 100 * hypot(*errors)).within(limits)
 
 
 def _fieller(x: Estimate, low: Estimate, high: Estimate, slopes: tuple[float, ...], sign: int) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import isnan, nan, sqrt
 
-from ludens.run.stats.estimate import LEVEL, Estimate, Z, wilson
+from ludens.run.stats.estimate import Estimate, Z, student, wilson
 
 Counts = Mapping[str, tuple[int, int]]
 """For each class, how many hold and how many there are."""
@@ -37,12 +37,6 @@ def pooled_share(clusters: Iterable[Counts]) -> Estimate:
     variance = sum(each**2 for each in apart) / len(classes) ** 2 * n / (n - 1)
     if not variance or isnan(variance):
         return replace(wilson(share, n), n=n)
-    widened = variance * (_student(n) / Z) ** 2
+    widened = variance * (student(n) / Z) ** 2
     found = wilson(share, share * (1 - share) / widened)
     return replace(found, n=n, standard_error=sqrt(variance))
-
-
-def _student(n: int) -> float:
-    from scipy import stats
-
-    return float(stats.t.ppf((1 + LEVEL) / 2, n - 1))

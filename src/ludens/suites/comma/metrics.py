@@ -8,7 +8,7 @@ from typing import Any
 
 from ludens.core.errors import ReplayMismatch
 from ludens.run.stats import Estimate, mean
-from ludens.run.task import EpisodeResult, Metric, Observation, mean_of, rate_of
+from ludens.run.task import COUNT, EpisodeResult, Metric, Observation, mean_of, rate_of
 from ludens.suites.comma.leaks import Leak, leaks_of
 
 TOKENS_AT_HALF = 1000
@@ -94,10 +94,11 @@ PSR = Metric(
     "PSR", fact("partial"), progress, percent=True, about="partial success: how far the Solver got, 0 to 100"
 )
 SR = rate_of("SR", fact("solved"), about="share of episodes solved")
-AM = mean_of("AM", fact("mistakes"), higher_is_better=False, about="mistakes")
+AM = mean_of("AM", fact("mistakes"), bounds=COUNT, higher_is_better=False, about="mistakes")
 ACL = mean_of(
     "ACL",
     fact("turns"),
+    bounds=COUNT,
     higher_is_better=False,
     about="turns until solved, the limit where it was not; in the released variant pairs of messages",
 )
@@ -107,9 +108,14 @@ EFFICIENCY = Metric(
     efficiency,
     about="harmonic mean of PSR and conciseness 1 / (1 + tokens / 1000), 0 to 1",
     paired=False,
+    bounds=(0.0, 1.0),
 )
 TOKENS = mean_of(
-    "tokens", tokens, higher_is_better=False, about="tokens both seats wrote, reasoning included"
+    "tokens",
+    tokens,
+    bounds=COUNT,
+    higher_is_better=False,
+    about="tokens both seats wrote, reasoning included",
 )
 LEAKS = rate_of(
     "leak", leaked, higher_is_better=False, about="share of episodes in which the Solver gave a secret away"

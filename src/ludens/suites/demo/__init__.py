@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ludens.run.task import MODEL, RETURN, WON, EpisodeResult, Suite, Task, mean_of, rate_of
+from ludens.run.task import COUNT, MODEL, WON, EpisodeResult, Suite, Task, mean_of, own_return, rate_of
 
 
 def _both_sides(first: str, second: str, opponent: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -39,7 +39,7 @@ SUITE = Suite(
             game="coin_dilemma?horizon=10",
             seatings=({"red": MODEL, "blue": MODEL},),
             episodes=6,
-            metrics=(RETURN,),
+            metrics=(mean_of("return", own_return, bounds=(-10.0, 10.0)),),
         ),
         Task(
             name="perceive",
@@ -59,7 +59,10 @@ SUITE = Suite(
             metrics=(
                 rate_of("solved", lambda played: bool(played.episode.facts["solved"])),
                 mean_of(
-                    "mistakes", lambda played: float(played.episode.facts["mistakes"]), higher_is_better=False
+                    "mistakes",
+                    lambda played: float(played.episode.facts["mistakes"]),
+                    bounds=COUNT,
+                    higher_is_better=False,
                 ),
             ),
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from ludens.core.errors import UnknownName
 from ludens.core.options import Touch, option
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
-from ludens.run.task import MODEL, Metric, Suite, SuiteBuilder, Task
+from ludens.run.task import MODEL, Metric, Published, Suite, SuiteBuilder, Task
 from ludens.suites.playground.metrics import (
     ABOVE_CHANCE,
     BALANCED,
@@ -42,6 +43,8 @@ OPPONENTS = {
     "chess": (("white", "black"), "bot/search"),
 }
 """Seats in playing order, and the opponent; the other games have one seat."""
+PAPER_OPPONENTS = {"tic_tac_toe": "bot/minimax", "reversi": "bot/alphabeta", "chess": "bot/uci?seconds=1"}
+"""Those of the paper or its released code that can be had here. Gomoku's looks one move ahead."""
 
 ONE_TRY = PlayConfig(retries=0, fallback="forfeit")
 THREE_TRIES = PlayConfig(retries=2, fallback="forfeit", listed=False, reasons="kind")
@@ -139,17 +142,26 @@ class Playground(_Rated):
             about="LVLM-Playground: six board games; perceive a position, answer a question about it, "
             "name a valid move, play to the end.",
             tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
-            published=rows(
-                "LVLM-Playground, tables 2-4",
-                "perceive",
-                "qa",
-                "rule",
-                nobody_played=tuple(f"e2e/{game}" for game in GAMES),
-            ),
+            published=self._published(tasks),
             deviations=DEVIATIONS,
             summaries=summaries(self.ratings),
             references=REFERENCES,
         )
+
+    def _published(self, tasks: Sequence[Task]) -> tuple[Published, ...]:
+        """The paper's rows, of tasks that are asked and played as in the paper."""
+        asked = ["perceive"] + ["qa"] * (self.examples == 3) + ["rule"] * (self.positions != "any")
+        played = tuple(task.name for task in tasks if task.name.startswith("e2e/") and _as_in_paper(task))
+        return rows("LVLM-Playground, tables 2-4", *asked, nobody_played=played)
+
+
+def _as_in_paper(task: Task) -> bool:
+    """Whether whole games are played alone, or first against the opponent of the paper."""
+    game = parse_spec(task.game).name
+    if game not in OPPONENTS:
+        return True
+    (first, second), _ = OPPONENTS[game]
+    return task.seatings == ({first: MODEL, second: PAPER_OPPONENTS.get(game)},)
 
 
 @dataclass(frozen=True)
@@ -185,12 +197,13 @@ class Sweeps(SuiteBuilder):
             whole = match(game)
             rest = tuple(metric for metric in whole.metrics if metric is not STEPS)
             lengths.append(replace(whole, name=f"steps/{game}", episodes=MATCHES, metrics=(STEPS, *rest)))
+        others = [task.name for task in lengths if not _as_in_paper(task)]
         return Suite(
             name="playground-sweeps",
             about="LVLM-Playground, appendix E: Gomoku boards by density, chessboards by kinds of pieces, "
             "successful steps in whole games.",
             tasks=(*by_density, *by_variety, *lengths),
-            published=rows("LVLM-Playground, tables 6-8", "density", "variety", "steps"),
+            published=rows("LVLM-Playground, tables 6-8", "density", "variety", "steps", without=others),
             deviations=DEVIATIONS,
             references=REFERENCES,
         )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 
 from ludens.games.qa.rules import QUESTIONS
 from ludens.run.stats import Estimate, pooled_share
-from ludens.run.task import EpisodeResult, Metric, Observation, mean_of, own_return, rate_of, won
+from ludens.run.task import COUNT, EpisodeResult, Metric, Observation, mean_of, own_return, rate_of, won
 
 Counts = dict[str, tuple[int, int]]
 """For each class, how many are right and how many there are."""
@@ -66,6 +67,7 @@ def _above_chance(played: EpisodeResult) -> float | None:
 ABOVE_CHANCE = mean_of(
     "above chance",
     _above_chance,
+    bounds=(-inf, 1.0),
     about="valid moves on a scale from 0 for random answers to 1: (valid - chance) / (1 - chance) in each "
     "position, where chance is the share of valid moves among all that can be named",
 )
@@ -111,7 +113,7 @@ def steps(played: EpisodeResult) -> float:
 
 
 UNBEATEN = rate_of("unbeaten", unbeaten, about="won or drawn; solved where there is no opponent")
-STEPS = mean_of("successful steps", steps, about="valid moves in a game (E.2)")
+STEPS = mean_of("successful steps", steps, bounds=COUNT, about="valid moves in a game (E.2)")
 INVALID = rate_of(
     "lost by invalid replies",
     lambda played: played.episode.culprit in played.seats,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ludens.run.task import EpisodeResult, Metric, mean_of, own_return, rate_of
+from ludens.run.task import COUNT, EpisodeResult, Metric, mean_of, own_return, rate_of
 
 
 def _fact(name: str, fact: str, about: str) -> Metric:
@@ -14,7 +14,7 @@ def _mean(name: str, fact: str, about: str, *, lower: bool = True) -> Metric:
         found = played.episode.facts[fact]
         return None if found is None else float(found)
 
-    return mean_of(name, value, higher_is_better=not lower, about=about)
+    return mean_of(name, value, bounds=COUNT, higher_is_better=not lower, about=about)
 
 
 def within(attempts: int) -> Metric:

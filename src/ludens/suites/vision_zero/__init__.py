@@ -42,7 +42,8 @@ PUBLISHED = tuple(
     Published("Vision-Zero, figure 6", model, {"clevr": won})
     for model, won in (("Qwen2.5-VL-7B", 50.0), ("Qwen2.5-VL-7B, trained", 71.0))
 )
-"""The only win rates in the paper's text; no table has any."""
+"""The only win rates in the paper's text; no table has any. They are against the model before training."""
+PAPER_REFERENCE = "qwen2.5-vl-7b"
 
 REFERENCES = Path(__file__).with_name("references.toml")
 GAMES, FEW = 100, 10
@@ -68,7 +69,8 @@ class VisionZero(SuiteBuilder):
     def build(self) -> Suite:
         sources = {"set": self.source} if self.source else self._installed()
         tasks = tuple(self._task(name, f"source={where}", where) for name, where in sources.items())
-        return self._suite("vision-zero", tasks, PUBLISHED)
+        same = PAPER_REFERENCE in self.reference.lower()
+        return self._suite("vision-zero", tasks, PUBLISHED if same else ())
 
     def _suite(self, name: str, tasks: tuple[Task, ...], published: tuple[Published, ...] = ()) -> Suite:
         about = "Vision-Zero: the spy game against a reference, as all civilians and as the spy."

@@ -14,7 +14,7 @@ from ludens.games.spy.meaning import Truth
 from ludens.games.spy.pairs import described
 from ludens.games.spy.rules import SPY, Spy
 from ludens.games.spy.scene import Pair
-from ludens.run.task import EpisodeResult, Metric, mean_of, rate_of, won
+from ludens.run.task import COUNT, EpisodeResult, Metric, mean_of, rate_of, won
 
 
 def _as_spy(played: EpisodeResult) -> bool:
@@ -173,7 +173,14 @@ METRICS: tuple[Metric, ...] = (
         about="share of clues that the checker cannot decide",
     ),
     mean_of("informativeness", _informative, percent=True, about="share of scenes that a clue excludes"),
-    mean_of("clue words", _words, about="words of a clue"),
-    mean_of("clue tokens", _tokens(True), about="tokens of a reply with a clue, reasoning included"),
-    mean_of("decision tokens", _tokens(False), about="tokens of a reply with a vote, reasoning included"),
+    mean_of("clue words", _words, bounds=COUNT, about="words of a clue"),
+    mean_of(
+        "clue tokens", _tokens(True), bounds=COUNT, about="tokens of a reply with a clue, reasoning included"
+    ),
+    mean_of(
+        "decision tokens",
+        _tokens(False),
+        bounds=COUNT,
+        about="tokens of a reply with a vote, reasoning included",
+    ),
 )

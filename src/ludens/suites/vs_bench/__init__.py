@@ -11,14 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
-from ludens.run.stats import Estimate, macro_average
+from ludens.core.registry import make
+from ludens.games.grid.rules import GridGame
+from ludens.run.stats import Bounds, Estimate, macro_average
 from ludens.run.task import (
+    COUNT,
     MODEL,
-    RETURN,
     EpisodeResult,
     LabelPair,
     Metric,
@@ -57,12 +60,21 @@ def _labels(played: EpisodeResult) -> list[LabelPair]:
 
 
 ACCURACY = rate_of("accuracy", _right, labels=_labels)
-LOST_OR_WON = mean_of("return", own_return, bounds=(-1.0, 1.0))
 
 
-def _fact(fact: str, name: str = "") -> Metric:
+def _return(low: float, high: float = inf) -> Metric:
+    """The return, between the least and the most that the seats of the entrant can have on average."""
+    return mean_of("return", own_return, bounds=(low, high))
+
+
+LOST_OR_WON = _return(-1, 1)
+
+
+def _fact(fact: str, name: str = "", bounds: Bounds = COUNT) -> Metric:
     """The mean of a game's counter, under a readable name."""
-    return mean_of(name or fact.replace("_", " "), lambda played: float(played.episode.facts[fact]))
+    return mean_of(
+        name or fact.replace("_", " "), lambda played: float(played.episode.facts[fact]), bounds=bounds
+    )
 
 
 def _reason(game: str, rule: str) -> Task:
@@ -83,7 +95,11 @@ def _self_play(game: str, *seats: str, metrics: tuple[Metric, ...]) -> Task:
 def _dilemma(game: str, behaviour: Mapping[str, str]) -> Task:
     """Self-play with counters of behaviour (figures 4 and 12): counter to its name."""
     counters = tuple(_fact(fact, name) for fact, name in behaviour.items())
-    task = _self_play(game, "red", "blue", metrics=(RETURN, *counters))
+    grid = make(game)
+    assert isinstance(grid, GridGame)
+    each = [grid.horizon * (event.red + event.blue) / 2 for event in grid.events]  # once a step at most
+    earned = _return(sum(worth for worth in each if worth < 0), sum(worth for worth in each if worth > 0))
+    task = _self_play(game, "red", "blue", metrics=(earned, *counters))
     return replace(task, radar=tuple(behaviour.values()))
 
 
@@ -103,12 +119,20 @@ _HUNT = {
 _BATTLE = {"both_red": "both red", "both_blue": "both blue", "different": "different"}
 
 
+def _fireworks(most: float) -> tuple[Metric, ...]:
+    return tuple(_fact(fact, bounds=(0.0, most)) for fact in ("final", "fireworks"))
+
+
 def _decide() -> tuple[Task, ...]:
     sides = ({"black": MODEL, "white": "bot/mcts"}, {"black": "bot/mcts", "white": MODEL})
-    pong = (_fact("combined"), _fact("right_points", "points"), _fact("decisions"))
+    pong = (
+        _fact("combined", bounds=(0.0, 100.0)),
+        _fact("right_points", "points"),
+        _fact("decisions"),
+    )
     return (
-        _self_play("hanabi", "player_0", "player_1", metrics=(_fact("final"), _fact("fireworks"))),
-        _self_play("overcooked", "chef_0", "chef_1", metrics=(RETURN, _fact("soups_delivered"))),
+        _self_play("hanabi", "player_0", "player_1", metrics=_fireworks(25)),
+        _self_play("overcooked", "chef_0", "chef_1", metrics=(_return(0), _fact("soups_delivered"))),
         Task("decide/breakthrough", "breakthrough", sides, 20, (LOST_OR_WON,)),
         Task("decide/kuhn", "vs-bench/kuhn", ({"player": MODEL},), 300, (EXPLOITABILITY,)),
         Task("decide/pong", "pong", ({"player": MODEL},), 10, pong),
@@ -195,9 +219,7 @@ class Mini(VsBench):
             for task in whole.tasks
             if task.name not in slow
         )
-        hanabi = _self_play(
-            "tiny_hanabi", "player_0", "player_1", metrics=(_fact("final"), _fact("fireworks"))
-        )
+        hanabi = _self_play("tiny_hanabi", "player_0", "player_1", metrics=_fireworks(6))
         opponent = "bot/mcts?simulations=1000"
         sides = ({"x": MODEL, "o": opponent}, {"x": opponent, "o": MODEL})
         small = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
+from math import inf, nan
 from typing import Any, ClassVar, Self
 
 from ludens.core.agent import Agent, Ask, Reply
@@ -142,5 +142,6 @@ EXPLOITABILITY = Metric(
     _answer,
     _loss,
     paired=False,
+    bounds=(-inf, 0.0),
     about="minus what a best response wins a hand against the policy the answers make",
 )

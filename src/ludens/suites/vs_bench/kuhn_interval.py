@@ -68,7 +68,8 @@ def interval(answers: Sequence[Sequence[bool]], seed: int = 0) -> Estimate:
     p_values = np.minimum(_share(drawn <= observed + 1e-9), _share(drawn >= observed - 1e-9))
     kept = np.flatnonzero(p_values > 0.025)
     # Up to the first policy on each side that is not kept: the line is tried at few points.
-    ends = [truth[max(0, kept[0] - 1)], truth[min(STEPS - 1, kept[-1] + 1)]] if len(kept) else [observed]
+    sides = (max(0, kept[0] - 1), min(STEPS - 1, kept[-1] + 1)) if len(kept) else ()
+    ends = [float(truth[side]) for side in sides] or [observed]
     low = max(0.0, min(*ends, observed - Z * error))
     return Estimate(observed, low, max(*ends, observed + Z * error), int(counts.sum()), error)
 

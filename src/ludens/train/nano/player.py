@@ -10,6 +10,7 @@ from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.options import Touch, configure, option
 from ludens.core.policy import declares
 from ludens.core.spec import Spec
+from ludens.models.trained import games_of_checkpoint
 from ludens.train.nano.model import NanoModel, Sampler
 from ludens.train.nano.stored import SETTINGS, Stored
 
@@ -52,7 +53,9 @@ def nano_model(spec: Spec) -> NanoModel:
             raise BadFile("this build ships no nano weights; train them with ludens train recipes/nano.toml.")
         raise BadFile(f"{folder} holds no nano model: it has no file {SETTINGS}.")
     identity = {name: text for name, text in spec.options.items() if name not in ("batch", "device")}
-    return NanoModel(str(Spec(spec.name, None, identity)), lambda: _load(spec.name, folder, wanted))
+    made = NanoModel(str(Spec(spec.name, None, identity)), lambda: _load(spec.name, folder, wanted))
+    made.trained_on = games_of_checkpoint(folder, SETTINGS)
+    return made
 
 
 def _load(name: str, folder: Path, wanted: NanoSettings) -> Sampler:

@@ -1,4 +1,4 @@
-"""The folder of a trained model: `nano.json` (size, vocabulary, sampling) and `model.safetensors`."""
+"""The folder of a trained model: `nano.json` (size, vocabulary, sampling, games) and `model.safetensors`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import orjson
 
 from ludens.core.errors import BadFile, UsageError
 from ludens.core.files import write_atomically
+from ludens.models.trained import TRAINED_ON, games_of_checkpoint
 from ludens.train.nano.size import Size
 from ludens.train.nano.tokens import Vocabulary
 from ludens.train.nano.weights import Array, packed, read_weights
@@ -50,7 +51,7 @@ class Stored:
 
 
 def export(folder: Path, to: Path, dtype: str) -> None:
-    """Write the model of a checkpoint for play, without what only training needs.
+    """Write the model of a checkpoint for play, without what only training needs; it names its games.
 
     Args:
         folder: The checkpoint.
@@ -58,7 +59,10 @@ def export(folder: Path, to: Path, dtype: str) -> None:
         dtype: float32, bfloat16 or int8.
     """
     weights = packed(Stored.read(folder).weights(folder), dtype)
-    settings = (folder / SETTINGS).read_bytes()
+    games = {TRAINED_ON: sorted(games_of_checkpoint(folder, SETTINGS))}
+    settings = orjson.dumps(
+        orjson.loads((folder / SETTINGS).read_bytes()) | games, option=orjson.OPT_INDENT_2
+    )
     try:
         to.mkdir(parents=True, exist_ok=True)
         write_atomically(to / WEIGHTS, weights)

@@ -1,0 +1,28 @@
+"""Small runs of the suites that are shipped."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from ludens.run.plan import make_plan
+from ludens.run.task import suite
+from tests.support.reported import Fake as Fake  # registers the kind of model
+from tests.support.runs import played
+
+ENTRANTS = {"bot/random": "bot/random", "fake/guesser": "fake/guesser", "blind": "fake/guesser?blind=true"}
+KUHN, ANSWERS = "decide/kuhn", 24
+"""A task with a metric that needs an answer to each of twelve questions."""
+
+
+def play_suite(name: str, folder: Path) -> list[Path]:
+    """Play one episode of each task, and enough of Kuhn poker; returns the folders of the runs."""
+    tasks = [task.name for task in suite(name).tasks]
+    runs = {"all": (tuple(task for task in tasks if task != KUHN), 1)}
+    if KUHN in tasks:
+        runs["kuhn"] = ((KUHN,), ANSWERS)
+    controls = {"blind": "fake/guesser"}
+    for part, (chosen, limit) in runs.items():
+        plan = make_plan(name, ENTRANTS, tasks=chosen, limit=limit, controls=controls)
+        asyncio.run(played(folder / part, plan))
+    return [folder / part for part in runs]
