@@ -21,6 +21,7 @@ ALLOWED_SKIPS = {
     "needs the extra robots": "a slow test; `make slow` installs the extra",
     "LUDENS_OVERCOOKED_PYTHON": "Overcooked-AI needs numpy below 2 and thus an environment of its own",
     "Chromium is not installed": "`.ci/run` installs it where it can",
+    "LaTeX is not installed": "`.ci/run` installs it where it can",
     "LUDENS_OTHERS": "compares Ludens with other clients, which need an environment of their own",
 }
 """What the reason of an allowed skip contains, and why it is allowed."""

@@ -53,7 +53,7 @@ def render(
 
     match format:
         case "table":
-            lines = "".join(f"{line}\n" for line in verification_lines(results))
+            lines = "".join(f"{line}\n" for line in text.wrapped(verification_lines(results), width))
             return (text.plain(tables_of(results, metrics), width) + lines).encode()
         case "md":
             lines = "".join(f"- {text.markdown_escape(line)}\n" for line in verification_lines(results))

@@ -12,8 +12,8 @@ from ludens.core.plain import one_line
 from ludens.run.report.table import Entry, Table, Value
 
 WIDTH = 160
-LABEL, HEADING = 40, 18
-"""Most characters in a line of a name, as a row and as a heading."""
+LABEL, HEADING, NAME = 40, 18, 24
+"""Most characters in a line of the name of an entrant, as a row and as a heading, and of a task as a row."""
 GAP = 3
 """Characters between two columns."""
 
@@ -52,10 +52,11 @@ class _Grid:
         ]
 
     def transposed(self) -> _Grid:
-        """Columns as rows; headings that are too long are wrapped."""
+        """Columns as rows; names that are too long are wrapped."""
         first, *rows = zip(*self.rows, strict=True)
         heading = [first[0], *("\n".join(wrap(label, HEADING)) for label in first[1:])]
-        return _Grid([heading, *rows], 1, [False, *[True] * (len(heading) - 1)])
+        named = [["\n".join(wrapped(row[0].split("\n"), NAME)), *row[1:]] for row in rows]
+        return _Grid([heading, *named], 1, [False, *[True] * (len(heading) - 1)])
 
     def parts(self, width: int) -> list[_Grid]:
         """Parts no wider than this, if their names are not."""
@@ -87,10 +88,19 @@ def _plain_table(table: Table, width: int) -> str:
     if grid.names == 1 and sum(grid.widths) > width:
         grid = grid.transposed()
     below = [*table.notes, *(f"Warning: {warning}" for warning in table.warnings), " ".join(table.legend)]
-    lines = [line for note in below for line in wrap(one_line(note), width, break_on_hyphens=False)]
+    lines = wrapped(below, width)
     return "\n".join(
         [one_line(table.title), *(_drawn(part, width) for part in grid.parts(width)), *lines, ""]
     )
+
+
+def wrapped(texts: Sequence[str], width: int) -> list[str]:
+    """Lines no longer than this, unless a word is."""
+    return [
+        line
+        for text in texts
+        for line in wrap(one_line(text), width, break_on_hyphens=False, break_long_words=False)
+    ]
 
 
 def _drawn(grid: _Grid, width: int) -> str:

@@ -18,6 +18,7 @@ from ludens.core.config import PlayConfig
 from ludens.core.options import option
 from ludens.core.registry import make
 from ludens.games.grid.rules import GridGame
+from ludens.games.pong.rules import combined
 from ludens.run.stats import Bounds, Estimate, macro_average
 from ludens.run.task import (
     COUNT,
@@ -126,7 +127,7 @@ def _fireworks(most: float) -> tuple[Metric, ...]:
 def _decide() -> tuple[Task, ...]:
     sides = ({"black": MODEL, "white": "bot/mcts"}, {"black": "bot/mcts", "white": MODEL})
     pong = (
-        _fact("combined", bounds=(0.0, 100.0)),
+        _fact("combined", bounds=(combined(0, 0), 100.0)),
         _fact("right_points", "points"),
         _fact("decisions"),
     )
