@@ -49,12 +49,8 @@ def test_many_entrants_are_divided_with_all_tasks_in_every_part() -> None:
 
 def test_long_names_are_wrapped() -> None:
     text = lines(table("Qwen2.5-VL-7B-Instruct (published: VS-Bench, tables 1 and 2)", "short"), 80)
-    assert [line.split()[0] for line in text[2:6]] == [
-        "Qwen2.5-VL-7B-",
-        "Instruct",
-        "(published:",
-        "VS-Bench,",
-    ]
+    head = " ".join(word for line in text[2:7] for word in line.split() if word not in ("entrant", "short"))
+    assert head == "Qwen2.5-VL-7B- Instruct (published: VS- Bench, tables 1 and 2)"
 
 
 def test_below_a_table_are_sentences_then_warnings_then_the_legend() -> None:
