@@ -150,7 +150,8 @@ def markdown_escape(text: str) -> str:
 
 def latex(tables: Sequence[Table]) -> str:
     """Floating tables."""
-    return "\n".join(["% Needs \\usepackage{booktabs}.", *map(_latex_table, tables)])
+    begin = r"\begin{table}"
+    return "\n".join(map(_latex_table, tables)).replace(begin, rf"{begin} % needs \usepackage{{booktabs}}", 1)
 
 
 def _latex_table(table: Table) -> str:
