@@ -17,7 +17,7 @@ def test_a_table_says_who_sat_where(ludens: Run, tmp_path: Path) -> None:
     ran = ludens(*WIRE, "-m", "bot/oracle", "--seat", "expert=bot/best", "--out", str(tmp_path / "run"))
     assert ran.code == 0
     assert " bot/oracle, expert: bot/best " in ran.out
-    assert "human, expert: GPT-4o (published: COMMA, table 1)" in ran.out
+    assert "published: COMMA" not in ran.out, "published players had other partners"
     listed = ludens("runs", str(tmp_path), "--json")
     assert list(json.loads(listed.out)[0]["entrants"]) == ["bot/oracle, expert: bot/best"]
     assert ludens("resume", str(tmp_path / "run")).code == 0
@@ -33,7 +33,7 @@ def test_a_person_is_the_expert(process: Run, tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     assert "=== expert, your move 1" in ran.err
     assert "cut the last wire" in ran.err.lower(), "the manual"
-    assert "bot/oracle, expert: human" in ran.out
+    assert "bot/oracle, expert:" in ran.out
     [record] = read_records(tmp_path / "run")
     assert [move.seat for move in record.episode.moves][:2] == ["solver", "expert"]
     assert record.episode.moves[1].action == "cut = 1"
