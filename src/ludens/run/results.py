@@ -298,12 +298,16 @@ def summarise(whole: Suite, cells: Mapping[str, Cell]) -> dict[str, Estimate]:
 
 
 def summarise_published(whole: Suite, values: Mapping[str, float]) -> dict[str, Estimate]:
-    """The summaries of what tables show, from published values of the tasks."""
-    return {
+    """The summaries of what tables show, from published values of the tasks; those that are known.
+
+    A mean over episodes is not, since published values do not come with numbers of episodes.
+    """
+    made = {
         summary.name: summary.combine({task: exactly(values[task]) for task in _tasks(summary, whole)})
         for summary in whole.summaries
         if summary.combine and not summary.metric and values.keys() >= set(_tasks(summary, whole))
     }
+    return {name: estimate for name, estimate in made.items() if not isnan(estimate.mean)}
 
 
 def _tasks(summary: Summary, whole: Suite) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from ludens.run.references import BLIND, ROWS
 from ludens.run.report.references import ReferenceScores
-from ludens.run.report.table import RowKind, Value
+from ludens.run.report.table import NOTHING, RowKind, Value
 from ludens.run.report.tables import MetricColumn, metric_columns, shown_summaries
 from ludens.run.results import SuiteResults, summarise_published
 from ludens.run.stats import Classification, normalised
@@ -144,7 +144,7 @@ class Ring:
     @property
     def numbers(self) -> Sequence[str]:
         """The number on each axis as text."""
-        return self.texts or [f"{value:.1f}" for value in self.values]
+        return self.texts or [NOTHING if isnan(value) else f"{value:.1f}" for value in self.values]
 
 
 @dataclass(frozen=True)
