@@ -221,6 +221,7 @@ def test_padding_to_lengths_that_kernels_like_changes_nothing(monkeypatch: pytes
 
 
 @pytest.mark.cuda
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype")
 def test_a_step_on_a_gpu_is_launched_without_waiting_for_the_one_before() -> None:
     vocabulary = vocabulary_of([BOARD], workers=1)
     size = Size(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)

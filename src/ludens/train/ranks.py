@@ -27,10 +27,10 @@ def start() -> None:
     from torch import distributed
 
     if int(os.environ.get("WORLD_SIZE", "1")) > 1 and not distributed.is_initialized():
-        cuda = torch.cuda.is_available()
-        distributed.init_process_group("nccl" if cuda else "gloo")
-        if cuda:
-            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+        distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
+        here = int(os.environ.get("LOCAL_RANK", "0"))
+        if here < torch.cuda.device_count():  # more processes than GPUs can train with model.device = "cpu"
+            torch.cuda.set_device(here)
 
 
 def stop() -> None:
