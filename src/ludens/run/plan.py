@@ -142,8 +142,8 @@ class Plan:
         shown = [f"{name} ({count:,})" for name, count in list(short.items())[:3]]
         names = ", ".join([*shown, "..."] if len(short) > len(shown) else shown)
         return (
-            f"limit {self.limit:,} is above the number of episodes of {names}: no more are played; "
-            "samples plays each of them several times."
+            f"limit {self.limit:,} is above the number of episodes of {names}: no more are played "
+            "(samples=N plays each of them N times)."
         )
 
     def total(self) -> int:
