@@ -78,6 +78,4 @@ def test_a_file_does_not_choose_what_the_player_of_a_seat_may_use(ludens: Run, t
     (run / "episodes.jsonl").unlink()
     ran = ludens("resume", str(run), "--yes")
     assert ran.code == 2
-    assert (
-        "the player of 'expert' in run.json sends prompts and API key to https://evil.example/v1" in ran.err
-    )
+    assert "openai/gpt-4.1 sends data, and an API key where one is set, to https://evil.example/v1" in ran.err

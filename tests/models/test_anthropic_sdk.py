@@ -148,7 +148,7 @@ async def test_timeout() -> None:
         (error(404, "not_found_error", "model: claude-x"), ModelRejected, "no such model"),
         (error(400, "invalid_request_error", "Your credit balance is too low"), ModelRejected, "no credit"),
         (error(400, "invalid_request_error", "prompt is too long: 9 tokens"), AgentFailure, "too long"),
-        (error(413, "request_too_large", "Request exceeds the size"), AgentFailure, "rejects this request"),
+        (error(413, "request_too_large", "Request exceeds the size"), AgentFailure, "request of this size"),
     ],
 )
 async def test_permanent_errors_are_not_retried(scene: Scene, failure: type[Exception], words: str) -> None:

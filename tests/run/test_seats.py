@@ -103,7 +103,7 @@ async def test_played_stopped_resumed_verified_and_reported(tmp_path: Path) -> N
     assert (row.name, row.label, row.seated) == (*["bot/random, expert: bot/oracle"] * 2, ORACLE)
     page = render(load_results([once]), "html").decode()
     assert "bot/random, expert: bot/oracle" in page
-    assert "played with that player in it" in page
+    assert "that player had the seat" in page
     [line, *_] = render(load_results([once]), "episodes-csv").decode().splitlines()[1:]
     assert '"bot/random, expert: bot/oracle"' in line
 

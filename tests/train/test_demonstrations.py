@@ -200,7 +200,7 @@ def test_time_is_not_spent_waiting_for_the_next_round(minutes: float, passes: in
 
 
 def test_a_limit_of_time_is_refused_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe = Recipe(supervised=SupervisedOptions(minutes=1))
+    recipe = replace(Recipe.of({"play": {"samples": 2}}), supervised=SupervisedOptions(minutes=1))
     check(recipe)
     monkeypatch.setattr("ludens.train.ranks.world", lambda: (0, 2))
     with pytest.raises(UsageError, match="one process only"):

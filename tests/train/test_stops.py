@@ -16,6 +16,7 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 from ludens.cli import main  # noqa: E402
 from ludens.core.errors import BadFile, BadOption, UsageError  # noqa: E402
 from ludens.games.tic_tac_toe.rules import TicTacToe  # noqa: E402
+from ludens.models.torchvision_ops import import_torchvision  # noqa: E402
 from ludens.train import session  # noqa: E402
 from ludens.train.checkpoint import Checkpoints, save_whole  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
@@ -73,7 +74,7 @@ def test_the_command_line_says_how_an_interrupted_run_goes_on(
 
     monkeypatch.setattr(session, "train", interrupted)
     file = tmp_path / "recipe.toml"
-    file.write_text('[run]\nname = "one"')
+    file.write_text('[run]\nname = "one"\n[play]\nsamples = 2')
     assert main(["train", str(file), "--out", str(tmp_path / "out")]) == 130
     assert f"goes on from the last checkpoint in {tmp_path / 'out'}." in capsys.readouterr().err
 
@@ -182,6 +183,7 @@ def test_a_checkpoint_without_its_weights_is_one_sentence(tmp_path: Path, tiny: 
 
 def test_a_model_without_pictures_is_one_sentence(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers", reason="the extra 'train' is not installed")
+    import_torchvision()
     from ludens.train.recipe import ModelOptions
     from ludens.train.transformers_policy import TransformersPolicy
     from tests.support.tiny_vlm import SHAPE, tokenizer

@@ -101,7 +101,7 @@ async def test_the_page_of_a_run_has_the_numbers_of_the_report(reported_runs: Pa
         for cell in row.cells.values():
             assert f"{cell.shown().mean:.1f}" in tags.text
     assert "the <server> is away" in tags.text
-    assert "Pictures made no significant difference" in tags.text
+    assert "not significantly better with pictures than blind" in tags.text
     assert "<svg" in text
     assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=", text)
 

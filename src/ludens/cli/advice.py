@@ -135,9 +135,9 @@ def _changed(settings: _Settings, fault: Fault, error: str) -> _Settings | None:
         limits = [int(context[1]) // 4] if context else []
         least = min([int(spec.options["max_tokens"]) // 2, *limits])
         return replace(settings, spec=_with(spec, max_tokens=str(max(1, least))))
-    if fault in ("context", "many pictures") and {"memory", "frames"} & spec.options.keys():
+    if fault in ("context", "many pictures", "large request") and {"memory", "frames"} & spec.options.keys():
         return replace(settings, spec=_with(spec, memory=None, frames=None))
-    if fault in ("context", "large pictures") and pictures and settings.size > _SMALLEST:
+    if fault in ("context", "large pictures", "large request") and pictures and settings.size > _SMALLEST:
         return replace(settings, size=_SMALLEST)
     return replace(settings, spec=_with(spec, modality="text", blind=None), text=True) if pictures else None
 

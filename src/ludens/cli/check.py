@@ -27,7 +27,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "google": ("Google's own API format", ("google-genai",)),
     "train": (
         "local models (hf/...)",
-        ("accelerate", "datasets", "peft", "torch", "transformers", "trl"),
+        ("accelerate", "datasets", "peft", "torch", "torchvision", "transformers", "trl"),
     ),
     "scenes": ("rendered scenes", ("mitsuba",)),
     "charts": ("charts", ("matplotlib",)),

@@ -39,6 +39,8 @@ UNSUPPORTED = re.compile(
 _MOST_ADAPTIONS = 1 + len(OPTIONAL)
 _SECONDS_BETWEEN_WARNINGS = 30.0
 _MOST_VERSIONS = 8
+_OF_ONE_PROMPT = ("context", "large request")
+"""Faults of a prompt that need not be those of others."""
 
 
 class Client(Model):
@@ -215,9 +217,9 @@ class Client(Model):
     def _final_error(self, error: RequestRejected) -> Exception:
         # If no request has succeeded yet, the configuration is wrong; otherwise only this request is.
         message = f"{self.name} {SENTENCES[error.fault]} ({self.secret.redact(str(error))})."
-        return (
-            AgentFailure(message) if self._succeeded or error.fault == "context" else ModelRejected(message)
-        )
+        if self._succeeded or error.fault in _OF_ONE_PROMPT:
+            return AgentFailure(message)
+        return ModelRejected(message)
 
     async def _pause(self, error: TransientError, attempts: int, since: float) -> None:
         """Wait before the next attempt, or raise `AgentFailure`."""

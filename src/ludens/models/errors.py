@@ -27,7 +27,7 @@ from ludens.core.errors import ModelRejected
 from ludens.core.plain import storable
 
 ErrorKind = Literal["rate", "server", "connection", "timeout", "broken"]
-Fault = Literal["no pictures", "context", "many pictures", "large pictures", "request"]
+Fault = Literal["no pictures", "context", "many pictures", "large pictures", "large request", "request"]
 """Why a model can never answer a request as it was made."""
 
 SENTENCES: dict[Fault, str] = {
@@ -35,6 +35,7 @@ SENTENCES: dict[Fault, str] = {
     "context": "has too small a context for this prompt",
     "many pictures": "does not accept so many pictures in one prompt",
     "large pictures": "does not accept pictures of this size",
+    "large request": "does not accept a request of this size",
     "request": "rejects this request",
 }
 """What messages say about the model, right after its name."""
@@ -194,7 +195,9 @@ def _fault(status: int, message: str) -> Fault:
         return "many pictures"
     if _LARGE_PICTURES.search(message):
         return "large pictures"
-    return "context" if status == 413 or _TOO_LONG.search(message) else "request"
+    if _TOO_LONG.search(message):
+        return "context"
+    return "large request" if status == 413 else "request"
 
 
 def fault_of(message: str, name: str) -> Fault | None:

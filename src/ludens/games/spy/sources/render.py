@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import platform
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -35,6 +36,8 @@ _FLOOR = 0.6
 _DEPTH = 4
 _GUIDE_SAMPLES = 4
 _SLACK = 0.02
+_X86_LLVM = (17,)
+"""The first LLVM that compiles `fminimum` for x86."""
 
 
 def best_variant() -> str:
@@ -65,6 +68,14 @@ def _mitsuba() -> Any:
     return mitsuba
 
 
+def _compiles() -> bool:
+    """Whether LLVM knows all instructions that Mitsuba uses. Where it does not, it ends the process."""
+    import drjit
+
+    version: tuple[int, ...] = drjit.detail.llvm_version()
+    return version >= _X86_LLVM or platform.machine().lower() not in ("x86_64", "amd64")
+
+
 @cache
 def _works(variant: str) -> bool:
     mitsuba = _mitsuba()
@@ -72,6 +83,8 @@ def _works(variant: str) -> bool:
     try:
         mitsuba.set_variant(VARIANTS[variant])
         mitsuba.Float(1)
+        if variant == "llvm" and not _compiles():
+            return False
     except (ImportError, RuntimeError):
         return False
     finally:
