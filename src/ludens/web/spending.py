@@ -29,17 +29,19 @@ class Spending:
         self.models: dict[str, Model] = {}
         """By spec without the options of prompts; every call is reserved in the ledger."""
 
-    def add_model(self, spec: str) -> None:
-        """Make the model of a spec, if it names one that costs something."""
-        if costs(spec):
-            parsed = ModelSpec.parse(spec)
-            key = str(parsed.own)
-            if key not in self.models:
-                self.models[key] = Metered(parsed.make(), self._meter, self.ledger)
+    def add_model(self, spec: str) -> Model | None:
+        """Make the model of a spec, or take the one made before; None if it names none that is counted."""
+        if not costs(spec):
+            return None
+        parsed = ModelSpec.parse(spec)
+        key = str(parsed.own)
+        if key not in self.models:
+            self.models[key] = Metered(parsed.make(), self._meter, self.ledger)
+        return self.models[key]
 
     def check(self, specs: Iterable[str]) -> None:
         """Refuse players who cost money without a limit, or beyond it."""
-        paid = [spec for spec in specs if costs(spec) and ModelSpec.parse(spec).make().paid]
+        paid = [spec for spec in specs if (model := self.add_model(spec)) is not None and model.paid]
         if not paid:
             return
         names = ", ".join(sorted({parse_spec(spec).name for spec in paid}))
