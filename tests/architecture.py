@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-MAX_LINES = 400
+MAX_LINES = 600
 
 
 def _layers() -> dict[str, int]:

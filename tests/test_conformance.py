@@ -19,7 +19,7 @@ from ludens.core.random import Stream, stream
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
 from ludens.loop import play
-from ludens.testing import RULES, ConformanceError, Trial, check_game, episodes, states
+from ludens.testing import RULES, ConformanceError, Trial, check_game, states
 from tests.support.broken_places import BROKEN
 from tests.support.pebbles import Pebbles, PebblesState, Talk
 from tests.support.playable import playable
@@ -85,7 +85,7 @@ def test_an_unknown_theme_is_reported() -> None:
 def test_pictures_that_differ_by_the_call_do_not_replay() -> None:
     [counting] = [game for _, game in BROKEN if type(game).__name__ == "CountsLooks"]
     with pytest.raises(ConformanceError, match="differ"):
-        episodes.replay_renders_the_same_pictures(Trial(counting))
+        states.replay_renders_the_same_pictures(Trial(counting))
 
 
 class Alone(Pebbles):
@@ -150,7 +150,7 @@ from ludens import GAMES, make
 from ludens.core.errors import MissingExtra
 from ludens.core.view import RenderOptions
 from ludens.testing import Trial
-from ludens.testing.episodes import played
+from ludens.testing.states import played
 for name in GAMES.names():
     try:
         print(name, played(Trial(make(name)), 11, RenderOptions("random", 256), 12).fingerprint())

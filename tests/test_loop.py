@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from ludens import Agent, Ask, Episode, PlayConfig, RenderOptions, Reply, agent, make, verify
-from ludens.agents.replay import replaying
+from ludens.agents.simple import replaying
 from ludens.core.episode import Try, Usage
 from ludens.core.errors import AgentFailure, BadOption, Illegal, ModelRejected, Unreadable, UsageError
 from ludens.core.observer import Observer, OnStep, StepEvent

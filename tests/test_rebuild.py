@@ -21,7 +21,7 @@ from ludens.core.verify import verify
 from ludens.core.view import RenderOptions
 from ludens.models import MODELS
 from ludens.models.chat import Answer, Message, Model, Request
-from ludens.models.specs import PromptOptions
+from ludens.models.settings import PromptOptions
 from ludens.rebuild import Sample, samples
 from ludens.run.task import MODEL, SUITES, Task, suite
 from tests.support.pebbles import Pebbles, Talk

@@ -24,11 +24,10 @@ from ludens.core.options import Touch, configure, option, options_of
 from ludens.core.registry import GAMES, Registry, make
 from ludens.core.spec import Spec
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.viki import source as viki
+from ludens.games.viki import sources as viki
 from ludens.models import MODELS, NETWORK
 from ludens.models.probe import probe_request
-from ludens.models.settings import Settings
-from ludens.models.specs import ModelSpec, PromptOptions
+from ludens.models.settings import ModelSpec, PromptOptions, Settings
 from ludens.run.task import SUITES, suite, suite_options
 from tests.support.probes import ADDRESS, make_probes, watched
 
@@ -51,7 +50,7 @@ def probes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probes:
     monkeypatch.delenv("LUDENS_DATA", raising=False)
     for name in ("OPENAI", "OPENROUTER", "ANTHROPIC", "GEMINI"):
         monkeypatch.setenv(f"{name}_API_KEY", "a-key")
-    monkeypatch.setattr("ludens.agents.terminal.line", nobody)
+    monkeypatch.setattr("ludens.agents.human.line", nobody)
     monkeypatch.setattr(viki, "generate", lru_cache(viki.generate))  # the same scene for every probe
     return make_probes(tmp_path)
 

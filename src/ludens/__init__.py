@@ -35,8 +35,8 @@ _PUBLIC = {
     "LudensError": "ludens.core.errors",
     "Game": "ludens.core.game",
     "Observer": "ludens.core.observer",
-    "Place": "ludens.core.places",
-    "Places": "ludens.core.places",
+    "Place": "ludens.core.view",
+    "Places": "ludens.core.view",
     "Touch": "ludens.core.options",
     "option": "ludens.core.options",
     "Stream": "ludens.core.random",
@@ -48,7 +48,7 @@ _PUBLIC = {
     "ActionFormat": "ludens.core.reply",
     "MessageFormat": "ludens.core.reply",
     "ReplyFormat": "ludens.core.reply",
-    "Legal": "ludens.core.legal",
+    "Legal": "ludens.core.state",
     "State": "ludens.core.state",
     "PlayConfig": "ludens.core.config",
     "RenderOptions": "ludens.core.view",
@@ -77,12 +77,9 @@ if TYPE_CHECKING:
     from ludens.core.episode import Episode as Episode
     from ludens.core.errors import LudensError as LudensError
     from ludens.core.game import Game as Game
-    from ludens.core.legal import Legal as Legal
     from ludens.core.observer import Observer as Observer
     from ludens.core.options import Touch as Touch
     from ludens.core.options import option as option
-    from ludens.core.places import Place as Place
-    from ludens.core.places import Places as Places
     from ludens.core.random import Stream as Stream
     from ludens.core.random import stream as stream
     from ludens.core.registry import GAMES as GAMES
@@ -91,9 +88,12 @@ if TYPE_CHECKING:
     from ludens.core.reply import ActionFormat as ActionFormat
     from ludens.core.reply import MessageFormat as MessageFormat
     from ludens.core.reply import ReplyFormat as ReplyFormat
+    from ludens.core.state import Legal as Legal
     from ludens.core.state import State as State
     from ludens.core.verify import verify as verify
     from ludens.core.view import Observation as Observation
+    from ludens.core.view import Place as Place
+    from ludens.core.view import Places as Places
     from ludens.core.view import RenderOptions as RenderOptions
     from ludens.core.view import View as View
     from ludens.evaluation import Evaluation as Evaluation

@@ -47,16 +47,15 @@ class Evaluation:
 
     def table(self, width: int = 160) -> str:
         """Entrants x tasks as text, with intervals and warnings."""
-        from ludens.run.report.table import split
+        from ludens.run.report.table import plain, split
         from ludens.run.report.tables import scores, task_scores
-        from ludens.run.report.text import plain
 
         made = [part for found in self.results.suites for part in (*split(scores(found)), task_scores(found))]
         return plain([part for part in made if part is not None], width)
 
     def episodes(self) -> list[dict[str, Any]]:
         """One row per episode; `EpisodeRow` documents the columns, metrics are in columns `metric.NAME`."""
-        from ludens.run.report.episode_table import episode_rows
+        from ludens.run.report.data import episode_rows
 
         return list(episode_rows(self.results))
 
@@ -125,9 +124,8 @@ def evaluate(
         concurrency: Maximum number of episodes in flight.
         progress: Whether progress is shown on stderr.
     """
-    from ludens.run.entrants import entrants_of
     from ludens.run.jobs import JobRunner
-    from ludens.run.plan import make_plan
+    from ludens.run.plan import entrants_of, make_plan
     from ludens.run.results import load_results
 
     if isinstance(models, str):
@@ -177,8 +175,7 @@ def _run(plan: Plan, folder: Path, concurrency: int, progress: bool) -> RunResul
 
 
 async def _play(plan: Plan, folder: Path, concurrency: int, progress: bool) -> RunResult:
-    from ludens.run.engine import Engine
-    from ludens.run.executors import make_executor
+    from ludens.run.engine import Engine, make_executor
     from ludens.run.progress import ProgressDisplay
     from ludens.run.store import Store
 

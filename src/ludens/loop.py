@@ -17,10 +17,9 @@ from ludens.attempts import SeatFailed, attempt
 from ludens.core.activity import current_activity
 from ludens.core.agent import Agent
 from ludens.core.ask import Exchange, build_ask
-from ludens.core.config import PlayConfig, check_seats
+from ludens.core.config import PlayConfig, check_seats, episode_stream, fallback_action, forfeits
 from ludens.core.episode import Episode, Move
 from ludens.core.errors import AgentFailure, UsageError
-from ludens.core.fallback import episode_stream, fallback_action, forfeits
 from ludens.core.game import Game
 from ludens.core.observer import Observer, ObserverFailed, StepEvent, notify
 from ludens.core.plain import storable

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ludens.agents.prompt import prompt
+from ludens.agents.vlm import prompt
 from ludens.core.ask import Ask, Exchange, History, build_ask
 from ludens.core.episode import Episode, Move, Try, TryVerdict
 from ludens.core.game import Game
@@ -20,7 +20,7 @@ from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides
 from ludens.core.view import Picture, View, view_of
 from ludens.models.chat import Message
-from ludens.models.specs import PromptOptions, is_model
+from ludens.models.settings import PromptOptions, is_model
 
 
 @dataclass(frozen=True, slots=True)

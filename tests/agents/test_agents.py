@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ludens import Agent, Game, agent, make
-from ludens.agents.alphabeta import AlphaBeta
-from ludens.agents.replay import Replay, replaying
+from ludens.agents.search import AlphaBeta
+from ludens.agents.simple import Replay, replaying
 from ludens.core.agent import Ask
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.random import stream

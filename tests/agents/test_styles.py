@@ -7,8 +7,7 @@ import re
 import pytest
 
 import ludens
-from ludens.agents.prompt import prompt
-from ludens.agents.vlm import Vlm
+from ludens.agents.vlm import Vlm, prompt
 from ludens.core.ask import build_ask
 from ludens.core.config import PlayConfig
 from ludens.core.errors import UsageError
@@ -18,7 +17,7 @@ from ludens.core.replay import replay
 from ludens.core.reply import MessageFormat
 from ludens.core.view import RenderOptions, view_of
 from ludens.models.chat import Answer, Model, Request
-from ludens.models.specs import STYLES, PromptOptions
+from ludens.models.settings import STYLES, PromptOptions
 from tests.support.pebbles import Talk
 
 WORDS = {"direct": "without explaining", "cot": "step by step", "explain": '"Explanation:"'}

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from ludens.agents import terminal
+from ludens.agents import human
 
 
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     near, far = os.pipe()
-    terminal._typed.clear()
+    human._typed.clear()
     with os.fdopen(near, "r") as source:
         monkeypatch.setattr("sys.stdin", source)
         yield far
@@ -29,13 +29,13 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 async def test_lines_typed_ahead_are_kept_in_order(pipe: int) -> None:
     os.write(pipe, "one\ntwo\r\nthrée".encode())
     os.close(pipe)
-    assert [await terminal.line("> ") for _ in range(3)] == ["one", "two", "thrée"]
+    assert [await human.line("> ") for _ in range(3)] == ["one", "two", "thrée"]
     with pytest.raises(EOFError):
-        await terminal.line("> ")
+        await human.line("> ")
 
 
 async def test_a_line_in_pieces_is_waited_for_while_others_go_on(pipe: int) -> None:
-    reading = asyncio.create_task(terminal.line("> "))
+    reading = asyncio.create_task(human.line("> "))
     for piece in (b"on", b"", b"e", b"\n"):
         os.write(pipe, piece)
         await asyncio.sleep(0.01)
@@ -44,42 +44,42 @@ async def test_a_line_in_pieces_is_waited_for_while_others_go_on(pipe: int) -> N
 
 async def test_waiting_can_be_given_up(pipe: int) -> None:
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(terminal.line("> "), 0.01)
+        await asyncio.wait_for(human.line("> "), 0.01)
     os.write(pipe, b"late\n")
-    assert await terminal.line("> ") == "late"
+    assert await human.line("> ") == "late"
 
 
 async def test_a_plain_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "moves.txt"
     file.write_bytes(b"A1\n\xff\n")
-    terminal._typed.clear()
+    human._typed.clear()
     with file.open() as source:
         monkeypatch.setattr("sys.stdin", source)
-        assert [await terminal.line("> "), await terminal.line("> ")] == ["A1", "\N{REPLACEMENT CHARACTER}"]
+        assert [await human.line("> "), await human.line("> ")] == ["A1", "\N{REPLACEMENT CHARACTER}"]
         with pytest.raises(EOFError):
-            await terminal.line("> ")
+            await human.line("> ")
 
 
 async def test_another_object_in_place_of_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("A1\n"))
-    assert await terminal.line("> ") == "A1"
+    assert await human.line("> ") == "A1"
     with pytest.raises(EOFError):
-        await terminal.line("> ")
+        await human.line("> ")
 
 
 def test_long_lines_are_wrapped_and_keep_their_indentation() -> None:
     board = "1 2 3\n  X O X"
-    assert terminal.wrapped(board, 20) == board
-    assert terminal.wrapped("    one two three four", 12) == "    one two\n    three\n    four"
-    assert terminal.wrapped("an extraordinarily-long-unbroken word", 20).splitlines() == [
+    assert human.wrapped(board, 20) == board
+    assert human.wrapped("    one two three four", 12) == "    one two\n    three\n    four"
+    assert human.wrapped("an extraordinarily-long-unbroken word", 20).splitlines() == [
         "an",
         "extraordinarily-long-unbroken",
         "word",
     ]
-    assert terminal.wrapped("x" * 300, None) == "x" * 300
+    assert human.wrapped("x" * 300, None) == "x" * 300
 
 
 def test_only_terminals_have_a_width(tmp_path: Path) -> None:
     with (tmp_path / "out.txt").open("w") as file:
-        assert terminal.width_of(file) is None
-    assert terminal.width_of(io.StringIO()) is None
+        assert human.width_of(file) is None
+    assert human.width_of(io.StringIO()) is None

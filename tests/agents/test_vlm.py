@@ -21,7 +21,7 @@ from ludens.core.view import RenderOptions, View
 from ludens.draw import Picture
 from ludens.loop import play
 from ludens.models.chat import Answer, Message, Model, Request
-from ludens.models.specs import PromptOptions
+from ludens.models.settings import PromptOptions
 from tests.support.model_server import ModelServer
 from tests.support.pebbles import FlatPicture, Pebbles, Talk, TalkView
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ludens.cli.advice import advice
-from ludens.cli.execute import RunOptions
+from ludens.cli.eval import RunOptions
 from ludens.models.errors import RequestRejected, Secret, classify_error, fault_of
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, QUICK, TURNS, Ran, ludens, plan_of

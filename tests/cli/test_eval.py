@@ -182,7 +182,7 @@ def test_large_run_asks_on_a_terminal(ludens: Run, tmp_path: Path, monkeypatch: 
 def test_missing_ray_is_found_before_anything_is_written(
     ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ludens.cli.execute.find_spec", lambda name: None)
+    monkeypatch.setattr("ludens.cli.eval.find_spec", lambda name: None)
     ran = ludens("eval", "demo", "-m", "bot/random", "--ray", "local", "--out", str(tmp_path / "run"))
     assert (ran.code, list(tmp_path.iterdir())) == (2, [])
     assert "pip install 'ludens[ray]'" in ran.err

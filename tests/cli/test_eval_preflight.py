@@ -103,7 +103,7 @@ def _no_atari(self: object, seed: int) -> None:
 def test_all_problems_are_reported_before_the_first_episode(
     ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ludens.games.coin_dilemma.rules import CoinDilemma
+    from ludens.games.coin_dilemma import CoinDilemma
 
     monkeypatch.setattr(CoinDilemma, "start", _no_atari)
     run = tmp_path / "run"

@@ -16,7 +16,7 @@ from ludens.core.random import stream
 from ludens.core.registry import GAMES
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.dialogue import Comma, Dialogue
-from ludens.games.spy.rules import SpyState
+from ludens.games.spy.game import SpyState
 from tests.cli.conftest import Run
 from tests.support.pebbles import Pebbles
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.run import prepare
+from ludens.run import dataset
 from tests.cli.conftest import Run
 
 
@@ -29,7 +29,7 @@ def test_a_recipe_names_the_seeds_of_all_its_games(
     ludens: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, range]] = []
-    monkeypatch.setattr(prepare, "prepare", lambda game, seeds, workers: asked.append((game, seeds)))
+    monkeypatch.setattr(dataset, "prepare", lambda game, seeds, workers: asked.append((game, seeds)))
     game = "viki/activate?split=train"
     play = f'[play]\ngame = "{game}"\nepisodes = 64\nseeds = 256\nheld_out = 4\n'
     imitation = f"{play}[[demonstrations]]\nepisodes = 10\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from ludens.cli.replay import _move_lines
+from ludens.cli.verify import _move_lines
 from ludens.core.episode import Move, Try
 from ludens.run.store import EPISODES, read_records
 from tests.cli.conftest import Run

@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from ludens.run.store import EPISODES, FINISHED, read_plan, read_records
-from ludens.run.verified import VERIFIED, read_verified, verification_text
+from ludens.run.verify import VERIFIED, read_verified, verification_text
 from tests.cli.conftest import Run
 from tests.support import runs
 from tests.support.reported import NAME, make_run

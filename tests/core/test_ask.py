@@ -10,7 +10,7 @@ from ludens.core.ask import Ask
 from ludens.core.registry import make
 from ludens.loop import play
 from ludens.models.chat import Answer, Model, Request
-from ludens.models.specs import PromptOptions
+from ludens.models.settings import PromptOptions
 
 
 class _Looker(Model):

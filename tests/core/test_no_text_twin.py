@@ -14,7 +14,7 @@ from ludens.core.errors import BadOption
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.draw import Picture as DrawnPicture
 from ludens.models.chat import Answer, Model, Request
-from ludens.models.specs import PromptOptions
+from ludens.models.settings import PromptOptions
 from ludens.rebuild import samples
 from ludens.testing import check_game
 from tests.support.pebbles import Pebbles, PebblesState, PebblesView

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludens.agents.mcts import Mcts
+from ludens.agents.search import Mcts
 from ludens.core.errors import BadOption, UnknownName, UsageError
 from ludens.core.options import check_options, configure, option, option_values, options_of
 from ludens.core.registry import GAMES
-from ludens.games.chess.rules import Chess
-from ludens.games.hanabi.rules import Hanabi
-from ludens.games.minesweeper.rules import Minesweeper
-from ludens.models.specs import PromptOptions
+from ludens.games.chess.game import Chess
+from ludens.games.hanabi.game import Hanabi
+from ludens.games.minesweeper import Minesweeper
+from ludens.models.settings import PromptOptions
 
 
 @dataclass(frozen=True)

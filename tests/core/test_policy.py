@@ -15,7 +15,7 @@ from ludens.core.options import Touch, option
 from ludens.core.policy import MOST_NESTED, Access, Setter, game_accesses, make_by, permit
 from ludens.core.registry import GAMES, make
 from ludens.core.verify import verify
-from ludens.games.tic_tac_toe.rules import TicTacToe
+from ludens.games.tic_tac_toe import TicTacToe
 from ludens.models import MODELS
 from ludens.pictures import open_set
 from ludens.run.plan import make_plan

@@ -7,8 +7,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ludens.core.errors import Ambiguous, Illegal, MoveError, Unreadable
-from ludens.core.legal import Legal
 from ludens.core.reply import ActionFormat, MessageFormat, fold, labelled, unwrap, without_reasoning
+from ludens.core.state import Legal
 
 LEGAL = Legal(["A1", "B2", "C3", "take 2", "a2-a3*"])
 FORMAT = ActionFormat()

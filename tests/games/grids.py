@@ -7,8 +7,7 @@ from statistics import mean, stdev
 from typing import Any
 
 import ludens
-from ludens.games.grid.cells import CELLS, name
-from ludens.games.grid.rules import GridGame, GridState
+from ludens.games.grid import CELLS, GridGame, GridState, name
 from ludens.loop import play
 
 CELL = {name(cell): cell for cell in range(CELLS)}

@@ -7,9 +7,8 @@ import pytest
 import ludens
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.battle_of_colors.bots import BiasedBlue, BiasedRed, CommonWelfare, SelfInterest
-from ludens.games.grid.bots import Walker
-from ludens.games.grid.rules import GridState
+from ludens.games.battle_of_colors import BiasedBlue, BiasedRed, CommonWelfare, SelfInterest
+from ludens.games.grid import GridState, Walker
 from ludens.loop import play
 from tests.games.grids import CELL, measure, places, put, step
 

@@ -4,8 +4,7 @@ import pytest
 
 import ludens
 from ludens.core.state import State
-from ludens.games.breakthrough.bots import WON, _name, position_of
-from ludens.games.breakthrough.rules import Breakthrough
+from ludens.games.breakthrough import WON, Breakthrough, _name, position_of
 from ludens.loop import play
 
 

@@ -10,9 +10,7 @@ import ludens
 from ludens.core.errors import BadOption, Illegal, UnknownName
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
-from ludens.games.chess.bots import evaluate
-from ludens.games.chess.check import sight
-from ludens.games.chess.engine import check_speaks_uci, find_engine
+from ludens.games.chess.bots import check_speaks_uci, evaluate, find_engine, sight
 from ludens.loop import play
 from ludens.testing import Trial
 

@@ -6,8 +6,8 @@ import pytest
 
 import ludens
 from ludens.core.random import stream
-from ludens.games.coin_dilemma.bots import CommonWelfare, Optimal, SelfInterest
-from ludens.games.grid.bots import Walker
+from ludens.games.coin_dilemma import CommonWelfare, Optimal, SelfInterest
+from ludens.games.grid import Walker
 from ludens.loop import play
 from tests.games.grids import measure, places, put, step
 

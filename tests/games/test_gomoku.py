@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import ludens
 from ludens.core.view import RenderOptions
-from ludens.games.gomoku.bots import WORTH, Position, lines_of_five
+from ludens.games.gomoku import WORTH, Position, lines_of_five
 from ludens.loop import play
 
 

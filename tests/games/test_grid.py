@@ -12,10 +12,21 @@ import ludens
 from ludens.core.errors import BadOption, Illegal, UnknownName
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.grid.bots import Walker
-from ludens.games.grid.cells import ACTIONS, AFTER, CELLS, DISTANCE, SIDE, TOWARD, around, name
-from ludens.games.grid.rules import SEATS, GridGame, GridState
-from ludens.games.grid.view import GridView
+from ludens.games.grid import (
+    ACTIONS,
+    AFTER,
+    CELLS,
+    DISTANCE,
+    SEATS,
+    SIDE,
+    TOWARD,
+    GridGame,
+    GridState,
+    GridView,
+    Walker,
+    around,
+    name,
+)
 from ludens.loop import play
 from ludens.testing import check_game
 from tests.games.grids import CELL, places, put

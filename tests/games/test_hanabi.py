@@ -15,11 +15,18 @@ from hypothesis import strategies as some
 import ludens
 from ludens.core.errors import BadOption
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.hanabi.bots import literal
-from ludens.games.hanabi.rules import Hanabi, HanabiGame, HanabiState, TinyHanabi
-from ludens.games.hanabi.strategy import StrongPolicy
-from ludens.games.hanabi.table import Move, fits, guess_hand, read_move, unseen_copies
-from ludens.games.hanabi.visible import visible
+from ludens.games.hanabi.bots import StrongPolicy, literal, visible
+from ludens.games.hanabi.game import (
+    Hanabi,
+    HanabiGame,
+    HanabiState,
+    Move,
+    TinyHanabi,
+    fits,
+    guess_hand,
+    read_move,
+    unseen_copies,
+)
 from ludens.loop import play
 from ludens.testing import check_game
 

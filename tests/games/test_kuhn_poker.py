@@ -12,9 +12,16 @@ from hypothesis import strategies as some
 import ludens
 from ludens.core.errors import BadOption, UnknownName, UsageError
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.kuhn_poker.bots import equilibrium
-from ludens.games.kuhn_poker.exploitability import exploitability, value
-from ludens.games.kuhn_poker.rules import CARDS, INFOSETS, KuhnPoker, KuhnQuestion, KuhnState
+from ludens.games.kuhn_poker import (
+    CARDS,
+    INFOSETS,
+    KuhnPoker,
+    KuhnQuestion,
+    KuhnState,
+    equilibrium,
+    exploitability,
+    value,
+)
 from ludens.loop import play
 from ludens.testing import check_game
 

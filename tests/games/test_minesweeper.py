@@ -15,9 +15,19 @@ from ludens.core.errors import BadOption
 from ludens.core.view import RenderOptions
 from ludens.draw import get_theme
 from ludens.draw.palette import contrast
-from ludens.games.minesweeper.oracle import HIDDEN, MINE, Seen, infer, names, neighbours, opened_with
-from ludens.games.minesweeper.rules import Minesweeper, MinesweeperState
-from ludens.games.minesweeper.view import MinesweeperView, number_inks
+from ludens.games.minesweeper import (
+    HIDDEN,
+    MINE,
+    Minesweeper,
+    MinesweeperState,
+    MinesweeperView,
+    Seen,
+    infer,
+    names,
+    neighbours,
+    number_inks,
+    opened_with,
+)
 from ludens.loop import play
 from ludens.testing import check_game
 

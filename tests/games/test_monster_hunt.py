@@ -8,9 +8,8 @@ import pytest
 
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.grid.bots import Walker
-from ludens.games.grid.rules import GridState
-from ludens.games.monster_hunt.bots import CommonWelfare1, CommonWelfare2, CommonWelfare3, SelfInterest
+from ludens.games.grid import GridState, Walker
+from ludens.games.monster_hunt import CommonWelfare1, CommonWelfare2, CommonWelfare3, SelfInterest
 from tests.games.grids import measure, places, put, step
 
 MANY = 200

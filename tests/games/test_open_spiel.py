@@ -9,7 +9,7 @@ import pytest
 import ludens
 from ludens.core.errors import Illegal
 from ludens.core.view import RenderOptions, View
-from ludens.games.open_spiel.adapter import SpielGame
+from ludens.games.open_spiel import SpielGame
 
 
 @dataclass(frozen=True)

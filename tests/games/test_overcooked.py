@@ -16,9 +16,21 @@ from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES
 from ludens.games.overcooked.bots import Greedy
-from ludens.games.overcooked.cooking import COOK_STEPS, DISH, ONION, SOUPS, Chef, Pot, Snapshot, opening
-from ludens.games.overcooked.kitchens import kitchen
-from ludens.games.overcooked.rules import SEATS, Frame, Overcooked, OvercookedState
+from ludens.games.overcooked.game import (
+    COOK_STEPS,
+    DISH,
+    ONION,
+    SEATS,
+    SOUPS,
+    Chef,
+    Frame,
+    Overcooked,
+    OvercookedState,
+    Pot,
+    Snapshot,
+    kitchen,
+    opening,
+)
 from ludens.games.overcooked.view import OvercookedView
 from ludens.loop import play
 

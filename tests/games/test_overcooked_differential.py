@@ -14,9 +14,7 @@ import pytest
 
 from ludens.core.random import Stream, stream
 from ludens.games.overcooked.bots import Greedy, Planner
-from ludens.games.overcooked.cooking import ACTIONS, EVENTS
-from ludens.games.overcooked.kitchens import LAYOUTS
-from ludens.games.overcooked.rules import SEATS, Overcooked, OvercookedState
+from ludens.games.overcooked.game import ACTIONS, EVENTS, LAYOUTS, SEATS, Overcooked, OvercookedState
 
 REFERENCE = os.environ.get("LUDENS_OVERCOOKED_PYTHON")
 """A Python with `overcooked-ai` and numpy below 2; the package cannot be imported beside numpy 2."""

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import ludens
 from ludens.core.errors import Ambiguous, BadOption, MoveError, Unreadable
-from ludens.core.legal import Legal
-from ludens.games.perceive.matrix import MatrixFormat
+from ludens.core.state import Legal
+from ludens.games.perceive import MatrixFormat
 from ludens.loop import play
 
 SQUARE = MatrixFormat(2, 2)

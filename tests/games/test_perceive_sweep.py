@@ -5,7 +5,7 @@ import pytest
 import ludens
 from ludens.core.errors import BadOption
 from ludens.core.view import RenderOptions
-from ludens.games.perceive.rules import board_of
+from ludens.games.perceive import board_of
 
 DENSITIES = ("0-45", "46-90", "91-135", "136-180", "181-225")
 

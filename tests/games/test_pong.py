@@ -17,10 +17,20 @@ from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import get_theme
 from ludens.draw.palette import contrast
-from ludens.games.pong.bots import Follower, Tracker
-from ludens.games.pong.console import BOTTOM, TOP, Knob
-from ludens.games.pong.rules import ACTIONS, FRAMES, NO_OPS, Pong, PongState, combined
-from ludens.games.pong.view import colours
+from ludens.games.pong import (
+    ACTIONS,
+    BOTTOM,
+    FRAMES,
+    NO_OPS,
+    TOP,
+    Follower,
+    Knob,
+    Pong,
+    PongState,
+    Tracker,
+    colours,
+    combined,
+)
 from ludens.loop import play
 
 ale_py = pytest.importorskip("ale_py", reason="Pong needs the extra 'atari' (ale-py)")

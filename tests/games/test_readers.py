@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from ludens import GAMES
 from ludens.core.errors import MoveError, Unreadable
-from ludens.core.legal import Legal
 from ludens.core.reply import ReplyFormat
-from ludens.core.state import State
+from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.suites.comma.judge.by_model import read_labels
 from ludens.testing import Trial

@@ -6,9 +6,9 @@ import pytest
 
 import ludens
 from ludens.core.errors import BadOption, Unreadable
-from ludens.core.legal import Legal
+from ludens.core.state import Legal
 from ludens.core.view import RenderOptions
-from ludens.games.listing import listing
+from ludens.games.boards import listing
 from ludens.loop import play
 
 BOARDS = ("tic_tac_toe", "reversi", "gomoku", "chess", "breakthrough")

@@ -6,9 +6,9 @@ import pytest
 
 import ludens
 from ludens.core.errors import BadOption
-from ludens.games.open_spiel.adapter import SpielState
-from ludens.games.reversi.bots import cells, discs, moves, score, turned, value
-from ludens.games.tic_tac_toe.bots import value_of
+from ludens.games.open_spiel import SpielState
+from ludens.games.reversi import cells, discs, moves, score, turned, value
+from ludens.games.tic_tac_toe import value_of
 from ludens.loop import play
 from tests.support.lines import outcomes
 

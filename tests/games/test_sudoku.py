@@ -12,11 +12,20 @@ from hypothesis import strategies as st
 
 import ludens
 from ludens.core.errors import BadOption, Illegal, MoveError, Unreadable
-from ludens.core.legal import Legal
+from ludens.core.state import Legal
 from ludens.core.view import RenderOptions
-from ludens.games.sudoku.generator import NAMES, Puzzle, full_grid, puzzle, solutions, solve
-from ludens.games.sudoku.rules import Sudoku, SudokuState
-from ludens.games.sudoku.view import PlaceFormat, SudokuView
+from ludens.games.sudoku import (
+    NAMES,
+    PlaceFormat,
+    Puzzle,
+    Sudoku,
+    SudokuState,
+    SudokuView,
+    full_grid,
+    puzzle,
+    solutions,
+    solve,
+)
 from ludens.loop import play
 from ludens.testing import check_game
 

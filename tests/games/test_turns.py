@@ -9,7 +9,7 @@ import ludens
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES
 from ludens.games.boards import TurnView
-from ludens.games.open_spiel.adapter import SpielState
+from ludens.games.open_spiel import SpielState
 
 GAMES = ("tic_tac_toe", "breakthrough", "reversi", "gomoku", "chess")
 

@@ -22,7 +22,7 @@ from ludens.models.errors import (
     error_status,
     retry_after,
 )
-from ludens.models.openai_answer import read_answer
+from ludens.models.openai_chat import read_answer
 
 NOW = datetime(2025, 6, 1, 12, 0, tzinfo=UTC)
 HUGE = b"1" + b"0" * 999

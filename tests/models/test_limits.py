@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludens.models import Answer
-from ludens.models.limits import RateLimiter, SlidingWindow, estimate_tokens
+from ludens.models.ledger import RateLimiter, SlidingWindow, estimate_tokens
 from tests.models.conftest import Reach, question
 from tests.support.model_server import ModelServer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ludens.models.memory import out_of_memory
+from ludens.models.generation import out_of_memory
 
 
 class OutOfMemoryError(RuntimeError):

@@ -9,7 +9,7 @@ import pytest
 from ludens.core.episode import Usage
 from ludens.core.errors import BadFile
 from ludens.models import model
-from ludens.models.prices import Price, load_prices, price_of
+from ludens.models.ledger import Price, load_prices, price_of
 from tests.models.conftest import Reach, question
 from tests.support.model_server import ModelServer
 

@@ -16,8 +16,7 @@ from ludens.models import MODELS, Answer, Model, Request, model
 from ludens.models.cache import Cached
 from ludens.models.client import Client
 from ludens.models.local import LocalSettings
-from ludens.models.settings import NetworkSettings
-from ludens.models.specs import ModelSpec, PromptOptions, is_model, seat_spec
+from ludens.models.settings import ModelSpec, NetworkSettings, PromptOptions, is_model, seat_spec
 from tests.models.conftest import question
 
 

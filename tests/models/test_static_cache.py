@@ -9,8 +9,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
+from ludens.models.generation import StaticCaches  # noqa: E402
 from ludens.models.local import LocalModel  # noqa: E402
-from ludens.models.static_cache import StaticCaches  # noqa: E402
 from tests.support.tiny_policy import REQUESTS, answers  # noqa: E402
 from tests.support.tiny_vlm import tiny  # noqa: E402
 
@@ -63,7 +63,7 @@ def test_tokens_and_logprobs_are_those_of_the_dynamic_cache(models: tuple[LocalM
 def test_longer_texts_get_a_longer_cache(
     models: tuple[LocalModel, LocalModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ludens.models.static_cache.LENGTH_STEP", 32)
+    monkeypatch.setattr("ludens.models.generation.LENGTH_STEP", 32)
     _, static = models
     assert static._static is not None
     for new_tokens, expected in ((2, 32), (30, 64)):

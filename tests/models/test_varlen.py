@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
-from ludens.models.varlen import NAME, _each_window, use_varlen, varlen_attention  # noqa: E402
+from ludens.models.vision import NAME, _each_window, use_varlen, varlen_attention  # noqa: E402
 from tests.support.tiny_vlm import tiny  # noqa: E402
 
 BOUNDS = (0, 3, 7, 12)

@@ -17,7 +17,7 @@ from PIL import Image
 from ludens.core.errors import BadFile, BadOption, UsageError
 from ludens.core.options import option
 from ludens.pictures import PictureSetWriter, open_set
-from ludens.pictures.generate import GENERATORS, Generator, Made, Skip, checked_count, fill
+from ludens.pictures.writer import GENERATORS, Generator, Made, Skip, checked_count, fill
 
 ROOT = Path(__file__).parents[2]
 
@@ -85,7 +85,7 @@ def test_a_killed_command_continues(tmp_path: Path) -> None:
     """SIGKILL while two processes write; they end too, and the finished set is that of an undisturbed run."""
     code = (
         "import sys; from pathlib import Path; from ludens.pictures import PictureSetWriter\n"
-        "from ludens.pictures.generate import fill; from tests.pictures.test_generate import Colours\n"
+        "from ludens.pictures.writer import fill; from tests.pictures.test_generate import Colours\n"
         "if __name__ == '__main__':\n"
         "    g = Colours(); w = PictureSetWriter(Path(sys.argv[1]), g.header('colours'))\n"
         "    fill(w, g, 6, 2)\n"

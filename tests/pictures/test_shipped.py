@@ -9,11 +9,11 @@ import pytest
 
 from ludens.core.random import stream
 from ludens.games.spy.scene import Pair, make_pair
-from ludens.games.spy.sources.chart import Chart
+from ludens.games.spy.sources.charts import Chart
 from ludens.games.spy.sources.clevr import Clevr
 from ludens.pictures import open_set
-from ludens.pictures.generate import Generator
-from ludens.pictures.places import SHIPPED
+from ludens.pictures.sets import SHIPPED
+from ludens.pictures.writer import Generator
 
 
 @pytest.mark.parametrize("name", ["clevr-16", "chart-16"])

@@ -11,15 +11,12 @@ import pytest
 
 from ludens.core.episode import Usage
 from ludens.core.errors import ModelRejected
-from ludens.models.chat import Message, Request
+from ludens.models.chat import Message, Request, Spend
 from ludens.models.errors import TransientError
-from ludens.models.ledger import Account, BudgetReached
-from ludens.models.prices import Price
-from ludens.models.spend import Spend
+from ludens.models.ledger import Account, BudgetReached, Price
 from ludens.run.budget import Budget, BudgetLedger, make_ledger
-from ludens.run.executor import WorkerDied
-from ludens.run.processes import ProcessExecutor, _RemoteLedger, _Reserved, _Settle
 from ludens.run.store import read_records
+from ludens.run.workers import ProcessExecutor, WorkerDied, _RemoteLedger, _Reserved, _Settle
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played
 

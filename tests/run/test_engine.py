@@ -13,15 +13,13 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import BadOption
-from ludens.models.spend import Spend
+from ludens.models.chat import Spend
 from ludens.run.budget import Budget
 from ludens.run.engine import Engine
-from ludens.run.executor import Executor, InProcess, WorkerDied
-from ludens.run.jobs import Outcome
-from ludens.run.meter import Meter
+from ludens.run.jobs import Meter, Outcome
 from ludens.run.plan import Job, Plan
-from ludens.run.runtime import interrupts
 from ludens.run.store import Store, read_records
+from ludens.run.workers import Executor, InProcess, WorkerDied, interrupts
 from tests.support.runs import TURNS, found, plan_of, played
 from tests.support.suites import Flaky, Fussy
 
@@ -267,13 +265,13 @@ async def test_first_signal_calls_back_and_a_later_one_raises(
 ) -> None:
     calls: list[int] = []
     before = signal.getsignal(number)
-    monkeypatch.setattr("ludens.run.runtime.SAME_SIGNAL_SECONDS", 60.0)
+    monkeypatch.setattr("ludens.run.workers.SAME_SIGNAL_SECONDS", 60.0)
     with interrupts(lambda: calls.append(1)):
         os.kill(os.getpid(), number)
         await asyncio.sleep(0.01)
         assert calls == [1]
         os.kill(os.getpid(), number)  # `timeout` sends its signal twice
-        monkeypatch.setattr("ludens.run.runtime.SAME_SIGNAL_SECONDS", 0.0)
+        monkeypatch.setattr("ludens.run.workers.SAME_SIGNAL_SECONDS", 0.0)
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), number)
     assert signal.getsignal(number) is before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ludens.core.errors import BadOption, UnknownName
-from ludens.run.entrants import entrants_of, is_model, settings_text, short_names
+from ludens.run.plan import entrants_of, is_model, settings_text, short_names
 
 A, B = "vllm/Qwen/Qwen2.5-VL-7B@http://a:1/v1", "compat/Qwen2.5-VL-7B@http://b:2/v1"
 

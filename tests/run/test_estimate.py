@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.models.spend import Spend
+from ludens.models.chat import Spend
 from ludens.run.budget import Budget
 from ludens.run.estimate import CostEstimate, estimate, unpriced
 from ludens.run.plan import Plan, make_plan

@@ -13,8 +13,7 @@ from ludens.core.errors import MissingKey, UsageError
 from ludens.models.cache import Cached
 from ludens.models.chat import Model
 from ludens.models.client import Client
-from ludens.run.jobs import JobRunner
-from ludens.run.meter import Metered
+from ludens.run.jobs import JobRunner, Metered
 from ludens.run.plan import Plan
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, plan_of

@@ -9,7 +9,7 @@ from time import monotonic
 
 import pytest
 
-from ludens.run.meter import Meter
+from ludens.run.jobs import Meter
 from ludens.run.plan import Job
 from ludens.run.progress import ProgressDisplay, RunProgress, TimeLeft, duration, progress_line
 

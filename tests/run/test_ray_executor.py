@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import BadOption, MissingExtra, UsageError
-from ludens.run.meter import Meter
+from ludens.run.jobs import Meter
 from ludens.run.progress import RunProgress
 from ludens.run.ray_executor import RayExecutor
 from ludens.run.task import SUITES
-from ludens.run.worker import Report
+from ludens.run.workers import Report
 from tests.support import suites
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played

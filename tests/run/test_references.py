@@ -9,7 +9,7 @@ import pytest
 
 from ludens.core.config import PlayConfig
 from ludens.core.errors import BadFile
-from ludens.games.tic_tac_toe.rules import TicTacToe
+from ludens.games.tic_tac_toe import TicTacToe
 from ludens.run.baselines import blind_players, default_episodes, measure
 from ludens.run.references import (
     Score,

@@ -10,14 +10,10 @@ import pytest
 
 from ludens.core.agent import Agent
 from ludens.core.errors import UsageError
-from ludens.run.executor import InProcess
-from ludens.run.executors import default_workers, make_executor
-from ludens.run.jobs import JobRunner, Outcome
-from ludens.run.meter import Meter
-from ludens.run.processes import ProcessExecutor
-from ludens.run.runtime import infrequent_gc
+from ludens.run.engine import default_workers, make_executor
+from ludens.run.jobs import JobRunner, Meter, Outcome
 from ludens.run.task import SUITES
-from ludens.run.worker import Worker
+from ludens.run.workers import InProcess, ProcessExecutor, Worker, infrequent_gc
 from tests.support import suites
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played
@@ -49,7 +45,7 @@ def test_executor_follows_the_options() -> None:
 def test_default_number_of_workers(
     specs: tuple[str, ...], concurrency: int, cores: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ludens.run.executors.cores", lambda: cores)
+    monkeypatch.setattr("ludens.run.engine.cores", lambda: cores)
     assert default_workers(plan_of(*specs, suite="demo"), concurrency) == expected
 
 

@@ -7,7 +7,7 @@ import pytest
 from ludens.core.errors import UnknownName
 from ludens.run.stats import Estimate, exactly
 from ludens.run.task import suite
-from ludens.suites.playground.ratings import (
+from ludens.suites.playground.metrics import (
     ABILITIES,
     DEMANDS,
     PRINTED,

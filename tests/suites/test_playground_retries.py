@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 import ludens
-from ludens.agents.prompt import prompt
+from ludens.agents.vlm import prompt
 from ludens.attempts import attempt
 from ludens.core.ask import build_ask
 from ludens.core.config import PlayConfig
@@ -21,7 +21,7 @@ from ludens.core.verify import verify
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.boards import BoardView
 from ludens.loop import play
-from ludens.models.specs import PromptOptions
+from ludens.models.settings import PromptOptions
 from ludens.run.task import MODEL
 from ludens.suites.playground import GAMES
 from tests.suites.test_playground import named

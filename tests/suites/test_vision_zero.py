@@ -11,7 +11,7 @@ from ludens.agents import agent
 from ludens.core.agent import Reply
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
-from ludens.games.spy.rules import Spy
+from ludens.games.spy.game import Spy
 from ludens.run.references import references_of
 from ludens.run.task import MODEL, EpisodeResult, suite
 from ludens.suites.vision_zero.metrics import METRICS

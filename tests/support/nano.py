@@ -13,10 +13,8 @@ import ludens
 from ludens.agents import agent
 from ludens.core.config import PlayConfig
 from ludens.core.view import Picture
-from ludens.train.nano.size import Size
-from ludens.train.nano.stored import SETTINGS, WEIGHTS
-from ludens.train.nano.tokens import Vocabulary
-from ludens.train.nano.weights import packed
+from ludens.train.nano.inputs import Vocabulary
+from ludens.train.nano.weights import SETTINGS, WEIGHTS, Size, packed
 
 if TYPE_CHECKING:
     from ludens.train.nano.policy import NanoPolicy
@@ -66,7 +64,7 @@ def learnt() -> NanoPolicy:
     """A policy that says `SEEING` to the first of these boards, and `BLIND` to the second."""
     import torch
 
-    from ludens.train.nano.pictures import shrink
+    from ludens.train.nano.inputs import shrink
     from ludens.train.nano.policy import NanoPolicy
 
     vocabulary = Vocabulary.of([PROMPT, SEEING, BLIND])

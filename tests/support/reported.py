@@ -13,7 +13,7 @@ from ludens.core.errors import AgentFailure
 from ludens.core.registry import make
 from ludens.core.spec import Spec
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.perceive.rules import canonical
+from ludens.games.perceive import canonical
 from ludens.models import MODELS
 from ludens.models.chat import Answer, Model, Request
 from ludens.run.plan import make_plan

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ludens.run.engine import Engine, RunResult
-from ludens.run.executors import make_executor
+from ludens.run.engine import Engine, RunResult, make_executor
 from ludens.run.plan import Plan, make_plan
 from ludens.run.store import Store, read_records
 

@@ -10,8 +10,8 @@ import numpy as np
 from ludens.draw.picture import Picture
 from ludens.models import Message, Request, Sampling
 from ludens.models.local import LocalModel, _Item
+from ludens.train.policy import Sample
 from ludens.train.recipe import ModelOptions
-from ludens.train.sample import Sample
 from ludens.train.transformers_policy import TransformersPolicy
 from tests.support.tiny_vlm import tiny
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
+from ludens.train.nano.inputs import Vocabulary
 from ludens.train.nano.policy import NanoPolicy
-from ludens.train.nano.size import Size
-from ludens.train.nano.tokens import Vocabulary
+from ludens.train.nano.weights import Size
 from ludens.train.recipe import Recipe
 
 SIZE = Size(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)

@@ -14,8 +14,8 @@ from aiohttp.test_utils import TestServer
 from aiohttp.web import Application
 
 from ludens.web.app import make_app
+from ludens.web.pages import Settings
 from ludens.web.security import Access
-from ludens.web.settings import Settings
 
 TOKEN = "the-organiser-of-this-test"
 

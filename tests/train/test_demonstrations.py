@@ -19,14 +19,17 @@ from ludens.train.recipe import Demonstration, Recipe, SupervisedOptions
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
 from ludens.train.checks import check  # noqa: E402
-from ludens.train.nano.dataset import Dataset, Shape, rounds, vocabulary_of  # noqa: E402
-from ludens.train.nano.marks import places_like  # noqa: E402
-from ludens.train.nano.pictures import GREY  # noqa: E402
+from ludens.train.nano.dataset import Dataset, Shape, Uploaded, pinned, rounds, vocabulary_of  # noqa: E402
+from ludens.train.nano.inputs import GREY, places_like  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.size import Size  # noqa: E402
-from ludens.train.nano.supervised import Imitation  # noqa: E402
-from ludens.train.nano.surprise import blanked, jittered, padding_of, surprises  # noqa: E402
-from ludens.train.nano.uploaded import Uploaded, pinned  # noqa: E402
+from ludens.train.nano.supervised import (  # noqa: E402
+    Imitation,
+    blanked,
+    jittered,
+    padding_of,
+    surprises,
+)
+from ludens.train.nano.weights import Size  # noqa: E402
 
 COINS = Demonstration("coin_dilemma", episodes=2, theme="classic", size="256")
 BOARD = Demonstration(
@@ -215,7 +218,7 @@ def test_padding_to_lengths_that_kernels_like_changes_nothing(monkeypatch: pytes
     there, rows = Uploaded.of(data, policy.device), np.arange(12)
     found = []
     for aligned in (16, 1):
-        monkeypatch.setattr("ludens.train.nano.surprise.ALIGNED", aligned)
+        monkeypatch.setattr("ludens.train.nano.supervised.ALIGNED", aligned)
         found.append(surprises(policy, data, there, rows, SupervisedOptions(), torch.Generator()))
     assert torch.allclose(*found, atol=1e-5)
 
@@ -308,7 +311,7 @@ def test_bad_demonstrations(tables: object, said: str) -> None:
 def test_a_dataset_is_imitated(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="the extra 'data' is not installed")
     from ludens.run.dataset import Order, built, write
-    from ludens.train.sft import rows_from
+    from ludens.train.demonstrations import rows_from
 
     write(built("viki", Order("trace", 2, render=RenderOptions(size=256))), tmp_path / "data")
     recipe = Recipe.of({"demonstrations": [{"data": str(tmp_path / "data"), "column": "answer"}]})

@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
-from ludens.train.sample import Sample  # noqa: E402
+from ludens.train.policy import Sample  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
 from tests.support.tiny_policy import PICTURES, replies, tiny_policy  # noqa: E402
 from tests.train.test_logprobs import gap  # noqa: E402

@@ -8,10 +8,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
-from ludens.train.nano.graph import no_collection  # noqa: E402
+from ludens.train.nano.inputs import Vocabulary  # noqa: E402
+from ludens.train.nano.network import no_collection  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.size import Size  # noqa: E402
-from ludens.train.nano.tokens import Vocabulary  # noqa: E402
+from ludens.train.nano.weights import Size  # noqa: E402
 
 WORDS = ["<pad>", "<end>", "<unknown>", *(f"{x}{y}:" for x in range(10) for y in range(10)), *"abcdefgh"]
 

@@ -8,12 +8,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
-from ludens.train.nano.grow import with_pieces  # noqa: E402
+from ludens.train.nano.inputs import Vocabulary  # noqa: E402
 from ludens.train.nano.network import Tokens  # noqa: E402
-from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.size import Size  # noqa: E402
-from ludens.train.nano.stored import Stored  # noqa: E402
-from ludens.train.nano.tokens import Vocabulary  # noqa: E402
+from ludens.train.nano.policy import NanoPolicy, with_pieces  # noqa: E402
+from ludens.train.nano.weights import Size, Stored  # noqa: E402
 from ludens.train.recipe import Recipe  # noqa: E402
 from ludens.train.session import train  # noqa: E402
 

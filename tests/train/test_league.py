@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any
 
 import ludens
-from ludens.games.spy.rules import CLUE, DECISION
-from ludens.train.league import League
+from ludens.games.spy.game import CLUE, DECISION
 from ludens.train.recipe import Opponents
+from ludens.train.rollout import League
 
 NO_POLICY: Any = None
 """Bots need none."""

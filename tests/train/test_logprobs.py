@@ -13,19 +13,19 @@ import ludens
 from ludens.core.config import PlayConfig
 from ludens.core.templates import TemplateOverrides
 from ludens.core.view import RenderOptions
+from ludens.train.policy import Sample
 from ludens.train.rollout import Job, Rollouts
-from ludens.train.sample import Sample
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
-from ludens.train.batch import right_padded  # noqa: E402
+from ludens.train.nano.inputs import Vocabulary  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.size import Size  # noqa: E402
-from ludens.train.nano.tokens import Vocabulary  # noqa: E402
+from ludens.train.nano.weights import Size  # noqa: E402
 from ludens.train.policy import Policy  # noqa: E402
 from ludens.train.recipe import ModelOptions  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
+from ludens.train.update import right_padded  # noqa: E402
 from tests.support.tiny_policy import replies, tiny_policy  # noqa: E402
 
 

@@ -10,12 +10,15 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
-from ludens.train.loss import LossOptions  # noqa: E402
-from ludens.train.masters import Masters  # noqa: E402
+from ludens.train.demonstrations import supervised_transformers  # noqa: E402
 from ludens.train.recipe import ModelOptions, Recipe  # noqa: E402
-from ludens.train.sft import supervised_transformers  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
-from ludens.train.update import OptimizerOptions, Updater  # noqa: E402
+from ludens.train.update import (  # noqa: E402
+    LossOptions,
+    Masters,
+    OptimizerOptions,
+    Updater,
+)
 from tests.support.tiny_policy import replies, tiny_policy  # noqa: E402
 from tests.support.tiny_vlm import build  # noqa: E402
 

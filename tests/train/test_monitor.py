@@ -17,10 +17,10 @@ import ludens  # noqa: E402
 from ludens.cli import main  # noqa: E402
 from ludens.core.episode import Episode, Move  # noqa: E402
 from ludens.core.errors import BadOption  # noqa: E402
-from ludens.train import measures  # noqa: E402
+from ludens.train import loop  # noqa: E402
+from ludens.train.monitor import bands, curves, switches  # noqa: E402
 from ludens.train.nano import dataset  # noqa: E402
-from ludens.train.page import bands, curves, switches  # noqa: E402
-from ludens.train.sample import Sample, Trajectory  # noqa: E402
+from ludens.train.policy import Sample, Trajectory  # noqa: E402
 from ludens.train.session import train  # noqa: E402
 from tests.support.tiny_training import recipe  # noqa: E402
 
@@ -119,14 +119,14 @@ def trajectory(winner: str, learner: str) -> Trajectory:
 
 
 def test_games_without_a_reply_in_the_stage_that_is_trained() -> None:
-    measured = measures.of_play([trajectory("x", "x")], [])
+    measured = loop.of_play([trajectory("x", "x")], [])
     assert (measured["samples"], measured["no_signal"]) == (0, 1)
 
 
 def test_measures_by_hand() -> None:
     games = [trajectory("x", "x"), trajectory("x", "o")]
     games[1].samples[0].advantage = 1.0
-    assert measures.of_play(games, [s for t in games for s in t.samples]) == {
+    assert loop.of_play(games, [s for t in games for s in t.samples]) == {
         "episodes": 2,
         "samples": 2,
         "entropy": 2.0,  # the mean of -log p over the tokens of a reply
@@ -137,8 +137,8 @@ def test_measures_by_hand() -> None:
         "unreadable": 0.0,
         "seen": 0.25,
     }
-    assert measures.of_rewards(games, "held_out") == {"held_out o": -1.0, "held_out x": 1.0}
-    won = measures.of_evaluation([*games, trajectory("x", "x"), trajectory("o", "o")])
+    assert loop.of_rewards(games, "held_out") == {"held_out o": -1.0, "held_out x": 1.0}
+    won = loop.of_evaluation([*games, trajectory("x", "x"), trajectory("o", "o")])
     assert {name: won[name] for name in ("won", "won x", "won o", "return", "return o")} == {
         "won": 0.75,
         "won x": 1.0,
@@ -148,11 +148,11 @@ def test_measures_by_hand() -> None:
     }
     # Wilson's interval of 3 out of 4.
     assert (won["won low"], won["won high"]) == pytest.approx((0.3006, 0.9544), abs=1e-4)
-    assert measures.of_evaluation([]) == {}
+    assert loop.of_evaluation([]) == {}
 
 
 def test_evaluations_give_every_role_the_same_seeds() -> None:
-    jobs = measures.evaluation_jobs(ludens.make("spy"), "frozen", 2)
+    jobs = loop.evaluation_jobs(ludens.make("spy"), "frozen", 2)
     assert [(job.seed, dict(job.players)) for job in jobs] == [
         (900_000, {"civilian": "frozen"}),
         (900_001, {"civilian": "frozen"}),

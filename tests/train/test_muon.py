@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
-from ludens.train.nano.muon import Muon, orthogonal  # noqa: E402
+from ludens.train.nano.supervised import Muon, orthogonal  # noqa: E402
 
 
 @pytest.mark.parametrize("shape", [(8, 8), (4, 12), (12, 4)])

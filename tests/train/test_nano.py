@@ -7,11 +7,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
 from ludens.core.errors import BadOption  # noqa: E402
-from ludens.train.nano.cursor import NOWHERE, Cursor, Marks  # noqa: E402
-from ludens.train.nano.network import Network, Speaker, Tokens  # noqa: E402
+from ludens.train.nano.inputs import Vocabulary, numbers_like, pieces  # noqa: E402
+from ludens.train.nano.network import NOWHERE, Cursor, Marks, Network, Speaker, Tokens  # noqa: E402  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.size import Size  # noqa: E402
-from ludens.train.nano.tokens import Vocabulary, numbers_like, pieces  # noqa: E402
+from ludens.train.nano.weights import Size  # noqa: E402
 
 MATRIX = "2x3\n[[1, 0, -1], [0, 2, 1]]"
 OBJECTS = "spy\n08: red cube, 37: blue\n then 12: red \\boxed{cube}"

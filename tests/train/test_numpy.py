@@ -13,17 +13,21 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
 from ludens.draw.picture import Picture  # noqa: E402
-from ludens.train.nano.cursor import Cursor, Marks  # noqa: E402
-from ludens.train.nano.marks import TextCursor, marks_of  # noqa: E402
-from ludens.train.nano.network import Network, Speaker, Tokens  # noqa: E402
-from ludens.train.nano.numpy_network import NumpyNetwork  # noqa: E402
-from ludens.train.nano.numpy_sampler import NumpySampler, alike  # noqa: E402
-from ludens.train.nano.numpy_speaker import NumpySpeaker  # noqa: E402
+from ludens.train.nano.inputs import (  # noqa: E402
+    TextCursor,
+    Vocabulary,
+    marks_of,
+)
+from ludens.train.nano.network import Cursor, Marks, Network, Speaker, Tokens  # noqa: E402
+from ludens.train.nano.numpy_player import (  # noqa: E402
+    NumpyNetwork,
+    NumpySampler,
+    NumpySpeaker,
+    alike,
+)
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.size import Size  # noqa: E402
-from ludens.train.nano.stored import Stored  # noqa: E402
-from ludens.train.nano.tokens import Vocabulary  # noqa: E402
-from ludens.train.sample import Sample  # noqa: E402
+from ludens.train.nano.weights import Size, Stored  # noqa: E402
+from ludens.train.policy import Sample  # noqa: E402
 from tests.support.nano import SIZE, boards, disturb  # noqa: E402
 
 MATRIX = "perceive\n2x3\n[[1, 0, -1], [0, 2, 1]]"
@@ -162,7 +166,7 @@ def test_equal_pictures_are_seen_once(
     for _ in range(2):
         own.sample(PROMPTS, pictures())
     assert len(seen) == 4, "board, none, noise, blank"
-    monkeypatch.setattr("ludens.train.nano.numpy_sampler.LOOKS", 1)
+    monkeypatch.setattr("ludens.train.nano.numpy_player.LOOKS", 1)
     own.sample(PROMPTS[:1], pictures()[2:3])
     own.sample(PROMPTS[:1], pictures()[:1])
     assert len(seen) == 5, "only the last is kept"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ludens
-from ludens.train.nano.prompts import short_prompt
+from ludens.train.nano.inputs import short_prompt
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ludens.core.registry import make
-from ludens.train import measures, ranks
+from ludens.train import loop, ranks
 from ludens.train.loop import Trainer
 from ludens.train.rollout import Job
 
@@ -18,7 +18,7 @@ PLAY = SimpleNamespace(episodes=7, seeds=0, first_seed=100, samples=2, held_out=
 def seeds_of(rank: int, size: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(ranks, "world", lambda: (rank, size))
     if kind == "evaluation":
-        return [job.seed for job in measures.evaluation_jobs(make("tic_tac_toe"), "bot/random", 6)]
+        return [job.seed for job in loop.evaluation_jobs(make("tic_tac_toe"), "bot/random", 6)]
     league = SimpleNamespace(job=lambda seed, sample, stage: Job(seed, sample))
     trainer: Any = SimpleNamespace(
         recipe=SimpleNamespace(play=PLAY), iteration=2, league=league, algorithm=SimpleNamespace(stage="")

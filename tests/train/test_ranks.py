@@ -33,7 +33,7 @@ from safetensors.torch import load_file  # noqa: E402
 from ludens.cli import main  # noqa: E402
 from ludens.core.random import Stream  # noqa: E402
 from ludens.models.generation import Draws, uniform  # noqa: E402
-from ludens.train.sft import Shares  # noqa: E402
+from ludens.train.demonstrations import Shares  # noqa: E402
 from tests.support.tiny_training import policy  # noqa: E402
 from tests.support.tiny_vlm import build  # noqa: E402
 

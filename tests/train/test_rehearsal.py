@@ -13,12 +13,15 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 from ludens.core.errors import BadOption  # noqa: E402
 from ludens.train.demonstrations import rehearsed  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
-from ludens.train.loss import LossOptions  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.rehearsal import Rehearsal  # noqa: E402
+from ludens.train.nano.supervised import Rehearsal  # noqa: E402
 from ludens.train.recipe import Recipe  # noqa: E402
 from ludens.train.session import train  # noqa: E402
-from ludens.train.update import OptimizerOptions, Updater  # noqa: E402
+from ludens.train.update import (  # noqa: E402
+    LossOptions,
+    OptimizerOptions,
+    Updater,
+)
 from tests.support.tiny_training import policy, recipe  # noqa: E402
 
 OTHERS: list[dict[str, Any]] = [
@@ -65,7 +68,7 @@ def test_what_is_rehearsed_is_learnt_beside_play_that_teaches_nothing() -> None:
 
 def _silent(learner: NanoPolicy) -> Any:
     """A reply without an advantage."""
-    from ludens.train.sample import Sample
+    from ludens.train.policy import Sample
 
     sample = Sample([5, 6], [7, 1], [0.0, 0.0])
     sample.logprobs = learner.logprobs([sample])[0][0].tolist()

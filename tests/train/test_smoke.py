@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano import dataset  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.sample import Sample  # noqa: E402
+from ludens.train.policy import Sample  # noqa: E402
 from ludens.train.session import train  # noqa: E402
 from tests.support.tiny_training import recipe  # noqa: E402
 

@@ -6,9 +6,9 @@ import pytest
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption
-from ludens.games.spy.rules import CLUE, DECISION
+from ludens.games.spy.game import CLUE, DECISION
 from ludens.train.advantages import RoleBaselines, normalise_groups, return_to_go
-from ludens.train.sample import Sample, Trajectory
+from ludens.train.policy import Sample, Trajectory
 from ludens.train.spo import Switch, SwitchOptions, decision_statistics
 
 

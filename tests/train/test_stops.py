@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 
 from ludens.cli import main  # noqa: E402
 from ludens.core.errors import BadFile, BadOption, UsageError  # noqa: E402
-from ludens.games.tic_tac_toe.rules import TicTacToe  # noqa: E402
+from ludens.games.tic_tac_toe import TicTacToe  # noqa: E402
 from ludens.models.torchvision_ops import import_torchvision  # noqa: E402
 from ludens.train import session  # noqa: E402
 from ludens.train.checkpoint import Checkpoints, save_whole  # noqa: E402

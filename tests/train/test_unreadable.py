@@ -8,8 +8,8 @@ import pytest
 
 from ludens.core.episode import Episode
 from ludens.train.algorithms import algorithm
+from ludens.train.policy import Sample, Trajectory
 from ludens.train.recipe import Recipe
-from ludens.train.sample import Sample, Trajectory
 
 REWARDS = {"group": [1.0, -1.0, -1.0, 3.0], "role": [1.0, -1.0, -1.0, 3.0], "none": [1.0, -1.0, 0.5, 3.0]}
 

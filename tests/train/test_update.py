@@ -18,12 +18,11 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 from ludens.core.errors import UsageError  # noqa: E402
 from ludens.train.checkpoint import Checkpoints  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
-from ludens.train.loss import LossOptions, policy_loss  # noqa: E402
+from ludens.train.nano.inputs import pieces  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.tokens import pieces  # noqa: E402
+from ludens.train.policy import Sample  # noqa: E402
 from ludens.train.recipe import Recipe  # noqa: E402
-from ludens.train.sample import Sample  # noqa: E402
-from ludens.train.update import Diverged, OptimizerOptions, Updater  # noqa: E402
+from ludens.train.update import Diverged, LossOptions, OptimizerOptions, Updater, policy_loss  # noqa: E402  # noqa: E402
 from tests.support.tiny_training import VOCABULARY, policy, recipe  # noqa: E402
 
 EVALUATED = {"against": "bot/random", "evaluate": 2, "evaluation_games": 1}
@@ -254,7 +253,7 @@ sys.path.insert(0, sys.argv[2])
 from tests.support.tiny_training import policy
 from tests.train.test_update import batch, gradient
 from ludens.train import ranks
-from ludens.train.loss import LossOptions
+from ludens.train.update import LossOptions
 from ludens.train.update import OptimizerOptions, Updater
 ranks.start()
 rank, size = ranks.world()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ludens.core.registry import make
-from ludens.games.viki.level import SEAT, Answered, Level
+from ludens.games.viki.levels import SEAT, Answered, Level
 from ludens.train.checks import check
 from ludens.train.recipe import Recipe
 from ludens.train.rollout import Job

@@ -31,7 +31,7 @@ from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.recipe import Recipe  # noqa: E402
 from ludens.train.session import train  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
-from ludens.train.vllm.policy import VllmPolicy  # noqa: E402
+from ludens.train.vllm import VllmPolicy  # noqa: E402
 from tests.support.vllm_stand_in import VllmStandIn  # noqa: E402
 
 

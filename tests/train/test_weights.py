@@ -9,8 +9,7 @@ import orjson
 import pytest
 
 from ludens.core.errors import BadFile, UnknownName
-from ludens.train.nano.stored import SETTINGS, WEIGHTS, Stored
-from ludens.train.nano.weights import packed, read_weights
+from ludens.train.nano.weights import SETTINGS, WEIGHTS, Stored, packed, read_weights
 from tests.support.nano import SIZE, write_random
 
 TENSORS = {

@@ -13,10 +13,10 @@ import pytest
 from ludens.cli import main
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UnknownName, UsageError
 from ludens.models import model
-from ludens.models.specs import ModelSpec
+from ludens.models.settings import ModelSpec
 from ludens.train.nano.model import NanoModel, Sampler
-from ludens.train.nano.numpy_sampler import NumpySampler
-from ludens.train.nano.stored import SETTINGS, WEIGHTS
+from ludens.train.nano.numpy_player import NumpySampler
+from ludens.train.nano.weights import SETTINGS, WEIGHTS
 from tests.support.nano import BLIND, PROMPT, SEEING, boards, learnt, write_random
 
 BLOCKED = """
@@ -125,10 +125,10 @@ def test_numpy_unless_a_device_is_asked_for(checkpoint: Path) -> None:
 def test_the_model_in_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("ludens.train.nano.player.SHIPPED", tmp_path / "none")
+    monkeypatch.setattr("ludens.train.nano.numpy_player.SHIPPED", tmp_path / "none")
     assert main(["play", "tic_tac_toe", "--seat", "x=bot/first", "--seat", "o=nano"]) == 2
     assert "ships no nano weights; train them with ludens train recipes/nano.toml" in capsys.readouterr().err
-    monkeypatch.setattr("ludens.train.nano.player.SHIPPED", write_random(tmp_path, ["a b"]))
+    monkeypatch.setattr("ludens.train.nano.numpy_player.SHIPPED", write_random(tmp_path, ["a b"]))
     for spec in ("nano", "nano?blind=true&temperature=0.5"):
         assert sampler_of(spec).vocabulary.pieces[3:] == [" b", "a"]
         assert ModelSpec.parse(spec).prompt.blind == ("blind" in spec)

@@ -11,8 +11,8 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from ludens.run.task import SUITES
 from ludens.web.app import make_app
+from ludens.web.pages import Settings
 from ludens.web.security import Access
-from ludens.web.settings import Settings
 from tests.support import reported, suites
 
 Client = TestClient[web.Request, web.Application]

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession, web
 
-from ludens.web import connections, gallery, security
+from ludens.web import connections, home, security
 from ludens.web.app import make_app
 from ludens.web.connections import FewLines, listen, mark_busy
-from ludens.web.settings import Settings
+from ludens.web.pages import Settings
 from tests.web.conftest import Serve
 
 FILES, HALF_OPEN = 160, 300
@@ -176,7 +176,7 @@ async def test_pictures_do_not_keep_the_home_page_waiting(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go = threading.Event()
-    monkeypatch.setattr(gallery, "position", lambda *_: (go.wait(60) and b"", ""))
+    monkeypatch.setattr(home, "position", lambda *_: (go.wait(60) and b"", ""))
     client = await serve(tmp_path)
     pictures = [asyncio.create_task(client.get(f"/game-picture?game=qa&seed={n}")) for n in range(99)]
     try:

@@ -8,8 +8,8 @@ import pytest
 
 from ludens.run.results import Results, RunReader
 from ludens.run.store import read_lines
-from ludens.web import live
-from ludens.web.live import LiveRun, LiveRuns
+from ludens.web import runs
+from ludens.web.runs import LiveRun, LiveRuns
 from tests.support.runs import TURNS, plan_of, played
 
 
@@ -17,8 +17,8 @@ async def test_results_are_shown_before_everything_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await played(tmp_path / "run", plan_of("bot/random", suite=TURNS))
-    monkeypatch.setattr(live, "FIRST", 0.0)
-    monkeypatch.setattr(live, "SLICE", 0.0)
+    monkeypatch.setattr(runs, "FIRST", 0.0)
+    monkeypatch.setattr(runs, "SLICE", 0.0)
     run = LiveRun("run", tmp_path / "run")
     assert not run._read_on()
     assert run.snapshot is not None
@@ -38,13 +38,13 @@ async def test_a_run_is_not_read_before_its_results_are_computed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await played(tmp_path / "run", plan_of("bot/random", suite=TURNS))
-    compute, seen = live.results_of, list[bool]()
+    compute, seen = runs.results_of, list[bool]()
 
     def results_of(readers: list[RunReader]) -> Results:
         seen.append(run.end == run.size and not run.read_all)
         return compute(readers)
 
-    monkeypatch.setattr(live, "results_of", results_of)
+    monkeypatch.setattr(runs, "results_of", results_of)
     run = LiveRun("run", tmp_path / "run")
     while not run._read_on():
         pass
@@ -55,10 +55,10 @@ async def test_a_run_is_not_read_before_its_results_are_computed(
 async def test_only_the_latest_runs_are_kept(tmp_path: Path) -> None:
     runs = LiveRuns()
     first = await runs.get("0", tmp_path / "0")
-    for number in range(live.MAX_LIVE):
+    for number in range(runs.MAX_LIVE):
         await runs.get(str(number), tmp_path / str(number))
     assert await runs.get("0", tmp_path / "0") is first
     await runs.get("new", tmp_path / "new")
     await runs.get("newer", tmp_path / "newer")
-    assert len(runs._runs) == live.MAX_LIVE
+    assert len(runs._runs) == runs.MAX_LIVE
     await runs.close()

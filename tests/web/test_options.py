@@ -15,7 +15,7 @@ from PIL import Image
 
 from ludens.core.registry import GAMES
 from ludens.core.state import State
-from ludens.games.tic_tac_toe.rules import TicTacToe
+from ludens.games.tic_tac_toe import TicTacToe
 from tests.support.picture_pairs import made_set
 from tests.support.probes import WORD, watched
 from tests.support.web_client import TOKEN

@@ -16,11 +16,11 @@ from PIL import Image
 from yarl import URL
 
 from ludens.core.verify import verify
-from ludens.run.report.html import TEMPLATES as REPORT_TEMPLATES
-from ludens.run.report.transcript import transcript
+from ludens.run.report.page import TEMPLATES as REPORT_TEMPLATES
+from ludens.run.report.page import transcript
 from ludens.run.results import load_results
 from ludens.run.store import EPISODES, read_lines, read_records
-from ludens.web import gallery, pages
+from ludens.web import home, pages
 from tests.run.report.test_escape import parsed
 from tests.support.runs import TURNS, plan_of, played
 from tests.web.conftest import Client, Serve
@@ -66,7 +66,7 @@ async def test_the_gallery_shows_other_positions_with_their_text_twin(tmp_path: 
     for seed in range(4):
         reply = await client.get("/game-picture", params={"game": "tic_tac_toe", "seed": str(seed)})
         image = Image.open(io.BytesIO(await reply.read()))
-        assert max(image.size) <= gallery.SIZE
+        assert max(image.size) <= home.SIZE
         pictures.add(image.tobytes())
     assert len(pictures) > 1
     reply = await client.get("/game-text", params={"game": "tic_tac_toe", "seed": "1"})
@@ -352,7 +352,7 @@ async def test_an_episode_of_an_unknown_suite_can_be_replayed(tmp_path: Path, se
 async def test_an_episode_of_another_version_is_explained(
     tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ludens.games.tic_tac_toe.rules import TicTacToe
+    from ludens.games.tic_tac_toe import TicTacToe
 
     await played(tmp_path / "old", plan_of("bot/random", suite=TURNS, limit=2))
     key, _ = first(tmp_path / "old", "bot/random", "turns")

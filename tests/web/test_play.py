@@ -17,8 +17,7 @@ from ludens.core.registry import make
 from ludens.core.verify import verify
 from ludens.run.store import read_records
 from ludens.web.play import TABLES
-from ludens.web.sessions import Session, Setup
-from ludens.web.tables import Tables
+from ludens.web.sessions import Session, Setup, Tables
 from tests.support.web_client import TOKEN, Seat, Visitor, served
 
 Visit = Callable[[], Visitor]

@@ -21,11 +21,11 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.test_utils import unused_port
 
 from ludens.core.errors import BadOption
-from ludens.suites.people.file import read_study
+from ludens.suites.people import read_study
 from ludens.web.addresses import limited_by, read_networks, read_url
 from ludens.web.app import make_app
+from ludens.web.pages import Settings
 from ludens.web.security import Access, RateLimit
-from ludens.web.settings import Settings
 from ludens.web.study.pages import NEW_AT_ONCE, ROOM, study_path
 from tests.support.web_client import Visitor
 from tests.web.conftest import Client, Start

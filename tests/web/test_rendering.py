@@ -8,12 +8,12 @@ import threading
 import pytest
 from aiohttp import web
 
-from ludens.web import rendering
-from ludens.web.rendering import Makers, Renderer
+from ludens.web import pages
+from ludens.web.pages import Makers, Renderer
 
 
 async def test_too_many_pictures_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendering, "MAX_WAITING", 2)
+    monkeypatch.setattr(pages, "MAX_WAITING", 2)
     renderer, go = Renderer(), threading.Event()
     waiting = [asyncio.create_task(renderer.run("1.1.1.1", go.wait)) for _ in range(2)]
     await asyncio.sleep(0)

@@ -11,10 +11,10 @@ from aiohttp import web
 from yarl import URL
 
 from ludens.core.errors import BadOption
-from ludens.suites.people.file import read_study
+from ludens.suites.people import read_study
 from ludens.web.app import make_app
+from ludens.web.pages import Settings
 from ludens.web.security import ACCESS, MAX_BODY, Access, RateLimit, checks_own_token, may_be_linked
-from ludens.web.settings import Settings
 from tests.web.conftest import Client, Serve, Start
 
 STUDY = next(Path(__file__).parents[2].joinpath("docs", "studies").glob("*.toml"))

@@ -9,7 +9,7 @@ import pytest
 
 from ludens.core.errors import BadOption
 from ludens.run.budget import Budget
-from ludens.suites.people.file import read_study
+from ludens.suites.people import read_study
 from ludens.web.play import TABLES
 from ludens.web.spending import MOST_VOID
 from tests.support.model_server import ModelServer

@@ -20,8 +20,7 @@ from ludens.core.registry import GAMES, make
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
 from ludens.web.play import TABLES
-from ludens.web.sessions import Session, Setup
-from ludens.web.shown import MoveLog
+from ludens.web.sessions import MoveLog, Session, Setup
 from tests.support.web_client import Seat, served
 from tests.web.test_play import friend_link
 

@@ -24,8 +24,8 @@ CATALOGUE = {
     "bot/constant": "ludens.agents.simple:Constant",
     "bot/guess": "ludens.agents.simple:Guess",
     "bot/oracle": "ludens.agents.simple:Oracle",
-    "bot/alphabeta": "ludens.agents.alphabeta:AlphaBeta",
-    "bot/mcts": "ludens.agents.mcts:Mcts",
+    "bot/alphabeta": "ludens.agents.search:AlphaBeta",
+    "bot/mcts": "ludens.agents.search:Mcts",
     "human": "ludens.agents.human:Human",
 }
 
@@ -56,7 +56,7 @@ def player_accesses(spec: str, game: Game | type[Game]) -> Iterator[Access]:
     """What the spec of a player names outside of the game; unknown players are left to `agent`."""
     parsed = parse_spec(spec)
     if parsed.kind in MODELS.names():
-        from ludens.models.specs import model_accesses
+        from ludens.models.settings import model_accesses
 
         yield from model_accesses(parsed)
         return
@@ -125,7 +125,7 @@ def _best(spec: Spec, game: Game) -> str:
 
 def _model_agent(spec: Spec, models: dict[str, Model]) -> Agent:
     from ludens.agents.vlm import Vlm
-    from ludens.models.specs import ModelSpec
+    from ludens.models.settings import ModelSpec
 
     parsed = ModelSpec.parse(spec)
     key = str(parsed.own)

@@ -2,17 +2,99 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
+from textwrap import wrap
+from typing import TextIO
+from weakref import WeakKeyDictionary
 
-from ludens.agents import terminal
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import AgentFailure, BadFile
 from ludens.core.options import Touch, option
 from ludens.core.plain import harmless
 from ludens.core.reply import fold
+
+_typed = bytearray()
+"""Input that was read but not yet requested."""
+_locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+
+_MIN_WIDTH = 20
+
+
+def width_of(stream: TextIO) -> int | None:
+    """The width of the terminal that a stream writes to; None where it is not a terminal."""
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return None
+    return max(columns, _MIN_WIDTH) if columns else None
+
+
+def wrapped(text: str, width: int | None) -> str:
+    """The text with longer lines broken between words; continuation lines keep the indentation."""
+    if width is None:
+        return text
+    return "\n".join(_wrapped_line(line, width) for line in text.split("\n"))
+
+
+def _wrapped_line(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    indent = line[: len(line) - len(line.lstrip())]
+    return "\n".join(
+        wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    )
+
+
+def lock() -> asyncio.Lock:
+    """The lock of the terminal: two people at one terminal are asked one after the other."""
+    return _locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+
+
+async def line(prompt: str) -> str:
+    """The next line of standard input without its newline; raises `EOFError` at the end."""
+    print(prompt, end="", file=sys.stderr, flush=True)
+    try:
+        source = sys.stdin.fileno()
+    except (OSError, ValueError):  # replaced by an object that is not a file
+        return _ended(sys.stdin.readline())
+    while b"\n" not in _typed:
+        await _readable(source)
+        more = os.read(source, 65536)
+        if not more:
+            rest = bytes(_typed)
+            _typed.clear()
+            return _ended(rest.decode(errors="replace"))
+        _typed.extend(more)
+    first, _, rest = bytes(_typed).partition(b"\n")
+    _typed[:] = rest
+    return first.decode(errors="replace").rstrip("\r")
+
+
+def _ended(text: str) -> str:
+    if not text:
+        raise EOFError
+    return text.removesuffix("\n")
+
+
+async def _readable(source: int) -> None:
+    """Wait until there is input or the end of it."""
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    try:
+        loop.add_reader(source, ready.set)
+    except PermissionError:  # regular files are always ready and cannot be watched
+        return
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(source)
+
 
 HELP, QUIT = "help", "quit"
 _COMMANDS = f"Type '{HELP}' for the rules and your legal actions, '{QUIT}' to leave the game."
@@ -41,12 +123,12 @@ class Human(Agent):
             ) from None
 
     async def act(self, ask: Ask) -> Reply:
-        async with terminal.lock():
+        async with lock():
             _print(f"not accepted: {ask.refused[-1][1]}" if ask.refused else self._shown(ask))
-            typed = await _typed(ask)
+            typed = await _human_typed(ask)
             while (command := _command(typed, ask)) == HELP:
                 _print(_help(ask))
-                typed = await _typed(ask)
+                typed = await _human_typed(ask)
         if command == QUIT:
             raise AgentFailure(left_message(ask.seat))
         return typed_reply(typed, ask)
@@ -106,15 +188,15 @@ def _canonical(typed: str, ask: Ask) -> str | None:
 
 
 def _print(text: str) -> None:
-    print(terminal.wrapped(harmless(text), terminal.width_of(sys.stderr)), file=sys.stderr, flush=True)
+    print(wrapped(harmless(text), width_of(sys.stderr)), file=sys.stderr, flush=True)
 
 
-async def _typed(ask: Ask) -> str:
+async def _human_typed(ask: Ask) -> str:
     """One line; messages continue after lines that end with a backslash."""
     try:
-        typed = await terminal.line(f"{ask.seat}> ")
+        typed = await line(f"{ask.seat}> ")
         while ask.legal.is_text and typed.endswith("\\"):
-            typed = typed[:-1] + "\n" + await terminal.line("... ")
+            typed = typed[:-1] + "\n" + await line("... ")
     except EOFError:
         raise AgentFailure(left_message(ask.seat)) from None
     return typed.strip()

@@ -1,20 +1,111 @@
-"""An agent that asks a vision-language model."""
+"""Agents that ask a vision-language model, and the prompt: a pure function of an ask and the prompt
+options."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 
-from ludens.agents.prompt import prompt, prompt_templates
-from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.ask import History
+from ludens.core.agent import Agent, Reply
+from ludens.core.ask import Ask, Exchange, History
 from ludens.core.errors import BadOption, Unreadable
+from ludens.core.reply import MessageFormat
 from ludens.core.spec import parse_spec
-from ludens.core.templates import Sections
-from ludens.core.view import RenderOptions, view_of
-from ludens.models.chat import Model, Request
-from ludens.models.specs import PromptOptions, seat_spec
+from ludens.core.templates import Sections, TemplateOverrides, Templates, load_templates
+from ludens.core.view import Observation, Picture, RenderOptions, view_of
+from ludens.models.chat import Message, Model, Request
+from ludens.models.settings import EXCHANGES, STYLES, PromptOptions, seat_spec
 from ludens.models.trained import trained_remark
+
+_FILE = Path(__file__).parent / "templates" / "agent.md"
+
+
+def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
+    """The messages sent to a model for an ask."""
+    templates = prompt_templates(options.overrides)
+    # What never changes comes first, so that servers can cache it.
+    messages = [Message("system", (_joined(templates.fill("system"), ask.rules),))]
+    for exchange in _remembered(ask, options):
+        told = _joined(_twin(exchange.observation, exchange.pictured, options), exchange.observation.notes)
+        messages.append(Message("user", (told or templates.fill("earlier"),)))
+        messages.append(_assistant(exchange.reply, templates))
+    frames = [pictures for pictures in _frames(ask, options) if pictures]
+    text = _question(ask, options, templates, len(frames))
+    messages.append(Message("user", (*(picture for pictures in frames for picture in pictures), text)))
+    for reply, reason in ask.refused:
+        messages.append(_assistant(reply, templates))
+        again = templates.fill("refused", reason=reason, reply=ask.format.ask(ask.legal))
+        messages.append(Message("user", (again,)))
+    return messages
+
+
+def _remembered(ask: Ask, options: PromptOptions) -> tuple[Exchange, ...]:
+    kept = EXCHANGES[options.memory]
+    return tuple(ask.history) if kept is None else tuple(ask.history[-kept:]) if kept else ()
+
+
+def _frames(ask: Ask, options: PromptOptions) -> list[tuple[Picture, ...]]:
+    """The pictures of the latest moves, oldest first."""
+    earlier = ask.history[-(options.frames - 1) :] if options.frames > 1 else ()
+    seen = [*(exchange.observation for exchange in earlier), ask.observation]
+    return [tuple(p.blank() if options.blind else p for p in one.images) for one in seen]
+
+
+def _question(ask: Ask, options: PromptOptions, templates: Templates, frames: int) -> str:
+    text = _twin(ask.observation, bool(ask.observation.images), options)
+    legal = ", ".join(ask.legal) if ask.listed else ""
+    return _joined(
+        templates.fill("frames", count=frames) if frames > 1 else "",
+        templates.fill("text", text=text) if text else "",
+        ask.observation.notes,
+        templates.fill("legal", actions=legal) if legal else "",
+        _style(ask, options, templates),
+        ask.format.ask(ask.legal),
+    )
+
+
+def _style(ask: Ask, options: PromptOptions, templates: Templates) -> str:
+    """The instruction of the prompt style: the reply format's own, or the default for messages or actions."""
+    own = ask.format.style_instruction(options.style)
+    if own is not None:
+        return own
+    message = isinstance(ask.format, MessageFormat)
+    return templates.fill(f"{options.style} message" if message else options.style)
+
+
+def _twin(seen: Observation, pictured: bool, options: PromptOptions) -> str:
+    """The text twin; not beside the blank pictures of a blind model."""
+    return "" if options.blind and pictured else seen.text
+
+
+def _assistant(text: str, templates: Templates) -> Message:
+    # Providers reject a turn that holds nothing but white space.
+    return Message("assistant", (text if text.strip() else templates.fill("silence"),))
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(filter(None, parts))
+
+
+_FILLED: dict[str, dict[str, str]] = {
+    "frames": {"count": "2"},
+    "text": {"text": ""},
+    "legal": {"actions": ""},
+    "refused": {"reason": "", "reply": ""},
+}
+_MESSAGE_STYLES = tuple(f"{style} message" for style in STYLES)
+_SECTIONS = ("system", *STYLES, *_MESSAGE_STYLES, *_FILLED, "silence", "earlier")
+
+
+@lru_cache(maxsize=64)
+def prompt_templates(overrides: TemplateOverrides | None) -> Templates:
+    """The prompt templates; each is filled once, so that a wrong one raises before the first move."""
+    templates = load_templates(_FILE, "agent", overrides)
+    for section in _SECTIONS:
+        templates.fill(section, **_FILLED.get(section, {}))
+    return templates
 
 
 @dataclass

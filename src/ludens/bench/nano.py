@@ -9,11 +9,9 @@ from time import process_time
 import numpy as np
 
 from ludens.bench import Row
-from ludens.train.nano.marks import marks_of
-from ludens.train.nano.numpy_network import NumpyNetwork
-from ludens.train.nano.numpy_sampler import one_core
-from ludens.train.nano.numpy_speaker import NumpySpeaker
-from ludens.train.nano.size import Size
+from ludens.train.nano.inputs import marks_of
+from ludens.train.nano.numpy_player import NumpyNetwork, NumpySpeaker, one_core
+from ludens.train.nano.weights import Size
 
 SIZE = Size(width=256, heads=4, encoder=6, decoder=4, side=256, longest=256)
 PIECES, PROMPT = 512, 12

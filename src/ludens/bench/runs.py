@@ -22,14 +22,12 @@ from ludens.bench import Row
 from ludens.bench.client import serving
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
-from ludens.run.engine import Engine, RunResult
-from ludens.run.executor import Executor
-from ludens.run.executors import make_executor, workers_for
-from ludens.run.jobs import Outcome
-from ludens.run.meter import Meter
+from ludens.run.engine import Engine, RunResult, make_executor, workers_for
+from ludens.run.jobs import Meter, Outcome
 from ludens.run.plan import Job, Plan, make_plan
 from ludens.run.store import Store
 from ludens.run.task import MODEL, Suite, SuiteBuilder, Task
+from ludens.run.workers import Executor
 
 IN_FLIGHT, LATENCY, MEGABYTES = 256, 0.2, 500
 BOT_EPISODES = 1_000

@@ -7,9 +7,9 @@ from time import perf_counter, process_time
 
 from ludens.bench import Row
 from ludens.core.errors import MissingExtra
-from ludens.games.spy.sources.chart import Chart
+from ludens.games.spy.sources.charts import Chart
 from ludens.games.spy.sources.clevr import Clevr
-from ludens.pictures.generate import Generator
+from ludens.pictures.writer import Generator
 
 _PAPER = 2000 / 6
 """Pairs per hour: 2,000 pairs of CLEVR scenes took the authors of Vision-Zero 6 hours on an A100."""

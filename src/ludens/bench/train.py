@@ -21,12 +21,11 @@ from ludens.core.templates import TemplateOverrides
 from ludens.core.view import RenderOptions
 from ludens.draw.picture import Picture
 from ludens.models.chat import Message, Request, Tokens
-from ludens.train.loss import LossOptions
+from ludens.train.policy import Sample
 from ludens.train.recipe import ModelOptions
 from ludens.train.rollout import Job, Rollouts
-from ludens.train.sample import Sample
 from ludens.train.transformers_policy import TransformersPolicy
-from ludens.train.update import OptimizerOptions, Updater
+from ludens.train.update import LossOptions, OptimizerOptions, Updater
 
 SQUARES = 4
 TEXT = "Here is a picture. Say in one sentence what you see, then give your answer in a box. " * 4

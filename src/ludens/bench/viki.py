@@ -11,9 +11,9 @@ from ludens.bench import rate as rate_of
 from ludens.core.view import RenderOptions
 from ludens.games.viki.floor import Floor, Snapshot
 from ludens.games.viki.generate import MOST_STEPS, generate
-from ludens.games.viki.map import Map
-from ludens.games.viki.planner import shortest_plan
-from ludens.games.viki.scene import Scene
+from ludens.games.viki.search import shortest_plan
+from ludens.games.viki.views import Map
+from ludens.games.viki.world import Scene
 
 TASKS = 1_000
 PICTURES = 300.0

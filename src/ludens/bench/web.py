@@ -28,12 +28,12 @@ from ludens.bench.runs import memory_used
 from ludens.bench.web_play import play_rows
 from ludens.core.registry import make
 from ludens.loop import play
-from ludens.run.lines import EPISODES, Head, write_line
 from ludens.run.plan import Plan, make_plan
+from ludens.run.store import EPISODES, Head, write_line
 from ludens.run.task import import_suite
 from ludens.web.app import make_app
+from ludens.web.pages import Settings
 from ludens.web.security import RateLimit
-from ludens.web.settings import Settings
 
 EPISODES_IN_RUN, OPEN_SECONDS, MEGABYTES = 50_000, 2.0, 500
 STEP_MS = 30.0

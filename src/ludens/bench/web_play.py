@@ -103,8 +103,8 @@ async def _serve(runs: Path) -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     from ludens.web.app import make_app
+    from ludens.web.pages import Settings
     from ludens.web.security import RateLimit
-    from ludens.web.settings import Settings
 
     runner = web.AppRunner(make_app(Settings(runs), RateLimit(1e6, 1e6)), access_log=None)
     await runner.setup()

@@ -63,7 +63,7 @@ def advice(plan: Plan, folder: Path, flags: str, words: Sequence[str], errors: S
 
 def _models(plan: Plan) -> list[str]:
     """The names of all models that play, those of opponents too."""
-    from ludens.models.specs import is_model
+    from ludens.models.settings import is_model
 
     seated = (who for task in plan.chosen.values() for seats in task.seatings for who in seats.values())
     return sorted({parse_spec(spec).name for spec in (*plan.players, *seated) if is_model(spec)})
@@ -82,8 +82,8 @@ def _resume_hint(plan: Plan, folder: Path, more: str) -> str:
 
 def _eval_command(plan: Plan, words: Sequence[str], faults: dict[str, tuple[Fault, str]]) -> str:
     """`ludens eval` with the settings of the plan, changed where models are at fault; empty if none helps."""
-    from ludens.models.specs import is_model
-    from ludens.run.entrants import short_names
+    from ludens.models.settings import is_model
+    from ludens.run.plan import short_names
 
     size, text, changed = plan.size, set[str](), dict[str, Spec]()
     for old in plan.players:

@@ -1,19 +1,288 @@
-"""`ludens eval SUITE --model SPEC`: evaluate models and bots; writes episodes, a table and an HTML report."""
+"""`ludens eval`, `resume` and `demo`: play a run from estimate to report."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Literal
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import Size, Theme, Whole, at_least, pairs, render_options
-from ludens.cli.execute import RunOptions, execute_run
-from ludens.cli.output import aside
-from ludens.core.errors import BadOption
+from ludens.cli.advice import advice
+from ludens.cli.arguments import (
+    AgentNames,
+    Allowed,
+    Size,
+    SuiteName,
+    Theme,
+    Whole,
+    at_least,
+    pairs,
+    render_options,
+)
+from ludens.cli.guard import DONE, INTERRUPTED, usage_error
+from ludens.cli.output import aside, console
+from ludens.core.cores import cores
+from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
+from ludens.core.files import write_atomically
 from ludens.core.spec import Spec, parse_spec
+from ludens.models.chat import Spend
+
+if TYPE_CHECKING:
+    from ludens.run.budget import Budget
+    from ludens.run.engine import RunResult
+    from ludens.run.estimate import CostEstimate
+    from ludens.run.plan import Job, Plan
+    from ludens.run.store import Store
+
+
+STOPPED_EARLY = 3
+CONCURRENCY = 16
+PROBED_CALLS = 20
+"""Models are probed before runs of at least so many calls; in shorter ones the first call is the probe."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run is played, whatever it plays."""
+
+    concurrency: Annotated[Whole, Parameter(help="Maximum number of episodes in flight.")] = CONCURRENCY
+    workers: Annotated[
+        Whole | None,
+        Parameter(
+            help="Worker processes; 0 plays in this process. "
+            "Default: 0, or one per 128 episodes in flight from 256 on."
+        ),
+    ] = None
+    ray: Annotated[
+        str | None,
+        Parameter(help="Address of a Ray cluster to play on, with --workers actors; 'local' starts one."),
+    ] = None
+    max_calls: Annotated[Whole | None, Parameter(help="Budget: no more calls to models than this.")] = None
+    max_tokens: Annotated[Whole | None, Parameter(help="Budget: no more tokens than this.")] = None
+    max_cost: Annotated[float | None, Parameter(help="Budget: no more dollars; needs prices.")] = None
+    max_hours: Annotated[float | None, Parameter(help="Start no episode after this many hours.")] = None
+    skip_unavailable: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            show_default=False,
+            help="Skip tasks that cannot be played here: missing extras, engines, keys.",
+        ),
+    ] = False
+    yes: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Start a large run without asking.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        at_least("--concurrency", self.concurrency, 1)
+        at_least("--workers", self.workers or 0, 0)
+        here = cores()
+        most, where = (
+            (10_000, "a cluster") if self.ray else (max(16, 4 * here), f"a machine with {here} cores")
+        )
+        if (self.workers or 0) > most:
+            raise BadOption(f"--workers must be at most {most} on {where}, not {self.workers}.")
+
+    @property
+    def flags(self) -> str:
+        """The flags with which `ludens resume` continues in the same way."""
+        given = {
+            "--concurrency": None if self.concurrency == CONCURRENCY else self.concurrency,
+            "--workers": self.workers,
+            "--ray": self.ray,
+        }
+        return "".join(f" {flag} {quote(str(value))}" for flag, value in given.items() if value is not None)
+
+    @property
+    def words(self) -> list[str]:
+        """All flags that were given."""
+        words: list[str] = []
+        for field in fields(self):
+            value, flag = getattr(self, field.name), f"--{field.name.replace('_', '-')}"
+            if value != field.default:
+                words += [flag] if value is True else [flag, str(value)]
+        return words
+
+    @property
+    def budget(self) -> Budget:
+        """The limits."""
+        from ludens.run.budget import Budget
+
+        return Budget(self.max_calls, self.max_tokens, self.max_cost, self.max_hours)
+
+
+def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], options: RunOptions) -> int:
+    """Play the jobs of a run that are not done, then show the results; returns the exit code.
+
+    Args:
+        plan: What is played.
+        folder: The run's folder, which need not exist yet.
+        open_store: Creates or opens the folder; called once the run is confirmed.
+        options: How it is played.
+    """
+    from ludens.run.store import read_progress
+
+    if options.ray is not None and find_spec("ray") is None:
+        raise MissingExtra("running on Ray", "ray")
+    if _has_person(plan) and (options.workers or options.ray is not None):
+        raise BadOption("a person plays in this process: drop --workers and --ray.")
+    playable = _playable(plan, options)
+    done, _ = read_progress(folder)
+    jobs = [job for job in playable.jobs if job.key not in done]
+    budget = options.budget
+    estimate = _confirm(playable, jobs, options, budget)
+    hint = partial(advice, plan, folder, options.flags, options.words)
+    resume_hint = hint()
+    with open_store() as store:
+        try:
+            result = _play(store, playable, len(jobs), options, budget, estimate) if jobs else None
+        except KeyboardInterrupt:
+            aside(f"\nludens: stopped. {resume_hint}")
+            return INTERRUPTED
+        except UsageError as error:
+            code = usage_error(str(error))
+            aside(hint([str(error)]))
+            return code
+    show_results(folder)
+    if skipped := plan.chosen.keys() - playable.chosen.keys():
+        aside(f"ludens: skipped: {', '.join(sorted(skipped))}. {resume_hint}")
+    if result is None or result.complete:
+        return STOPPED_EARLY if skipped else DONE
+    how = hint(result.errors or [result.reason])
+    aside(f"ludens: stopped early: {result.reason.rstrip('.')}. {how}")
+    return INTERRUPTED if result.interrupted else STOPPED_EARLY
+
+
+def _playable(plan: Plan, options: RunOptions) -> Plan:
+    """The plan without tasks that cannot be played here; raises if there are any that must not be skipped."""
+    from ludens.run.jobs import JobRunner, combined
+
+    if options.ray is not None:  # nodes of a cluster check for themselves: keys may exist only there
+        return plan
+    problems = JobRunner(plan).problems()
+    if not problems:
+        return plan
+    available = tuple(name for name in plan.chosen if name not in problems)
+    error = combined(problems)
+    if not available:
+        raise error
+    if not options.skip_unavailable:
+        raise UsageError(f"{error} Or add --skip-unavailable to skip {', '.join(problems)}.")
+    aside(f"skipping {', '.join(problems)}: {error}")
+    return replace(plan, tasks=available)
+
+
+def _has_person(plan: Plan) -> bool:
+    return any(parse_spec(spec).name == "human" for spec in plan.players)
+
+
+def _play(
+    store: Store, plan: Plan, jobs: int, options: RunOptions, budget: Budget, estimate: CostEstimate
+) -> RunResult:
+    from ludens.run.engine import Engine, default_workers, make_executor
+    from ludens.run.progress import ProgressDisplay
+
+    workers = options.workers
+    if workers is None:
+        workers = default_workers(plan, min(options.concurrency, jobs)) if options.ray is None else 0
+    workers = min(workers, jobs)
+    where = f" in {workers} process{'es' if workers > 1 else ''}" if workers else ""
+    aside(f"playing{where}, saving to {store.folder}")
+    # A person plays one game at a time, and cannot type into a line that is redrawn four times a second.
+    human = _has_person(plan)
+    concurrency = 1 if human else max(options.concurrency, 2 * workers)
+    executor = make_executor(plan, concurrency=concurrency, workers=workers, ray=options.ray, budget=budget)
+    with nullcontext() if human else ProgressDisplay() as display:
+        engine = Engine(
+            store,
+            executor,
+            concurrency=concurrency,
+            budget=budget,
+            estimates=estimate.each,
+            tasks=plan.chosen,
+            probe=estimate.calls >= PROBED_CALLS,
+            on_progress=display,
+        )
+        return asyncio.run(engine.run())
+
+
+def _confirm(plan: Plan, jobs: Sequence[Job], options: RunOptions, budget: Budget) -> CostEstimate:
+    """Print the cost estimate, compare it with the budget, and ask for confirmation if it is large."""
+    from ludens.run.estimate import estimate, unpriced
+
+    if options.max_cost is not None and (names := unpriced(plan)):
+        raise BadOption(f"--max-cost needs a price for {', '.join(names)}: add it to the price file.")
+    expected = estimate(plan, jobs)
+    if expected.calls:
+        aside(expected.sentence())
+    _check_budget(budget, expected)
+    if expected.large and not (options.yes or budget.limits_spending):
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise BadOption("this is a large run: add --yes to start it, or limit it with --max-calls.")
+        print("This is a large run. Start it? [y/N] ", end="", file=sys.stderr, flush=True)
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise BadOption("the run was not started.")
+    return expected
+
+
+def _check_budget(budget: Budget, expected: CostEstimate) -> None:
+    """Raise if the budget covers no episode of a model, and say which tasks it does not cover."""
+    over = {cell: spend for cell, spend in expected.each.items() if budget.exceeded_by(spend, Spend())}
+    if not over:
+        return
+    if len(over) == len(expected.each):
+        entrant, task = min(over, key=lambda cell: over[cell].tokens)
+        raise BadOption(
+            f"the budget covers no episode: the smallest, {task} with {entrant}, is estimated at "
+            f"{_amounts(over[entrant, task], budget)}; raise the limit."
+        )
+    for (entrant, task), spend in over.items():
+        aside(f"the budget does not cover {task} with {entrant}, estimated at {_amounts(spend, budget)}.")
+
+
+def _amounts(spend: Spend, budget: Budget) -> str:
+    """What an episode is estimated to consume, next to the limits."""
+    parts = [
+        f"{amount} (--max-{flag} {limit:g})"
+        for flag, limit, amount in (
+            ("calls", budget.calls, f"{spend.calls:,.0f} calls"),
+            ("tokens", budget.tokens, f"{spend.tokens:,.0f} tokens"),
+            ("cost", budget.cost, f"${spend.cost:.4f}"),
+        )
+        if limit is not None
+    ]
+    return " and ".join(parts)
+
+
+def show_results(folder: Path) -> None:
+    """Write the HTML report and print the table."""
+    from ludens.run.report import load_results, render
+    from ludens.run.report.table import plain, split
+    from ludens.run.report.tables import scores, task_scores
+
+    results = load_results([folder])
+    page, failure = folder / "report.html", ""
+    try:  # before the table, whose reader (`head`, a pager) may close the pipe
+        write_atomically(page, render(results, "html"))
+    except OSError as error:
+        failure = (error.strerror or str(error)).lower()
+    made = [part for found in results.suites for part in (*split(scores(found)), task_scores(found))]
+    print(plain([part for part in made if part is not None], console().width))
+    if failure:
+        raise BadFile(f"cannot write {str(page)!r}: {failure}.")
+    print(f"Open {page}, or run `ludens report {quote(str(folder))}` for details.")
+
 
 Flag = Parameter(negative="", show_default=False)
 
@@ -88,8 +357,7 @@ def eval_(
     options: RunOptions | None = None,
 ) -> int:
     """Evaluate models and bots on a suite; resumable, with budgets, a table and an HTML report."""
-    from ludens.run.entrants import entrants_of
-    from ludens.run.plan import MAX_SAMPLES, make_plan
+    from ludens.run.plan import MAX_SAMPLES, entrants_of, make_plan
     from ludens.run.store import Store
 
     render = render_options(theme, size)
@@ -143,3 +411,52 @@ def default_folder(suite: str, entrants: list[str]) -> Path:
     while free.exists():
         free, number = first.with_name(f"{first.name}-{number}"), number + 1
     return free
+
+
+def resume(
+    run: Annotated[Path, Parameter(help="Folder of the run; `ludens runs` lists them.")],
+    /,
+    *,
+    suite: SuiteName = None,
+    allow: Allowed = (),
+    agent: AgentNames = (),
+    options: RunOptions | None = None,
+) -> int:
+    """Continue a run where it stopped; finished episodes are never played again."""
+    from ludens.agents import import_agent
+    from ludens.core.policy import Setter, permit
+    from ludens.run.store import Store, read_plan
+    from ludens.run.task import import_suite
+    from ludens.run.trust import plan_accesses
+
+    import_suite(suite or "")
+    for name in agent:
+        import_agent(name)
+    permit(plan_accesses(read_plan(run)), Setter.FILE, allow)
+    store = Store.reopen(run)
+    return execute_run(store.plan, run, lambda: store, options or RunOptions())
+
+
+ENTRANTS = ("bot/random", "bot/best", "nano")
+
+
+def demo(
+    *,
+    out: Annotated[
+        Path | None, Parameter(help="Folder for episodes and report; runs/demo-...-TIME by default.")
+    ] = None,
+    seed: Annotated[Whole, Parameter(help="Added to the seed of every episode.")] = 0,
+    limit: Annotated[Whole, Parameter(help="Maximum episodes per task; 0 for the suite's number.")] = 0,
+) -> int:
+    """Run the demo suite with bots and a small model; print a table and write a report. Needs no API key.
+
+    Equivalent to `ludens eval demo --model bot/random --model bot/best --model nano --blind-control`.
+    """
+    from ludens.run.plan import entrants_of, make_plan
+    from ludens.run.store import Store
+
+    at_least("--limit", limit, 0)
+    entrants = entrants_of(ENTRANTS, blind_control=True)
+    plan = make_plan("demo", entrants.specs, limit=limit, seed=seed, controls=entrants.controls)
+    folder = out or default_folder("demo", list(ENTRANTS))
+    return execute_run(plan, folder, lambda: Store.create(folder, plan), RunOptions())

@@ -88,7 +88,7 @@ def _judge_records(chosen: Judge, records: Sequence[Record], file: Path, templat
     """The verdict on every record; earlier verdicts of the same judge are read from the file."""
     from ludens.suites.comma.judge import judge_all
     from ludens.suites.comma.judge.conversation import conversation_of
-    from ludens.suites.comma.judge.label_file import LabelFile
+    from ludens.suites.comma.judge.verdicts import LabelFile
 
     keys = [(record.key, record.episode.fingerprint()) for record in records]
     with LabelFile(file, chosen.spec, templates) as kept:
@@ -131,7 +131,7 @@ def _write(file: Path, lines: Sequence[dict[str, Any]]) -> None:
 
 
 def _counts(records: Sequence[Record], verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    from ludens.suites.comma.judge.labels import LABELS
+    from ludens.suites.comma.judge.conversation import LABELS
 
     counts: dict[str, Any] = {}
     for record, verdict in zip(records, verdicts, strict=True):
@@ -158,7 +158,7 @@ def _print_labels(records: Sequence[Record], verdicts: Sequence[Verdict]) -> Non
 
 def _calibrate(spec: str, templates: Path | None, out: Path | None, json: bool) -> int:
     from ludens.suites.comma.judge import judge_all, make_judge
-    from ludens.suites.comma.judge.calibration import agreement, cases
+    from ludens.suites.comma.judge.verdicts import agreement, cases
 
     chosen = make_judge(spec, templates)
     truth = cases()

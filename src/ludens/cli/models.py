@@ -63,8 +63,7 @@ def _list(json: bool) -> int:
 def _options() -> list[tuple[str, str]]:
     from ludens.core.options import options_of
     from ludens.models.local import LocalSettings
-    from ludens.models.settings import NetworkSettings
-    from ludens.models.specs import PromptOptions
+    from ludens.models.settings import NetworkSettings, PromptOptions
 
     known = {**options_of(NetworkSettings), **options_of(LocalSettings), **options_of(PromptOptions)}
     return [(name, spec.metadata["help"]) for name, spec in known.items()]
@@ -74,7 +73,7 @@ def _test(spec: str, json: bool) -> int:
     import asyncio
 
     from ludens.models.probe import probe
-    from ludens.models.specs import ModelSpec
+    from ludens.models.settings import ModelSpec
 
     parsed = ModelSpec.parse(spec)
     try:

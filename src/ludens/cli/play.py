@@ -64,8 +64,7 @@ def play(
     render = render_options(theme, size)
     if out is not None:
         writable(out)
-    from ludens.agents.human import left_message
-    from ludens.agents.terminal import width_of, wrapped
+    from ludens.agents.human import left_message, width_of, wrapped
     from ludens.core.observer import OnStep
     from ludens.core.view import view_of
     from ludens.loop import play as play_one
@@ -110,7 +109,7 @@ def play(
 
 def _print_step(event: StepEvent, public: View | None) -> None:
     """Print the moves of a step; only what is public of them where a view is given."""
-    from ludens.agents.terminal import width_of, wrapped
+    from ludens.agents.human import width_of, wrapped
 
     moves = []
     for move in event.moves:

@@ -61,7 +61,7 @@ def find_runs(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _progress(run: Path) -> dict[str, Any]:
-    from ludens.run.seats import seated_name
+    from ludens.run.plan import seated_name
     from ludens.run.store import read_plan, read_progress
 
     plan, (done, voids) = read_plan(run), read_progress(run)

@@ -55,8 +55,8 @@ def show(
         _check(out)
     from ludens.core.ask import build_ask
     from ludens.core.config import PlayConfig
+    from ludens.core.replay import wander
     from ludens.core.view import view_of
-    from ludens.core.wander import wander
 
     state, walked = wander(made, seed, moves)
     looker = seat or (state.to_act or made.seats)[0]

@@ -49,7 +49,7 @@ def study(
 
 
 def _export(folder: Path, out: Path, format: str, excluded: bool) -> None:
-    from ludens.run.report.export import csv_bytes, parquet_bytes
+    from ludens.run.report.data import csv_bytes, parquet_bytes
     from ludens.suites.people.export import tables
 
     if format not in _FORMATS:

@@ -85,7 +85,7 @@ def _folder(name: str) -> Path:
 
 
 def _export(checkpoint: Path | None, out: Path | None, dtype: str) -> None:
-    from ludens.train.nano.stored import WEIGHTS, export
+    from ludens.train.nano.weights import WEIGHTS, export
 
     if checkpoint is None or out is None:
         raise BadOption("export needs a checkpoint and a folder: ludens train export CHECKPOINT --out DIR.")

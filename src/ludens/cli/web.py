@@ -14,7 +14,7 @@ from ludens.cli.output import aside
 from ludens.core.errors import BadFile, BadOption
 
 if TYPE_CHECKING:
-    from ludens.web.settings import Settings
+    from ludens.web.pages import Settings
 
 PORT = 8765
 
@@ -68,11 +68,11 @@ def web(
     from ludens.run.budget import Budget
     from ludens.run.task import import_suite
     from ludens.run.trust import plan_accesses
-    from ludens.suites.people.file import read_study
+    from ludens.suites.people import read_study
     from ludens.web.addresses import read_networks, read_url
     from ludens.web.connections import short_log
+    from ludens.web.pages import Settings
     from ludens.web.security import Access
-    from ludens.web.settings import Settings
 
     if not 0 <= port <= 65_535:
         raise BadOption(f"--port must be 0 to 65535, not {port}.")

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
+from ludens.core.random import Stream, stream
+from ludens.core.state import State
 
 Fallback = Literal["random", "first", "forfeit"]
 Reasons = Literal["full", "kind"]
@@ -63,3 +65,26 @@ def check_seats(game: Game, agents: Mapping[str, object]) -> None:
     empty = [seat for seat in game.seats if seat not in agents]
     if empty:
         raise BadOption(f"{game.name} has no agent for {' and '.join(empty)}.")
+
+
+def episode_stream(seed: int, sample: int, *names: str | int) -> Stream:
+    """The stream of this name in an episode: samples of one seed draw different numbers."""
+    return stream(seed, *names, *(("sample", sample) if sample else ()))
+
+
+def forfeits(state: State, seat: str, config: PlayConfig) -> bool:
+    """Whether a seat without a legal action loses the game."""
+    return config.fallback == "forfeit" and state.fallback(seat) is None
+
+
+def fallback_action(state: State, seat: str, config: PlayConfig, seed: int, sample: int, step: int) -> str:
+    """What a seat without a legal action does: the game's choice, else that of the config."""
+    own = state.fallback(seat)
+    if own is not None:
+        return own
+    if config.fallback == "forfeit":
+        return ""
+    legal = state.legal(seat)
+    if config.fallback == "first":
+        return legal.first
+    return legal.sample(episode_stream(seed, sample, "fallback", step, seat))

@@ -15,6 +15,7 @@ from ludens.core.episode import Episode, Move
 from ludens.core.errors import BadOption, Illegal, ReplayMismatch
 from ludens.core.game import Game
 from ludens.core.policy import Setter, make_by
+from ludens.core.random import stream
 from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides
 from ludens.core.validation import first_error
@@ -113,3 +114,14 @@ def _apply(state: State, actions: dict[str, str], where: str) -> None:
         state.apply(actions)
     except Illegal as error:
         raise ReplayMismatch(f"{where} cannot be replayed: {error}") from None
+
+
+def wander(game: Game, seed: int, moves: int) -> tuple[State, list[dict[str, str]]]:
+    """Make random legal moves from the start, fewer when the game ends before; free texts stay empty."""
+    state, random = game.start(seed), stream(seed, "show")
+    made: list[dict[str, str]] = []
+    while state.to_act and len(made) < moves:
+        actions = {seat: state.legal(seat).sample(random) for seat in state.to_act}
+        state.apply(actions)
+        made.append(actions)
+    return state, made

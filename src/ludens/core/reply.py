@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ludens.core.errors import Ambiguous, Illegal, MoveError, Unreadable
-from ludens.core.legal import Legal
 from ludens.core.plain import storable
+from ludens.core.state import Legal
 
 _BLANKS = (
     " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast, get_args
 
+from ludens.core.config import fallback_action, forfeits
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import Ambiguous, Illegal, MoveError, ReplayMismatch, Unreadable, UsageError
-from ludens.core.fallback import fallback_action, forfeits
 from ludens.core.game import Game
 from ludens.core.replay import config_of, game_of, render_options_of, replay
 from ludens.core.reply import read_action

@@ -4,18 +4,56 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
-from ludens.core.places import Places
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat
 from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides, Templates, load_templates
+
+
+class Place(NamedTuple):
+    """A rectangle on a picture, in fractions of its width and height; (0, 0) is the top left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @classmethod
+    def of_pixels(cls, box: tuple[int, int, int, int], width: int, height: int) -> Self:
+        """The place of a box (x, y, width, height) in pixels on a picture of this width and height."""
+        return cls(box[0] / width, box[1] / height, box[2] / width, box[3] / height)
+
+    def pixels(self, width: int, height: int) -> tuple[int, int, int, int]:
+        """The box (x, y, width, height) in pixels on a picture of this width and height."""
+        left, top = round(self.x * width), round(self.y * height)
+        right, bottom = round((self.x + self.width) * width), round((self.y + self.height) * height)
+        return left, top, right - left, bottom - top
+
+
+Places = Mapping[str, tuple[Place, ...]]
+"""For each action that can be clicked, the places to click in order: a cell, or from and to for a piece.
+
+Where several actions have the same places (promotions, the digits of a cell), the player chooses among them
+after the last click.
+"""
+
+
+def places_to_json(places: Places) -> dict[str, Any]:
+    """Plain values for a browser: each rectangle once in `places`, and for each action their indices."""
+    numbers: dict[Place, int] = {}
+    actions = {
+        action: [numbers.setdefault(place, len(numbers)) for place in path] for action, path in places.items()
+    }
+    return {"places": [[round(value, 6) for value in place] for place in numbers], "actions": actions}
+
 
 Sees = Literal["offered", "image", "text", "both", "state", "nothing"]
 """What an agent looks at. `offered` is what the game offers the seat; `state` is for bots only; `nothing`
@@ -75,18 +113,26 @@ class Observation:
 class View(ABC):
     """Shows the states of one game. Made once and used for many states."""
 
-    templates_file: ClassVar[str] = "templates.md"
+    templates_file: ClassVar[str] = ""
+    """File of the game's texts, next to the module of the view. By default the file named like the module
+    (`nim.md` next to `nim.py`), or else `templates.md`."""
     shared_templates: ClassVar[Path | None] = None
     """Templates shared by a family of games; those in a game's own file take precedence."""
 
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         self.game = game
         self.render = render
-        folder = Path(sys.modules[type(self).__module__].__file__ or ".").parent
         self.templates: Templates = load_templates(
-            folder / self.templates_file, game.name, render.templates, self.shared_templates
+            self._templates_path(), game.name, render.templates, self.shared_templates
         )
         self._rules: dict[str, str] = {}
+
+    def _templates_path(self) -> Path:
+        module = Path(sys.modules[type(self).__module__].__file__ or ".")
+        if self.templates_file:
+            return module.with_name(self.templates_file)
+        own = module.with_suffix(".md")
+        return own if own.exists() else module.with_name("templates.md")
 
     @abstractmethod
     def image(self, state: Any, seat: str) -> Picture:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ludens.core.errors import BadOption, UnknownName
-from ludens.core.places import Place
+from ludens.core.view import Place
 from ludens.draw import fonts
 from ludens.draw.canvas import Box, Canvas
 from ludens.draw.picture import Picture

@@ -19,8 +19,7 @@ import orjson
 
 from ludens.core.episode import Usage
 from ludens.core.errors import BadFile
-from ludens.models.chat import Answer, Model, Request
-from ludens.models.spend import Ledger
+from ludens.models.chat import Answer, Ledger, Model, Request
 
 _LOCK_TIMEOUT = 60.0
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB NOT NULL) WITHOUT ROWID"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import orjson
 
@@ -22,8 +22,44 @@ from ludens.core.options import option
 from ludens.core.plain import storable
 from ludens.core.view import Picture
 
-if TYPE_CHECKING:
-    from ludens.models.spend import Ledger
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What budgets limit."""
+
+    calls: float = 0.0
+    tokens: float = 0.0
+    cost: float = 0.0
+
+    def __add__(self, other: Spend) -> Spend:
+        return Spend(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
+
+    def __sub__(self, other: Spend) -> Spend:
+        return self + other * -1
+
+    def __mul__(self, number: float) -> Spend:
+        return Spend(self.calls * number, self.tokens * number, self.cost * number)
+
+    def __truediv__(self, number: float) -> Spend:
+        return Spend(self.calls / number, self.tokens / number, self.cost / number)
+
+
+class Ledger(ABC):
+    """Records what all models of a run have consumed and what requests in flight may consume."""
+
+    @abstractmethod
+    async def reserve(self, expected: Spend, alone: bool) -> str:
+        """Wait until the budget covers a request and reserve it; returns why it never will, else ''.
+
+        Args:
+            expected: What the request will consume at most, as far as is known.
+            alone: Whether to wait until no other request is in flight, because the price is unknown.
+        """
+
+    @abstractmethod
+    def settle(self, expected: Spend, actual: Spend) -> None:
+        """Replace a reservation by what was consumed."""
+
 
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "filtered", "refused"]

@@ -17,13 +17,10 @@ from time import monotonic, perf_counter, time_ns
 from ludens.core.errors import AgentFailure, BadOption, ModelRejected
 from ludens.core.random import stream
 from ludens.core.spec import Spec
-from ludens.models.chat import Answer, Model, Request, Sampling
+from ludens.models.chat import Answer, Ledger, Model, Request, Sampling
 from ludens.models.errors import SENTENCES, ContentFiltered, RequestRejected, Secret, TransientError
-from ludens.models.ledger import Account
-from ludens.models.limits import RateLimiter, estimate_tokens, shared_limiter
-from ludens.models.prices import Price, price_of
+from ludens.models.ledger import Account, Price, RateLimiter, estimate_tokens, price_of, shared_limiter
 from ludens.models.settings import NetworkSettings
-from ludens.models.spend import Ledger
 
 log = logging.getLogger("ludens.models")
 

@@ -23,18 +23,20 @@ from ludens.core.policy import declares
 from ludens.core.random import stream
 from ludens.core.spec import Spec
 from ludens.models.batching import Batcher
-from ludens.models.chat import Answer, Model, Request, Sampling, Tokens
-from ludens.models.generation import Distribution, end_tokens, generate_options, placeholders
-from ludens.models.ledger import Account
-from ludens.models.memory import out_of_memory
-from ludens.models.pixels import HASH, CachedImageProcessor
-from ludens.models.prices import price_of
+from ludens.models.chat import Answer, Ledger, Model, Request, Sampling, Tokens
+from ludens.models.generation import (
+    Distribution,
+    StaticCaches,
+    end_tokens,
+    generate_options,
+    out_of_memory,
+    placeholders,
+)
+from ludens.models.ledger import Account, price_of
 from ludens.models.settings import Settings, read_settings
-from ludens.models.spend import Ledger
-from ludens.models.static_cache import StaticCaches
 from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.trained import games_of_checkpoint
-from ludens.models.varlen import use_varlen
+from ludens.models.vision import HASH, CachedImageProcessor, use_varlen
 
 
 @dataclass(frozen=True)

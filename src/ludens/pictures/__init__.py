@@ -8,8 +8,7 @@ pictures.picture(entry, "original").png()
 """
 
 from ludens.pictures.manifest import Entry, File, Header
-from ludens.pictures.places import user_folder
-from ludens.pictures.sets import PictureSet, open_set, set_names
+from ludens.pictures.sets import PictureSet, open_set, set_names, user_folder
 from ludens.pictures.writer import PictureSetWriter
 
 __all__ = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -12,7 +14,33 @@ from threading import Lock
 from ludens.core.errors import BadFile, UnknownName
 from ludens.draw import Picture
 from ludens.pictures.manifest import MANIFEST, MAX_LINE, NAME, Entry, File, Header, read_header, read_manifest
-from ludens.pictures.places import PARTS, places
+
+PARTS = "parts"
+"""Folder inside a set that is not finished."""
+SHIPPED = Path(__file__).parent / "sets"
+
+
+def user_folder() -> Path:
+    """The folder that new sets go to: `LUDENS_DATA`, or `ludens` in the user's cache folder."""
+    if chosen := os.environ.get("LUDENS_DATA"):
+        return Path(chosen)
+    return _cache() / "ludens"
+
+
+def places() -> list[Path]:
+    """The folders whose subfolders are picture sets, in the order they are searched."""
+    return list(dict.fromkeys([user_folder(), _cache() / "ludens", SHIPPED]))
+
+
+def _cache() -> Path:
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return Path(local) if local else Path.home() / "AppData" / "Local"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    chosen = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(chosen) if os.path.isabs(chosen) else Path.home() / ".cache"
+
 
 CACHE_BYTES = 64 << 20
 """Encoded pictures that one open set keeps in memory."""

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from math import isfinite
 
 from ludens.core.errors import BadOption
-from ludens.models.spend import Ledger, Spend
-from ludens.run.jobs import Outcome
-from ludens.run.meter import Meter
+from ludens.models.chat import Ledger, Spend
+from ludens.run.jobs import Meter, Outcome
 from ludens.run.plan import Job
 
 _ROUNDING = 1e-9

@@ -10,20 +10,26 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from hashlib import sha256
+from multiprocessing import get_context
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
+from ludens.core.cores import cores
 from ludens.core.errors import BadFile, BadOption, MissingExtra
-from ludens.core.registry import Registry
+from ludens.core.game import Game
+from ludens.core.registry import Registry, make
 from ludens.core.view import Picture, RenderOptions
 from ludens.run.plan import versions
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 ColumnType = Literal["text", "texts", "number", "pictures"]
 
@@ -196,3 +202,37 @@ def _card(dataset: Dataset) -> str:
         "was played (`answer`) and all right answers (`answers`). `manifest.json` says how the dataset was "
         "made, and has its distribution and the SHA-256 of every file.\n"
     )
+
+
+CHUNK = 100
+"""Seeds of one task of a worker; games that keep blocks of seeds keep blocks of this size."""
+
+
+def prepare(spec: str, seeds: range, workers: int = 0, say: Callable[[str], None] = print) -> None:
+    """Prepare a game for consecutive seeds; what is there already is not made again.
+
+    Args:
+        spec: Of the game.
+        seeds: Without gaps.
+        workers: Processes; 0 for all cores.
+        say: Told about progress, one line at a time.
+    """
+    game = make(spec)
+    if type(game).prepare is Game.prepare:
+        raise BadOption(f"{game.name} starts fast: there is nothing to prepare.")
+    starts = range(seeds.start - seeds.start % CHUNK, seeds.stop, CHUNK)
+    processes = min(workers or cores(), len(starts))
+    began = said = monotonic()
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        waiting = [pool.submit(_chunk, spec, range(start, start + CHUNK)) for start in starts]
+        for number, done in enumerate(as_completed(waiting), 1):
+            done.result()
+            if monotonic() - said > 10 or number == len(starts):
+                said = monotonic()
+                left = (said - began) / number * (len(starts) - number) / 60
+                counts = f"{number * CHUNK:,} of {len(starts) * CHUNK:,} seeds"
+                say(f"{spec}: {counts}, {left:.1f} minutes left")
+
+
+def _chunk(spec: str, seeds: range) -> None:
+    make(spec).prepare(seeds)

@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ludens.agents.prompt import prompt
 from ludens.agents.simple import Random
+from ludens.agents.vlm import prompt
 from ludens.core.ask import Ask, build_ask
 from ludens.core.game import Game
 from ludens.core.observer import Observer
@@ -20,9 +20,9 @@ from ludens.core.spec import parse_spec
 from ludens.core.sync import run_sync
 from ludens.core.view import view_of
 from ludens.loop import play
-from ludens.models.prices import price_of
-from ludens.models.specs import ModelSpec, is_model
-from ludens.models.spend import Spend
+from ludens.models.chat import Spend
+from ludens.models.ledger import price_of
+from ludens.models.settings import ModelSpec, is_model
 from ludens.run.plan import Job, Plan
 
 PIXELS_A_TOKEN = 750

@@ -11,8 +11,7 @@ from typing import Any
 import orjson
 
 from ludens.core.errors import BadFile
-from ludens.run.cells import Cell
-from ludens.run.results import Row
+from ludens.run.results import Cell, Row
 
 LABELS_FILE = "judged.jsonl"
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -14,14 +16,249 @@ import orjson
 
 from ludens.agents import import_agent
 from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.core.options import configure
 from ludens.core.policy import confirm, game_accesses
 from ludens.core.registry import make
-from ludens.core.spec import parse_spec
+from ludens.core.spec import Spec, parse_spec
 from ludens.core.templates import TemplateOverrides
 from ludens.core.validation import first_error
-from ludens.core.view import RenderOptions
-from ludens.run.seats import reseat, seat_specs
+from ludens.core.view import RenderOptions, view_of
+from ludens.models import provider_spec
+from ludens.models.settings import ALIASES, PromptOptions, is_model
 from ludens.run.task import MODEL, Task, import_suite, suite
+
+_BUDGETED = ("anthropic", "google")
+"""Kinds of models whose `reasoning_effort` may be a number of tokens."""
+
+PRESETS: dict[str, dict[str, str]] = {
+    "vs-bench": {"temperature": "1", "max_tokens": "8192"},
+    # Providers count reasoning as output: 8,192 tokens of answer and 16,384 of reasoning.
+    "vs-bench-reasoning": {"temperature": "1", "max_tokens": "24576", "reasoning_effort": "16384"},
+}
+"""Name to options of a model. Answers that are cut off are asked for again with more tokens (`extend`), as
+in VS-Bench."""
+
+
+def with_preset(spec: Spec, preset: str) -> Spec:
+    """The spec of a model with the options of a preset; its own options have precedence."""
+    if preset not in PRESETS:
+        raise UnknownName("preset", preset, PRESETS)
+    given = {ALIASES.get(name, name) for name in spec.options}
+    added = {
+        name: value
+        for name, value in PRESETS[preset].items()
+        if name not in given and (name != "reasoning_effort" or spec.kind in _BUDGETED)
+    }
+    return Spec(spec.name, spec.address, {**added, **spec.options})
+
+
+def seat_specs(given: Mapping[str, str]) -> dict[str, str]:
+    """Seat to the spec of its player, as plans record it."""
+    if seat := next((seat for seat, spec in given.items() if spec == MODEL), None):
+        raise BadOption(f"--seat {seat} needs the spec of a player, such as bot/oracle; {MODEL} is not one.")
+    return {seat: str(parse_spec(spec)) for seat, spec in given.items()}
+
+
+def seated_name(name: str, given: Mapping[str, str]) -> str:
+    """The name of an entrant with the players of the given seats: `gpt-4.1, expert: human`."""
+    specs = {seat: parse_spec(spec) for seat, spec in given.items()}
+    return ", ".join([name, *(f"{seat}: {Spec(s.name, None, s.options)}" for seat, s in specs.items())])
+
+
+def reseat(suite: str, tasks: Mapping[str, Task], given: Mapping[str, str]) -> dict[str, Task]:
+    """The tasks with these players in their seats.
+
+    A seating in which no seat is left for the model is not played; the others are played on the same seeds.
+    """
+    for seat in given:
+        having = [name for name, task in tasks.items() if seat in task.seatings[0]]
+        if not having:
+            seats = dict.fromkeys(seat for task in tasks.values() for seat in task.seatings[0])
+            raise UnknownName(f"seat of {suite}", seat, seats)
+        if missing := [name for name in tasks if name not in having]:
+            raise BadOption(
+                f"{', '.join(missing)} of {suite} {'has' if len(missing) == 1 else 'have'} no seat {seat!r}: "
+                f"choose tasks that have it with --tasks {','.join(having)}."
+            )
+    return {name: _reseat(task, given) for name, task in tasks.items()}
+
+
+def _reseat(task: Task, given: Mapping[str, str]) -> Task:
+    seatings = [{**seating, **given} for seating in task.seatings]
+    kept = [index for index, seating in enumerate(seatings) if MODEL in seating.values()]
+    if not kept:
+        flags = " and ".join(f"--seat {seat}" for seat in given)
+        raise BadOption(f"with {flags} no seat of {task.name!r} is left for the model: leave it a seat.")
+    view = view_of(make(task.game), RenderOptions(), 0)
+    own = {seat for index in kept for seat, who in seatings[index].items() if who == MODEL}
+    return replace(
+        task,
+        seatings=tuple(seatings[index] for index in kept),
+        episodes=sum(len(range(index, task.episodes, len(seatings))) for index in kept),
+        blindable=task.blindable and any(view.offers(seat) != "text" for seat in own),
+    )
+
+
+CONTROL = " (blind)"
+"""Suffix of the name of a blind control."""
+SETTINGS = ("modality", "blind", "style", "frames", "memory")
+"""Prompt options that change what a result means, and are shown next to the entrant."""
+
+
+@dataclass(frozen=True)
+class Entrants:
+    """All entrants of a run."""
+
+    specs: dict[str, str]
+    """Name in tables to spec."""
+    controls: dict[str, str] = field(default_factory=dict)
+    """Name of each blind control to the name of the model it controls."""
+
+
+def is_blind(spec: str) -> bool:
+    """Whether a spec asks for blank pictures."""
+    parsed = parse_spec(spec)
+    given = parsed.options.get("blind")
+    return given is not None and configure(PromptOptions, {"blind": given}, parsed.name).blind
+
+
+def all_settings(spec: str) -> dict[str, Any]:
+    """The prompt settings of a model; empty for bots and people, which are not prompted.
+
+    Own templates are not among them, since their folder says nothing to a reader.
+    """
+    parsed = parse_spec(spec)
+    if not is_model(parsed):
+        return {}
+    given = {name: value for name, value in parsed.options.items() if name in SETTINGS}
+    options = configure(PromptOptions, given, parsed.name)
+    return {name: getattr(options, name) for name in SETTINGS}
+
+
+def prompt_settings(spec: str) -> dict[str, str]:
+    """The prompt settings in which a model differs from the suite's, which are the defaults."""
+    usual = PromptOptions()
+    return {
+        name: str(value).lower()
+        for name, value in all_settings(spec).items()
+        if value != getattr(usual, name)
+    }
+
+
+def settings_text(name: str, spec: str) -> str:
+    """The prompt settings of an entrant in words: `modality text, cot`; without those that its name has."""
+    words = {
+        "modality": "modality {}",
+        "blind": "blind",
+        "style": "{}",
+        "frames": "{} frames",
+        "memory": "memory {}",
+    }
+    named = set(re.split(r"[?&]", name)) | ({"blind=true"} if CONTROL in name else set())
+    settings = prompt_settings(spec).items()
+    return ", ".join(
+        words[option].format(value) for option, value in settings if f"{option}={value}" not in named
+    )
+
+
+def control_key(spec: str) -> tuple[str, str | None, frozenset[tuple[str, str]]]:
+    """What a model and its blind control have in common: everything but the option `blind`."""
+    parsed = parse_spec(spec)
+    rest = frozenset((key, value) for key, value in parsed.options.items() if key != "blind")
+    return parsed.name, parsed.address, rest
+
+
+def entrants_of(
+    specs: Sequence[str],
+    names: Sequence[str] = (),
+    prompt_options: Mapping[str, str] | None = None,
+    *,
+    templates: str = "",
+    preset: str = "",
+    blind_control: bool = False,
+) -> Entrants:
+    """The entrants of a run.
+
+    Args:
+        specs: The models, bots or people to measure.
+        names: Their names in tables, in the same order; by default short names are chosen.
+        prompt_options: Options added to every spec, all of which must then be models.
+        templates: Folder with the user's templates, for models.
+        preset: Name of sampling settings, for models.
+        blind_control: Whether each model also plays with blank pictures.
+    """
+    full = [_with_options(_with_preset(spec, preset), prompt_options or {}, templates) for spec in specs]
+    if names and len(names) != len(specs):
+        raise BadOption(f"there are {len(specs)} entrants but {len(names)} names: name all of them or none.")
+    chosen = list(names) if names else short_names(full)
+    repeated = [name for name, times in Counter(chosen).items() if times > 1]
+    if repeated:
+        raise BadOption(f"two entrants have the name {repeated[0]!r}.")
+    entrants = dict(zip(chosen, full, strict=True))
+    if not blind_control:
+        return Entrants(entrants)
+    controls = {name + CONTROL: name for name, spec in entrants.items() if is_model(spec)}
+    if not controls:
+        raise BadOption("--blind-control needs a model: bots see no pictures.")
+    both = {**entrants, **{control: _blind(entrants[name]) for control, name in controls.items()}}
+    if len(both) < len(entrants) + len(controls):
+        raise BadOption(f"names that end with {CONTROL!r} are reserved for blind controls.")
+    return Entrants(both, controls)
+
+
+def _with_preset(text: str, preset: str) -> str:
+    return str(with_preset(parse_spec(text), preset)) if preset and is_model(text) else text
+
+
+def _with_options(text: str, prompt_options: Mapping[str, str], templates: str) -> str:
+    spec = parse_spec(text)
+    if is_model(text):
+        added = {**prompt_options, "templates": templates} if templates else prompt_options
+        for option, value in added.items():
+            if spec.options.get(option, value) != value:
+                raise BadOption(
+                    f"{spec.name} has {option}={spec.options[option]}, but --{option} is {value}: drop one."
+                )
+        return str(Spec(spec.name, spec.address, {**spec.options, **added}))
+    if near := provider_spec(spec.name):
+        raise UnknownName("agent", spec.name, [near])
+    if prompt_options:
+        flags = " and ".join(f"--{option}" for option in prompt_options)
+        raise BadOption(
+            f"{spec.name} is not a model and takes no {flags}; measure it in a separate run, "
+            "or write the option into the specs of the models (MODEL?style=cot)."
+        )
+    return str(spec)
+
+
+def _blind(text: str) -> str:
+    spec = parse_spec(text)
+    if "blind" in spec.options:
+        raise BadOption(f"{spec.name} already has the option blind; --blind-control adds the control itself.")
+    return str(Spec(spec.name, spec.address, {**spec.options, "blind": "true"}))
+
+
+def short_names(specs: Sequence[str]) -> list[str]:
+    """The shortest unique names: for models the part after the last slash, for others the whole name.
+
+    Where two would be equal they get their full names, then their options, then numbers.
+    """
+    parsed = [parse_spec(spec) for spec in specs]
+    choices = (
+        [spec.name.rsplit("/", 1)[-1] if is_model(spec) else spec.name for spec in parsed],
+        [spec.name for spec in parsed],
+        [str(Spec(spec.name, None, spec.options)) for spec in parsed],
+        list(specs),
+    )
+    counts = [Counter(names) for names in choices]
+    named: list[str] = []
+    for place, spec in enumerate(specs):
+        unique = (
+            names[place] for names, count in zip(choices, counts, strict=True) if count[names[place]] == 1
+        )
+        named.append(next(unique, f"{spec} #{specs[:place].count(spec) + 1}"))
+    return named
+
 
 MAX_SAMPLES = 10_000
 

@@ -11,8 +11,7 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
-from ludens.run.jobs import Outcome
-from ludens.run.meter import Meter
+from ludens.run.jobs import Meter, Outcome
 from ludens.run.plan import Job
 
 if TYPE_CHECKING:

@@ -16,12 +16,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ludens.core.errors import AgentFailure, BadOption, MissingExtra
-from ludens.models.spend import Ledger, Spend
+from ludens.models.chat import Ledger, Spend
 from ludens.run.budget import Budget
-from ludens.run.executor import WorkerDied
 from ludens.run.jobs import Outcome
 from ludens.run.plan import Job, Plan
-from ludens.run.worker import Report, Worker, WorkerExecutor
+from ludens.run.workers import Report, Worker, WorkerDied, WorkerExecutor
 
 LOCAL = "local"
 _CONNECT_SECONDS = 10.0

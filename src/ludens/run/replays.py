@@ -11,7 +11,7 @@ from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.replay import game_of, render_options_of, replay
 from ludens.core.view import view_of
-from ludens.run.lines import EPISODES, Head, split_line
+from ludens.run.store import EPISODES, Head, split_line
 
 if TYPE_CHECKING:
     from ludens.draw import Picture

@@ -1,30 +1,134 @@
-"""Verifies every episode of a run, in worker processes, and that none is missing, repeated or not planned."""
+"""Checking a run: every episode is verified in worker processes, and invalid lines can be moved aside."""
 
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from hashlib import blake2b
 from multiprocessing import resource_tracker
 from pathlib import Path
+from shlex import quote
+from typing import Literal
+
+import orjson
 
 from ludens.core.cores import cores
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, LudensError, ReplayMismatch
+from ludens.core.files import write_atomically
+from ludens.core.plain import one_line
 from ludens.core.verify import Verified, verify
-from ludens.models.specs import is_model
-from ludens.run.binding import PlanCheck
-from ludens.run.lines import EPISODES, Head, read_record, split_line
+from ludens.models.settings import is_model
+from ludens.run.line_file import cannot, lock_file
 from ludens.run.plan import Plan
-from ludens.run.runtime import blocked_signals
-from ludens.run.store import FINISHED, LineReader, read_finished, read_plan
+from ludens.run.store import (
+    EPISODES,
+    FINISHED,
+    LINE_START,
+    Head,
+    LineReader,
+    PlanCheck,
+    PlanEdited,
+    read_finished,
+    read_plan,
+    read_record,
+    repair_hint,
+    split_line,
+)
 from ludens.run.task import import_suite, suite
-from ludens.run.verified import VerifiedRun, hash_run, write_verified
+from ludens.run.workers import blocked_signals
 
-_CHUNK = 8
+VERIFIED = "verified.json"
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedRun:
+    """The result of verifying a run."""
+
+    time: str
+    """When, in UTC, as 2026-01-31T12:00:00+00:00."""
+    hash: str
+    """Hash of the files that were verified (`hash_run`)."""
+    episodes: int
+    """Lines that were verified, void episodes included."""
+    moves: int
+    replies: int
+    pictures: int
+    failed: int
+    """Lines that could not be verified, are repeated, or are not of the plan."""
+    planned: int
+    present: int
+    """Planned episodes that were played."""
+    proven: int
+    """Planned episodes that were played and verified."""
+    finished: bool
+    """Whether all planned episodes had been played (`finished.json`)."""
+
+
+def read_verified(folder: Path) -> tuple[VerifiedRun, bool] | None:
+    """The result of the last verification of a run, and whether it is still valid; None if there is none.
+
+    It is not valid if `run.json` or `episodes.jsonl` have changed since.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        data = (folder / VERIFIED).read_bytes()
+        found = TypeAdapter(VerifiedRun).validate_json(data, strict=True)
+        return found, hash_run(folder) == found.hash
+    except (OSError, ValidationError):
+        return None
+
+
+def verification_text(folder: Path) -> str:
+    """One sentence about the verification of a run, for reports."""
+    remedy = f"run `ludens verify {quote(str(folder))}`"
+    read = read_verified(folder)
+    if read is None:
+        return f"not verified: {remedy}."
+    found, valid = read
+    when = one_line(found.time)[:40].replace("T", " ").removesuffix("+00:00") + " UTC"
+    if not valid:
+        return f"not verified: the run has changed since it was verified on {when}; {remedy}."
+    if found.failed:
+        total = found.episodes + found.failed
+        return f"not verified: {found.failed:,} of {total:,} episodes failed verification on {when}."
+    if found.proven == found.planned:
+        return f"verified: all {found.planned:,} episodes, on {when}."
+    if found.finished:
+        missing = found.planned - found.present
+        return f"not verified: {missing:,} of {found.planned:,} episodes were missing on {when}."
+    return (
+        f"verified: {found.proven:,} of {found.planned:,} planned episodes, on {when}; the run is unfinished."
+    )
+
+
+def write_verified(folder: Path, result: VerifiedRun) -> None:
+    """Write `verified.json` atomically."""
+    data = orjson.dumps(asdict(result), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    write_atomically(folder / VERIFIED, data)
+
+
+def hash_run(folder: Path) -> str:
+    """A hash of `run.json` and `episodes.jsonl`."""
+    found = blake2b(digest_size=16)
+    for name in ("run.json", EPISODES):
+        path = folder / name
+        found.update(b"%d:" % (path.stat().st_size if path.exists() else 0))
+        if path.exists():
+            with path.open("rb") as file:
+                while chunk := file.read(_CHUNK):
+                    found.update(chunk)
+    return found.hexdigest()
+
+
+_VERIFY_CHUNK = 8
 """Episodes that a worker verifies before it reports."""
 _EPISODES_PER_WORKER = 32
 """Fewer are not worth the start of a process."""
@@ -83,7 +187,7 @@ def verify_run(
     lines = [(head, offset) for head, offset, _ in LineReader(folder, repeated=True).read()]
     suite(plan.suite)  # raises if it is not registered: workers import it
     result, offsets = _survey(folder, plan, lines)
-    chunks = [offsets[start : start + _CHUNK] for start in range(0, len(offsets), _CHUNK)]
+    chunks = [offsets[start : start + _VERIFY_CHUNK] for start in range(0, len(offsets), _VERIFY_CHUNK)]
     if workers is None:
         workers = min(cores(), len(offsets) // _EPISODES_PER_WORKER)
     for outcomes in _outcomes(folder, plan, chunks, workers):
@@ -196,3 +300,113 @@ def _start_worker(folder: Path, plan: bytes, suite_name: str) -> None:
 
 def _verify_in_worker(offsets: list[int]) -> list[Outcome]:
     return _verifier.verify(offsets)
+
+
+_TRIES = 8
+"""Places in an invalid line at which a complete one may begin."""
+
+
+@dataclass
+class Repaired:
+    """What a repair has found and done."""
+
+    done: int = 0
+    planned: int = 0
+    moved: list[tuple[int, str]] = field(default_factory=list)
+    """Number of each line that was moved, and why."""
+
+    @property
+    def missing(self) -> int:
+        """Episodes that `ludens resume` will play."""
+        return self.planned - self.done
+
+
+def repair(folder: Path) -> Repaired:
+    """Move every invalid line of a run to `episodes.bad.jsonl`.
+
+    If `run.json` was edited, lines are not at fault: `PlanEdited` is raised and nothing is moved.
+    """
+    plan, done = read_plan(folder), set[str]()
+    check = PlanCheck(folder, plan)
+    moved = set_aside(
+        folder / EPISODES, LINE_START, lambda line: done.update(_finished_key(folder, check, line, done))
+    )
+    return Repaired(len(done), plan.total(), moved)
+
+
+def bad_lines(path: Path) -> Path:
+    """The file for the invalid lines of another one: `episodes.bad.jsonl`."""
+    return path.with_suffix(f".bad{path.suffix}")
+
+
+def set_aside(path: Path, start: bytes, check: Callable[[bytes], object]) -> list[tuple[int, str]]:
+    """Move every line that `check` rejects to `bad_lines`; returns their numbers and what is wrong with them.
+
+    If a write that failed has left a part of a line before a complete one, the complete one is kept.
+
+    Args:
+        path: The file; nothing happens if there is none.
+        start: How a line begins.
+        check: Raises `BadFile` for a line that is not valid.
+    """
+    moved, bad = list[tuple[int, str]](), dict[int, tuple[bytes, bytes]]()
+    try:
+        with path.open("rb+") as file:
+            lock_file(file, path)
+            for number, line in enumerate(file, 1):
+                try:
+                    if not line.endswith(b"\n"):
+                        raise BadFile("incomplete")
+                    check(line)
+                except PlanEdited:
+                    raise
+                except BadFile as error:
+                    moved.append((number, str(error).removesuffix("; " + repair_hint(path.parent))))
+                    complete = _complete_end(line, start, check)
+                    bad[number] = line.removesuffix(complete).removesuffix(b"\n") + b"\n", complete
+            if bad:
+                path.with_name(FINISHED).unlink(missing_ok=True)
+                _write(bad_lines(path), "ab", (line for line, _ in bad.values()))
+                file.seek(0)
+                partial = path.with_name(f"{path.name}.part")
+                kept = (bad[number][1] if number in bad else line for number, line in enumerate(file, 1))
+                _write(partial, "wb", kept)
+                partial.rename(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise cannot("repair", path.parent, error) from None
+    return moved
+
+
+def _complete_end(line: bytes, start: bytes, check: Callable[[bytes], object]) -> bytes:
+    """The complete line at the end of an invalid one; empty where there is none."""
+    position = line.find(start, 1) if line.endswith(b"\n") else -1
+    for _ in range(_TRIES):
+        if position < 0:
+            break
+        try:
+            check(line[position:])
+        except BadFile:
+            position = line.find(start, position + 1)
+        else:
+            return line[position:]
+    return b""
+
+
+def _finished_key(folder: Path, check: PlanCheck, line: bytes, done: Container[str]) -> Iterator[str]:
+    """The key of a valid line, if its episode is finished; those in `done` must not occur again."""
+    head, data = split_line(line)
+    record = read_record(folder, head, data)
+    check.check(head, record.episode)
+    if head.key in done:
+        raise BadFile(f"repeats {head.key!r}, which was finished before")
+    if not head.void:
+        yield head.key
+
+
+def _write(path: Path, mode: Literal["ab", "wb"], lines: Iterable[bytes]) -> None:
+    with path.open(mode) as file:
+        file.writelines(lines)
+        file.flush()
+        os.fsync(file.fileno())

@@ -15,7 +15,7 @@ CATALOGUE = {
     "playground": "ludens.suites.playground:Playground",
     "playground-mini": "ludens.suites.playground:Mini",
     "playground-sweeps": "ludens.suites.playground:Sweeps",
-    "study": "ludens.suites.people.study:Study",
+    "study": "ludens.suites.people:Study",
     "vision-zero": "ludens.suites.vision_zero:VisionZero",
     "vision-zero-ablations": "ludens.suites.vision_zero:Ablations",
     "vision-zero-mini": "ludens.suites.vision_zero:Mini",

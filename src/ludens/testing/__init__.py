@@ -15,24 +15,20 @@ from collections.abc import Sequence
 
 from ludens.core.game import Game
 from ludens.core.view import RenderOptions
-from ludens.testing.episodes import (
-    episode_survives_json,
-    options_rebuild_the_game,
-    replay_renders_the_same_pictures,
-    roles_fallbacks_and_rewards_are_valid,
-)
-from ludens.testing.places import places_can_be_clicked
-from ludens.testing.replies import reader_accepts_legal_actions, reader_rejects_everything_else
 from ludens.testing.states import (
     any_text_is_handled,
     clones_are_independent,
+    episode_survives_json,
     facts_are_plain_json,
     game_is_described,
     games_end,
     global_randomness_is_not_used,
     illegal_actions_are_refused,
     legal_actions_apply,
+    options_rebuild_the_game,
+    replay_renders_the_same_pictures,
     returns_are_finite,
+    roles_fallbacks_and_rewards_are_valid,
     same_seed_same_episode,
     to_act_and_legal_agree,
 )
@@ -42,7 +38,10 @@ from ludens.testing.views import (
     hidden_information_stays_hidden,
     picture_and_text_agree,
     pictures_have_the_requested_size,
+    places_can_be_clicked,
     random_future_stays_hidden,
+    reader_accepts_legal_actions,
+    reader_rejects_everything_else,
     rendering_has_no_side_effects,
     rules_are_complete,
 )

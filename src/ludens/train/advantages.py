@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, pstdev
 from typing import Any
 
-from ludens.train.sample import Sample, Trajectory
+from ludens.train.policy import Sample, Trajectory
 
 EPSILON = 1e-8
 

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ludens.core.errors import BadOption
-from ludens.games.spy.formats import ABSTAIN
-from ludens.games.spy.rules import CLUE
+from ludens.games.spy.game import ABSTAIN, CLUE
 from ludens.train.advantages import RoleBaselines, normalise_groups
+from ludens.train.policy import Sample, Trajectory
 from ludens.train.recipe import AdvantageOptions, Recipe
 from ludens.train.rollout import grouped
-from ludens.train.sample import Sample, Trajectory
 from ludens.train.spo import Switch, decision_statistics
 
 

@@ -22,11 +22,10 @@ from ludens.core.spec import parse_spec
 from ludens.draw import get_theme
 from ludens.models.settings import PROVIDERS
 from ludens.models.transport import check_address
-from ludens.train import measures, ranks
+from ludens.train import loop, ranks
 from ludens.train.demonstrations import FIRST_SEED, rehearsed
-from ludens.train.league import CHECKPOINT, FROZEN, PREVIOUS, check_players
 from ludens.train.recipe import Demonstration, Recipe
-from ludens.train.rollout import LEARNER
+from ludens.train.rollout import CHECKPOINT, FROZEN, LEARNER, PREVIOUS, check_players
 from ludens.train.section import Section
 
 GROUPS = ("seed", "seat", "role", "stage", "step", "attempt", "episode")
@@ -178,14 +177,14 @@ def seeds_of(recipe: Recipe) -> dict[str, range]:
     return {
         "play": range(play.first_seed, play.first_seed + min(count, play.seeds or count)),
         "held-out games": range(play.held_out_seed, play.held_out_seed + iterations * play.held_out),
-        "evaluations": range(measures.FIRST_SEED, measures.FIRST_SEED + evaluated),
+        "evaluations": range(loop.FIRST_SEED, loop.FIRST_SEED + evaluated),
         "demonstrations": range(FIRST_SEED, FIRST_SEED + max(1, recipe.supervised.rounds) * most),
     }
 
 
 def _check_rewards(game: Game) -> None:
     """Every seat earns something: found in one game of bot/random, without pictures."""
-    episode = play_sync(game, {seat: agent("bot/random", game) for seat in game.seats}, measures.FIRST_SEED)
+    episode = play_sync(game, {seat: agent("bot/random", game) for seat in game.seats}, loop.FIRST_SEED)
     if episode.status == "void":
         raise BadOption(f"{game.name} cannot be played: {episode.error}")
     *_, last = replay(episode, game)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from io import BytesIO
+from math import ceil
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,15 +18,19 @@ from ludens.concurrent import play_sync
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
 from ludens.core.cores import cores
-from ludens.core.errors import BadOption
+from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
-from ludens.games.listing import listing
+from ludens.games.boards import listing
 from ludens.rebuild import Sample as Rebuilt
 from ludens.rebuild import samples as rebuild
+from ludens.run.dataset import arrow
+from ludens.train import ranks
+from ludens.train.checkpoint import save_whole
 from ludens.train.recipe import Demonstration, Recipe
 from ludens.train.rollout import Recorder
+from ludens.train.transformers_policy import TransformersPolicy, pil_image
 
 T = TypeVar("T")
 
@@ -179,3 +185,208 @@ class Taught(Recorder):
     async def act(self, ask: Ask) -> Reply:
         label = await super().act(ask)
         return label if self.player is None else await self.player.act(ask)
+
+
+def supervised_transformers(recipe: Recipe, done: Path, say: Callable[[str], None]) -> TransformersPolicy:
+    """The policy with which play starts: read, and trained on demonstrations where there are any."""
+    path, seed = recipe.model.path, recipe.run.seed
+    if recipe.demonstrations:
+        if not ranks.from_first(done.is_dir):
+            # TRL's optimiser has no float32 copies of shorter weights; LoRA's are float32 in any case.
+            model = recipe.model if recipe.model.lora else replace(recipe.model, dtype="float32")
+            policy = TransformersPolicy.read(path, model, seed)
+            rows = list(rows_from(recipe))
+            say(f"imitating {len(rows):,} replies with TRL")
+            train_supervised(policy, rows, recipe, done.with_name(f".{done.name}.trl"))
+            ranks.check_equal(policy.parameters())
+            if ranks.world()[0] == 0:
+                save_whole(policy, done)
+            ranks.wait()
+        path = str(done)
+    return TransformersPolicy.read(path, recipe.model, seed)
+
+
+def rows_from(recipe: Recipe) -> Iterator[dict[str, Any]]:
+    """What is imitated, in the layout of TRL: replies in games, then datasets."""
+    played = [source for source in recipe.sources if not source.data]
+    yield from rows_of(demonstrations(played, recipe.supervised.workers))
+    for source in recipe.sources:
+        if source.data:
+            yield from rows_in(Path(source.data), source.column)
+
+
+def rows_in(folder: Path, column: str) -> Iterator[dict[str, Any]]:
+    """The rows of a dataset, such as `ludens data viki/plan`: columns `prompt`, `images` and the replies."""
+    from PIL import Image
+
+    files = sorted(folder.rglob("*.parquet"))
+    if not files:
+        raise BadFile(f"{str(folder)!r} has no Parquet files.")
+    parquet = arrow().parquet
+    wanted = ["prompt", "images", column]
+    for file in files:
+        try:
+            stored = parquet.ParquetFile(file)
+            missing = next((name for name in wanted if name not in stored.schema_arrow.names), None)
+            if missing is not None:
+                raise BadFile(f"{str(file)!r} has no column {missing!r}.")
+            batches = stored.iter_batches(batch_size=64, columns=wanted)
+            rows = (row for batch in batches for row in batch.to_pylist())
+            for row in rows:
+                images = [Image.open(BytesIO(image["bytes"])).convert("RGB") for image in row["images"]]
+                parts: list[dict[str, Any]] = [{"type": "image", "text": None} for _ in images]
+                prompt = [{"role": "user", "content": [*parts, _text(row["prompt"])]}]
+                completion = [{"role": "assistant", "content": [_text(row[column])]}]
+                yield {"prompt": prompt, "completion": completion, "images": images}
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise BadFile(f"{str(file)!r} cannot be read as a dataset: {error}.") from None
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def rows_of(rebuilt: Iterable[Rebuilt]) -> Iterable[dict[str, Any]]:
+    """Samples in the layout of TRL: a prompt with picture placeholders, a completion, the pictures."""
+    for sample in rebuilt:
+        prompt = [
+            {
+                "role": message.role,
+                "content": [
+                    _text(part) if isinstance(part, str) else {"type": "image", "text": None}
+                    for part in message.parts
+                ],
+            }
+            for message in sample.messages
+        ]
+        completion = [{"role": "assistant", "content": [_text(sample.completion)]}]
+        images = [pil_image(picture) for picture in sample.pictures]
+        yield {"prompt": prompt, "completion": completion, "images": images}
+
+
+def train_supervised(
+    policy: TransformersPolicy, rows: list[dict[str, Any]], recipe: Recipe, folder: Path
+) -> list[float]:
+    """Train the policy in place; returns the losses that were logged.
+
+    `max_length=None`: a limit that cuts a completion trains on nothing, without an error. Rows are shared out
+    here: by itself TRL would learn from so many batches at once as there are ranks, and from some rows twice.
+    """
+    try:
+        from datasets import Dataset
+        from trl import SFTConfig, SFTTrainer
+    except ImportError:
+        raise MissingExtra("supervised training of hf models", "train") from None
+    import torch
+    from torch.utils.data import DataLoader
+
+    wanted, optimizer = recipe.supervised, recipe.optimizer
+    cuda = torch.cuda.is_available() and policy.base.device.type == "cuda"
+    shares = Shares(len(rows), wanted.batch, optimizer.micro, recipe.run.seed, *ranks.world())
+    config = SFTConfig(
+        output_dir=str(folder),
+        per_device_train_batch_size=shares.micro,
+        gradient_accumulation_steps=shares.passes,
+        num_train_epochs=wanted.epochs,
+        learning_rate=wanted.lr,
+        lr_scheduler_type="cosine",
+        warmup_steps=optimizer.warmup,
+        weight_decay=wanted.weight_decay,
+        max_grad_norm=optimizer.grad_norm or 1e9,
+        max_length=None,
+        completion_only_loss=True,
+        gradient_checkpointing=False,
+        use_cpu=not cuda,
+        bf16=cuda,
+        seed=recipe.run.seed,
+        report_to=[],
+        logging_steps=1,
+        save_strategy="no",
+        disable_tqdm=True,
+    )
+
+    class Shared(SFTTrainer):
+        """Learns from the rows of this rank."""
+
+        def get_train_dataloader(self) -> Any:
+            return DataLoader(Filled(self.train_dataset), batch_sampler=shares, collate_fn=self.collated)
+
+        def collated(self, items: list[tuple[dict[str, Any], bool]]) -> Any:
+            batch = self.data_collator([row for row, _ in items])
+            batch["labels"][[not counts for _, counts in items]] = -100
+            return batch
+
+    trainer = Shared(
+        model=policy.model,
+        args=config,
+        train_dataset=Dataset.from_list(rows),
+        processing_class=policy.processor,
+    )
+    trainer.train()
+    return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+
+
+@dataclass
+class Shares:
+    """The rows of one rank in each forward pass, for as many updates as one rank alone would make.
+
+    All ranks have the same number of passes: one that has a row less gets one that does not count, with a
+    number beyond all rows.
+
+    Args:
+        rows: How many there are.
+        batch: Rows of all ranks in an update; fewer in the last one of an epoch.
+        most: Rows in a pass.
+        seed: Of the order, which every rank has.
+        rank: Whose share.
+        size: Number of ranks.
+    """
+
+    rows: int
+    batch: int
+    most: int
+    seed: int
+    rank: int = 0
+    size: int = 1
+    epoch: int = 0
+
+    @property
+    def micro(self) -> int:
+        """Most rows of a rank in a pass."""
+        return min(self.most, ceil(self.batch / self.size))
+
+    @property
+    def passes(self) -> int:
+        """Of an update, all but the last one of an epoch."""
+        return ceil(ceil(self.batch / self.size) / self.micro)
+
+    def __len__(self) -> int:
+        whole, left = divmod(self.rows, self.batch)
+        return whole * self.passes + ceil(ceil(left / self.size) / self.micro)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        import torch
+
+        generator = torch.Generator().manual_seed(self.seed + self.epoch)
+        order = torch.randperm(self.rows, generator=generator).tolist()
+        self.epoch += 1
+        for start in range(0, self.rows, self.batch):
+            batch = order[start : start + self.batch]
+            own = batch[self.rank :: self.size]
+            if len(own) < ceil(len(batch) / self.size):
+                own.append(self.rows + batch[0])
+            for at in range(0, len(own), self.micro):
+                yield own[at : at + self.micro]
+
+
+@dataclass
+class Filled:
+    """Rows, and whether they count: numbers beyond the last row are those of rows that do not."""
+
+    rows: Sequence[dict[str, Any]]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, number: int) -> tuple[dict[str, Any], bool]:
+        return self.rows[number % len(self.rows)], number < len(self.rows)

@@ -1,18 +1,153 @@
-"""Following a run: progress with time left, measurements as JSON lines, sample games, a page with curves."""
+"""Following a run: progress with time left, measurements as JSON lines, a page with curves and sample
+games."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
+from jinja2 import FileSystemLoader
 
+from ludens.core.episode import Episode
 from ludens.core.files import write_atomically
+from ludens.run.report.page import environment
 from ludens.train.loop import Trainer
-from ludens.train.page import FIRST, write_page
+
+if TYPE_CHECKING:
+    from ludens.train.loop import Trainer
+
+
+_FOLDER = Path(__file__).parent / "templates"
+FIRST = (
+    "won",
+    "blind won",
+    "reward",
+    "accuracy",
+    "na",
+    "clue truth",
+    "kl",
+    "rehearsal",
+    "entropy",
+    "length",
+    "fallback",
+)
+"""Measurements that are shown before the others."""
+LEFT, RIGHT, TOP, BOTTOM = 44, 352, 8, 126
+LONGEST = 300
+"""Characters of a reply that are shown."""
+IMITATION, POINTS = "imitation.json", 150
+"""The losses of an imitation, beside the page, and how many points their curve has."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One measurement over all iterations, ready to be drawn."""
+
+    name: str
+    points: str
+    first: str
+    last: str
+    low: str
+    high: str
+
+
+def write_page(file: Path, trainer: Trainer) -> None:
+    """Write the page of a run."""
+    history = trainer.history
+    template = environment().overlay(loader=FileSystemLoader(_FOLDER)).get_template("training.html")
+    recipe, losses = trainer.recipe, _losses(file.parent / IMITATION)
+    page = template.render(
+        name=recipe.run.name,
+        iterations=trainer.iteration,
+        total=recipe.iterations,
+        game=recipe.play.game,
+        algorithm=recipe.run.algorithm,
+        parameters=f"{trainer.policy.count():,}",
+        left=LEFT,
+        right=RIGHT,
+        top=TOP,
+        bottom=BOTTOM,
+        imitation=_curve("loss", _smoothed(losses), len(losses)) if losses else None,
+        imitation_steps=f"{len(losses):,} updates",
+        curves=curves(history),
+        bands=bands(history),
+        switches=switches(history),
+        games=[_game(episode) for episode in trainer.last_games[: recipe.monitor.games]],
+        games_file=file.parent / "games" / f"{trainer.iteration:06d}.jsonl",
+        recipe=orjson.dumps(recipe.as_dict(), option=orjson.OPT_INDENT_2).decode(),
+    )
+    write_atomically(file, page.encode())
+
+
+def curves(history: Sequence[dict[str, float]]) -> list[Curve]:
+    """Every measurement that exists in at least two iterations, the most telling first."""
+    found = {name for measured in history for name in measured} - {"iteration"}
+    names = [*(name for name in FIRST if name in found), *sorted(found.difference(FIRST))]
+    made = []
+    for name in names:
+        values = [(measured["iteration"], measured[name]) for measured in history if name in measured]
+        if len(values) > 1:
+            made.append(_curve(name, values, history[-1]["iteration"]))
+    return made
+
+
+def _curve(name: str, values: Sequence[tuple[float, float]], end: float) -> Curve:
+    low, high = min(v for _, v in values), max(v for _, v in values)
+    height = (BOTTOM - TOP) / ((high - low) or 1.0)
+    points = " ".join(f"{_x(i, end):.1f},{BOTTOM - (v - low) * height:.1f}" for i, v in values)
+    return Curve(name, points, _short(values[0][1]), _short(values[-1][1]), _short(low), _short(high))
+
+
+def _losses(file: Path) -> list[float]:
+    """Of every update of the imitation, if there was one."""
+    return list(orjson.loads(file.read_bytes())["losses"]) if file.exists() else []
+
+
+def _smoothed(losses: Sequence[float]) -> list[tuple[float, float]]:
+    """Few points, each the mean of the losses around it."""
+    step = -(-len(losses) // POINTS)
+    parts = [losses[at : at + step] for at in range(0, len(losses), step)]
+    return [(number * step + len(part) / 2, sum(part) / len(part)) for number, part in enumerate(parts)]
+
+
+def _x(iteration: float, end: float) -> float:
+    return LEFT + (RIGHT - LEFT) * iteration / max(1.0, end)
+
+
+def bands(history: Sequence[dict[str, float]]) -> list[tuple[float, float]]:
+    """Where the stage clue was trained: position and width."""
+    end = history[-1]["iteration"] if history else 1.0
+    return [
+        (round(_x(m["iteration"] - 1, end), 1), round((RIGHT - LEFT) / end, 2))
+        for m in history
+        if m.get("trained_clue")
+    ]
+
+
+def switches(history: Sequence[dict[str, float]]) -> list[int]:
+    """Iterations after which the trained stage changed."""
+    stages = [(int(m["iteration"]), m["trained_clue"]) for m in history if "trained_clue" in m]
+    return [before[0] for before, after in pairwise(stages) if before[1] != after[1]]
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _game(episode: Episode) -> dict[str, Any]:
+    returns = ", ".join(f"{seat} {value:g}" for seat, value in episode.returns.items())
+    moves = [
+        {"step": m.step, "seat": m.seat, "text": m.said[:LONGEST], "verdict": m.verdict}
+        for m in episode.moves
+    ]
+    return {"seed": episode.seed, "returns": returns, "moves": moves}
+
 
 MEASUREMENTS, GAMES, PAGE = "measurements.jsonl", "games", "index.html"
 

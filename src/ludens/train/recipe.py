@@ -11,11 +11,10 @@ from typing import Any
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.options import Touch, check_options, configure, option, option_values
-from ludens.games.spy.rules import CLUE, DECISION
-from ludens.train.loss import LossOptions
+from ludens.games.spy.game import CLUE, DECISION
 from ludens.train.section import Section
 from ludens.train.spo import SwitchOptions
-from ludens.train.update import OptimizerOptions
+from ludens.train.update import LossOptions, OptimizerOptions
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,11 @@ from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints, save_whole
 from ludens.train.checks import check
 from ludens.train.loop import Trainer
-from ludens.train.monitor import PAGE, Monitor
-from ludens.train.nano.dataset import Shape, memory, rounds, vocabulary_of
-from ludens.train.nano.grow import with_pieces
-from ludens.train.nano.policy import NanoPolicy
-from ludens.train.nano.rehearsal import Rehearsal
-from ludens.train.nano.size import Size
-from ludens.train.nano.supervised import Imitation
-from ludens.train.nano.uploaded import pinned
-from ludens.train.page import IMITATION, write_page
+from ludens.train.monitor import IMITATION, PAGE, Monitor, write_page
+from ludens.train.nano.dataset import Shape, memory, pinned, rounds, vocabulary_of
+from ludens.train.nano.policy import NanoPolicy, with_pieces
+from ludens.train.nano.supervised import Imitation, Rehearsal
+from ludens.train.nano.weights import Size
 from ludens.train.policy import Policy
 from ludens.train.recipe import Demonstration, ModelOptions, Recipe
 
@@ -101,8 +97,8 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
     """The policy with which play starts: read, or made, and trained on demonstrations where there are any."""
     done = folder / SUPERVISED
     if recipe.model.kind == "hf":
-        from ludens.train.sft import supervised_transformers
-        from ludens.train.vllm.policy import VllmPolicy
+        from ludens.train.demonstrations import supervised_transformers
+        from ludens.train.vllm import VllmPolicy
 
         local = supervised_transformers(recipe, done, say)
         if not recipe.server.url:

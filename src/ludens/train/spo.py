@@ -10,7 +10,7 @@ from typing import Any
 
 from ludens.core.errors import BadFile
 from ludens.core.options import option
-from ludens.games.spy.rules import CLUE, DECISION
+from ludens.games.spy.game import CLUE, DECISION
 from ludens.train.section import Section
 
 

@@ -18,18 +18,14 @@ from ludens.core.errors import BadFile, BadOption, ModelRejected
 from ludens.core.random import stream
 from ludens.core.view import Picture
 from ludens.models.chat import Answer, Request, Sampling
-from ludens.models.features import PictureFeatures
-from ludens.models.generation import placeholders
+from ludens.models.generation import StaticCaches, placeholders
 from ludens.models.local import LocalModel
-from ludens.models.pixels import HASH, CachedImageProcessor
-from ludens.models.specs import PromptOptions
-from ludens.models.static_cache import StaticCaches
+from ludens.models.settings import PromptOptions
 from ludens.models.torchvision_ops import import_torchvision
-from ludens.models.varlen import use_varlen
-from ludens.train.batch import left_padded, right_padded
-from ludens.train.policy import Player, Policy
+from ludens.models.vision import HASH, CachedImageProcessor, PictureFeatures, use_varlen
+from ludens.train.policy import Player, Policy, Sample
 from ludens.train.recipe import ModelOptions
-from ludens.train.sample import Sample
+from ludens.train.update import left_padded, right_padded
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -1,8 +1,8 @@
-"""The update: samples with advantages in, changed weights out."""
+"""The update: samples with advantages in, changed weights out; the loss, padded batches, float32 masters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from logging import getLogger
 from math import ceil, cos, isfinite, pi
@@ -11,17 +11,157 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ludens.core.errors import UsageError
 from ludens.core.options import option
-from ludens.models.memory import out_of_memory
+from ludens.models.generation import out_of_memory
 from ludens.train import ranks
-from ludens.train.batch import chunks, each, right_padded
-from ludens.train.loss import LossOptions, policy_loss
-from ludens.train.masters import Masters
-from ludens.train.policy import Policy
-from ludens.train.sample import Sample
+from ludens.train.policy import Policy, Sample
 from ludens.train.section import Section
 
 if TYPE_CHECKING:
     from torch import Tensor
+    from torch.nn import Parameter
+
+
+def left_padded(rows: Sequence[Sequence[int]], value: int) -> Tensor:
+    """Rows of unlike length, aligned at their ends."""
+    import torch
+
+    width = max(map(len, rows))
+    return torch.tensor([[value] * (width - len(row)) + list(row) for row in rows])
+
+
+def right_padded(rows: Sequence[Sequence[float]], value: float, kind: type = float) -> Tensor:
+    """Rows of unlike length, aligned at their beginnings."""
+    import torch
+
+    width = max(map(len, rows))
+    dtype = torch.long if kind is int else torch.float32
+    return torch.tensor([list(row) + [value] * (width - len(row)) for row in rows], dtype=dtype)
+
+
+def chunks(samples: Sequence[Sample], size: int) -> list[list[Sample]]:
+    """Batches of samples of similar length: less padding."""
+    order = sorted(samples, key=lambda s: len(s.prompt_ids) + len(s.completion_ids))
+    return [order[start : start + size] for start in range(0, len(order), size)]
+
+
+def each(samples: Iterable[Sample], value: Callable[[Sample], float]) -> Tensor:
+    """One number per sample."""
+    import torch
+
+    return torch.tensor([value(sample) for sample in samples], dtype=torch.float32)
+
+
+@dataclass(frozen=True)
+class LossOptions(Section, name="loss"):
+    """The terms of the loss and how they are averaged."""
+
+    clip: float = option(0.2, low=0, help="clip the probability ratio to 1 +- clip; 0 for no clipping")
+    kl: float = option(0.04, low=0, help="weight of the KL divergence to the reference; 0 for none")
+    keep: float = option(
+        0.0, low=0, help="spo: weight of the KL divergence of replies in the stage that is not trained"
+    )
+    norm: str = option(
+        "sequence",
+        choices=("sum", "sequence", "token"),
+        help="of a sample's tokens: their sum (Vision-Zero), their mean (GRPO), or the mean over all tokens",
+    )
+
+
+def policy_loss(
+    new: Tensor,
+    old: Tensor,
+    mask: Tensor,
+    advantages: Tensor,
+    reference: Tensor | None,
+    options: LossOptions,
+    kept: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The loss of each sample and its KL divergence to the reference, both summed over its tokens.
+
+    With `norm="sequence"` the loss is divided by the length of the sample. The batch divides by its number of
+    samples ("sum", "sequence") or tokens ("token").
+
+    Args:
+        new: Log-probabilities of the completion under the policy in training, (samples, tokens).
+        old: Those under the policy that drew it.
+        mask: 1 for tokens, 0 for padding.
+        advantages: One per sample.
+        reference: Log-probabilities under the reference; needed where `kl` is not 0.
+        options: Weights and norm.
+        kept: 1 for samples that are only kept near the reference, with the weight `keep`; none if not given.
+    """
+    ratio = ((new - old) * mask).exp()
+    gain = ratio * advantages[:, None]
+    if options.clip:
+        clipped = ratio.clamp(1 - options.clip, 1 + options.clip) * advantages[:, None]
+        gain = gain.minimum(clipped)
+    loss = -gain * mask
+    divergence = new.new_zeros(len(new))
+    if reference is not None:
+        # Schulman's low-variance estimator of KL(policy || reference): never negative, unbiased on-policy.
+        gap = (reference - new) * mask
+        tokens = (gap.exp() - gap - 1) * mask
+        divergence = tokens.sum(1)
+        penalty = options.kl * tokens
+        if kept is not None:
+            # Half the square has the gradient of the KL too. It grows with the gap, not with its exponential:
+            # a single token that has become unlikely would hide all others.
+            penalty = penalty.where(kept[:, None] == 0, options.keep * gap.square() / 2)
+        loss = loss + penalty
+    summed = loss.sum(1)
+    if options.norm == "sequence":
+        summed = summed / mask.sum(1).clamp(min=1)
+    return summed, divergence.detach()
+
+
+class Masters:
+    """The parameters of an optimiser: float32 ones themselves, and float32 copies of all others.
+
+    Gradients are added up in float32 too: each is moved to its copy as soon as it was computed.
+    """
+
+    def __init__(self, parameters: Sequence[Parameter]) -> None:
+        import torch
+        from torch.nn import Parameter
+
+        self._pairs: list[tuple[Parameter, Parameter]] = []
+        self.parameters: list[Parameter] = []
+        for parameter in parameters:
+            if parameter.dtype == torch.float32:
+                self.parameters.append(parameter)
+                continue
+            master = Parameter(parameter.detach().float())
+            self.parameters.append(master)
+            self._pairs.append((parameter, master))
+            self._collect(parameter, master)
+
+    def publish(self) -> None:
+        """Round the copies to the weights, after a step of the optimiser."""
+        for parameter, master in self._pairs:
+            parameter.data.copy_(master.data)
+
+    def state(self) -> list[Tensor]:
+        """The copies, for a checkpoint."""
+        return [master.data for _, master in self._pairs]
+
+    def restore(self, state: Sequence[Tensor]) -> None:
+        """Take the copies of a checkpoint."""
+        for (_, master), stored in zip(self._pairs, state, strict=True):
+            master.data.copy_(stored)
+
+    @staticmethod
+    def _collect(parameter: Parameter, master: Parameter) -> None:
+        def move(computed: Tensor) -> None:
+            if computed.grad is None:
+                return
+            if master.grad is None:
+                master.grad = computed.grad.float()
+            else:
+                master.grad.add_(computed.grad)
+            computed.grad = None
+
+        parameter.register_post_accumulate_grad_hook(move)
+
 
 log = getLogger("ludens.train")
 

@@ -10,10 +10,8 @@ from aiohttp import web
 from ludens.core.errors import UsageError
 from ludens.web import episodes, home, play, runs, watch
 from ludens.web.connections import mark_busy
-from ludens.web.pages import page, static
-from ludens.web.rendering import RENDERER, Renderer
+from ludens.web.pages import RENDERER, Renderer, Settings, page, static
 from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
-from ludens.web.settings import Settings
 from ludens.web.spending import SPENDING, Spending
 from ludens.web.study import pages as study
 

@@ -1,19 +1,226 @@
-"""The home page: games and runs."""
+"""The home page: games with pictures of positions, and the runs in a folder with their progress."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from time import monotonic, time
+from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 from aiohttp import web
 
-from ludens.web.catalogue import Catalogue
-from ludens.web.gallery import cards, game_picture, game_text
-from ludens.web.pages import page
+from ludens.core.errors import BadOption, UnknownName, UsageError
+from ludens.core.random import stream
+from ludens.core.registry import GAMES, make
+from ludens.core.replay import wander
+from ludens.core.view import RenderOptions, view_of
+from ludens.draw.theme import get_theme
+from ludens.run.plan import seated_name
+from ludens.run.store import EPISODES, read_plan
+from ludens.web.pages import Settings, page, render
 from ludens.web.security import may_be_linked
-from ludens.web.settings import Settings
+
+SIZE = 320
+MAX_MOVES = 12
+MAX_SEED = 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A game in the gallery."""
+
+    name: str
+    summary: str
+    error: str = ""
+
+
+@lru_cache(maxsize=1)
+def cards() -> tuple[Card, ...]:
+    """Every game; one that cannot be loaded has an error instead of a picture."""
+    return tuple(map(_card, GAMES.names()))
+
+
+def _card(name: str) -> Card:
+    try:
+        return Card(name, make(name).summary)
+    except Exception as error:  # a missing extra, a broken plugin
+        return Card(name, "", str(error) or type(error).__name__)
+
+
+@lru_cache(maxsize=512)
+def position(name: str, seed: int, theme: str) -> tuple[bytes, str]:
+    """The picture of a position as PNG, and its text twin."""
+    if name not in GAMES.names():
+        raise UnknownName("game", name, GAMES.names())
+    get_theme(theme)
+    game = make(name)
+    moves = stream(seed, "gallery").between(0, MAX_MOVES)
+    state, _ = wander(game, seed, moves)
+    if state.over:
+        state, _ = wander(game, seed, 0)
+    seat = game.seats[0]
+    view = view_of(game, RenderOptions(theme, SIZE), seed)
+    [picture, *_] = view.images(state, seat)
+    text = view.text(state, seat) if view.has_text else f"{name}, seed {seed}, seen by {seat}"
+    return picture.png(), text
+
+
+def parameters(request: web.Request) -> tuple[str, int, str]:
+    """Game, seed and theme of a request."""
+    seed = request.query.get("seed", "0")
+    if not (seed.isascii() and seed.isdigit() and len(seed) < 8 and int(seed) < MAX_SEED):
+        raise BadOption(f"a seed here is a number below {MAX_SEED:,}.")
+    return request.query.get("game", "")[:100], int(seed), request.query.get("theme", "classic")[:20]
+
+
+async def game_picture(request: web.Request) -> web.Response:
+    """The picture of a position."""
+    png, _ = await render(request, position, *parameters(request))
+    return web.Response(body=png, content_type="image/png", headers={"Cache-Control": "private, max-age=600"})
+
+
+async def game_text(request: web.Request) -> web.Response:
+    """The text twin of a position."""
+    _, text = await render(request, position, *parameters(request))
+    return web.json_response({"text": text})
+
+
+MAX_RUNS, MAX_DEPTH = 2_000, 6
+"""What is searched of a folder at most."""
+QUIET = 120.0
+"""Seconds without a new episode after which an unfinished run counts as stopped."""
+SCAN_EVERY = 2.0
+_VOID = b'"void":true,"job":'
+"""In the head of a line; inside strings the quotes would be escaped."""
+
+RunStatus = Literal["complete", "in progress", "stopped", "unreadable"]
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """One run in the list."""
+
+    name: str
+    status: RunStatus
+    changed: float
+    """When the last episode was written, in seconds since 1970."""
+    suite: str = ""
+    entrants: tuple[str, ...] = ()
+    done: int = 0
+    planned: int = 0
+    void: int = 0
+    error: str = ""
+
+    @property
+    def percent(self) -> float:
+        """The share of the planned episodes that are done."""
+        return 100 * min(self.done, self.planned) / self.planned if self.planned else 0.0
+
+
+class _Count:
+    """Counts the lines of a file of episodes, from where it last stopped."""
+
+    def __init__(self) -> None:
+        self.end = self.done = self.void = self.inode = 0
+
+    def update(self, path: Path) -> None:
+        try:
+            with path.open("rb") as file:
+                stat = os.fstat(file.fileno())
+                if stat.st_ino != self.inode or stat.st_size < self.end:
+                    self.end = self.done = self.void = 0
+                    self.inode = stat.st_ino
+                file.seek(self.end)
+                for line in file:
+                    if not line.endswith(b"\n"):
+                        return
+                    self.end += len(line)
+                    if _VOID in line[:4096]:
+                        self.void += 1
+                    else:
+                        self.done += 1
+        except OSError:
+            self.end = self.done = self.void = 0
+
+
+class Catalogue:
+    """The runs below a folder. Its methods block: call them in a thread."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._folders: dict[str, Path] = {}
+        self._scanned = float("-inf")
+        self._counts: dict[str, _Count] = {}
+        self._lock = Lock()
+
+    def folder(self, name: str) -> Path | None:
+        """The folder of a run; None if there is no such run."""
+        with self._lock:
+            if name not in self._folders:
+                self._scan()
+            found = self._folders.get(name)
+        return found if found is not None and (found / "run.json").is_file() else None
+
+    def runs(self) -> list[RunInfo]:
+        """Every run, latest first."""
+        with self._lock:
+            self._scan()
+            infos = [self._info(name, folder) for name, folder in self._folders.items()]
+        found = (info for info in infos if info is not None)
+        return sorted(found, key=lambda info: info.changed, reverse=True)
+
+    def _scan(self) -> None:
+        if monotonic() - self._scanned < SCAN_EVERY:
+            return
+        self._folders = dict(_find(self.root))
+        self._counts = {name: count for name, count in self._counts.items() if name in self._folders}
+        self._scanned = monotonic()
+
+    def _info(self, name: str, folder: Path) -> RunInfo | None:
+        changed = max(_changed(folder / "run.json"), _changed(folder / EPISODES))
+        if not changed:
+            return None  # deleted meanwhile
+        try:
+            plan = read_plan(folder)
+            entrants = tuple(seated_name(entrant, plan.seated) for entrant in plan.entrants)
+            planned = plan.total()
+        except UsageError as error:
+            return RunInfo(name, "unreadable", changed, error=str(error))
+        count = self._counts.setdefault(name, _Count())
+        count.update(folder / EPISODES)
+        status: RunStatus = "in progress" if time() - changed < QUIET else "stopped"
+        status = "complete" if count.done >= planned else status
+        return RunInfo(name, status, changed, plan.suite, entrants, count.done, planned, count.void)
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _find(root: Path) -> Iterator[tuple[str, Path]]:
+    """Every folder with a `run.json`, by the name that addresses use."""
+    found = 0
+    for folder, subfolders, files in os.walk(root):
+        path = Path(folder)
+        depth = len(path.relative_to(root).parts)
+        subfolders[:] = sorted(subfolders) if depth < MAX_DEPTH else []
+        if "run.json" in files:
+            yield path.relative_to(root).as_posix() if path != root else root.resolve().name, path
+            subfolders.clear()
+            found += 1
+        if found >= MAX_RUNS:
+            return
+
 
 CATALOGUE = web.AppKey("catalogue", Catalogue)
 

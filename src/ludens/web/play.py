@@ -27,17 +27,13 @@ from ludens.core.options import Touch, options_of
 from ludens.core.policy import Setter, game_accesses, make_by
 from ludens.core.random import stream
 from ludens.core.registry import GAMES
-from ludens.models.specs import is_model
-from ludens.train.nano.player import TAUGHT
-from ludens.web.pages import page
-from ludens.web.rendering import aside
-from ludens.web.saved import plan_of, save_game, spec_of
+from ludens.models.settings import is_model
+from ludens.train.nano.numpy_player import TAUGHT
+from ludens.web.pages import Settings, aside, page
 from ludens.web.security import ACCESS, checks_own_token, may_be_linked
-from ludens.web.sessions import HUMAN, PersonSeat, Session, Setup
-from ludens.web.settings import Settings
+from ludens.web.sessions import HUMAN, PersonSeat, Session, Setup, Tables, plan_of, save_game, spec_of
 from ludens.web.socket import SOCKETS, close_all, serve
 from ludens.web.spending import MOST_VOID, SPENDING, Spending
-from ludens.web.tables import Tables
 
 ME, FRIEND, OTHER = "me", "friend", "other"
 """Whom one can choose for a seat, besides bots."""

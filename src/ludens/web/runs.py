@@ -1,21 +1,294 @@
-"""The page of a run: its results while it is played, and its episodes."""
+"""The page of a run: its results while it is played, and its episodes as a list."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import os
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
+from time import monotonic
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
+from weakref import WeakKeyDictionary
 
 from aiohttp import web
 
+from ludens.core.errors import BadFile, UsageError
+from ludens.run.report.page import sections
+from ludens.run.report.table import NOTHING, Column, Entry, TableRow, Value
+from ludens.run.results import Results, RunReader, entrant_seats, results_of
+from ludens.run.store import EPISODES
 from ludens.web.home import CATALOGUE
-from ludens.web.listing import KINDS, Query, linker, listing
-from ludens.web.live import LiveRun, LiveRuns, RunGone
-from ludens.web.pages import page
+from ludens.web.pages import Settings, page
 from ludens.web.security import may_be_linked
-from ludens.web.settings import Settings
+
+FIRST, SLICE = 0.3, 0.5
+"""Seconds of reading before the first results, and between looks at the clock."""
+PATIENCE = 1.0
+"""Seconds that a request waits for results before it shows what there is."""
+SHARE = 4
+"""Results are computed again only after so many times the seconds that took, until all is read."""
+MAX_LIVE = 4
+"""Runs that are kept in memory."""
+
+
+class RunGone(BadFile):
+    """The folder of a run was deleted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The results of a run at one moment."""
+
+    version: int
+    results: Results
+    suites: tuple[dict[str, Any], ...]
+    """Tables and charts of each suite."""
+
+
+class LiveRun:
+    """One run. Only its own task reads; everybody else looks at `snapshot`."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder = name, folder
+        self.snapshot: Snapshot | None = None
+        self.error = ""
+        """Why no more lines can be read."""
+        self.size = self.end = 0
+        """Bytes of the file, and how many of them were read."""
+        self._reader: RunReader | None = None
+        self._files: tuple[Any, ...] = ()
+        self._computed, self._cost, self._shown_end = float("-inf"), 0.0, -1
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def read_all(self) -> bool:
+        """Whether everything that was written was read, and is in the results."""
+        return self._shown_end == self.end and (self.end >= self.size or bool(self.error))
+
+    async def update(self, patience: float = PATIENCE) -> None:
+        """Read what is new; wait for it no longer than this."""
+        if self._task is None or self._task.done():
+            if self._task is not None and not self._task.cancelled():
+                self._task.exception()  # of a task for which nobody waited long enough; it occurs again
+            self._task = asyncio.create_task(self._read_all())
+        done, _ = await asyncio.wait({self._task}, timeout=patience)
+        for task in done:
+            task.result()
+
+    async def close(self) -> None:
+        """Stop reading."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def _read_all(self) -> None:
+        while not await asyncio.to_thread(self._read_on):
+            pass
+
+    def _read_on(self) -> bool:
+        """Read some lines and compute the results; returns whether all was read."""
+        files = self._identity()
+        if self._reader is None or files != self._files or self.size < self._reader.lines.end:
+            self._reader, self._files, self.error = RunReader(self.folder), files, ""
+            self._shown_end = -1
+        done = True
+        if not self.error:
+            try:
+                done = self._reader.read(FIRST if self._shown_end < 0 else SLICE)
+            except UsageError as error:
+                self.error = str(error)
+        self.end = self._reader.lines.end
+        waited = monotonic() - self._computed >= SHARE * self._cost
+        if self.end != self._shown_end and (done or self._shown_end < 0 or waited):
+            self._compute(self._reader)
+        return done
+
+    def _compute(self, reader: RunReader) -> None:
+        started = monotonic()
+        results = results_of([reader])
+        shown = tuple(sections(found) for found in results.suites)
+        self.snapshot = Snapshot(self.snapshot.version + 1 if self.snapshot else 1, results, shown)
+        self._computed, self._shown_end = monotonic(), self.end
+        self._cost = self._computed - started
+
+    def _identity(self) -> tuple[Any, ...]:
+        """What changes if the run is replaced by another one."""
+        try:
+            plan = os.stat(self.folder / "run.json")
+        except OSError:
+            raise RunGone(f"the run {self.name!r} was deleted.") from None
+        try:
+            episodes = os.stat(self.folder / EPISODES)
+        except OSError:
+            self.size = 0
+            return plan.st_ino, plan.st_mtime_ns, None
+        self.size = episodes.st_size
+        return plan.st_ino, plan.st_mtime_ns, episodes.st_ino
+
+
+class LiveRuns:
+    """The runs that were looked at last."""
+
+    def __init__(self) -> None:
+        self._runs: OrderedDict[str, LiveRun] = OrderedDict()
+
+    async def get(self, name: str, folder: Path) -> LiveRun:
+        """The run, which may not have been read yet."""
+        run = self._runs.pop(name, None) or LiveRun(name, folder)
+        self._runs[name] = run
+        if len(self._runs) > MAX_LIVE:
+            await self._runs.popitem(last=False)[1].close()
+        return run
+
+    async def close(self) -> None:
+        """Stop reading."""
+        for run in self._runs.values():
+            await run.close()
+
+
+PAGE = 50
+KINDS = ("done", "horizon", "forfeit", "void", "fallback")
+_LIMIT = 200
+"""Characters of a query that are looked at."""
+_KEPT: WeakKeyDictionary[Snapshot, list[EpisodeLine]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeLine:
+    """One episode in the list."""
+
+    key: str
+    entrant: str
+    label: str
+    task: str
+    seed: int
+    sample: int
+    seats: str
+    status: str
+    fallbacks: int
+    metric: str
+    value: float | None
+    """Of the task's first metric, in the unit of tables."""
+    offset: int
+
+
+_SORTS: dict[str, Callable[[EpisodeLine], Any]] = {
+    "task": lambda line: (line.task, line.seed, line.entrant),
+    "entrant": lambda line: (line.entrant, line.task, line.seed),
+    "seed": lambda line: (line.seed, line.task, line.entrant),
+    "status": lambda line: line.status,
+    "value": lambda line: (line.value is not None, line.value or 0.0),
+    "fallbacks": lambda line: line.fallbacks,
+}
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is listed, as it is in the address of the page."""
+
+    entrant: str = ""
+    task: str = ""
+    kind: str = ""
+    seed: str = ""
+    sort: str = ""
+    """A column, with `-` in front for descending order."""
+    page: int = 1
+
+    @staticmethod
+    def of(given: Mapping[str, str]) -> Query:
+        """From the parameters of a request; what is not known is ignored."""
+        number = given.get("page", "")
+        page = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
+        sort, kind = given.get("sort", ""), given.get("kind", "")
+        return Query(
+            given.get("entrant", "")[:_LIMIT],
+            given.get("task", "")[:_LIMIT],
+            kind if kind in KINDS else "",
+            given.get("seed", "").strip()[:_LIMIT],
+            sort if sort.removeprefix("-") in _SORTS else "",
+            max(1, page),
+        )
+
+    def matches(self, line: EpisodeLine) -> bool:
+        """Whether an episode is listed."""
+        return (
+            (not self.entrant or line.entrant == self.entrant)
+            and (not self.task or line.task == self.task)
+            and (not self.seed or str(line.seed) == self.seed)
+            and (
+                not self.kind or (line.fallbacks > 0 if self.kind == "fallback" else line.status == self.kind)
+            )
+        )
+
+    def address(self, run: str, **changes: Any) -> str:
+        """The address of the page with this query."""
+        changed = replace(self, **changes)
+        given = {
+            name: value for name, value in vars(changed).items() if value and (name, value) != ("page", 1)
+        }
+        return f"/run/{quote(run)}{'?' if given else ''}{urlencode(given)}#episodes"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One page of the list."""
+
+    query: Query
+    lines: tuple[EpisodeLine, ...]
+    total: int
+    pages: int
+
+
+def listing(snapshot: Snapshot, query: Query) -> Listing:
+    """The episodes that match the query."""
+    found = [line for line in all_lines(snapshot) if query.matches(line)]
+    if query.sort:
+        found.sort(key=_SORTS[query.sort.removeprefix("-")], reverse=query.sort.startswith("-"))
+    pages = max(1, -(-len(found) // PAGE))
+    query = replace(query, page=min(query.page, pages))
+    start = (query.page - 1) * PAGE
+    return Listing(query, tuple(found[start : start + PAGE]), len(found), pages)
+
+
+def all_lines(snapshot: Snapshot) -> list[EpisodeLine]:
+    """Every episode of a run; kept for the next request."""
+    if snapshot not in _KEPT:
+        _KEPT[snapshot] = list(_lines(snapshot))
+    return _KEPT[snapshot]
+
+
+def _lines(snapshot: Snapshot) -> Iterator[EpisodeLine]:
+    for found in snapshot.results.suites:
+        for row in found.rows:
+            for name, cell in row.cells.items():
+                metric = cell.task.metrics[0]
+                scale = 100 if metric.percent else 1
+                for place, record in (*cell.episodes.items(), *cell.voided):
+                    value = record.values[0] if record.values and metric.paired else None
+                    yield EpisodeLine(
+                        record.key, row.name, row.label, name, place[0], place[2],
+                        " and ".join(entrant_seats(cell.task, place[1])), record.status, record.fallbacks,
+                        metric.name + (" %" if metric.percent else ""),
+                        None if value is None else scale * float(value), record.offset,
+                    )  # fmt: skip
+
+
+def linker(run: str) -> Callable[[TableRow, Entry, Column], str | None]:
+    """Makes the address of the episodes behind a number of a table."""
+
+    def link(row: TableRow, entry: Entry, column: Column) -> str | None:
+        source = entry.source if isinstance(entry, Value) and entry.source else row.source
+        if source is None or not column.numbers or entry == NOTHING:
+            return None
+        kind = column.name if column.name in ("fallback", "void") else ""
+        return Query(source.entrant, source.task, kind).address(run)
+
+    return link
+
 
 LIVE = web.AppKey("live", LiveRuns)
 _NAME = "{run:.+}"

@@ -9,28 +9,138 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from hmac import compare_digest
+from pathlib import Path
+from secrets import token_hex
 from time import monotonic
 from typing import Any, Protocol
 
+from aiohttp import web
 from aiohttp.web import HTTPServiceUnavailable
 
-from ludens.agents.human import left_message
-from ludens.core.agent import Agent, Ask
+from ludens.agents.human import left_message, typed_reply
+from ludens.core.agent import Agent, Reply
+from ludens.core.ask import Ask
 from ludens.core.config import PlayConfig
-from ludens.core.episode import Episode
-from ludens.core.errors import UsageError
+from ludens.core.episode import Episode, Move
+from ludens.core.errors import AgentFailure, Late, UsageError
 from ludens.core.game import Game
 from ludens.core.observer import Observer, StepEvent
+from ludens.core.registry import make
+from ludens.core.spec import Spec
 from ludens.core.state import State
-from ludens.core.view import RenderOptions, view_of
+from ludens.core.view import Observation, RenderOptions, View, places_to_json, view_of
 from ludens.loop import play
-from ludens.web.person import Person, left
-from ludens.web.rendering import aside
-from ludens.web.shown import MoveLog, shown_to
+from ludens.run.plan import Plan, make_plan
+from ludens.run.store import Store
+from ludens.web.pages import aside
+
+
+class Desk(Protocol):
+    """What an agent of people needs of the game they play."""
+
+    deadline: float | None
+    """The time of the event loop at which the game must be over."""
+
+    def seat_asked(self, seat: str, ask: Ask) -> asyncio.Future[str]:
+        """Show a person the question; the future gets what they type or click."""
+
+
+@dataclass
+class Person(Agent):
+    """Every person of one game. Seated copies share the desk."""
+
+    desk: Desk | None = field(default=None, repr=False)
+    kind = "human"
+    sees = "both"
+    waits = True
+    unlimited_retries = True
+
+    async def act(self, ask: Ask) -> Reply:
+        assert self.desk is not None
+        if not ask.refused:
+            self.unlimited_retries = True
+        if not self.unlimited_retries:  # time was up a moment ago; the remaining tries are not waited for
+            raise Late("no reply within the time limit.")
+        try:
+            async with asyncio.timeout_at(self.desk.deadline):
+                return typed_reply(await self.desk.seat_asked(self.seat, ask), ask)
+        except TimeoutError:
+            self.unlimited_retries = False
+            raise Late("the time for this game is up.") from None
+        except asyncio.CancelledError:  # the limit of one reply
+            self.unlimited_retries = False
+            raise
+
+
+def left(seat: str) -> AgentFailure:
+    """The failure of a seat whose person has left."""
+    return AgentFailure(left_message(seat))
+
+
+LOG_LINES = 400
+"""The moves that a browser is told; of longer games the last ones."""
+
+
+def shown_to(view: View, state: State, seat: str, ask: Ask | None) -> dict[str, Any]:
+    """What a seat sees, and what it may do if it is asked."""
+    observation = ask.observation if ask else view.observe(state, seat, "both")
+    shown: dict[str, Any] = {
+        "name": view.public_name(state, seat),
+        "waiting": _waiting(view, state, seat),
+        "images": _images(observation),
+        "text": observation.text,
+        "notes": observation.notes,
+    }
+    if ask is not None:
+        shown |= {
+            "legal": list(ask.legal) if ask.listed else [],
+            "text_limit": ask.legal.text_limit,
+            "instruction": ask.format.ask(ask.legal) if ask.legal.is_text else "",
+            "refused": ask.refused[-1][1] if ask.refused else "",
+            **places_to_json(view.places(state, seat) if ask.listed else {}),
+        }
+    return shown
+
+
+def _waiting(view: View, state: State, seat: str) -> str:
+    """Whom the seat waits for. Who acts at the same time, and who does not, may tell who is who."""
+    others = [each for each in state.to_act if each != seat]
+    return "the others" if len(state.to_act) > 1 else view.public_name(state, others[0]) if others else ""
+
+
+def _images(observation: Observation) -> list[dict[str, Any]]:
+    return [
+        {"src": picture.data_uri(), "width": picture.width, "height": picture.height}
+        for picture in observation.images
+    ]
+
+
+class MoveLog:
+    """The moves of a game, as each seat may know them."""
+
+    def __init__(self, seats: Sequence[str]) -> None:
+        self._lines: dict[str, list[dict[str, Any]]] = {seat: [] for seat in seats}
+
+    def add(self, view: View, state: State, moves: Sequence[Move]) -> None:
+        """Add the moves that led to this state."""
+        named = {view.public_name(state, move.seat): move for move in moves}
+        for name, move in sorted(named.items()):  # the order of seats may tell who is who, too
+            public = view.public_action(state, move.seat, move.action)
+            for seat, lines in self._lines.items():
+                own = seat == move.seat
+                lines.append({"name": name, "own": own, "action": move.action if own else public})
+                del lines[:-LOG_LINES]
+
+    def of(self, seat: str) -> list[dict[str, Any]]:
+        """The moves as the seat may know them."""
+        return self._lines[seat]
+
 
 LOG = logging.getLogger(__name__)
 HUMAN = "human"
@@ -336,3 +446,89 @@ def _ending(episode: Episode, explain: bool) -> str:
         "forfeit": f"{episode.culprit} has lost: out of time, or without a legal move.",
         "void": f"The game is void: {episode.error if explain else FAILED}",
     }[episode.status]
+
+
+def plan_of(setup: Setup) -> Plan:
+    """The plan of a run with one game."""
+    suite = Spec("play", None, {"game": spec_of(setup.game)})
+    return make_plan(
+        str(suite),
+        {HUMAN: HUMAN},
+        {seat: spec for seat, spec in setup.specs.items() if spec != HUMAN},
+        seed=setup.seed,
+        theme=setup.render.theme,
+        size=setup.render.size,
+    )
+
+
+def spec_of(game: Game) -> str:
+    """The spec that makes this game again."""
+    usual = make(game.name).options
+    changed = {name: str(value) for name, value in game.options.items() if value != usual[name]}
+    return str(Spec(game.name, None, changed))
+
+
+def save_game(runs: Path, setup: Setup, episode: Episode) -> Path:
+    """Write the episode into a new run folder next to the others; returns the folder."""
+    parent = runs.parent if (runs / "run.json").exists() else runs
+    name = re.sub(r"[^a-z0-9]+", "-", setup.game.name.lower())
+    folder = parent / f"play-{datetime.now():%Y%m%d-%H%M%S}-{name}-{token_hex(3)}"
+    plan = plan_of(setup)
+    [job] = plan.jobs
+    with Store.create(folder, plan) as store:
+        store.add(job, episode.to_json(), episode.status == "void")
+    return folder
+
+
+MOST = 2_000
+"""Sessions at once."""
+KEPT_SECONDS = 3_600.0
+"""How long a session waits for people to come back."""
+_SWEEP_SECONDS = 10.0
+
+
+class Tables:
+    """Sessions by id."""
+
+    def __init__(self, most: int = MOST, kept: float = KEPT_SECONDS) -> None:
+        self._sessions: dict[str, Session] = {}
+        self._most, self._kept = most, kept
+
+    def add(self, session: Session) -> None:
+        """Keep a session; refuse it when there are too many."""
+        if len(self._sessions) >= self._most:
+            self.forget(0.0)
+        if len(self._sessions) >= self._most:
+            raise web.HTTPServiceUnavailable(text="Too many games are being played; try again later.")
+        self._sessions[session.id] = session
+
+    def get(self, name: str) -> Session | None:
+        """The session with this id."""
+        return self._sessions.get(name)
+
+    def all(self) -> list[Session]:
+        """Every session."""
+        return list(self._sessions.values())
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def forget(self, seconds: float) -> None:
+        """End games that nobody has looked at for so long, and forget sessions without one."""
+        for name, session in list(self._sessions.items()):
+            if min(seat.away() for seat in session.seats.values()) <= seconds:
+                continue
+            if not session.playing:
+                del self._sessions[name]
+            elif seconds:
+                session.leave(next(iter(session.seats)))
+
+    async def sweep(self) -> None:
+        """Forget old sessions, for ever."""
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            self.forget(self._kept)
+
+    async def close(self) -> None:
+        """Stop all games."""
+        await asyncio.gather(*(session.close() for session in self._sessions.values()))

@@ -8,12 +8,11 @@ from aiohttp import web
 
 from ludens.core.errors import BadOption
 from ludens.core.spec import parse_spec
-from ludens.models.chat import Model
-from ludens.models.specs import ModelSpec
-from ludens.models.spend import Spend
+from ludens.models.chat import Model, Spend
+from ludens.models.settings import ModelSpec
 from ludens.run.budget import Budget, make_ledger
 from ludens.run.estimate import costs, without_price
-from ludens.run.meter import Meter, Metered
+from ludens.run.jobs import Meter, Metered
 
 MOST_VOID = 5
 """Void games of a table, or of a participant in a task of a study: each may have cost something."""

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from aiohttp import web
 
 from ludens.core.view import view_of
-from ludens.web.pages import page
+from ludens.web.pages import Settings, page
 from ludens.web.play import TABLES
 from ludens.web.security import ACCESS
 from ludens.web.sessions import Session
-from ludens.web.settings import Settings
 from ludens.web.study.pages import ROOM
 
 

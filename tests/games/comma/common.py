@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from ludens.core import registry
 from ludens.core.random import Stream, stream
-from ludens.games.comma.dialogue import Comma, Dialogue
-from ludens.games.comma.language import advise, solve
+from ludens.games.comma.dialogue import Comma, Dialogue, advise, solve
 
 PUZZLES = [name for name in registry.GAMES.names() if name.startswith("comma/")]
 MANUALS = ("standard", "random")

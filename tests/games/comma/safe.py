@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from ludens.core.random import Stream
 from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas
-from ludens.games.comma.blocks import Block, Figure, Paragraph
 from ludens.games.comma.dialogue import Comma
-from ludens.games.comma.frame import Box
+from ludens.games.comma.pages import Block, Figure, Paragraph
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting
-from ludens.games.comma.view import CommaView
+from ludens.games.comma.view import Box, CommaView
 
 DIGITS = tuple(f"press_{digit}" for digit in range(10))
 

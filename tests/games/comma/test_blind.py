@@ -8,7 +8,7 @@ from ludens.agents import agent
 from ludens.core.episode import Episode
 from ludens.core.random import stream
 from ludens.core.sync import run_sync
-from ludens.games.comma.blind import advice_by_frequency
+from ludens.games.comma.bots import advice_by_frequency
 from ludens.games.comma.dialogue import Dialogue
 from ludens.loop import play
 from tests.games.comma.common import PUZZLES, make

@@ -12,7 +12,7 @@ from ludens.core.errors import Illegal
 from ludens.core.verify import verify
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.dialogue import Dialogue
-from ludens.games.comma.wire.rules import Wire, WirePanel
+from ludens.games.comma.wire import Wire, WirePanel
 from ludens.loop import play
 
 

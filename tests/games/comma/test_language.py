@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludens.games.comma.language import need, read, write
+from ludens.games.comma.dialogue import need, read, write
 from ludens.games.comma.puzzle import Unclear
 
 WORDS = st.text("abcdefghij ,0123456789", min_size=1).map(lambda s: " ".join(s.split())).filter(bool)

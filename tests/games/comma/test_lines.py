@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludens.games.comma.lines import WITHHELD, read_actions, withhold
+from ludens.games.comma.dialogue import WITHHELD, read_actions, withhold
 
 ACTIONS = ("cut_wire_1", "cut_wire_2", "press_0", "submit")
 

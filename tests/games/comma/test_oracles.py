@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ludens.core.random import stream
-from ludens.games.comma.language import advise
+from ludens.games.comma.dialogue import advise
 from tests.games.comma.common import MANUALS, PUZZLES, make, oracle_pair, random_solver
 
 pytestmark = pytest.mark.parametrize("name", PUZZLES)

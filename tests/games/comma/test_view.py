@@ -9,8 +9,8 @@ import pytest
 from ludens.core.templates import TemplateOverrides
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, sprite_sheet
-from ludens.games.comma.blocks import Figure, Grid, Heading, Items, Paragraph, write
-from ludens.games.comma.pages import pages
+from ludens.games.comma.pages import Figure, Grid, Heading, Items, Paragraph, write
+from ludens.games.comma.pages import draw_pages as pages
 from ludens.testing import check_game
 from tests.games.comma.common import PUZZLES, dialogue, make
 

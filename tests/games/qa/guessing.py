@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ludens.games.qa.item import LETTERS, Item
+from ludens.games.qa.questions import LETTERS, Item
 
 Guesser = Callable[[Item], int]
 """Which option is answered."""

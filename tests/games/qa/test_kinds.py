@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import ludens
-from ludens.games.qa.item import Item
-from ludens.games.qa.rules import QUESTIONS
+from ludens.games.qa.game import QUESTIONS
+from ludens.games.qa.questions import Item
 from tests.games.qa.guessing import blind
 from tests.games.qa.reference import ANSWERS
 

@@ -12,9 +12,9 @@ import ludens
 from ludens.core.errors import BadOption, MoveError, UnknownName
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions
-from ludens.games.perceive.rules import board_of
-from ludens.games.qa.grid import Grid
-from ludens.games.qa.rules import QUESTIONS
+from ludens.games.perceive import board_of
+from ludens.games.qa.game import QUESTIONS
+from ludens.games.qa.questions import Grid
 from ludens.loop import play
 
 PLACE = r"(?:\d\d){1,2}:"

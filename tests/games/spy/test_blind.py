@@ -6,8 +6,8 @@ import asyncio
 
 import ludens
 from ludens.agents import agent
-from ludens.games.spy.blind import AGREED
-from ludens.games.spy.rules import SPY
+from ludens.games.spy.bots import AGREED
+from ludens.games.spy.game import SPY
 from ludens.loop import play
 
 GAME = ludens.make("spy")

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludens.core.random import stream
-from ludens.games.spy.checker import check
-from ludens.games.spy.information import informativeness
+from ludens.games.spy.checker import check, informativeness
 from ludens.games.spy.scene import MATERIALS, SHAPES, Object, Scene, make_scene
 
 LABELS = {"t": True, "f": False, "u": None}

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludens.core.errors import Ambiguous, Illegal, MoveError, Unreadable
-from ludens.core.legal import Legal
-from ludens.games.spy.formats import CLUE_LIMIT, ClueFormat, VoteFormat, boxes, clean_clue, quoted
+from ludens.core.state import Legal
+from ludens.games.spy.game import CLUE_LIMIT, ClueFormat, VoteFormat, boxes, clean_clue, quoted
 
 CLUE, VOTE = ClueFormat("clue"), VoteFormat("vote")
 TEXT, BALLOT = Legal.text(CLUE_LIMIT), Legal([*map(str, range(1, 14)), "n/a"])

@@ -23,7 +23,7 @@ from ludens.core.replay import replay
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.spy import pairs
 from ludens.games.spy.flat import Floor
-from ludens.games.spy.rules import Spy
+from ludens.games.spy.game import Spy
 from ludens.games.spy.scene import make_pair
 from ludens.pictures import Header, PictureSetWriter
 from ludens.testing import check_game

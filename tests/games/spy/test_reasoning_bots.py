@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 import ludens
-from ludens.games.spy.phrases import full_names, joined_names
+from ludens.games.spy.bots import checked, place_of, weighed
+from ludens.games.spy.clues import full_names, joined_names
 from ludens.games.spy.scene import Object, Scene
-from ludens.games.spy.thoughts import checked, place_of, weighed
 
 
 def test_bots_can_reason_aloud() -> None:

@@ -9,10 +9,9 @@ import pytest
 
 from ludens.core.episode import Move
 from ludens.games.spy.checker import check
+from ludens.games.spy.clues import named
+from ludens.games.spy.game import Spy, SpyState, clue_rewards, lowest_clue_rewards
 from ludens.games.spy.pairs import described
-from ludens.games.spy.phrases import named
-from ludens.games.spy.rewards import clue_rewards, lowest_clue_rewards
-from ludens.games.spy.rules import Spy, SpyState
 
 # Votes of the spy and of each civilian; rewards by equation 1 with beta = lambda = 0.1, computed by hand.
 TABLE = [

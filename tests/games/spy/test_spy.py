@@ -9,14 +9,14 @@ import pytest
 
 from ludens import make, play_sync, samples, verify
 from ludens.agents import agent
-from ludens.agents.prompt import prompt
+from ludens.agents.vlm import prompt
 from ludens.core.ask import build_ask
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption, Illegal, UsageError
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.spy.rules import Spy, SpyState
-from ludens.models.specs import PromptOptions
+from ludens.games.spy.game import Spy, SpyState
+from ludens.models.settings import PromptOptions
 from ludens.testing import check_game
 from tests.support.players import Scripted
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ludens.games.viki.data import PRIMITIVES
 from ludens.games.viki.rules import State, World
-from ludens.games.viki.scene import Scene
+from ludens.games.viki.world import PRIMITIVES, Scene
 
 Chosen = tuple[int, str, tuple[int, ...]]
 

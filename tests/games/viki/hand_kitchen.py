@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ludens.games.viki.scene import Area, Asset, Condition, Robot, Scene, Task
+from ludens.games.viki.world import Area, Asset, Condition, Robot, Scene, Task
 
 AREAS = (
     Area("kitchen work area", 1, 0.5, 2, 0.6, 0.9),

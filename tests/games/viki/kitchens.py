@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ludens.games.viki.scene import Area, Asset, Condition, Robot, Scene, Stage, Task
+from ludens.games.viki.world import Area, Asset, Condition, Robot, Scene, Stage, Task
 
 AREAS = {"table": 0.75, "kitchen work area": 0.9, "rack": 1.7, "ground": 0.0}
 

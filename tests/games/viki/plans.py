@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+from ludens.games.viki.checker import check_released
 from ludens.games.viki.generate import cached
-from ludens.games.viki.released import check_released
 from ludens.games.viki.rules import Refused, World
-from ludens.games.viki.scene import Action, Asset, Plan, Scene
+from ludens.games.viki.world import Action, Asset, Plan, Scene
 
 PRIMITIVES = ("Move", "Reach", "Grasp", "Place", "Open", "Close", "Interact", "Push", "Handover")
 

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ludens.games.viki.scene import Scene
+from ludens.games.viki.world import Scene
 
 ARMS = {"panda": 1, "fetch": 1, "unitree_h1": 2, "stompy": 2, "unitree_go2": 0, "anymal_c": 0}
 RANGE = {"panda": (0.4, 1.3), "fetch": (0.0, 1.5), "unitree_h1": (0.4, 1.8), "stompy": (0.4, 2.1)}

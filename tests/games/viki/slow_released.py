@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ludens.games.viki.scene import Scene
+from ludens.games.viki.world import Scene
 
 CRASH = "crash"
 ARMS = {"panda": 1, "fetch": 1, "unitree_h1": 2, "stompy": 2, "unitree_go2": 0, "anymal_c": 0}

@@ -6,9 +6,9 @@ import random
 
 from ludens.games.viki.bound import Bound
 from ludens.games.viki.checker import check
-from ludens.games.viki.planner import shortest_plan
 from ludens.games.viki.rules import World
-from ludens.games.viki.scene import Condition, Scene
+from ludens.games.viki.search import shortest_plan
+from ludens.games.viki.world import Condition, Scene
 from tests.games.viki.brute import shortest_length
 from tests.games.viki.kitchens import AREAS, kitchen
 

@@ -12,11 +12,22 @@ from ludens.core.errors import MoveError
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.viki import bots
-from ludens.games.viki.act import HORIZON, SEAT, Act, Acting, read_step, write_step
-from ludens.games.viki.greedy import greedy_plan
-from ludens.games.viki.scene import Plan, Scene
-from ludens.games.viki.source import Shown
-from ludens.games.viki.team import MESSAGE, Team, Teaming, read_turn, write_turn
+from ludens.games.viki.closed_loop import (
+    HORIZON,
+    MESSAGE,
+    SEAT,
+    Act,
+    Acting,
+    Team,
+    Teaming,
+    read_step,
+    read_turn,
+    write_step,
+    write_turn,
+)
+from ludens.games.viki.sources import Shown
+from ludens.games.viki.teams import greedy_plan
+from ludens.games.viki.world import Plan, Scene
 from tests.games.viki.hand_kitchen import PLAN, SCENE
 
 GIVEN = Shown(5, SCENE)

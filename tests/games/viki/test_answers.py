@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludens.core.errors import MoveError
-from ludens.games.viki.points import points_of, read_points
-from ludens.games.viki.reply import answer_in, combined, well_formed
+from ludens.games.viki.replies import answer_in, combined, points_of, read_points, well_formed
 
 FIVE = [[10, 20], [30, 40], [50, 60], [70, 80], [90, 100]]
 GOOD = json.dumps([FIVE, FIVE])

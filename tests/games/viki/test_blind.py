@@ -9,14 +9,10 @@ from statistics import mean
 
 import pytest
 
-from ludens.games.viki.activate import Activate
 from ludens.games.viki.checker import check
-from ludens.games.viki.data import AREAS, KINDS
-from ludens.games.viki.distances import distances
-from ludens.games.viki.level import SEAT
-from ludens.games.viki.plan import Plan
-from ludens.games.viki.scene import Scene
-from ludens.games.viki.trace import Trace
+from ludens.games.viki.floor import distances
+from ludens.games.viki.levels import SEAT, Activate, Plan, Trace
+from ludens.games.viki.world import AREAS, KINDS, Scene
 
 NAMES = re.compile("|".join(sorted(map(re.escape, {*KINDS, *AREAS}), key=len, reverse=True)))
 

@@ -11,15 +11,12 @@ import ludens
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import Picture
-from ludens.games.viki.camera.render import Projection
+from ludens.games.viki.camera.render import Camera, Kitchens, Projection, metres
 from ludens.games.viki.camera.robots import SOURCES, _decimated, model_file
-from ludens.games.viki.camera.source import Kitchens
-from ludens.games.viki.camera.stage import Camera, metres
-from ludens.games.viki.camera.things import THINGS
+from ludens.games.viki.camera.shapes import THINGS
 from ludens.games.viki.checker import check
-from ludens.games.viki.data import KINDS, ROBOTS
-from ludens.games.viki.level import SEAT
-from ludens.games.viki.scene import Scene
+from ludens.games.viki.levels import SEAT
+from ludens.games.viki.world import KINDS, ROBOTS, Scene
 from ludens.pictures import open_set
 
 SET = "viki-8"

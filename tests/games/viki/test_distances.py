@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import directed_hausdorff
 
-from ludens.games.viki.distances import distances, frechet, hausdorff, reward, rmse
+from ludens.games.viki.floor import distances, frechet, hausdorff, reward, rmse
 
 LINE = [(0.0, 0.0), (10.0, 0.0), (20.0, 0.0), (30.0, 0.0), (40.0, 0.0)]
 

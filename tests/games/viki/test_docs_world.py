@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ludens.games.viki.data import KINDS, PRECONDITIONS, PRIMITIVES, ROBOTS
 from ludens.games.viki.generate import TEMPLATES
+from ludens.games.viki.world import KINDS, PRECONDITIONS, PRIMITIVES, ROBOTS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "viki-world.md").read_text(encoding="utf-8")
 ROWS = [

@@ -11,14 +11,13 @@ import pytest
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions
 from ludens.draw import THEMES, sprite_sheet
-from ludens.games.viki.data import KINDS, ROBOTS
+from ludens.games.viki.art import ROBOTS as PAINTERS
+from ludens.games.viki.art import THINGS
+from ludens.games.viki.art import robot_sprite as robot
 from ludens.games.viki.floor import BOTTOM, SIDE, Box, Floor, Item, Snapshot, own_box
-from ludens.games.viki.map import Map
-from ludens.games.viki.object_art import PAINTERS as THINGS
-from ludens.games.viki.robot_art import PAINTERS, robot
 from ludens.games.viki.rules import World
-from ludens.games.viki.scene import Asset, Scene
-from ludens.games.viki.words import describe
+from ludens.games.viki.views import Map, describe
+from ludens.games.viki.world import KINDS, ROBOTS, Asset, Scene
 from tests.games.viki.hand_kitchen import SCENE
 
 START = Snapshot.at_start(SCENE)

@@ -10,12 +10,10 @@ from statistics import mean
 import pytest
 
 from ludens.core.errors import UnknownName
-from ludens.games.viki.data import ROBOTS
 from ludens.games.viki.generate import TEMPLATES, cached, generate
-from ludens.games.viki.layouts import COUNT, HELD_OUT, layout
-from ludens.games.viki.planner import shortest_plan
 from ludens.games.viki.rules import World
-from ludens.games.viki.scene import Scene
+from ludens.games.viki.search import shortest_plan
+from ludens.games.viki.world import COUNT, HELD_OUT, ROBOTS, Scene, layout
 
 SEEDS = range(24)
 

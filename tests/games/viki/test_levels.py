@@ -12,14 +12,20 @@ from ludens.agents import agent
 from ludens.core.agent import Reply
 from ludens.core.config import PlayConfig
 from ludens.core.errors import MoveError
-from ludens.core.legal import Legal
-from ludens.core.state import State
+from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.viki.activate import Activate, Activation, read_types
-from ludens.games.viki.level import SEAT
-from ludens.games.viki.plan import Plan, Planning, write_plan
-from ludens.games.viki.source import Shown
-from ludens.games.viki.trace import Trace, Tracing
+from ludens.games.viki.levels import (
+    SEAT,
+    Activate,
+    Activation,
+    Plan,
+    Planning,
+    Trace,
+    Tracing,
+    read_types,
+    write_plan,
+)
+from ludens.games.viki.sources import Shown
 from tests.games.viki.hand_kitchen import PLAN, SCENE
 from tests.support.players import Scripted
 

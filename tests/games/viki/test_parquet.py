@@ -9,7 +9,7 @@ import pytest
 
 from ludens.core.errors import BadFile
 from ludens.games.viki.checker import check
-from ludens.games.viki.parquet import read_folder, strip_none
+from ludens.games.viki.sources import read_folder, strip_none
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ludens.core.errors import Unreadable
 from ludens.games.viki.checker import check
-from ludens.games.viki.parse import read_plan
+from ludens.games.viki.replies import read_plan
 from tests.games.viki.kitchens import kitchen
 
 PLAN = [{"R1": ("Move", "apple"), "R2": ("Reach", "plate")}, {"R1": ("Reach", "apple")}]

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import dijkstra
 
-from ludens.games.viki.floor import Box, Floor, Snapshot, feet
-from ludens.games.viki.paths import MARGIN, Point, path, sampled
+from ludens.games.viki.floor import MARGIN, Box, Floor, Point, Snapshot, feet, path, sampled
 from tests.games.viki.hand_kitchen import SCENE
 
 FLOOR = Floor(SCENE, Snapshot.at_start(SCENE))

@@ -6,7 +6,7 @@ import pytest
 
 from ludens.games.viki.checker import check
 from ludens.games.viki.rules import Code
-from ludens.games.viki.scene import Condition, Plan, Scene
+from ludens.games.viki.world import Condition, Plan, Scene
 from tests.games.viki.kitchens import kitchen
 from tests.games.viki.slow_released import CRASH, slow_released
 

@@ -7,11 +7,10 @@ import random
 import pytest
 
 from ludens.games.viki.checker import check
-from ludens.games.viki.planner import SearchLimit, shortest_plan
 from ludens.games.viki.relevance import relevant, spare
 from ludens.games.viki.rules import World
-from ludens.games.viki.scene import Condition, Scene
-from ludens.games.viki.search import Search
+from ludens.games.viki.search import Search, SearchLimit, shortest_plan
+from ludens.games.viki.world import Condition, Scene
 from tests.games.viki.brute import shortest_length
 from tests.games.viki.kitchens import kitchen
 

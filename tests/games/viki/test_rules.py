@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ludens.games.viki.checker import check
-from ludens.games.viki.data import PRECONDITIONS, PRIMITIVES, ROBOTS
-from ludens.games.viki.scene import Condition, Plan, Scene
+from ludens.games.viki.world import PRECONDITIONS, PRIMITIVES, ROBOTS, Condition, Plan, Scene
 from tests.games.viki.kitchens import kitchen
 
 THINGS = {

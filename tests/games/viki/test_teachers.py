@@ -15,17 +15,23 @@ from ludens.core.config import PlayConfig
 from ludens.core.episode import Move, Try
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.viki.activate import Activate, Activation
+from ludens.games.viki.bots import random_plan
 from ludens.games.viki.checker import check
-from ludens.games.viki.data import PRIMITIVES
-from ludens.games.viki.level import SEAT, Answered, Level
-from ludens.games.viki.plan import Plan, Planning, write_plan
-from ludens.games.viki.points import points_of
-from ludens.games.viki.reply import well_formed
-from ludens.games.viki.scene import Condition
-from ludens.games.viki.source import Shown
-from ludens.games.viki.teachers import random_plan
-from ludens.games.viki.trace import Trace, Tracing
+from ludens.games.viki.levels import (
+    SEAT,
+    Activate,
+    Activation,
+    Answered,
+    Level,
+    Plan,
+    Planning,
+    Trace,
+    Tracing,
+    write_plan,
+)
+from ludens.games.viki.replies import points_of, well_formed
+from ludens.games.viki.sources import Shown
+from ludens.games.viki.world import PRIMITIVES, Condition
 from tests.games.viki.hand_kitchen import PLAN, SCENE
 
 GIVEN = Shown(5, SCENE)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import ludens
-from ludens.agents.prompt import prompt
+from ludens.agents.vlm import prompt
 from ludens.core.ask import build_ask
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.view import RenderOptions, view_of
-from ludens.models.specs import PromptOptions
+from ludens.models.settings import PromptOptions
 from ludens.run.baselines import measure
 from ludens.run.baselines.questions import (
     OTHER_SEEDS,

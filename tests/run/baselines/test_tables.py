@@ -8,8 +8,7 @@ import pytest
 
 from ludens.core.random import stream
 from ludens.run.baselines.questions import best_table
-from ludens.run.baselines.tables import Example
-from ludens.run.baselines.words import Words
+from ludens.run.baselines.words import Example, Words
 
 LETTERS = ("A", "B", "C", "D")
 Right = Callable[[int, list[str]], str]

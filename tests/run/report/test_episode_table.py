@@ -10,8 +10,7 @@ import orjson
 import pytest
 
 from ludens.run.report import render
-from ludens.run.report.episode_table import METRIC, episode_rows, episode_types
-from ludens.run.report.export import csv_bytes
+from ludens.run.report.data import METRIC, csv_bytes, episode_rows, episode_types
 from ludens.run.results import Results, SuiteResults
 from ludens.run.store import read_records
 from tests.support.reported import ENTRANTS

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludens.run.report.html import environment
+from ludens.run.report.page import environment
 
 HOSTILE = st.one_of(
     st.text(),

@@ -15,9 +15,8 @@ from ludens.core.errors import MissingExtra, UnknownName
 from ludens.run.report import FORMATS, render, tables_of
 from ludens.run.report.data import COLUMNS, as_parquet, result_rows
 from ludens.run.report.references import warnings
-from ludens.run.report.table import NOTHING, Value
+from ludens.run.report.table import NOTHING, Value, latex_escape, markdown_escape
 from ludens.run.report.tables import metric_columns, scores
-from ludens.run.report.text import latex_escape, markdown_escape
 from ludens.run.results import Results, SuiteResults
 from ludens.run.stats import Estimate
 from tests.support.reported import ENTRANTS, LABELS

@@ -22,7 +22,7 @@ from ludens.run.report.charts import (
     confusion_charts,
     radar_chart,
 )
-from ludens.run.report.html import environment
+from ludens.run.report.page import environment
 from ludens.run.results import SuiteResults
 from tests.support.reported import LABELS
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ludens.run.report.table import Column, Table, TableRow, Value
-from ludens.run.report.text import latex, markdown, plain
+from ludens.run.report.table import Column, Table, TableRow, Value, latex, markdown, plain
 from ludens.run.stats import Estimate, exactly
 from tests.support.latex import compiled
 

@@ -10,8 +10,8 @@ from ludens.agents.vlm import Vlm
 from ludens.core.registry import make
 from ludens.loop import play
 from ludens.models.chat import Answer, Message, Model, Request
-from ludens.models.specs import PromptOptions
-from ludens.run.report.transcript import transcript
+from ludens.models.settings import PromptOptions
+from ludens.run.report.page import transcript
 
 
 class Listening(Model):

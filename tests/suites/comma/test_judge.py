@@ -9,17 +9,22 @@ import pytest
 from ludens.agents import agent
 from ludens.core.errors import AgentFailure, BadFile, UnknownName, Unreadable
 from ludens.core.registry import make
-from ludens.games.comma.color.rules import ColorPanel
+from ludens.games.comma.color import ColorPanel
 from ludens.loop import play
 from ludens.models import model
 from ludens.suites.comma import PUZZLES
 from ludens.suites.comma.judge import judge_all, make_judge
-from ludens.suites.comma.judge.advice import names_action
 from ludens.suites.comma.judge.by_model import ModelJudge, read_labels
-from ludens.suites.comma.judge.calibration import agreement, cases
-from ludens.suites.comma.judge.conversation import conversation_of, read_conversation
-from ludens.suites.comma.judge.labels import ERRORS, LABELS, MEANINGS, Label
-from ludens.suites.comma.judge.rules import judge_by_rules
+from ludens.suites.comma.judge.conversation import (
+    ERRORS,
+    LABELS,
+    MEANINGS,
+    Label,
+    conversation_of,
+    read_conversation,
+)
+from ludens.suites.comma.judge.rules import judge_by_rules, names_action
+from ludens.suites.comma.judge.verdicts import agreement, cases
 from tests.support.model_server import ModelServer
 
 

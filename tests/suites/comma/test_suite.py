@@ -15,14 +15,12 @@ from ludens import evaluate
 from ludens.core.episode import Episode, Move, Try, Usage
 from ludens.core.errors import UnknownName
 from ludens.core.registry import make
-from ludens.run.cells import CellReader
 from ludens.run.report import load_results, render
-from ludens.run.results import summarise
+from ludens.run.results import CellReader, summarise
 from ludens.run.store import Head
 from ludens.run.task import EpisodeResult, suite
 from ludens.suites.comma import PUZZLES
-from ludens.suites.comma.metrics import ACL, EFFICIENCY, LEAKS, SR, TOKENS, efficiency_of
-from ludens.suites.comma.summaries import skills_of
+from ludens.suites.comma.metrics import ACL, EFFICIENCY, LEAKS, SR, TOKENS, efficiency_of, skills_of
 from tests.support.model_server import ModelServer
 from tests.support.runs import plan_of, played
 

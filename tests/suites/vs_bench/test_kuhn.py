@@ -9,13 +9,17 @@ import numpy as np
 import pytest
 
 from ludens.agents import agent
-from ludens.games.kuhn_poker.bots import equilibrium
-from ludens.games.kuhn_poker.exploitability import exploitability
-from ludens.games.kuhn_poker.rules import INFOSETS
+from ludens.games.kuhn_poker import INFOSETS, equilibrium, exploitability
 from ludens.loop import play
 from ludens.run.task import EpisodeResult
-from ludens.suites.vs_bench.kuhn import EXPLOITABILITY, SEAT, KuhnQuestions, answers_of
-from ludens.suites.vs_bench.kuhn_interval import exploitabilities, interval
+from ludens.suites.vs_bench.kuhn import (
+    EXPLOITABILITY,
+    SEAT,
+    KuhnQuestions,
+    answers_of,
+    exploitabilities,
+    interval,
+)
 
 
 def asked(spec: str, times: int, first: int = 0) -> list[EpisodeResult]:

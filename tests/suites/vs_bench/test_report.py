@@ -11,8 +11,8 @@ import pytest
 
 from ludens.run.report import load_results, render
 from ludens.run.report.charts import behaviour_charts
-from ludens.run.report.deviations import standard_deviations
 from ludens.run.report.table import Value
+from ludens.run.report.tables import standard_deviations
 from tests.support.runs import plan_of, played
 
 DILEMMAS = ("decide/coin_dilemma", "decide/monster_hunt", "decide/battle_of_colors")

@@ -17,20 +17,16 @@ from ludens.agents import agent
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
-from ludens.games.breakthrough.bots import _name, position_of
-from ludens.games.grid.bots import Walker
-from ludens.games.grid.cells import AFTER
-from ludens.games.grid.rules import SEATS, GridState
-from ludens.games.hanabi.visible import Visible, visible
-from ludens.games.kuhn_poker.bots import equilibrium
-from ludens.games.kuhn_poker.rules import KuhnState
+from ludens.games.breakthrough import _name, position_of
+from ludens.games.grid import AFTER, SEATS, GridState, Walker
+from ludens.games.hanabi.bots import Visible, visible
+from ludens.games.kuhn_poker import KuhnState, equilibrium
 from ludens.games.overcooked.bots import joint_plan
-from ludens.suites.vs_bench.content import content
 from ludens.suites.vs_bench.dataset import STRIDE, chance, repeats
 from ludens.suites.vs_bench.forecast import Scripted, forecast
 from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
-from ludens.suites.vs_bench.samples import Sample, game_of, sample, slots, spread, wanted_kind
+from ludens.suites.vs_bench.samples import Sample, content, game_of, sample, slots, spread, wanted_kind
 
 GRIDS = ("coin_dilemma", "monster_hunt", "battle_of_colors")
 QUICK = ("overcooked", "kuhn_poker", *GRIDS)

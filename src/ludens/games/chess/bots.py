@@ -1,14 +1,129 @@
-"""A chess player: alpha-beta with piece-square tables."""
+"""Chess players: alpha-beta with piece-square tables, and any engine that speaks UCI; what a king sees."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.options import option
-from ludens.games.open_spiel.adapter import SpielState
+from ludens.core.errors import BadOption
+from ludens.core.options import Touch, option
+from ludens.games.chess.game import NAMES, ranks
+from ludens.games.open_spiel import SpielState
+
+if TYPE_CHECKING:
+    import pyspiel
+
+
+_FILES = "abcdefgh"
+_CLOCKWISE = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
+_KNIGHT = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
+_OWN = "own"
+
+At = tuple[int, int]
+Seen = tuple[str, str]
+"""A square, and what is there: nothing, `own` for an own piece, or the name of an enemy."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Squares and pieces around a king."""
+
+    king: str
+    lines: list[list[Seen]]
+    """Outwards in each of eight directions, clockwise from above: up to an enemy, or the piece behind an own
+    one, which an enemy there may pin. Directions without a square are left out."""
+    jumps: list[Seen]
+    """Where a knight would be one jump away; enemies that are none are left out."""
+    attackers: list[str]
+    """Squares of those that give check."""
+
+    def text(self, pointers: Mapping[str, str]) -> str:
+        """In words, square by square, so that each is looked at in turn.
+
+        Args:
+            pointers: How to point at each square.
+        """
+        seen = ", ".join(_said(line, pointers) for line in self.lines)
+        verdict = " ".join(["check", *self.attackers]) if self.attackers else "safe"
+        king = f"king {pointers[self.king]} {self.king}"
+        return "\n".join([king, seen, _said(self.jumps, pointers), verdict])
+
+
+def sight(fen: str) -> Sight:
+    """What the king of the player to move sees."""
+    pieces = {
+        (x, 7 - y): piece for y, row in enumerate(ranks(fen)) for x, piece in enumerate(row) if piece != "."
+    }
+    white = fen.split()[1] == "w"
+    x, y = next(at for at, piece in pieces.items() if piece == ("K" if white else "k"))
+    there = {
+        (column, row): _named(pieces.get((column, row)), white) for column in range(8) for row in range(8)
+    }
+    lines = [
+        list(_until_hidden([(x + dx * far, y + dy * far) for far in range(1, 8)], there))
+        for dx, dy in _CLOCKWISE
+    ]
+    knight = NAMES["n"]
+    jumps = [at for dx, dy in _KNIGHT if (at := (x + dx, y + dy)) in there]
+    taken = [[at for at in line if at in pieces] for line in lines]
+    forward = 1 if white else -1
+    attackers = [at for at, *_ in filter(None, taken) if _attacks(there[at], at[0] - x, at[1] - y, forward)]
+    attackers += [at for at in jumps if there[at] == knight]
+    return Sight(
+        _name((x, y)),
+        [[(_name(at), there[at]) for at in line] for line in lines if line],
+        [(_name(at), knight if there[at] == knight else "") for at in jumps],
+        list(map(_name, attackers)),
+    )
+
+
+def _named(piece: str | None, white: bool) -> str:
+    if piece is None:
+        return ""
+    return NAMES[piece.lower()] if piece.islower() == white else _OWN
+
+
+def _until_hidden(line: Iterable[At], there: Mapping[At, str]) -> Iterator[At]:
+    """The squares of a line on the board up to an enemy, or to the piece behind an own one."""
+    behind_own = False
+    for at in line:
+        if at not in there:
+            return
+        yield at
+        if there[at] == _OWN and not behind_own:
+            behind_own = True
+        elif there[at]:
+            return
+
+
+def _attacks(enemy: str, dx: int, dy: int, forward: int) -> bool:
+    """Whether the first piece in a line from a king attacks it.
+
+    Args:
+        enemy: Its name, or `own`.
+        dx: To the right.
+        dy: Upwards.
+        forward: The direction in which the pawns of the king move, 1 or -1.
+    """
+    if enemy == NAMES["p"]:
+        return abs(dx) == 1 and dy == forward
+    return enemy in (NAMES["q"], NAMES["r" if 0 in (dx, dy) else "b"])
+
+
+def _said(squares: Iterable[Seen], pointers: Mapping[str, str]) -> str:
+    return " ".join(word for square, what in squares for word in (pointers[square], what) if word)
+
+
+def _name(at: At) -> str:
+    return f"{_FILES[at[0]]}{at[1] + 1}"
+
 
 VALUES = {"p": 100, "n": 315, "b": 330, "r": 500, "q": 920, "k": 0}
 MATE = 1_000_000
@@ -125,3 +240,81 @@ class Search(Agent):
         spiel: Any = state.spiel
         action = state.name_of(self.random.choice(best_actions(spiel, self.depth)))
         return Reply(action, action)
+
+
+_PLACES = ("/usr/games", "/usr/local/games", "/opt/homebrew/bin")
+_SECONDS = 20
+"""Within which an engine must say that it speaks UCI."""
+
+
+@dataclass
+class Uci(Agent):
+    """One engine process per seat; one thread and a node limit make it deterministic.
+
+    There is no skill level: engines choose among weaker moves at random, with a seed that cannot be set.
+    """
+
+    engine: str = option("stockfish", help="name or path of the engine", touches=Touch.RUN)
+    nodes: int = option(
+        1000,
+        low=1,
+        high=100_000_000,
+        help="positions the engine may look at for a move; fewer make it weaker",
+    )
+    seconds: float = option(
+        0.0,
+        low=0,
+        high=600,
+        help="time for a move instead of a number of positions; games then differ between runs",
+    )
+    kind = "bot/uci"
+    sees = "state"
+    computes = True
+
+    def begin(self) -> None:
+        self._bot: pyspiel.Bot | None = None
+        self._path = find_engine(self.engine)
+        if self.game.name != "chess":
+            raise BadOption(f"bot/uci plays chess, not {self.game.name}.")
+        check_speaks_uci(self._path)
+
+    def _started(self) -> pyspiel.Bot:
+        import pyspiel
+
+        limits = pyspiel.SearchLimitType
+        limit = (round(1000 * self.seconds), limits.MOVETIME) if self.seconds else (self.nodes, limits.NODES)
+        return pyspiel.make_uci_bot(self._path, limit[0], False, {"Threads": "1"}, limit[1], True)
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, SpielState)
+        if self._bot is None:
+            self._bot = self._started()
+        action = state.name_of(self._bot.step(state.spiel))
+        return Reply(action, action)
+
+
+def find_engine(name: str) -> str:
+    """The engine's path; raises `BadOption` when it is not found."""
+    path = Path(name)
+    if path.is_absolute() or len(path.parts) > 1:
+        if not (path.is_file() and os.access(path, os.X_OK)):
+            raise BadOption(f"there is no executable chess engine at {name!r}.")
+        return str(path)
+    found = shutil.which(name) or next((str(p) for d in _PLACES if (p := Path(d) / name).is_file()), None)
+    if found is None:
+        raise BadOption(f"no chess engine {name!r} is installed; install it, or give engine=PATH.")
+    return found
+
+
+@lru_cache(maxsize=16)
+def check_speaks_uci(path: str) -> None:
+    """Raise `BadOption` for a program that does not answer as the UCI protocol demands."""
+    command = "uci\nquit\n"
+    try:
+        ran = subprocess.run([path], input=command, capture_output=True, text=True, timeout=_SECONDS)
+        answered = "uciok" in ran.stdout.split()
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        answered = False
+    if not answered:
+        raise BadOption(f"{path!r} is not a chess engine that speaks UCI; give engine=PATH of one that does.")

@@ -7,8 +7,8 @@ from ludens.core.random import Stream
 from ludens.core.view import RenderOptions
 from ludens.draw import Sprite, draw_board, sprite_sheet
 from ludens.games.boards import Matrix, TurnView
-from ludens.games.chess.notation import NAMES, ChessFormat, notations, ranks
-from ludens.games.open_spiel.adapter import SpielState
+from ludens.games.chess.game import NAMES, ChessFormat, notations, ranks
+from ludens.games.open_spiel import SpielState
 
 _NAMES = tuple(NAMES.values())
 _LETTERS = "PNBRQK"

@@ -6,18 +6,165 @@ solved, the mistakes are used up or the Solver has had its last turn.
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
+from ludens.core.reply import fold, labelled
 from ludens.core.state import Legal, State
-from ludens.games.comma.language import advise, solve
-from ludens.games.comma.lines import read_actions, withhold
-from ludens.games.comma.puzzle import Manual, Outcome, Puzzle, Setting
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+
+LONGEST_FACT = 400
+
+
+def write(facts: Mapping[str, str]) -> str:
+    """Write facts as lines."""
+    return "\n".join(f"{name} = {value}" for name, value in facts.items())
+
+
+def read(message: str) -> Facts:
+    """The facts in a message; of two with one name the later one counts. Names are lower case."""
+    facts: Facts = {}
+    for line in message.splitlines():
+        name, equals, value = line.partition("=")
+        name, value = " ".join(name.lower().split()), " ".join(value.split())
+        if equals and name and value and not value.startswith("<") and len(line) <= LONGEST_FACT:
+            facts[name] = value
+    return facts
+
+
+def need(facts: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
+    """The values of the wanted facts, in order.
+
+    Args:
+        facts: What was told.
+        wanted: Name of each fact and what to put as its value.
+
+    Raises:
+        Unclear: Some are missing; it says all of them and how to tell them.
+    """
+    if any(name not in facts for name in wanted):
+        lines = "\n".join(f"{name} = <{meaning}>" for name, meaning in wanted.items())
+        raise Unclear(f"Tell me, one a line:\n{lines}")
+    return [facts[name] for name in wanted]
+
+
+def solve(puzzle: Puzzle[Manual], advice: str) -> str:
+    """The perfect Solver's message: the actions that follow from the latest advice, then what it sees."""
+    said = read(advice)
+    actions = list(puzzle.clone().follow(said))
+    for action in actions:
+        if puzzle.act(action) == "solved":
+            return "\n".join(actions)
+    return "\n".join([*actions, told(puzzle, said)])
+
+
+def told(puzzle: Puzzle[Manual], advice: Facts) -> str:
+    """What the Solver sees on the panel and what it asks for."""
+    return f"{write(puzzle.tell(advice))}\nPlease answer: {puzzle.asks}"
+
+
+def advise(manual: Manual, messages: Sequence[str]) -> str:
+    """The perfect Expert's message, from the manual and what it was told; it does not see the panel."""
+    try:
+        return write(manual.advise([read(message) for message in messages]))
+    except Unclear as gap:
+        return str(gap)
+
+
+LONGEST_COMMAND = 200
+WITHHELD = "(a private key)"
+
+_LIST_MARK = re.compile(r"^\s*(?:[-+*•#]+\s+|>\s*|\(?\d{1,2}[.)]\s*)")
+"""A bullet, a Markdown quotation mark or a number: what follows is listed or quoted, not done."""
+_GAPS = re.compile(r"[\s_-]+")
+_WORDS = re.compile(r"\w+")
+_BETWEEN = frozenset(("action", "actions", "and", "do", "next", "now", "solver", "then"))
+"""Words that do not turn a line with action names into prose."""
+
+
+class ReadLine(NamedTuple):
+    """One line that names an action or attempts to."""
+
+    line: str
+    action: str
+    """The action named; empty when it does not exist."""
+    acts: bool
+
+
+def read_actions(message: str, actions: Sequence[str], released: bool = False) -> list[ReadLine]:
+    """Every line of a message that acts or looks like a failed attempt, in order."""
+    read = _read_released if released else _read_line
+    names = tuple(actions)
+    found = (read(line, names) for line in message.splitlines())
+    return [line for line in found if line is not None]
+
+
+def withhold(message: str, hidden: frozenset[str]) -> str:
+    """The message without the lines that name a hidden action, executed or not."""
+    if not hidden:
+        return message
+    names = tuple(sorted(hidden))
+    kept = []
+    for line in message.splitlines():
+        read = _read_line(line, names)
+        kept.append(WITHHELD if read is not None and read.action else line)
+    return "\n".join(kept)
+
+
+def _read_line(line: str, actions: tuple[str, ...]) -> ReadLine | None:
+    if len(line) > LONGEST_COMMAND or not line.strip():
+        return None
+    exact, loose = _spellings(actions)
+    bare = _LIST_MARK.sub("", line)
+    action = exact.get(fold(bare))
+    if action is not None:
+        return ReadLine(line, action, bare == line)
+    named = labelled(line, "action")
+    if named:
+        action = exact.get(fold(named[0]))
+        if action is not None:
+            return ReadLine(line, action, True)
+        return ReadLine(line, loose.get(_loosen(named[0])) or _listed(named[0], exact) or "", False)
+    action = loose.get(_loosen(bare))
+    if action is None:
+        action = _listed(bare, exact)
+    return None if action is None else ReadLine(line, action, False)
+
+
+def _listed(line: str, exact: dict[str, str]) -> str | None:
+    """The first action in a line that holds only words like action names; None for prose."""
+    words = [word.casefold() for word in _WORDS.findall(line)]
+    if "?" in line or not any("_" in word.strip("_") for word in words):
+        return None
+    names = [word for word in words if word not in _BETWEEN]
+    if any(word not in exact and "_" not in word for word in names):
+        return None
+    return next((exact[word] for word in names if word in exact), "")
+
+
+def _read_released(line: str, actions: tuple[str, ...]) -> ReadLine | None:
+    folded = line.lower()
+    for action in actions:
+        if action.lower() in folded:
+            return ReadLine(line, action, True)
+    return None
+
+
+@lru_cache(maxsize=256)
+def _spellings(actions: tuple[str, ...]) -> tuple[dict[str, str], dict[str, str]]:
+    return {fold(name): name for name in actions}, {_loosen(name): name for name in actions}
+
+
+def _loosen(name: str) -> str:
+    return _GAPS.sub("", fold(name))
+
 
 SEATS = ("solver", "expert")
 SOLVER, EXPERT = ("solver",), ("expert",)
@@ -65,7 +212,7 @@ class Comma(Game):
     version = 3
     imperfect_information = True
     seats = SEATS
-    bots = {"blind": "ludens.games.comma.blind:Blind", "patient": "ludens.games.comma.patient:Patient"}
+    bots = {"blind": "ludens.games.comma.bots:Blind", "patient": "ludens.games.comma.bots:Patient"}
     best = "bot/oracle"
 
     skills: ClassVar[tuple[Skill, ...]]

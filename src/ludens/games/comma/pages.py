@@ -1,12 +1,80 @@
-"""Drawing a manual: its blocks laid out over as many pages as needed."""
+"""Manuals as text and as pictures: the blocks they are written in, and the pages these are drawn on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ludens.draw import Canvas, Picture, SpriteSheet, fonts
-from ludens.games.comma.blocks import Block, Figure, Grid, Heading, Items, Paragraph, mark
+
+if TYPE_CHECKING:
+    from ludens.draw import Canvas
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A title."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Running text."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list, numbered where order matters."""
+
+    items: tuple[str, ...]
+    numbered: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table; the first row is its head."""
+
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing, with a text that carries the same information."""
+
+    words: str
+    height: int
+    """In units: a page is 512 wide."""
+    draw: Callable[[Canvas, int, int, int, int], None]
+    """Draws into x, y, width, height, in pixels."""
+
+
+Block = Heading | Paragraph | Items | Grid | Figure
+
+
+def mark(block: Items, index: int) -> str:
+    """The label before an item."""
+    return f"{index + 1}. " if block.numbered else "- "
+
+
+def write(blocks: Sequence[Block]) -> str:
+    """The blocks as plain text."""
+    return "\n\n".join(map(_text, blocks))
+
+
+def _text(block: Block) -> str:
+    match block:
+        case Heading(words):
+            return words.upper()
+        case Items(items):
+            return "\n".join(mark(block, index) + item for index, item in enumerate(items))
+        case Grid(rows):
+            return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+        case Paragraph(words) | Figure(words):
+            return words
 
 
 @dataclass(frozen=True)
@@ -23,7 +91,7 @@ class _Row:
     """What is repeated above it when it starts a page."""
 
 
-def pages(sheet: SpriteSheet, blocks: Sequence[Block]) -> tuple[Picture, ...]:
+def draw_pages(sheet: SpriteSheet, blocks: Sequence[Block]) -> tuple[Picture, ...]:
     """The blocks on square pages, numbered at the bottom when there are several."""
     top, bottom = sheet.px(14), sheet.size - sheet.px(32)
     placed_pages: list[list[tuple[int, _Row]]] = [[]]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Generic, Literal, Self, TypeVar
 
 from ludens.core.random import Stream
-from ludens.games.comma.blocks import Block
+from ludens.games.comma.pages import Block
 
 Outcome = Literal["done", "nothing", "mistake", "solved"]
 """The result of an action. `nothing`: it was allowed and had no effect (a wall, a dead key)."""

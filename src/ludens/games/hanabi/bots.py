@@ -1,19 +1,379 @@
-"""Hanabi bots. They read the state, but use only what their seat may know.
-
-`strong` plays by the convention in `convention`. `literal` takes hints literally: a weaker partner, whose
-games reach states that games of strong players do not, as VS-Bench needs for its data (D.1).
-"""
+"""Hanabi bots. They read the state, but use only what their seat may know."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import log2
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.random import Stream
-from ludens.games.hanabi.rules import HanabiState
-from ludens.games.hanabi.strategy import StrongPolicy
-from ludens.games.hanabi.table import COLORS, Held, Sight, fits, unseen_copies
+from ludens.core.state import State
+from ludens.games.hanabi.game import (
+    COLORS,
+    HanabiState,
+    Held,
+    Move,
+    PastAction,
+    Shape,
+    Sight,
+    fits,
+    unseen_copies,
+)
+
+
+def bits(mask: int) -> list[int]:
+    """The cards in a set of bits."""
+    found = []
+    while mask:
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
+    return found
+
+
+class CommonKnowledge:
+    """Common knowledge after a number of actions."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.stacks = [0] * shape.colors
+        self.gone = [0] * len(shape.copies)
+        """How many copies of each card were played or discarded."""
+        self.deck = sum(shape.copies) - shape.players * shape.hand
+        self.hands = [
+            list(range(player * shape.hand, (player + 1) * shape.hand)) for player in range(shape.players)
+        ]
+        self._all = (1 << len(shape.copies)) - 1
+        self.hard = dict.fromkeys(range(shape.players * shape.hand), self._all)
+        self.soft = dict(self.hard)
+        self.clued: set[int] = set()
+        self.drawn = shape.players * shape.hand
+        self.read = 0
+        self._known: dict[int, int] | None = None
+        self._by_color = [((1 << shape.ranks) - 1) << (color * shape.ranks) for color in range(shape.colors)]
+        self._by_rank = [
+            sum(1 << (color * shape.ranks + rank) for color in range(shape.colors))
+            for rank in range(shape.ranks)
+        ]
+        self._survey()
+
+    def copy(self) -> CommonKnowledge:
+        """An independent copy, for trying a hint."""
+        new: CommonKnowledge = object.__new__(CommonKnowledge)
+        new.__dict__.update(self.__dict__)
+        new.hands = [list(hand) for hand in self.hands]
+        new.hard, new.soft, new.clued = dict(self.hard), dict(self.soft), set(self.clued)
+        new.stacks, new.gone = list(self.stacks), list(self.gone)
+        return new
+
+    def _survey(self) -> None:
+        """Which cards are playable, useless, or the last copy."""
+        shape = self.shape
+        self.playable = self.useless = self.last = 0
+        for color in range(shape.colors):
+            reachable = True
+            for rank in range(shape.ranks):
+                card = color * shape.ranks + rank
+                bit, left = 1 << card, shape.copies[card] - self.gone[card]
+                if rank < self.stacks[color] or not reachable:
+                    self.useless |= bit
+                    continue
+                if rank == self.stacks[color]:
+                    self.playable |= bit
+                if left == 1:
+                    self.last |= bit
+                if left == 0:
+                    reachable = False
+                    self.useless |= bit
+                    self.playable &= ~bit
+
+    def follow(self, log: tuple[PastAction, ...]) -> None:
+        """Process every action not yet read."""
+        for event in log[self.read :]:
+            self._known = None
+            if event.move.offset:
+                target = (event.player + event.move.offset) % self.shape.players
+                self.apply_hint(target, event.move.kind, event.move.value, event.serials)
+            else:
+                self._leave(event)
+        self.read = len(log)
+
+    def _leave(self, event: PastAction) -> None:
+        [serial] = event.serials
+        hand = self.hands[event.player]
+        hand.remove(serial)
+        for known in (self.hard, self.soft):
+            del known[serial]
+        self.clued.discard(serial)
+        self.gone[event.card] += 1
+        if event.move.kind == "play" and event.success:
+            self.stacks[event.card // self.shape.ranks] += 1
+        if self.deck:
+            self.deck -= 1
+            hand.append(self.drawn)
+            self.hard[self.drawn] = self.soft[self.drawn] = self._all
+            self.drawn += 1
+        self._survey()
+
+    def next_discard(self, player: int) -> int | None:
+        """The oldest card that no hint has touched."""
+        return next((serial for serial in self.hands[player] if serial not in self.clued), None)
+
+    def fixed(self) -> dict[int, int]:
+        """Useful cards whose faces everybody knows, one bit each, with the serial number of one copy."""
+        if self._known is None:
+            self._known = {
+                mask: serial
+                for serial, mask in self.soft.items()
+                if mask & (mask - 1) == 0 and not mask & self.useless
+            }
+        return self._known
+
+    def _soon(self) -> int:
+        """Cards playable now or after cards whose faces are known."""
+        known, soon = self.fixed(), self.playable
+        for color, height in enumerate(self.stacks):
+            rank = height
+            while rank + 1 < self.shape.ranks and 1 << (color * self.shape.ranks + rank) in known:
+                rank += 1
+                soon |= 1 << (color * self.shape.ranks + rank)
+        return soon & ~self.useless
+
+    def focus(self, player: int, touched: tuple[int, ...]) -> int | None:
+        """The card a hint is about."""
+        new = [serial for serial in touched if serial not in self.clued]
+        if new:
+            doomed = self.next_discard(player)
+            return doomed if doomed in new else new[-1]
+        open_ones = [serial for serial in touched if self.soft[serial] & (self.soft[serial] - 1)]
+        return open_ones[-1] if open_ones else None
+
+    def apply_hint(self, player: int, kind: str, value: int, touched: tuple[int, ...]) -> None:
+        """Process a hint to this player."""
+        told = (self._by_color if kind == "color" else self._by_rank)[value]
+        focus, doomed = self.focus(player, touched), self.next_discard(player)
+        meant = self._soon()
+        if focus is not None and focus == doomed:
+            meant |= self.last
+        for serial in self.hands[player]:
+            hit = serial in touched
+            keep = told if hit else ~told
+            self.hard[serial] &= keep
+            self.soft[serial] = self.soft[serial] & keep or self.hard[serial]
+            if hit:
+                self.clued.add(serial)
+                self.soft[serial] = self.soft[serial] & ~self.useless or self.soft[serial]
+        if focus is not None:
+            self.soft[focus] = self.soft[focus] & meant or self.soft[focus]
+        self._known = None
+
+
+GOOD_HINT = 6.0
+"""The least value of a hint for which to spend a token rather than discard."""
+NEW_PLAY = 10.0
+HARMFUL = -5.0
+MISLEADING = -100.0
+WASTED = 5.0
+FORGOTTEN = 4.0
+
+
+@dataclass(frozen=True)
+class Hint:
+    """A possible hint, and the common reading after it."""
+
+    name: str
+    player: int
+    touched: tuple[int, ...]
+    after: CommonKnowledge
+
+
+class StrongPolicy:
+    """One player's reasoning, from what that player may know; the cache only saves time."""
+
+    def __init__(self) -> None:
+        self._reading: CommonKnowledge | None = None
+
+    def choose(self, sight: Sight) -> str:
+        """The name of the best action."""
+        if self._reading is None or self._reading.read > len(sight.log):
+            self._reading = CommonKnowledge(sight.shape)
+        self._reading.follow(sight.log)
+        self.sight, self.reading, self.me = sight, self._reading, sight.me
+        self.left = unseen_copies(sight)
+        self.faces = {
+            held.serial: held.card for hand in sight.hands for held in hand if held.card is not None
+        }
+        self._out = [self._exhausted(player) for player in range(sight.shape.players)]
+        return self._decide()
+
+    # What holders know.
+
+    def _exhausted(self, player: int) -> int:
+        """Cards of which this player sees every copy, as far as can be known."""
+        left = self.left
+        if player != self.me:
+            left = list(left)
+            for serial in self.reading.hands[player]:
+                left[self.faces[serial]] += 1
+        return sum(1 << card for card, count in enumerate(left) if count <= 0)
+
+    def may_be(self, reading: CommonKnowledge, player: int, serial: int) -> int:
+        """What a card may be for its holder, by facts and convention."""
+        hard = reading.hard[serial] & ~self._out[player]
+        soft = hard & reading.soft[serial]
+        if serial in reading.clued:
+            for card, holder in reading.fixed().items():
+                if holder != serial:
+                    soft &= ~card
+            # A copy of the card may have been played since: with one life left, that is not ruled out.
+            if self.sight.life > 1:
+                soft = soft & ~reading.useless or soft
+        return soft or hard
+
+    def plays(self, reading: CommonKnowledge, player: int) -> list[int]:
+        """The cards this player considers playable."""
+        return self._within(reading, player, reading.playable)
+
+    def dead(self, reading: CommonKnowledge, player: int) -> list[int]:
+        """The cards this player considers useless."""
+        return self._within(reading, player, reading.useless)
+
+    def _within(self, reading: CommonKnowledge, player: int, wanted: int) -> list[int]:
+        return [
+            serial
+            for serial in reading.hands[player]
+            if (mask := self.may_be(reading, player, serial)) and not mask & ~wanted
+        ]
+
+    # What to do.
+
+    def _decide(self) -> str:
+        sight, reading, me = self.sight, self.reading, self.me
+        partner = (me + 1) % sight.shape.players
+        plays, hints = self.plays(reading, me), self._hints()
+        best, worth = hints[0] if hints else (None, MISLEADING)
+        urgent = self._urgent(partner, hints)
+        if urgent:
+            return urgent.name
+        if plays:
+            alone = sight.shape.players == 2 and sight.info > 1
+            if best and alone and worth >= NEW_PLAY and not self.plays(reading, partner):
+                return best.name
+            return self._do("Play", min(plays, key=self._rank))
+        if best and worth >= GOOD_HINT:
+            return best.name
+        if sight.deck == 0 and sight.life > 1 and (guess := self._guess()) is not None:
+            return self._do("Play", guess)
+        if best and sight.info == sight.shape.most_info:
+            return best.name
+        if dead := self.dead(reading, me):
+            return self._do("Discard", dead[0])
+        spare = sum(sight.stacks) + sight.deck + sight.shape.players - sight.shape.best
+        if best and worth >= 0 and spare <= 0:
+            return best.name
+        doomed = reading.next_discard(me)
+        if doomed is None and best and worth > HARMFUL:
+            return best.name
+        return self._do("Discard", self._least() if doomed is None else doomed)
+
+    def _do(self, what: str, serial: int) -> str:
+        return f"({what} {self.reading.hands[self.me].index(serial)})"
+
+    def _rank(self, serial: int) -> tuple[int, int]:
+        """Low cards first: they make others playable."""
+        mask = self.may_be(self.reading, self.me, serial)
+        return max(card % self.sight.shape.ranks for card in bits(mask)), serial
+
+    def _guess(self) -> int | None:
+        """In the last round, the card most likely to be playable."""
+        best, chance = None, 0.1
+        for serial in self.reading.hands[self.me]:
+            mask = self.may_be(self.reading, self.me, serial)
+            fitting = sum(self.left[card] for card in bits(mask & self.reading.playable))
+            ways = sum(self.left[card] for card in bits(mask))
+            if ways and fitting / ways > chance:
+                best, chance = serial, fitting / ways
+        return best
+
+    def _least(self) -> int:
+        """The card whose loss is least likely to matter."""
+        reading, me = self.reading, self.me
+
+        def harmless(serial: int) -> float:
+            mask = self.may_be(reading, me, serial)
+            return (mask & ~reading.last).bit_count() / max(1, mask.bit_count())
+
+        return max(reading.hands[me], key=harmless)
+
+    def _urgent(self, player: int, hints: list[tuple[Hint, float]]) -> Hint | None:
+        """A warning to the next player: do not play that, do not discard that."""
+        reading, usable = self.reading, [(hint, worth) for hint, worth in hints if hint.player == player]
+        plays = self.plays(reading, player)
+        if any(not reading.playable >> self.faces[serial] & 1 for serial in plays):
+            return next((hint for hint, worth in usable if worth > MISLEADING), None)
+        doomed = reading.next_discard(player)
+        if doomed is None or plays or self.dead(reading, player):
+            return None
+        if not reading.last >> self.faces[doomed] & 1:
+            return None
+        for hint, worth in usable:
+            saved = hint.after.next_discard(player) != doomed or self.plays(hint.after, player)
+            if saved and worth > HARMFUL:
+                return hint
+        return None
+
+    def _hints(self) -> list[tuple[Hint, float]]:
+        """Every possible hint, the best first."""
+        if not self.sight.info:
+            return []
+        valued = [(hint, self._hint_value(hint)) for hint in self._possible_hints()]
+        return sorted(valued, key=lambda pair: -pair[1])
+
+    def _possible_hints(self) -> Iterator[Hint]:
+        shape = self.sight.shape
+        for offset in range(1, shape.players):
+            player = (self.me + offset) % shape.players
+            for number, kind in enumerate(("color", "rank")):
+                groups: dict[int, list[int]] = {}
+                for serial in self.reading.hands[player]:
+                    value = divmod(self.faces[serial], shape.ranks)[number]
+                    groups.setdefault(value, []).append(serial)
+                for value, serials in groups.items():
+                    after = self.reading.copy()
+                    after.apply_hint(player, kind, value, tuple(serials))
+                    shown = COLORS[value] if kind == "color" else str(value + 1)
+                    yield Hint(f"(Reveal player +{offset} {kind} {shown})", player, tuple(serials), after)
+
+    def _hint_value(self, hint: Hint) -> float:
+        """The cards that will be played because of it, minus what it wastes or hides; never misleading."""
+        old, new, player, ranks = self.reading, hint.after, hint.player, self.sight.shape.ranks
+        before, promised = set(self.plays(old, player)), set(self.plays(new, player))
+        pointed_at = {face for serial, face in self.faces.items() if serial in old.clued}
+        counted: set[int] = set()
+        worth = 0.0
+        for serial in new.hands[player]:
+            face = self.faces[serial]
+            bit, mask = 1 << face, self.may_be(new, player, serial)
+            useful = not bit & new.useless
+            if serial in promised:
+                if not bit & new.playable:
+                    return MISLEADING
+                if serial not in before and face not in counted:
+                    worth += NEW_PLAY + 0.5 * (ranks - face % ranks)
+                counted.add(face)
+            if useful and not mask & bit:
+                worth -= FORGOTTEN
+            if serial in hint.touched and serial not in old.clued:
+                worth += 0.5 if useful and face not in pointed_at else -WASTED
+                pointed_at.add(face)
+            if useful:
+                was = self.may_be(old, player, serial)
+                worth += 0.3 * log2(max(1, was.bit_count()) / max(1, mask.bit_count()))
+        doomed = old.next_discard(player)
+        if doomed is not None and doomed in hint.touched and old.last >> self.faces[doomed] & 1:
+            worth += 2
+        return worth
 
 
 @dataclass
@@ -89,3 +449,100 @@ def _helpful(sight: Sight) -> list[str]:
                 if held.ranks.bit_count() > 1:
                     found.append(f"(Reveal player +{offset} rank {rank + 1})")
     return found
+
+
+SAVED = 4
+"""Info tokens that it does not spend: with so few it discards, whatever the others hold."""
+
+
+@dataclass
+class Visible(Agent):
+    """Plays what is certain or just hinted at, hints at a playable card, else discards its oldest card."""
+
+    kind = "bot/visible"
+    sees = "state"
+
+    def policy(self, state: State) -> dict[str, float]:
+        """The probability of each action: always one action."""
+        assert isinstance(state, HanabiState)
+        return {visible(state.sight(self.seat)): 1.0}
+
+    async def act(self, ask: Ask) -> Reply:
+        assert isinstance(ask.state, HanabiState)
+        action = visible(ask.state.sight(self.seat))
+        return Reply(action, action)
+
+
+def visible(sight: Sight) -> str:
+    """The action of this player."""
+    left = unseen_copies(sight)
+    own = sight.hands[sight.me]
+    may_be = [
+        [card for card, copies in enumerate(left) if copies and fits(sight.shape, held, card)] for held in own
+    ]
+    for slot, cards in enumerate(may_be):
+        if all(height(sight, card) == 0 for card in cards):
+            return f"(Play {slot})"
+    slot_hinted = _hinted(sight, may_be)
+    if slot_hinted is not None:
+        return f"(Play {slot_hinted})"
+    if sight.info > SAVED and (hint := _hint(sight)):
+        return hint
+    if sight.info == sight.shape.most_info:
+        return _any_hint(sight)
+    for slot, cards in enumerate(may_be):
+        if all(height(sight, card) < 0 for card in cards):
+            return f"(Discard {slot})"
+    return f"(Discard {next((slot for slot, held in enumerate(own) if untold(held)), 0)})"
+
+
+def _hinted(sight: Sight, may_be: list[list[int]]) -> int | None:
+    """The newest card that the last action, a hint, was about, if it may be playable; never the last life."""
+    if not sight.log or sight.life == 1:
+        return None
+    last = sight.log[-1].move
+    if not last.offset or (sight.log[-1].player + last.offset) % sight.shape.players != sight.me:
+        return None
+    about = [slot for slot, held in enumerate(sight.hands[sight.me]) if _told(held, last)]
+    if about and any(height(sight, card) == 0 for card in may_be[about[-1]]):
+        return about[-1]
+    return None
+
+
+def _told(held: Held, hint: Move) -> bool:
+    """Whether a card is known to have the colour or rank of a hint."""
+    return (held.colors if hint.kind == "color" else held.ranks) == 1 << hint.value
+
+
+def _hint(sight: Sight) -> str:
+    """The first hint, ranks before colours, whose newest card can be played and is not fully known yet."""
+    shape = sight.shape
+    for offset in range(1, shape.players):
+        hand = sight.hands[(sight.me + offset) % shape.players]
+        for kind, values in (("rank", shape.ranks), ("color", shape.colors)):
+            for value in range(values):
+                touched = [held for held in hand if held.card is not None and _has(sight, held, kind, value)]
+                if not touched:
+                    continue
+                newest = touched[-1]
+                assert newest.card is not None
+                known = newest.ranks if kind == "rank" else newest.colors
+                if height(sight, newest.card) == 0 and known.bit_count() > 1:
+                    return _name(offset, kind, value)
+    return ""
+
+
+def _any_hint(sight: Sight) -> str:
+    """The rank of the next player's oldest card, where no hint is useful and nothing may be discarded."""
+    card = sight.hands[(sight.me + 1) % sight.shape.players][0].card
+    assert card is not None
+    return _name(1, "rank", card % sight.shape.ranks)
+
+
+def _has(sight: Sight, held: Held, kind: str, value: int) -> bool:
+    assert held.card is not None
+    return divmod(held.card, sight.shape.ranks)[kind == "rank"] == value
+
+
+def _name(offset: int, kind: str, value: int) -> str:
+    return f"(Reveal player +{offset} {kind} {COLORS[value] if kind == 'color' else value + 1})"

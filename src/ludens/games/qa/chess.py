@@ -6,10 +6,20 @@ from itertools import permutations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.chess.notation import NAMES
-from ludens.games.qa.grid import Grid
-from ludens.games.qa.item import Item, QuestionType, choose
-from ludens.games.qa.shared import edge, how_many, line, rest_of, what_is_at, which_is_more, whole
+from ludens.games.chess.game import NAMES
+from ludens.games.qa.questions import (
+    Grid,
+    Item,
+    QuestionType,
+    choose,
+    edge,
+    how_many,
+    line,
+    rest_of,
+    what_is_at,
+    which_is_more,
+    whole,
+)
 
 _EMPTY = 0
 _NAMES = tuple(NAMES.values())

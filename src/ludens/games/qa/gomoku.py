@@ -6,9 +6,19 @@ from collections.abc import Callable, Sequence
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.grid import Cells, Grid
-from ludens.games.qa.item import Item, QuestionType, choose, choose_near
-from ludens.games.qa.shared import edge, how_many, line, what_is_at, whole
+from ludens.games.qa.questions import (
+    Cells,
+    Grid,
+    Item,
+    QuestionType,
+    choose,
+    choose_near,
+    edge,
+    how_many,
+    line,
+    what_is_at,
+    whole,
+)
 
 _EMPTY, _BLACK, _WHITE = 0, 1, 2
 _STONES = {"black": [_BLACK], "white": [_WHITE]}

@@ -6,10 +6,18 @@ from collections.abc import Callable
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView, Matrix
-from ludens.games.minesweeper.oracle import HIDDEN, MINE, around, neighbours
-from ludens.games.qa.grid import Cells, Grid
-from ludens.games.qa.item import Item, QuestionType, choose, choose_near
-from ludens.games.qa.shared import line, rest_of, whole
+from ludens.games.minesweeper import HIDDEN, MINE, around, neighbours
+from ludens.games.qa.questions import (
+    Cells,
+    Grid,
+    Item,
+    QuestionType,
+    choose,
+    choose_near,
+    line,
+    rest_of,
+    whole,
+)
 
 _NAMES = {HIDDEN: "it is hidden", MINE: "a mine", 0: "it is open and blank"}
 

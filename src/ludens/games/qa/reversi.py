@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.grid import Grid
-from ludens.games.qa.item import Item, QuestionType, choose
-from ludens.games.qa.shared import how_many, line, what_is_at, which_is_more, whole
+from ludens.games.qa.questions import (
+    Grid,
+    Item,
+    QuestionType,
+    choose,
+    how_many,
+    line,
+    what_is_at,
+    which_is_more,
+    whole,
+)
 
 _EMPTY, _BLACK, _WHITE = 0, 1, 2
 _DISCS = {"black": [_BLACK], "white": [_WHITE]}

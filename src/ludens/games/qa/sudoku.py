@@ -6,9 +6,18 @@ from collections.abc import Callable
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.grid import Cells, Grid
-from ludens.games.qa.item import Item, QuestionType, choose, choose_near
-from ludens.games.qa.shared import how_many, line, what_is_at, whole
+from ludens.games.qa.questions import (
+    Cells,
+    Grid,
+    Item,
+    QuestionType,
+    choose,
+    choose_near,
+    how_many,
+    line,
+    what_is_at,
+    whole,
+)
 
 _EMPTY = 0
 _DIGITS = {str(digit): [digit] for digit in range(1, 10)}

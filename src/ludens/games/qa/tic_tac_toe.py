@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView
-from ludens.games.qa.grid import Grid
-from ludens.games.qa.item import Item, QuestionType, choose
-from ludens.games.qa.shared import how_many, line, what_is_at, whole
+from ludens.games.qa.questions import Grid, Item, QuestionType, choose, how_many, line, what_is_at, whole
 
 _EMPTY, _X, _O = -1, 1, 0
 _MARKS = {"X": [_X], "O": [_O]}

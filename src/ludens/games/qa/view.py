@@ -5,8 +5,8 @@ from __future__ import annotations
 from ludens.core.reply import ActionFormat
 from ludens.core.state import Legal
 from ludens.core.view import Picture, RenderOptions, View
-from ludens.games.qa.item import Item
-from ludens.games.qa.rules import Qa, Question, board_of
+from ludens.games.qa.game import Qa, Question, board_of
+from ludens.games.qa.questions import Item
 
 
 class QaView(View):

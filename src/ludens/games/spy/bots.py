@@ -1,23 +1,80 @@
-"""Bots that read their own scene and everybody's clues: one class plays every seat.
-
-They know no more than their seat does: the scene of their own picture, the clues and their role.
-"""
+"""Bots of the spy game: one class that reads scenes and clues plays every seat; players that never look."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
 from ludens.core.options import option
-from ludens.games.spy.checker import check
-from ludens.games.spy.formats import ABSTAIN
-from ludens.games.spy.information import informativeness
+from ludens.games.boards import pointer
+from ludens.games.spy.checker import check, informativeness
+from ludens.games.spy.clues import STOCK_CLUES, THERE_IS, full_names, joined_names, named, placed, related
+from ludens.games.spy.flat import UNIT
+from ludens.games.spy.game import ABSTAIN, CLUE, SPY, Spy, SpyState
 from ludens.games.spy.pairs import described, kind_of
-from ludens.games.spy.phrases import THERE_IS, named, placed, related
-from ludens.games.spy.rules import CLUE, SPY, Spy, SpyState
 from ludens.games.spy.scene import ATTRIBUTES, Object, Scene
-from ludens.games.spy.thoughts import checked, seen, weighed
+
+
+def seen(mine: Scene) -> str:
+    """The objects of a picture from left to right, with their places."""
+    return ", ".join(f"{place_of(thing)} {joined_names(thing.name)}" for thing in _from_left(mine))
+
+
+def place_of(thing: Object) -> str:
+    """Where an object is in the picture."""
+    return pointer(*(0.5 + units * UNIT / 512 for units in (thing.x, -thing.y)))
+
+
+def checked(state: SpyState, mine: Scene) -> str:
+    """Each clue in turn: the number of its player, the objects that it names with their places, and whether
+    it is true, unless that is seen from these."""
+    places = {thing.name: place_of(thing) for thing in mine.objects}
+    return ", ".join(
+        " ".join([str(state.speaker(index) + 1), *_found(clue, mine, places)])
+        for index, clue in enumerate(state.clues)
+    )
+
+
+def _found(clue: str, mine: Scene, places: Mapping[str, str]) -> Iterator[str]:
+    """What of a clue is in the picture, up to the first object that is not."""
+    names = full_names(clue)
+    for name in names:
+        yield joined_names(name)
+        if name not in places:
+            break
+        yield places[name]
+    else:
+        if clue == "".join([THERE_IS, *names]):
+            return
+    yield {True: "true", False: "false", None: "unclear"}[check(clue, mine)]
+
+
+def weighed(state: SpyState, mine: Scene, changed: Mapping[str, str]) -> str:
+    """Each object of a spy's picture from left to right, and why not to name it as new: the number of the
+    first player who named it, or the object of the others' picture that it may have been.
+
+    Args:
+        state: With the clues so far.
+        mine: The spy's own scene.
+        changed: Objects that may have changed, each with what it may have been.
+    """
+    return ", ".join(
+        " ".join([joined_names(thing.name), *_against(thing, state, changed)]) for thing in _from_left(mine)
+    )
+
+
+def _against(thing: Object, state: SpyState, changed: Mapping[str, str]) -> Iterator[str]:
+    if named(thing) in state.clues:
+        yield str(state.speaker(state.clues.index(named(thing))) + 1)
+    elif thing.name in changed:
+        yield joined_names(changed[thing.name])
+
+
+def _from_left(mine: Scene) -> list[Object]:
+    return sorted(mine.objects, key=lambda thing: thing.x)
 
 
 @dataclass
@@ -160,3 +217,32 @@ def _by_player(state: SpyState) -> list[list[str]]:
     """The clues of each player at the table."""
     players = len(state.table)
     return [state.clues[place::players] for place in range(players)]
+
+
+AGREED = STOCK_CLUES[0]
+
+
+@dataclass
+class Blind(Agent):
+    """Civilians all say one agreed sentence and vote for the player who does not.
+
+    The spy repeats what was said most often, which is true of most pictures.
+    """
+
+    kind = "bot/blind"
+    sees = "state"
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, SpyState)
+        action = self._clue(state, ask.seat) if state.stage == CLUE else self._vote(state)
+        return Reply(action, action)
+
+    def _clue(self, state: SpyState, seat: str) -> str:
+        said = Counter(filter(None, state.clues))
+        return said.most_common(1)[0][0] if said and seat == SPY else AGREED
+
+    def _vote(self, state: SpyState) -> str:
+        players = range(len(state.table))
+        other = [sum(clue != AGREED for clue in state.clues[place :: len(players)]) for place in players]
+        return str(max(players, key=other.__getitem__) + 1)

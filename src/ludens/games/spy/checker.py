@@ -11,12 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ludens.games.spy.meaning import (
+from ludens.core.random import stream
+from ludens.games.spy.clues import (
     SIDE,
     Claim,
     Filter,
     Phrase,
     Predicate,
+    Token,
     Truth,
     alike,
     all_of,
@@ -29,9 +31,9 @@ from ludens.games.spy.meaning import (
     said_of,
     shared_out,
     surely,
+    tokens,
 )
-from ludens.games.spy.scene import Object, Scene
-from ludens.games.spy.words import Token, tokens
+from ludens.games.spy.scene import Object, Scene, make_scene
 
 _QUANTITIES = ("a", "the", "all", "both", "no", "only", "half", "several", "count", "bound")
 
@@ -357,3 +359,18 @@ def _counted(phrase: Phrase, count: int) -> Phrase:
         return replace(phrase, total=count) if phrase.count else replace(phrase, count=count)
     bounds = {"the": "the", "all": "the", "both": "the", "only": "exactly"}
     return replace(phrase, quantity="count", count=count, bound=bounds.get(phrase.quantity, phrase.bound))
+
+
+SCENES = 200
+
+
+@lru_cache(maxsize=1)
+def _scenes() -> tuple[Scene, ...]:
+    return tuple(make_scene(stream(number, "informativeness")) for number in range(SCENES))
+
+
+@lru_cache(maxsize=8192)
+def informativeness(clue: str) -> float:
+    """The share of scenes of which the clue is false; 0 where it cannot be decided."""
+    claim = claim_of(clue)
+    return 0.0 if claim is None else sum(claim(scene) is False for scene in _scenes()) / SCENES

@@ -61,7 +61,7 @@ def with_hash(source: str) -> str:
 def _refuse_plain(source: str) -> None:
     """Raise `BadFile` for a folder of pictures that is no set: building one takes long and writes files."""
     from ludens.pictures.manifest import MANIFEST
-    from ludens.pictures.places import PARTS
+    from ludens.pictures.sets import PARTS
 
     folder = Path(source)
     if folder.is_dir() and not any((folder / name).exists() for name in (MANIFEST, PARTS)):

@@ -8,13 +8,11 @@ from functools import lru_cache
 from ludens.core.random import Stream
 from ludens.core.reply import ReplyFormat
 from ludens.core.view import Picture, RenderOptions, View
+from ludens.games.spy.clues import STOCK_CLUES, joined_names
 from ludens.games.spy.flat import Floor
-from ludens.games.spy.formats import ClueFormat, VoteFormat, quoted
+from ludens.games.spy.game import CLUE, DECISION, SPY, ClueFormat, Spy, SpyState, VoteFormat, quoted
 from ludens.games.spy.pairs import FLAT, Stored, described, kind_of, set_of
-from ludens.games.spy.phrases import joined_names
-from ludens.games.spy.rules import CLUE, DECISION, SPY, Spy, SpyState
 from ludens.games.spy.scene import FLOOR, Scene
-from ludens.games.spy.stock import STOCK_CLUES
 
 _STYLES = ("direct", "cot", "explain")
 _SEEN = ("original", "modified")

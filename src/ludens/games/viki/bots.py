@@ -1,19 +1,150 @@
-"""Greedy bots, one for each level: what can be had without weighing alternatives."""
+"""Bots of VIKI: greedy ones, and teachers that give right answers after reasoning in words."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.games.viki.act import Acting, write_step
-from ludens.games.viki.activate import Activation
-from ludens.games.viki.greedy import greedy_plan
-from ludens.games.viki.plan import Planning, write_plan
-from ludens.games.viki.points import POINTS
-from ludens.games.viki.scene import Plan, Step
-from ludens.games.viki.team import Teaming, write_turn
-from ludens.games.viki.trace import Tracing
+from ludens.core.errors import BadOption
+from ludens.core.options import option
+from ludens.core.random import Stream
+from ludens.core.view import RenderOptions, view_of
+from ludens.games.boards import pointer
+from ludens.games.viki.closed_loop import Acting, Teaming, write_step, write_turn
+from ludens.games.viki.floor import ROBOT, SIDE, Floor, Snapshot
+from ludens.games.viki.levels import Activation, Answered, Errand, Planning, Tracing, write_plan
+from ludens.games.viki.replies import POINTS, points_of
+from ludens.games.viki.rules import tell
+from ludens.games.viki.teams import greedy_plan
+from ludens.games.viki.world import KINDS, PRIMITIVES, ROBOTS, Asset, Plan, Robot, Scene, Step
+
+
+def reasoning(state: Answered) -> str:
+    """What leads to the right answer, in sentences."""
+    if isinstance(state, Tracing):
+        return trace_reasoning(state.scene, state.errands)
+    return team_reasoning(state.scene) if isinstance(state, Activation) else plan_reasoning(state.scene)
+
+
+def seen_briefly(state: Answered) -> str:
+    """Where the things of the task and the robots are: "bread 42: rack; R1 44: fetch rack; ".
+
+    What is not in view has no place on the map.
+    """
+    if isinstance(state, Tracing):
+        ends = [(errand.robot, errand.points[0], errand.points[-1]) for errand in state.errands]
+        return "".join(f"{robot} {ax:.0f} {ay:.0f} {bx:.0f} {by:.0f}; " for robot, (ax, ay), (bx, by) in ends)
+    scene = state.scene
+    floor = Floor(scene, Snapshot.at_start(scene))
+    middles = {robot: (x, y - ROBOT / 2) for robot, (x, y) in floor.robots.items()} | floor.centres
+    at = {name: f" {pointer(x / SIDE, y / SIDE)}" for name, (x, y) in middles.items()}
+    things = [f"{one.name}{at.get(one.name, '')} {one.place}{_shut(one)}" for one in _concerned(scene)]
+    robots = [f"{robot.id}{at.get(robot.id, '')} {robot.type} {robot.place}" for robot in scene.robots]
+    return "".join(f"{seen}; " for seen in (*things, *robots))
+
+
+def needed(state: Answered) -> str:
+    """The robots that the task needs: "R1 R3"; nothing where the paths of two robots are asked for."""
+    if isinstance(state, Tracing):
+        return ""
+    return " ".join(robot.id for robot in state.scene.robots if robot.needed)
+
+
+def team_reasoning(scene: Scene) -> str:
+    """Why the best team is the best."""
+    team = ", ".join(scene.team)
+    return "\n".join([_task(scene), *_seen(scene), *_judged(scene), f"So the team is: {team}."])
+
+
+def plan_reasoning(scene: Scene) -> str:
+    """What each step of a shortest plan is for."""
+    lines = [_task(scene), *_seen(scene), *_judged(scene)]
+    for number, step in enumerate(scene.plan, 1):
+        said = "; ".join(f"{robot} {' '.join(action)}" for robot, action in step.items())
+        lines.append(f"Step {number}: {said}.")
+    return "\n".join([*lines, f"The task is then done in {len(scene.plan)} steps."])
+
+
+def trace_reasoning(scene: Scene, errands: tuple[Errand, Errand]) -> str:
+    """Where two paths begin and end."""
+    floor = Floor(scene, Snapshot.at_start(scene))
+    lines = [f"The task is: {scene.task.text}"]
+    for who, errand in zip(("I", "My partner"), errands, strict=True):
+        (ax, ay), (bx, by) = errand.points[0], errand.points[-1]
+        am, goes = ("am", "go") if who == "I" else ("is", "goes")
+        lines.append(
+            f"{who} {am} {errand.robot}, at [{ax:g}, {ay:g}]. The {errand.target} is in the area "
+            f"{floor.area_of(errand.target)}, so {who if who == 'I' else 'it'} {goes} to [{bx:g}, {by:g}]"
+            f"{', around the furniture' if _bends(errand) else ', in a straight line'}."
+        )
+    return "\n".join([*lines, "I mark five points at equal distances along each path."])
+
+
+def _task(scene: Scene) -> str:
+    goals = " and ".join(tell((goal,)) for goal in scene.task.goals)
+    orders = "; ".join(", then ".join(map(tell, order)) for order in scene.task.orders)
+    last = f" In this order: {orders}." if orders else ""
+    return f"The task is: {scene.task.text} At the end this must hold: {goals}.{last}"
+
+
+def _seen(scene: Scene) -> Iterator[str]:
+    named = {goal.thing for goal in scene.task.goals} | {goal.place for goal in scene.task.goals}
+    floor = Floor(scene, Snapshot.at_start(scene))
+    for asset in scene.assets:
+        if asset.name in named and asset.name in floor.centres:
+            yield f"I see the {asset.name} {_where(scene, asset)}."
+    robots = ", ".join(f"{robot.id} is a {robot.type} at {robot.place}" for robot in scene.robots)
+    yield f"I see {len(scene.robots)} robot{'s' * (len(scene.robots) > 1)}: {robots}."
+
+
+def _concerned(scene: Scene) -> list[Asset]:
+    """The things that goals name, and what they are in. What is not in the picture, the words tell."""
+    things = {asset.name: asset for asset in scene.assets}
+    found: dict[str, Asset] = {}
+    for goal in scene.task.goals:
+        for name in (goal.thing, goal.place or ""):
+            while name in things and name not in found:
+                found[name] = things[name]
+                name = things[name].place
+    return list(found.values())
+
+
+def _shut(asset: Asset) -> str:
+    return f" {'closed' if asset.closed else 'open'}" if KINDS[asset.kind].opens else ""
+
+
+def _where(scene: Scene, asset: Asset) -> str:
+    inside = {one.name for one in scene.assets}
+    state = f", {'closed' if asset.closed else 'open'}" if KINDS[asset.kind].opens else ""
+    return f"{'in or on' if asset.place in inside else 'at'} the {asset.place}{state}"
+
+
+def _judged(scene: Scene) -> Iterator[str]:
+    for robot in scene.robots:
+        mine = [action for step in scene.plan for one, action in step.items() if one == robot.id]
+        if robot.needed:
+            kinds = ", ".join(dict.fromkeys(action[0] for action in mine)) or "helps"
+            yield f"{robot.id} ({robot.type}) is needed: {_can(robot)}; it does {kinds}."
+        else:
+            yield f"{robot.id} ({robot.type}) is not needed: {_can(robot)}; the others do it as fast."
+
+
+def _can(robot: Robot) -> str:
+    kind = ROBOTS[robot.type]
+    if not kind.arms:
+        return "it has no arm and can only move, push and inspect"
+    hands = (
+        f"it has {kind.arms} arm{'s' * (kind.arms > 1)} and reaches from {kind.low:g} m to {kind.high:g} m"
+    )
+    return hands if kind.mobile else f"{hands}, but only in its own area, {robot.place}"
+
+
+def _bends(errand: Errand) -> bool:
+    (ax, ay), (bx, by) = errand.points[0], errand.points[-1]
+    length = max(1e-9, ((bx - ax) ** 2 + (by - ay) ** 2) ** 0.5)
+    return any(abs((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / length > 2 for x, y in errand.points)
 
 
 @dataclass
@@ -89,3 +220,78 @@ class GreedyMate(_Follower):
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, Teaming)
         return Reply(action=write_turn(self.next_step(ask.state).get(ask.seat), ""))
+
+
+@dataclass
+class Oracle(Agent):
+    """The right answer: the best team, a shortest plan, the true paths."""
+
+    reason: bool = option(False, help="reason first, for imitation")
+    short: bool = option(False, help="reason and answer in few words, for small models")
+    kind = "bot/oracle"
+    sees = "state"
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, Answered)
+        answer = state.solution(ask.seat)
+        if answer is None:
+            raise BadOption(f"bot/oracle: {self.game.name} does not know a best action in this state.")
+        thoughts = ""
+        if self.reason:
+            thoughts = f"{seen_briefly(state)}{needed(state)}" if self.short else reasoning(state)
+        return reply(ask, state, thoughts, answer, short=self.short)
+
+
+@dataclass
+class Describe(Agent):
+    """Says in few words what it sees, then guesses: what a model can do before it learns the task.
+
+    Its plans name all robots, things and primitives, so that a model that imitates it knows their words.
+    """
+
+    kind = "bot/describe"
+    sees = "state"
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, Answered)
+        if isinstance(state, Planning):
+            answer = write_plan(random_plan(state.scene, self.random))
+        else:
+            answer = view_of(self.game, RenderOptions(), 0).guess(state, ask.seat, self.random)
+        return reply(ask, state, seen_briefly(state), answer, short=True)
+
+
+def random_plan(scene: Scene, random: Stream) -> Plan:
+    """Three to six steps of one or two robots: primitives of their types with names of the kitchen."""
+    things = [asset.name for asset in scene.assets]
+    words = {"thing": things, "box": things, "robot": [robot.id for robot in scene.robots]}
+    anything = [*things, *(area.name for area in scene.areas)]
+    plan: Plan = []
+    for _ in range(random.between(3, 6)):
+        step = {}
+        for robot in random.sample(scene.robots, random.between(1, min(2, len(scene.robots)))):
+            primitive = PRIMITIVES[random.choice(ROBOTS[robot.type].primitives)]
+            names = [random.choice(words.get(what, anything)) for what in primitive.arguments]
+            step[robot.id] = (primitive.name, *names)
+        plan.append(step)
+    return plan
+
+
+def reply(ask: Ask, state: Answered, thoughts: str, answer: str, *, short: bool) -> Reply:
+    """The reply of a bot: thoughts in tags where there are any, then the answer."""
+    said = shortened(state, answer) if short else answer
+    thought = f"<think>{thoughts}</think>" if thoughts else ""
+    return Reply(f"{thought}{ask.format.write(said)}", state.canonical(said))
+
+
+def shortened(state: Answered, answer: str) -> str:
+    """An answer in fewer characters: steps without numbers, whole coordinates."""
+    if isinstance(state, Tracing):
+        points = [[[round(x), round(y)] for x, y in path] for path in points_of(answer)]
+        return json.dumps(points, separators=(",", ":"))
+    found = json.loads(answer)
+    if found and isinstance(found[0], dict):
+        found = [{"actions": step["actions"]} for step in found]
+    return json.dumps(found, separators=(",", ":"), ensure_ascii=False)

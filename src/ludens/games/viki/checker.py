@@ -1,17 +1,346 @@
-"""Checking plans: is every action possible, are orders kept, is the goal reached, in how many steps?
-
-`variant="default"` plays the rules of `world.toml`; `variant="released"` does what the released checker does.
-"""
+"""Checking plans, by the default rules or as the released checker does, oddities included."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
 
-from ludens.games.viki.parse import Variant
-from ludens.games.viki.released import check_released
-from ludens.games.viki.rules import Code, Refused, World
-from ludens.games.viki.scene import Action, Scene
+from ludens.games.viki.replies import Variant
+from ludens.games.viki.rules import Code, Refused, World, tell
+from ludens.games.viki.world import RELEASED, ROBOTS, Action, Condition, Scene, Stage
+
+Refusal = tuple[Code, str, int | None]
+"""Why a plan is refused: code, sentence, step."""
+
+
+@dataclass(eq=False, slots=True)
+class _Spot:
+    """A place by name."""
+
+    name: str
+    closed: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class _Thing:
+    """An asset."""
+
+    name: str
+    pos: _Spot | _Thing
+    held: bool = False
+    active: bool = False
+    inside: _Spot | None = None
+    """The place of what is inside, for containers."""
+
+
+@dataclass(eq=False, slots=True)
+class _Bot:
+    """A robot."""
+
+    name: str
+    type: str
+    pos: _Spot
+    arms: int
+    reached: list[_Thing | _Bot] = field(default_factory=list)
+    carried: list[_Thing] = field(default_factory=list)
+
+    @property
+    def free(self) -> bool:
+        return self.arms > len(self.carried)
+
+
+_Entity = _Thing | _Bot | _Spot
+_Command = tuple[str, _Bot, list[_Entity]]
+
+
+class _Fails(Exception):
+    """The released checker would fail with an exception here."""
+
+
+_TARGETS: dict[str, tuple[tuple[type, ...], ...]] = {
+    "move": ((_Bot, _Thing, _Spot),),
+    "reach": ((_Bot, _Thing),),
+    "grasp": ((_Thing,),),
+    "place": ((_Thing, _Spot),),
+    "open": ((_Thing,),),
+    "close": ((_Thing,),),
+    "push": ((_Thing,), (_Thing, _Bot)),
+    "handover": ((_Thing,), (_Bot,)),
+    "interact": ((_Thing,),),
+}
+"""What each primitive acts on."""
+
+
+def check_released(scene: Scene, steps: Sequence[Mapping[str, Action]]) -> Refusal | None:
+    """Why the released checker refuses a plan, or None. Length is not tested."""
+    return _Run(scene).plan(steps)
+
+
+class _Run:
+    def __init__(self, scene: Scene) -> None:
+        self.task = scene.task
+        self.bots = {
+            robot.id: _Bot(robot.id, robot.type, _Spot(robot.place), ROBOTS[robot.type].arms)
+            for robot in scene.robots
+        }
+        self.things = {asset.name: _Thing(asset.name, _Spot(asset.place)) for asset in scene.assets}
+        for asset in scene.assets:
+            if asset.kind in RELEASED.containers:
+                self.things[asset.name].inside = _Spot(asset.name, asset.closed)
+        for thing in self.things.values():
+            container = self.things.get(thing.pos.name)
+            if container is not None and container.inside is not None:
+                thing.pos = container.inside
+
+    def plan(self, steps: Sequence[Mapping[str, Action]]) -> Refusal | None:
+        """Bad format anywhere comes first; then step by step."""
+        for number, step in enumerate(steps, 1):
+            for robot, action in step.items():
+                if any(not piece or "<" in piece or ">" in piece for piece in ",".join(action).split(",")):
+                    return (
+                        "format",
+                        f"step {number}, {robot}: the action has an empty part or a bracket",
+                        number,
+                    )
+        satisfied = [False] * len(self.task.orders)
+        for number, step in enumerate(steps, 1):
+            try:
+                refusal = self._step(number, step) or self._orders(number, satisfied)
+            except _Fails as error:
+                refusal = "infeasible", f"step {number}, {error}: the released checker fails on this", number
+            if refusal:
+                return refusal
+        if not all(satisfied):
+            order = self.task.orders[satisfied.index(False)]
+            return (
+                "order",
+                f"the required order was never completed: {', then '.join(map(tell, order))}",
+                None,
+            )
+        return self._goals()
+
+    def _goals(self) -> Refusal | None:
+        for goal in self.task.goals:
+            try:
+                reached = self._holds((goal,))
+            except _Fails:
+                reached = False
+            if not reached:
+                return "goal", f"the goal is not reached: {tell((goal,))} does not hold at the end", None
+        return None
+
+    def _step(self, number: int, step: Mapping[str, Action]) -> Refusal | None:
+        commands: list[_Command] = []
+        for robot, action in step.items():
+            primitive, *names = (piece.strip() for piece in ",".join(action).split(","))
+            said = f"{robot} {' '.join([primitive, *names])}"[:120]
+            primitive = primitive.lower()
+            entities: list[_Entity] = []
+            for name in (robot, *names):
+                found: _Entity | None = self.bots.get(name) or self.things.get(name)
+                if found is None and primitive not in ("move", "place"):
+                    return "entity", f"step {number}, {said}: there is no {name[:40]} in the scene", number
+                entities.append(found if found is not None else _Spot(name))
+            bot = entities[0]
+            if not isinstance(bot, _Bot):
+                raise _Fails(f"{said}: {robot[:40]} is not a robot")
+            broken = self._broken(primitive, bot, entities[1:], said)
+            if broken:
+                return "infeasible", f"step {number}, {said}: {broken}", number
+            commands.append((primitive, bot, entities[1:]))
+        clash = self._clash(commands)
+        if clash:
+            return "incompatible", f"step {number}, {clash}", number
+        self._apply(commands)
+        return None
+
+    def _broken(self, primitive: str, bot: _Bot, args: list[_Entity], said: str) -> str | None:
+        """What the released checker finds wrong with one action."""
+        if primitive.capitalize() not in ROBOTS[bot.type].primitives:
+            return f"{bot.name} ({bot.type}) cannot {primitive}"
+        kinds = _TARGETS[primitive]
+        if len(args) != len(kinds):
+            return f"{primitive} takes {len(kinds)} argument(s)"
+        if any(not isinstance(arg, kind) for arg, kind in zip(args, kinds, strict=True)):
+            return "the arguments are of the wrong kind"
+        x = args[0]
+        if primitive == "move":
+            return None
+        if primitive == "reach":
+            assert isinstance(x, _Thing | _Bot)
+            if not (self._aligned(bot, x.pos.name) or self._aligned(x, bot.pos.name)):
+                return f"{bot.name} is not where {x.name} is"
+            if isinstance(x.pos, _Thing):
+                raise _Fails(said)
+            return f"{x.name} is inside something closed" if x.pos.closed else None
+        if primitive == "place":
+            return self._broken_place(bot, x)
+        assert isinstance(x, _Thing)
+        near = bot.pos.name == x.name or bot.name == x.pos.name
+        if primitive == "grasp":
+            if x.held:
+                return f"{x.name} is already held"
+            if not bot.free:
+                return f"{bot.name} has no free hand"
+            return None if x in bot.reached else f"{bot.name} has not reached {x.name}"
+        if primitive in ("open", "close"):
+            return self._broken_door(primitive, bot, x, near)
+        if primitive == "handover":
+            to = args[1]
+            assert isinstance(to, _Bot)
+            if not (bot.pos.name == to.name or bot.name == to.pos.name):
+                return f"{bot.name} has not moved to {to.name}, nor {to.name} to {bot.name}"
+            if not bot.carried:
+                return f"{bot.name} holds nothing"
+            if not to.free:
+                return f"{to.name} has no free hand"
+            return None
+        if primitive == "push":
+            if x.name not in RELEASED.boxes:
+                return f"{x.name} is not a box"
+            return None if near else f"{bot.name} has not moved to {x.name}"
+        if ROBOTS[bot.type].arms and x not in bot.carried and not bot.free:
+            return f"{bot.name} has no free hand and does not hold {x.name}"
+        if not near:
+            return f"{bot.name} has not moved to {x.name} and does not hold it"
+        return f"{x.name} has already been interacted with" if x.active else None
+
+    def _broken_place(self, bot: _Bot, x: _Entity) -> str | None:
+        if isinstance(x, _Thing):
+            near = self._aligned(bot, x.pos.name) or self._aligned(x, bot.pos.name)
+        else:
+            near = self._aligned(bot, x.name)
+        if not near:
+            return f"{bot.name} is not where {x.name} is"
+        if isinstance(x, _Thing) and x.inside is not None and x.inside.closed:
+            return f"{x.name} is closed"
+        return None if bot.carried else f"{bot.name} holds nothing"
+
+    def _broken_door(self, primitive: str, bot: _Bot, x: _Thing, near: bool) -> str | None:
+        if x.name not in RELEASED.opens:
+            return f"{x.name} does not open or close"
+        if not near:
+            return f"{bot.name} has not moved to {x.name}"
+        if not bot.free:
+            return f"{bot.name} has no free hand"
+        if x.inside is None or x.inside.closed != (primitive == "open"):
+            return f"{x.name} is already {'open' if primitive == 'open' else 'closed'}"
+        return None if x in bot.reached else f"{bot.name} has not reached {x.name}"
+
+    def _aligned(self, entity: _Thing | _Bot, name: str) -> bool:
+        """Whether the chain of places that starts at an entity meets a name; a closed chain has no end."""
+        seen: list[str] = []
+        met = False
+        while True:
+            here = entity.pos.name
+            following = self.things.get(here) or self.bots.get(here)
+            if following is None:
+                return met or here == name or entity.name == name
+            if here in seen:
+                return met
+            seen.append(here)
+            met = met or here == name
+            entity = following
+
+    def _clash(self, commands: list[_Command]) -> str | None:
+        named: dict[str, list[str]] = {}
+        for primitive, _, args in commands:
+            for arg in args:
+                if arg.name in self.things:
+                    named.setdefault(arg.name, []).append(primitive)
+        for name, primitives in named.items():
+            for one, two in combinations(primitives, 2):
+                if "move" not in (one, two) and not {one, two} <= {"reach", "place"}:
+                    return f"{one} and {two}: both act on {name} in one step"
+        if any(primitive == "close" for primitive, _, _ in commands):
+            raise _Fails("Close")
+        return None
+
+    def _apply(self, commands: list[_Command]) -> None:
+        """Collect what changes, in the order of the actions; later entries replace earlier ones."""
+        bots: dict[str, dict[str, Any]] = {}
+        things: dict[str, dict[str, Any]] = {}
+        for primitive, bot, args in commands:
+            x = args[0]
+            if primitive == "move":
+                bots[bot.name] = {"pos": _Spot(x.name), "reached": []}
+            elif primitive == "reach":
+                queue = [*bot.reached, x]
+                bots[bot.name] = {"reached": queue[1:] if len(bot.reached) >= bot.arms else queue}
+            elif primitive == "grasp":
+                if any(isinstance(one, _Bot) for one in bot.reached):
+                    raise _Fails(f"{bot.name} Grasp {x.name}")
+                carried = [*bot.carried, *bot.reached]
+                bots[bot.name] = {"reached": [], "carried": carried}
+                for thing in carried:
+                    things[thing.name] = {"held": True, "pos": _Spot(bot.name)}
+            elif primitive == "place":
+                spot = x.inside if isinstance(x, _Thing) and x.inside is not None else x
+                for thing in bot.carried:
+                    things.setdefault(thing.name, {}).update(pos=spot, held=False)
+                bots[bot.name] = {"carried": []}
+            elif primitive == "open":
+                things[x.name] = {"open": True}
+            elif primitive == "interact":
+                things[x.name] = {"active": True}
+            elif primitive == "push":
+                bots[bot.name] = {"rename": x.name}
+                things[x.name] = {"rename": args[1].name}
+            else:
+                raise _Fails(f"{bot.name} Handover")
+        for name, changes in bots.items():
+            _change(self.bots[name], changes)
+        for name, changes in things.items():
+            if name not in self.things:
+                raise _Fails(name)
+            _change(self.things[name], changes)
+
+    def _orders(self, number: int, satisfied: list[bool]) -> Refusal | None:
+        for index, order in enumerate(self.task.orders):
+            if satisfied[index]:
+                continue
+            earlier = True
+            for stage in order:
+                if not self._holds(stage):
+                    earlier = False
+                elif not earlier:
+                    return "order", f"step {number}: {tell(stage)} holds before {tell(order[0])}", number
+            satisfied[index] = earlier
+        return None
+
+    def _holds(self, stage: Stage) -> bool:
+        return all(self._condition(condition) for condition in stage)
+
+    def _condition(self, condition: Condition) -> bool:
+        entity = self.things.get(condition.thing) or self.bots.get(condition.thing)
+        if entity is None:
+            raise _Fails(condition.thing)
+        if condition.place is not None:
+            if condition.along:
+                there = self._aligned(entity, condition.place)
+            else:
+                there = entity.pos.name == condition.place
+            if there is not condition.holds:
+                return False
+        if condition.active is not None:
+            if isinstance(entity, _Bot):
+                raise _Fails(condition.thing)
+            return (entity.active == condition.active) is condition.holds
+        return True
+
+
+def _change(entity: _Thing | _Bot, changes: dict[str, Any]) -> None:
+    for name, value in changes.items():
+        if name == "rename":
+            entity.pos.name = value
+        elif name == "open":
+            assert isinstance(entity, _Thing)
+            assert entity.inside is not None
+            entity.inside.closed = False
+        else:
+            setattr(entity, name, value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,17 @@
-"""The floor plan: where surfaces, things and robots are in the picture of a scene.
-
-Coordinates are units of 1/512 of the picture; 100 units are a metre. Surfaces stand in two rows in the order
-of their places in the room, with a strip of floor in front of each, where robots stand. Pictures, paths and
-cameras all use this plan, so they cannot disagree.
-"""
+"""The floor plan: where surfaces, things and robots are in the picture; paths of robots around furniture,
+and how far two are apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from math import ceil
+from functools import cached_property, lru_cache
+from heapq import heappop, heappush
+from itertools import pairwise
+from math import ceil, hypot, inf, sqrt
 
-from ludens.games.viki.data import KINDS
-from ludens.games.viki.rules import State, World
-from ludens.games.viki.scene import Area, Asset, Robot, Scene
+from ludens.games.viki.rules import World
+from ludens.games.viki.world import KINDS, ROBOTS, Area, Asset, Robot, Scene, State
 
 SIDE = 512
 ROBOT = 42
@@ -247,3 +244,176 @@ def _rows(spans: Sequence[int], columns: int) -> int:
             row, column = row + 1, 0
         column += wide
     return row + 1
+
+
+Point = tuple[float, float]
+
+CELL = 8
+MARGIN = 6
+"""How far robots keep from furniture."""
+_WALL = 10
+_WAYS = [(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy]
+
+
+def path(floor: Floor, robot: str, target: str) -> list[Point]:
+    """The corners of the path of a robot to an area, a thing or another robot."""
+    kind = next(one.type for one in floor.scene.robots if one.id == robot)
+    start = floor.robots[robot]
+    if not ROBOTS[kind].mobile:
+        return [(start[0], start[1] - 20), floor.centres[target]]
+    solid = tuple(box for area, box in floor.surfaces.items() if area != GROUND)
+    return walk(solid, start, goal(floor, target))
+
+
+def goal(floor: Floor, target: str) -> Point:
+    """Where a robot stands that has gone to a target."""
+    if target in floor.robots:
+        x, y = floor.robots[target]
+        return x + 24, y
+    if target in floor.surfaces:
+        box = floor.surfaces[target]
+        return box.centre[0], feet(box)
+    x, y = floor.centres[target]
+    box = next(box for box in floor.surfaces.values() if _inside(box, x, y))
+    return x, feet(box)
+
+
+def walk(solid: Sequence[Box], start: Point, end: Point) -> list[Point]:
+    """The corners of a shortest path around boxes."""
+    blocked = _blocked(tuple(solid))
+    cells = _search(blocked, _cell(start), _cell(end))
+    points = [start, *((CELL * (x + 0.5), CELL * (y + 0.5)) for x, y in cells[1:-1]), end]
+    return _straightened(points, blocked)
+
+
+def sampled(points: Sequence[Point], count: int) -> list[Point]:
+    """Points at equal distances along a path, its ends included."""
+    lengths = [hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points)]
+    whole, found = sum(lengths), [points[0]]
+    for number in range(1, count - 1):
+        left, at = whole * number / (count - 1), 0
+        while at < len(lengths) - 1 and left > lengths[at]:
+            left -= lengths[at]
+            at += 1
+        part = left / lengths[at] if lengths[at] else 0.0
+        (ax, ay), (bx, by) = points[at], points[at + 1]
+        found.append((ax + (bx - ax) * part, ay + (by - ay) * part))
+    return [*found, points[-1]]
+
+
+def _inside(box: Box, x: float, y: float) -> bool:
+    return box.x <= x <= box.x + box.w and box.y <= y <= box.y + box.h
+
+
+def _cell(point: Point) -> tuple[int, int]:
+    return int(point[0] // CELL), int(point[1] // CELL)
+
+
+@lru_cache(maxsize=256)
+def _blocked(solid: tuple[Box, ...]) -> frozenset[tuple[int, int]]:
+    """Cells whose centre is in or near furniture or a wall."""
+    grown = [Box(b.x - MARGIN, b.y - MARGIN, b.w + 2 * MARGIN, b.h + 2 * MARGIN) for b in solid]
+    cells = ((x, y) for x in range(SIDE // CELL) for y in range(SIDE // CELL))
+    return frozenset((x, y) for x, y in cells if _taken(grown, CELL * (x + 0.5), CELL * (y + 0.5)))
+
+
+def _taken(grown: Iterable[Box], x: float, y: float) -> bool:
+    at_wall = not (_WALL <= x <= SIDE - _WALL and _WALL <= y <= BOTTOM - 2)
+    return at_wall or any(_inside(box, x, y) for box in grown)
+
+
+def _search(
+    blocked: frozenset[tuple[int, int]], start: tuple[int, int], end: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """A* with eight ways; start and end count as free."""
+    best: dict[tuple[int, int], float] = {start: 0.0}
+    came: dict[tuple[int, int], tuple[int, int]] = {}
+    heap = [(0.0, start)]
+    while heap:
+        _, here = heappop(heap)
+        if here == end:
+            break
+        for dx, dy in _WAYS:
+            there = here[0] + dx, here[1] + dy
+            cut = dx and dy and ((here[0] + dx, here[1]) in blocked or (here[0], here[1] + dy) in blocked)
+            if (there in blocked and there != end) or cut:
+                continue
+            length = best[here] + hypot(dx, dy)
+            if length < best.get(there, inf) - 1e-9:
+                best[there], came[there] = length, here
+                heappush(heap, (length + hypot(end[0] - there[0], end[1] - there[1]), there))
+    cells = [end]
+    while cells[-1] != start:
+        cells.append(came[cells[-1]])
+    return cells[::-1]
+
+
+def _straightened(points: Sequence[Point], blocked: frozenset[tuple[int, int]]) -> list[Point]:
+    """The path without the corners that a straight line can skip."""
+    kept, at = [points[0]], 0
+    while at < len(points) - 1:
+        at = next(
+            far
+            for far in range(len(points) - 1, at, -1)
+            if far == at + 1 or _clear(points[at], points[far], blocked)
+        )
+        kept.append(points[at])
+    return kept
+
+
+def _clear(a: Point, b: Point, blocked: frozenset[tuple[int, int]]) -> bool:
+    steps = int(hypot(b[0] - a[0], b[1] - a[1]) // 2) + 1
+    ends = (_cell(a), _cell(b))
+    for step in range(steps + 1):
+        cell = _cell((a[0] + (b[0] - a[0]) * step / steps, a[1] + (b[1] - a[1]) * step / steps))
+        if cell in blocked and cell not in ends:
+            return False
+    return True
+
+
+PathPoint = tuple[float, float]
+Trajectory = Sequence[PathPoint]
+
+SCALES = {"rmse": 360.0, "hausdorff": 360.0, "frechet": 400.0}
+"""The distance in pixels at which a reward is 0."""
+NAMES = tuple(SCALES)
+
+
+def rmse(a: Trajectory, b: Trajectory) -> float:
+    """Root of the mean squared distance between points of the same index."""
+    return sqrt(sum((p[0] - q[0]) ** 2 + (p[1] - q[1]) ** 2 for p, q in zip(a, b, strict=True)) / len(a))
+
+
+def hausdorff(a: Trajectory, b: Trajectory) -> float:
+    """The largest distance from a point of either to the nearest point of the other."""
+    return max(max(min(_apart(p, q) for q in them) for p in us) for us, them in ((a, b), (b, a)))
+
+
+def frechet(a: Trajectory, b: Trajectory) -> float:
+    """The shortest leash with which both can be walked point by point, neither ever going back."""
+    row: list[float] = []
+    for i, p in enumerate(a):
+        above, row = row, []
+        for j, q in enumerate(b):
+            before = min(above[j] if i else inf, row[j - 1] if j else inf, above[j - 1] if i and j else inf)
+            row.append(max(_apart(p, q), 0.0 if not i and not j else before))
+    return row[-1]
+
+
+def distances(said: Trajectory, truth: Trajectory) -> dict[str, float]:
+    """All three, by name."""
+    values = (rmse(said, truth), hausdorff(said, truth), frechet(said, truth))
+    return dict(zip(NAMES, values, strict=True))
+
+
+def reward(apart: dict[str, float]) -> float:
+    """The training reward of one robot: the mean of 1 - distance / scale, each at least 0.
+
+    The published reward measures RMSE per coordinate, which is smaller by the root of 2.
+    """
+    shrunk = {**apart, "rmse": apart["rmse"] / sqrt(2)}
+    return sum(max(0.0, 1 - shrunk[name] / SCALES[name]) for name in NAMES) / len(NAMES)
+
+
+def _apart(p: PathPoint, q: PathPoint) -> float:
+    return hypot(p[0] - q[0], p[1] - q[1])

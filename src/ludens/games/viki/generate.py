@@ -8,21 +8,41 @@ team as its only best one. So the answer depends on who is where, not on the wor
 from __future__ import annotations
 
 import tomllib
+import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ludens.core.errors import UnknownName
-from ludens.core.random import Stream, stream
-from ludens.games.viki.data import KINDS, ROBOTS
-from ludens.games.viki.layouts import COUNT, HELD_OUT, STYLES, Layout, layout
-from ludens.games.viki.planner import SearchLimit, tidy
-from ludens.games.viki.scene import Area, Asset, Condition, Robot, Scene, Stage, Task
+import orjson
+
+from ludens.core.errors import BadFile, UnknownName
+from ludens.core.files import write_atomically
+from ludens.core.random import STREAMS_VERSION, Stream, stream
+from ludens.core.registry import GAMES
+from ludens.games.viki.search import SearchLimit, tidy
 from ludens.games.viki.teams import Types, best_team, quick
+from ludens.games.viki.world import (
+    COUNT,
+    HELD_OUT,
+    KINDS,
+    ROBOTS,
+    STYLES,
+    Area,
+    Asset,
+    Condition,
+    Layout,
+    Robot,
+    Scene,
+    Stage,
+    Task,
+    layout,
+)
+from ludens.pictures.sets import user_folder
 
 Split = Literal["train", "id", "ood", "layout"]
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -320,3 +340,56 @@ class _Draft:
 def cached(seed: int, split: Split = "id", template: str | None = None) -> Scene:
     """`generate`, remembering the last scenes."""
     return generate(seed, split, template)
+
+
+BLOCK = 100
+
+Numbered = tuple[int, Scene]
+"""A scene and its seed."""
+
+
+def stored(module: str, split: str, seed: int) -> Numbered | None:
+    """The scene for a seed; None where it was not made in advance.
+
+    Args:
+        module: The module that makes such scenes: "generate", or "trace" for scenes that have paths.
+        split: Of the generator.
+        seed: Of the game.
+    """
+    return _read(_file(module, split, seed // BLOCK), seed % BLOCK)
+
+
+def store(module: str, split: str, seeds: Iterable[int], make: Callable[[int], Numbered]) -> int:
+    """Make the blocks of these seeds that are missing; returns how many were made."""
+    made = 0
+    for block in sorted({seed // BLOCK for seed in seeds}):
+        file = _file(module, split, block)
+        if not file.exists():
+            found = [make(seed) for seed in range(block * BLOCK, (block + 1) * BLOCK)]
+            rows = [{"seed": seed, "scene": scene.to_json()} for seed, scene in found]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(file, zlib.compress(orjson.dumps(rows)))
+            made += 1
+    return made
+
+
+def _file(module: str, split: str, block: int) -> Path:
+    games = [name for name in GAMES.names() if name.startswith("viki/")]
+    versions = ".".join(str(GAMES.get(name).version) for name in games)
+    folder = f"viki-scenes-{module}-{versions}-{STREAMS_VERSION}"
+    return user_folder() / folder / split / f"{block}.json.z"
+
+
+def _read(file: Path, number: int) -> Numbered | None:
+    if not file.exists():
+        return None
+    try:
+        row = _rows(file)[number]
+        return int(row["seed"]), Scene.from_json(row["scene"])
+    except (OSError, zlib.error, LookupError, TypeError, ValueError):
+        raise BadFile(f"{file} does not hold scenes of VIKI: delete it.") from None
+
+
+@lru_cache(maxsize=64)
+def _rows(file: Path) -> list[dict[str, Any]]:
+    return list(orjson.loads(zlib.decompress(file.read_bytes())))

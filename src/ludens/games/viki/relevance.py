@@ -51,9 +51,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ludens.games.viki.bound import NEVER, Bound
-from ludens.games.viki.data import KINDS, ROBOTS
-from ludens.games.viki.rules import State
-from ludens.games.viki.scene import Condition, Scene, Task
+from ludens.games.viki.world import KINDS, ROBOTS, Condition, Scene, State, Task
 
 
 def relevant(scene: Scene, also: frozenset[str] = frozenset()) -> Scene:

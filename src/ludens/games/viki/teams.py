@@ -9,17 +9,30 @@ same arms reach.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import combinations
 from math import inf
 
-from ludens.games.viki.data import AREAS, KINDS, ROBOTS, Kind
-from ludens.games.viki.planner import search, shortest_plan
 from ludens.games.viki.relevance import relevant
-from ludens.games.viki.scene import Area, Asset, Condition, Plan, Robot, Scene, Task
-from ludens.games.viki.search import Result
+from ludens.games.viki.rules import Refused, World
+from ludens.games.viki.search import Result, search, shortest_plan
+from ludens.games.viki.world import (
+    AREAS,
+    KINDS,
+    ROBOTS,
+    Action,
+    Area,
+    Asset,
+    Condition,
+    Kind,
+    Plan,
+    Robot,
+    Scene,
+    State,
+    Task,
+)
 
 Types = tuple[str, ...]
 """Robot types, each once."""
@@ -224,3 +237,58 @@ def _reached(height: float, arms: frozenset[str]) -> set[str]:
 
 
 _HEIGHTS = sorted({height for heights in AREAS.values() for height in heights})
+
+
+def greedy_plan(scene: Scene) -> Plan:
+    """The plan from the start; it ends where no robot can go on."""
+    world = World(scene)
+    state, plan = world.start(), Plan()
+    for goal in sorted(scene.task.goals, key=lambda goal: goal.active is None):
+        if world.holds(state, goal):
+            continue
+        for robot in world.robots:
+            steps = list(_errand(world, state, robot, goal))
+            after = _played(world, state, robot, steps)
+            if after is not None:
+                state = after
+                plan += [{robot: step} for step in steps]
+                break
+    return plan
+
+
+def _errand(world: World, state: State, robot: str, goal: Condition) -> Iterator[Action]:
+    """The actions with which one robot would fulfil a goal."""
+    if goal.place is None:
+        yield from (("Move", goal.thing), ("Interact", goal.thing))
+        return
+    here = world.number(robot)
+    assert here is not None
+    kind = world.types[here - world.first_robot]
+    if kind.pushes:
+        yield from (("Move", goal.thing), ("Push", goal.thing, goal.place))
+        return
+    if kind.mobile:
+        yield ("Move", goal.thing)
+    yield from _opened(world, state, goal.thing)
+    yield from (("Reach", goal.thing), ("Grasp", goal.thing))
+    if kind.mobile:
+        yield ("Move", goal.place)
+    yield ("Place", goal.place)
+
+
+def _opened(world: World, state: State, thing: str) -> Iterator[Action]:
+    """Open what the thing is inside of."""
+    code = world.code[thing]
+    while world.first_asset <= code < world.first_robot:
+        code = state.place[code - world.first_asset]
+        if world.first_asset <= code < world.first_robot and state.closed >> (code - world.first_asset) & 1:
+            yield from (("Reach", world.names[code]), ("Open", world.names[code]))
+
+
+def _played(world: World, state: State, robot: str, steps: list[Action]) -> State | None:
+    try:
+        for step in steps:
+            state = world.step(state, {robot: step})
+    except Refused:
+        return None
+    return state

@@ -17,9 +17,15 @@ from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
-from ludens.run.baselines.places import table_of_places
-from ludens.run.baselines.tables import Example, Table, simple_tables, table_of_pieces
-from ludens.run.baselines.words import Words, blind_words
+from ludens.run.baselines.words import (
+    Example,
+    Table,
+    Words,
+    blind_words,
+    simple_tables,
+    table_of_pieces,
+    table_of_places,
+)
 from ludens.run.task import EpisodeResult, Metric, Task
 
 OTHER_SEEDS = 2**40

@@ -1,19 +1,25 @@
-"""The words that a player gets who sees no picture, and features of them."""
+"""Players that know only words: what a prompt says, the places that say most about the answer, tables over
+them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from math import log
+from typing import Any
 
-from ludens.agents.prompt import prompt
+import numpy as np
+
+from ludens.agents.vlm import prompt
 from ludens.core.ask import build_ask
 from ludens.core.config import PlayConfig
 from ludens.core.state import State
 from ludens.core.view import Observation, View
-from ludens.models.specs import PromptOptions
+from ludens.models.settings import PromptOptions
 
 Place = tuple[int, int]
 LINES, WORDS = 24, 24
@@ -88,3 +94,231 @@ class Words:
             return {}
         by_size = sorted(numbers, key=lambda answer: float(self.texts[answer]))
         return {answer: place for place, answer in enumerate(by_size)}
+
+
+FOLDS = 4
+WEIGHT = 2.0
+"""How many observations the mean counts for that a key's own mean is drawn to."""
+COMMON, RARE = 0.9, 3
+"""Pieces of text in nearly every question tell nothing, those in fewer questions than this are luck."""
+MOST_PIECES = 1500
+_ALL = ("all answers",)
+
+Keys = tuple[Hashable, ...]
+KeysOf = Callable[[Words, str], Keys]
+"""The keys of an answer to a question, from the most general to the most special."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A question and the reward of every answer."""
+
+    words: Words
+    rewards: Mapping[str, float]
+    """From 0 to 1."""
+
+
+def simple_tables(examples: Sequence[Example]) -> dict[str, KeysOf]:
+    """Tables with few keys by name, the simplest first."""
+    found: dict[str, KeysOf] = {"one answer": lambda words, answer: (answer,)}
+    if all(example.words.listed for example in examples):
+        found |= {
+            "one position": lambda words, answer: (_place(words, answer),),
+            "one position from the end": lambda words, answer: (_place(words, answer) - len(words.answers),),
+            "position by number of options": lambda words, answer: (
+                (len(words.answers), _place(words, answer)),
+            ),
+            "text of the option": lambda words, answer: (words.texts[answer],),
+            "text of the option by question": lambda words, answer: (
+                words.texts[answer],
+                (words.question, words.texts[answer]),
+            ),
+            "rank of the number by question": lambda words, answer: (
+                (words.question, len(words.answers), words.ranks.get(answer)),
+            ),
+        }
+    found["question"] = lambda words, answer: (answer, (words.question, answer))
+    found["all words"] = lambda words, answer: (answer, (words.text, answer))
+    return found
+
+
+def _place(words: Words, answer: str) -> int:
+    return words.answers.index(answer)
+
+
+class Table:
+    """Sums of rewards by key and fold.
+
+    The mean of a key is drawn to that of the key before it. With `independent` keys (naive Bayes), each is
+    drawn to the first, and all of them shift the score.
+    """
+
+    def __init__(
+        self, name: str, keys: KeysOf, examples: Sequence[Example], independent: bool = False
+    ) -> None:
+        self.name, self._keys, self._independent = name, keys, independent
+        # Rewards of each fold, then counts of each fold.
+        self._sums: dict[Hashable, list[float]] = {_ALL: [0.0] * (2 * FOLDS)}
+        for index, example in enumerate(examples):
+            fold = index % FOLDS
+            for answer, reward in example.rewards.items():
+                for key in (_ALL, *keys(example.words, answer)):
+                    sums = self._sums.setdefault(key, [0.0] * (2 * FOLDS))
+                    sums[fold] += reward
+                    sums[FOLDS + fold] += 1
+
+    def answer(self, words: Words, without: int | None = None) -> str:
+        """The answer with the highest score, from all examples or those outside one fold."""
+        return max(words.answers, key=lambda answer: self._score(self._keys(words, answer), without))
+
+    def validated(self, examples: Sequence[Example]) -> float:
+        """The mean reward of answers by tables that did not see the question."""
+        rewards = [
+            example.rewards[self.answer(example.words, index % FOLDS)]
+            for index, example in enumerate(examples)
+        ]
+        return sum(rewards) / len(rewards)
+
+    def _score(self, keys: Keys, without: int | None) -> float:
+        total, count = self._counted(_ALL, without)
+        mean = total / count if count else 0.5
+        if not self._independent:
+            for key in keys:
+                mean = self._mean(key, mean, without)
+            return mean
+        first = self._mean(keys[0], mean, without)
+        rest = (_logit(self._mean(key, first, without)) for key in keys[1:])
+        return _logit(first) + sum(other - _logit(first) for other in rest)
+
+    def _mean(self, key: Hashable, expected: float, without: int | None) -> float:
+        total, count = self._counted(key, without)
+        return (total + WEIGHT * expected) / (count + WEIGHT)
+
+    def _counted(self, key: Hashable, without: int | None) -> tuple[float, float]:
+        sums = self._sums.get(key)
+        if sums is None:
+            return 0.0, 0.0
+        total, count = sum(sums[:FOLDS]), sum(sums[FOLDS:])
+        if without is not None:
+            total, count = total - sums[without], count - sums[FOLDS + without]
+        return total, count
+
+
+def _logit(share: float) -> float:
+    share = min(max(share, 1e-6), 1 - 1e-6)
+    return log(share / (1 - share))
+
+
+def table_of_pieces(examples: Sequence[Example]) -> Table | None:
+    """Naive Bayes over lines, words and pairs of words that differ between questions."""
+    counts = Counter(piece for example in examples for piece in example.words.pieces)
+    often = [(n, piece) for piece, n in counts.items() if RARE <= n <= COMMON * len(examples)]
+    kept = frozenset(piece for _, piece in sorted(often, reverse=True)[:MOST_PIECES])
+
+    def keys(words: Words, answer: str) -> Keys:
+        return answer, *((piece, answer) for piece in sorted(words.pieces & kept))
+
+    return Table("naive Bayes over words", keys, examples, independent=True) if kept else None
+
+
+MOST_PLACES, GAIN = 5, 0.01
+"""Places whose words a table uses, and what each must add to the mean reward."""
+MOST_TRIED = 120
+"""Those with the fewest different words."""
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def table_of_places(examples: Sequence[Example]) -> Table | None:
+    """A table over the words at the chosen places; None where no place helps."""
+    chosen = _chosen(examples)
+
+    def keys(words: Words, answer: str) -> Keys:
+        said = [words.places.get(place) for place in chosen]
+        return answer, *((words.question, *said[:n], answer) for n in range(len(said) + 1))
+
+    made: KeysOf = keys
+    name = f"words at {len(chosen)} place{'s' if len(chosen) > 1 else ''}"
+    return Table(name, made, examples) if chosen else None
+
+
+def _chosen(examples: Sequence[Example]) -> list[Place]:
+    rows = _Rows(examples)
+    group, expected = rows.start()
+    chosen: list[Place] = []
+    reached = rows.reward_of(expected)
+    tried = {place: rows.spread([e.words.places.get(place) for e in examples]) for place in _useful(examples)}
+    while tried and len(chosen) < MOST_PLACES:
+        scores = {
+            place: rows.reward_of(rows.means(_joint(group, said), expected)) for place, said in tried.items()
+        }
+        best = max(scores, key=lambda place: scores[place])
+        if scores[best] < reached + GAIN:
+            break
+        reached = scores[best]
+        chosen.append(best)
+        group = _joint(group, tried.pop(best))
+        expected = rows.means(group, expected)
+    return chosen
+
+
+def _useful(examples: Sequence[Example]) -> list[Place]:
+    """The places at which different questions have different words."""
+    seen: dict[Place, Counter[str]] = {}
+    for example in examples:
+        for place, word in example.words.places.items():
+            seen.setdefault(place, Counter())[word] += 1
+    # A question whose line is shorter has no word there, which is a word too.
+    often = {place: max(*words.values(), len(examples) - words.total()) for place, words in seen.items()}
+    differ = [place for place, most in often.items() if most <= COMMON * len(examples)]
+    return sorted(differ, key=lambda place: (len(seen[place]), place))[:MOST_TRIED]
+
+
+class _Rows:
+    """One row for every answer to every question: the sums of a `Table`, for many tables at once."""
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self.sizes = [len(example.rewards) for example in examples]
+        self.question = np.repeat(np.arange(len(examples)), self.sizes)
+        self.fold = self.question % FOLDS
+        self.reward = np.array([reward for example in examples for reward in example.rewards.values()])
+        self._answers = _numbered(answer for example in examples for answer in example.rewards)
+        self._questions = self.spread([example.words.question for example in examples])
+
+    def spread(self, values: Sequence[Hashable]) -> Array:
+        """A number for the value of each question, in all its rows."""
+        return np.repeat(_numbered(values), self.sizes)
+
+    def start(self) -> tuple[Array, Array]:
+        """The groups of answers to one question, and the mean reward of each without its fold."""
+        everything = np.zeros(len(self.reward), dtype=np.int64)
+        mean = self.means(self._answers, self.means(everything, np.full(len(self.reward), 0.5)))
+        group = _joint(self._answers, self._questions)
+        return group, self.means(group, mean)
+
+    def means(self, group: Array, expected: Array) -> Array:
+        """The mean reward of each row's group in the other folds, drawn to what is expected."""
+        cell = group * FOLDS + self.fold
+        size = FOLDS * (int(group.max()) + 1)
+        total = np.bincount(cell, self.reward, size).reshape(-1, FOLDS)
+        count = np.bincount(cell, minlength=size).reshape(-1, FOLDS)
+        others = total.sum(axis=1)[group] - total[group, self.fold]
+        number = count.sum(axis=1)[group] - count[group, self.fold]
+        return np.asarray((others + WEIGHT * expected) / (number + WEIGHT))
+
+    def reward_of(self, scores: Array) -> float:
+        """The mean reward of the answers with the highest scores."""
+        order = np.lexsort((-scores, self.question))
+        firsts = order[np.cumsum([0, *self.sizes[:-1]])]
+        return float(self.reward[firsts].mean())
+
+
+def _numbered(values: Iterable[Hashable]) -> Array:
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
+
+
+def _joint(group: Array, other: Array) -> Array:
+    """The groups that differ in either."""
+    joined = group * (int(other.max()) + 1) + other
+    return np.asarray(np.unique(joined, return_inverse=True)[1].reshape(-1))

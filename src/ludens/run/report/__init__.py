@@ -13,12 +13,10 @@ from typing import Literal, get_args
 
 from ludens.core.errors import UnknownName
 from ludens.core.plain import one_line
-from ludens.run.report.deviations import standard_deviations
-from ludens.run.report.judged import judged_table
 from ludens.run.report.table import Table, split
-from ludens.run.report.tables import all_tables, scores
+from ludens.run.report.tables import all_tables, judged_table, scores, standard_deviations
 from ludens.run.results import Results, load_results
-from ludens.run.verified import verification_text
+from ludens.run.verify import verification_text
 
 __all__ = ["FORMATS", "Format", "load_results", "render", "suffixes", "tables_of"]
 
@@ -49,18 +47,18 @@ def render(
         episodes: How many episodes of each task and entrant the HTML page shows at most.
         width: Of the terminal, for the format `table`.
     """
-    from ludens.run.report import data, text
+    from ludens.run.report import data, table
 
     match format:
         case "table":
-            lines = "".join(f"{line}\n" for line in text.wrapped(verification_lines(results), width))
-            return (text.plain(tables_of(results, metrics), width) + lines).encode()
+            lines = "".join(f"{line}\n" for line in table.wrapped(verification_lines(results), width))
+            return (table.plain(tables_of(results, metrics), width) + lines).encode()
         case "md":
-            lines = "".join(f"- {text.markdown_escape(line)}\n" for line in verification_lines(results))
-            return f"{text.markdown(tables_of(results, metrics))}\n{lines}".encode()
+            lines = "".join(f"- {table.markdown_escape(line)}\n" for line in verification_lines(results))
+            return f"{table.markdown(tables_of(results, metrics))}\n{lines}".encode()
         case "latex":
             parts = [part for found in results.suites for part in split(scores(found, metrics))]
-            return text.latex(parts).encode()
+            return table.latex(parts).encode()
         case "csv":
             return data.as_csv(results)
         case "parquet":
@@ -68,8 +66,7 @@ def render(
         case "json":
             return data.as_json(results)
         case "episodes-csv" | "episodes-parquet":
-            from ludens.run.report.episode_table import episode_rows, episode_types
-            from ludens.run.report.export import csv_bytes, parquet_bytes
+            from ludens.run.report.data import csv_bytes, episode_rows, episode_types, parquet_bytes
 
             write = csv_bytes if format == "episodes-csv" else parquet_bytes
             return write(episode_types(results), episode_rows(results))

@@ -2,24 +2,192 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from math import isfinite
-from typing import Any
+from pathlib import Path
+from typing import Any, get_type_hints
 
 import orjson
 
-from ludens.run.cells import Cell
+from ludens.core.episode import Episode, Usage
+from ludens.core.errors import MissingExtra
 from ludens.run.comparisons import BlindControl
-from ludens.run.entrants import all_settings
+from ludens.run.plan import Plan, all_settings, seated_name
 from ludens.run.references import BLIND, ROWS
-from ludens.run.report.export import csv_bytes, parquet_bytes, types_of
-from ludens.run.report.judged import judged_data
 from ludens.run.report.references import ReferenceScores, warnings
-from ludens.run.results import Results, Row, SuiteResults
+from ludens.run.report.tables import judged_data
+from ludens.run.results import Cell, Results, Row, SuiteResults, count_replies, entrant_seats
 from ludens.run.stats import Estimate, normalised
-from ludens.run.task import OVERALL
-from ludens.run.verified import verification_text
+from ludens.run.store import Head, read_lines
+from ludens.run.task import OVERALL, EpisodeResult
+from ludens.run.verify import verification_text
+
+Types = Mapping[str, type]
+"""Column to the type of its values: str, int, float or bool; every value may also be None."""
+
+
+def types_of(row_class: type) -> dict[str, type]:
+    """The columns of a dataclass whose fields are `T` or `T | None`."""
+    hints = get_type_hints(row_class)
+    return {f.name: getattr(hints[f.name], "__args__", (hints[f.name],))[0] for f in fields(row_class)}
+
+
+def csv_bytes(types: Types, rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """A header line and one line per row; None is an empty field."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([_csv_field(name) for name in types])
+    writer.writerows([_csv_field(row[name]) for name in types] for row in rows)
+    return out.getvalue().encode()
+
+
+def _csv_field(value: Any) -> Any:
+    """The value; text that a spreadsheet would execute as a formula gets an apostrophe before it.
+
+    A number that is not known is an empty field.
+    """
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        try:
+            float(value)
+        except ValueError:
+            return "'" + value
+    return value
+
+
+def parquet_bytes(types: Types, rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Typed columns; needs the extra `data`."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("writing Parquet", "data") from None
+    known = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    schema = pa.schema([(name, known[kind]) for name, kind in types.items()])
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema=schema), sink)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
+
+
+METRIC = "metric."
+"""Prefix of the columns of metrics."""
+
+
+@dataclass(frozen=True)
+class EpisodeRow:
+    """The columns of every table of episodes; a column for each metric follows.
+
+    Counts, tokens, cost and seconds are those of the entrant's seats.
+    """
+
+    suite: str
+    run: str
+    key: str
+    task: str
+    game: str
+    entrant: str
+    spec: str
+    seed: int
+    seating: int
+    sample: int
+    status: str
+    """"done", "horizon", "forfeit" or "void"; an episode that was void and played again has two rows."""
+    seats: str
+    """The entrant's seats, separated by semicolons."""
+    returns: str | None
+    """The return of every seat as a JSON object; None for void episodes."""
+    moves: int
+    fallbacks: int
+    retried: int
+    replies: int
+    truncated: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+    seconds: float
+    """Time that the entrant took for its moves."""
+    error: str
+    modality: str | None = None
+    blind: bool | None = None
+    style: str | None = None
+    frames: int | None = None
+    memory: str | None = None
+
+
+def episode_types(results: Results) -> Types:
+    """The columns of the table and their types."""
+    metrics = {
+        metric.name: float
+        for found in results.suites
+        for task in found.tasks.values()
+        for metric in task.metrics
+        if metric.paired
+    }
+    return {**types_of(EpisodeRow), **{METRIC + name: kind for name, kind in metrics.items()}}
+
+
+def episode_rows(results: Results) -> Iterator[dict[str, Any]]:
+    """Every episode of the runs, read from their folders in the order they were written.
+
+    Metrics that have no value for single episodes have no column; where a metric does not apply it is None.
+    """
+    empty: dict[str, Any] = dict.fromkeys(name for name in episode_types(results) if name.startswith(METRIC))
+    for folder, plan in results.plans.items():
+        for head, _, data in read_lines(folder):
+            if not head.void and head.key in results.left_out.get(folder, ()):
+                continue
+            played = EpisodeResult(
+                head.key, Episode.from_json(data), entrant_seats(plan.chosen[head.task], head.seating)
+            )
+            yield {**asdict(_row(folder, plan, head, played)), **empty, **metrics_of(plan, head.task, played)}
+
+
+def _row(folder: Path, plan: Plan, head: Head, played: EpisodeResult) -> EpisodeRow:
+    episode, spec = played.episode, plan.entrants[head.entrant]
+    void = episode.status == "void"
+    moves = [m for m in (*episode.moves, *episode.unfinished) if m.seat in played.seats]
+    counts = count_replies(moves)
+    usage = sum((episode.usage(seat) for seat in played.seats), Usage(calls=0))
+    return EpisodeRow(
+        suite=plan.suite,
+        run=str(folder),
+        key=head.key,
+        task=head.task,
+        game=episode.game,
+        entrant=seated_name(head.entrant, plan.seated),
+        spec=spec,
+        seed=episode.seed,
+        seating=head.seating,
+        sample=episode.sample,
+        status=episode.status,
+        seats=";".join(played.seats),
+        returns=None if void else orjson.dumps(episode.returns).decode(),
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cost=usage.cost,
+        seconds=round(sum(move.ms for move in moves) / 1000, 3),
+        error=episode.error,
+        moves=counts["moves"],
+        fallbacks=counts["fallbacks"],
+        retried=counts["retried"],
+        replies=counts["replies"],
+        truncated=counts["truncated"],
+        **all_settings(spec),
+    )
+
+
+def metrics_of(plan: Plan, task: str, played: EpisodeResult) -> dict[str, float | None]:
+    """Column to value for the metrics of a task that single episodes have; empty for void episodes."""
+    if played.episode.status == "void":
+        return {}
+    values = {m.name: m.value(played) for m in plan.chosen[task].metrics if m.paired}
+    return {METRIC + name: None if value is None else float(value) for name, value in values.items()}
+
 
 SCHEMA = 4
 NORMALISED = "normalised"

@@ -1,13 +1,17 @@
-"""A table as a value: numbers with intervals, columns, rows, and its parts where it is wide."""
+"""A table as a value, and as text: for a terminal, as GitHub's Markdown, and as LaTeX."""
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import isnan
+from textwrap import wrap
 from typing import Literal
 
+from ludens.core.plain import one_line
 from ludens.run.stats import Estimate
 
 RowKind = Literal["ours", "blind", "reference", "published"]
@@ -155,3 +159,183 @@ def _part(table: Table, family: str, indices: Sequence[int]) -> Table:
     ]
     title = f"{table.title}: {family}" if family else table.title
     return replace(table, title=title, columns=[names[i] for i in (0, *indices)], rows=rows)
+
+
+WIDTH = 160
+LABEL, HEADING, NAME = 40, 18, 24
+"""Most characters in a line of the name of an entrant, as a row and as a heading, and of a task as a row."""
+GAP = 3
+"""Characters between two columns."""
+
+_MARKDOWN = re.compile(r"([\\`*_\[\]|~])")
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
+    "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "∞": r"$\infty$",
+    "†": r"$\dagger$", "‡": r"$\ddagger$", "<": r"$<$", ">": r"$>$", "|": r"$|$", "[": "{[}", "]": "{]}",
+}  # fmt: skip
+
+
+def plain(tables: Sequence[Table], width: int = WIDTH) -> str:
+    """Tables for a terminal, intervals below their means.
+
+    A table of entrants x tasks that is too wide becomes tasks x entrants; what is still too wide is divided
+    into several tables with the same rows.
+    """
+    return "\n".join(_plain_table(table, width) for table in tables)
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """The fields of a table as lines of text; the first row is the heading."""
+
+    rows: Sequence[Sequence[str]]
+    names: int
+    """Columns that name a row: they are in every part, aligned left."""
+    right: Sequence[bool]
+
+    @property
+    def widths(self) -> list[int]:
+        """Of the columns, with what is between them."""
+        return [
+            max(len(line) for entry in column for line in entry.split("\n")) + GAP
+            for column in zip(*self.rows, strict=True)
+        ]
+
+    def transposed(self) -> _Grid:
+        """Columns as rows; names that are too long are wrapped."""
+        first, *rows = zip(*self.rows, strict=True)
+        heading = [first[0], *("\n".join(wrap(label, HEADING)) for label in first[1:])]
+        named = [["\n".join(wrapped(row[0].split("\n"), NAME)), *row[1:]] for row in rows]
+        return _Grid([heading, *named], 1, [False, *[True] * (len(heading) - 1)])
+
+    def parts(self, width: int) -> list[_Grid]:
+        """Parts no wider than this, if their names are not."""
+        widths, names = self.widths, range(self.names)
+        parts: list[list[int]] = [[]]
+        for index in range(self.names, len(widths)):
+            if parts[-1] and sum(widths[i] for i in (*names, *parts[-1], index)) > width:
+                parts.append([])
+            parts[-1].append(index)
+        return [self._columns([*names, *indices]) for indices in parts]
+
+    def _columns(self, indices: Sequence[int]) -> _Grid:
+        rows = [[row[i] for i in indices] for row in self.rows]
+        return _Grid(rows, self.names, [self.right[i] for i in indices])
+
+
+def _grid(table: Table) -> _Grid:
+    names = next((index for index, column in enumerate(table.columns) if column.numbers), 1)
+    heading = ["\n".join(filter(None, (one_line(c.name), one_line(c.unit)))) for c in table.columns]
+    rows = [
+        ["\n".join(wrap(text, LABEL)) if index < names else text for index, text in enumerate(texts)]
+        for texts in ([_plain_entry(entry) for entry in row.entries] for row in table.rows)
+    ]
+    return _Grid([heading, *rows], names, [column.numbers for column in table.columns])
+
+
+def _plain_table(table: Table, width: int) -> str:
+    grid = _grid(table)
+    if grid.names == 1 and sum(grid.widths) > width:
+        grid = grid.transposed()
+    below = [*table.notes, *(f"Warning: {warning}" for warning in table.warnings), " ".join(table.legend)]
+    lines = wrapped(below, width)
+    return "\n".join(
+        [one_line(table.title), *(_drawn(part, width) for part in grid.parts(width)), *lines, ""]
+    )
+
+
+def wrapped(texts: Sequence[str], width: int) -> list[str]:
+    """Lines no longer than this, unless a word is."""
+    return [
+        line
+        for text in texts
+        for line in wrap(one_line(text), width, break_on_hyphens=False, break_long_words=False)
+    ]
+
+
+def _drawn(grid: _Grid, width: int) -> str:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    made = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading, right in zip(grid.rows[0], grid.right, strict=True):
+        made.add_column(heading, justify="right" if right else "left", overflow="fold")
+    for row in grid.rows[1:]:
+        made.add_row(*row)
+    out = io.StringIO()
+    Console(file=out, width=width, markup=False, highlight=False, emoji=False, color_system=None).print(made)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def _plain_entry(entry: Entry) -> str:
+    if isinstance(entry, Value):
+        return "\n".join(filter(None, (entry.number, entry.interval)))
+    return one_line(entry)
+
+
+def markdown(tables: Sequence[Table]) -> str:
+    """Tables with headings, and notes below."""
+    return "\n".join(map(_markdown_table, tables))
+
+
+def _markdown_table(table: Table) -> str:
+    heads = [f"{c.name} ({c.unit})" if c.unit else c.name for c in table.columns]
+    rules = ["---:" if column.numbers else "---" for column in table.columns]
+    rows = [[markdown_escape(str(entry)) for entry in row.entries] for row in table.rows]
+    lines = [f"| {' | '.join(cells)} |" for cells in (map(markdown_escape, heads), rules, *rows)]
+    notes = [f"- {markdown_escape(note)}" for note in table.notes]
+    notes += [f"- **Warning:** {markdown_escape(warning)}" for warning in table.warnings]
+    folded = [markdown_escape(line) for line in table.legend]
+    legend = ["", "<details><summary>Legend</summary>", "", *folded, "", "</details>"] if folded else []
+    below = [*(["", *notes] if notes else []), *legend]
+    return "\n".join([f"## {markdown_escape(table.title)}", "", *lines, *below, ""])
+
+
+def markdown_escape(text: str) -> str:
+    """The text as Markdown without markup."""
+    escaped = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKDOWN.sub(r"\\\1", escaped)
+
+
+def latex(tables: Sequence[Table]) -> str:
+    """Floating tables."""
+    begin = r"\begin{table}"
+    return "\n".join(map(_latex_table, tables)).replace(begin, rf"{begin} % needs \usepackage{{booktabs}}", 1)
+
+
+def _latex_table(table: Table) -> str:
+    spec = "".join("r" if column.numbers else "l" for column in table.columns)
+    heads = " & ".join(latex_escape(column.name) for column in table.columns)
+    units = " & ".join(rf"{{\scriptsize {latex_escape(c.unit)}}}" if c.unit else "" for c in table.columns)
+    rows: list[str] = []
+    for number, row in enumerate(table.rows):
+        if number and row.kind in ("reference", "published") and table.rows[number - 1].kind != row.kind:
+            rows.append(r"\midrule")
+        rows.append(" & ".join(map(_latex_entry, row.entries)) + r" \\")
+    caption = latex_escape(" ".join([f"{table.title}.", *table.legend[:1]]))
+    # Not in the caption, which is one paragraph and is repeated in the list of tables.
+    below = [*table.notes, *(f"Warning: {warning}" for warning in table.warnings), *table.legend[1:]]
+    notes = [rf"{{\footnotesize {latex_escape(note)}\par}}" for note in below]
+    return "\n".join(
+        [
+            r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", rf"\begin{{tabular}}{{{spec}}}",
+            r"\toprule", rf"{heads} \\", *([rf"{units} \\"] if any(c.unit for c in table.columns) else []),
+            r"\midrule", *rows, r"\bottomrule", r"\end{tabular}",
+            *([r"\par\smallskip", *notes] if notes else []), r"\end{table}", "",
+        ]
+    )  # fmt: skip
+
+
+def _latex_entry(entry: Entry) -> str:
+    if not isinstance(entry, Value):
+        return latex_escape(entry)
+    mark = r"^{\dagger}" if entry.marked else ""
+    number = f"${entry.mean}{mark}$".replace("∞", r"\infty ") if entry.known else "--"
+    interval = rf" {{\scriptsize {latex_escape(entry.interval)}}}" if entry.interval else ""
+    return number + interval
+
+
+def latex_escape(text: str) -> str:
+    """The text as LaTeX without markup."""
+    return "".join(_LATEX.get(c, c) for c in one_line(text))

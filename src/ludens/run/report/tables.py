@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
+from statistics import stdev
+from typing import Any
 
 from ludens.core.errors import UnknownName
 from ludens.core.spec import parse_spec
-from ludens.models.specs import is_model
+from ludens.models.settings import is_model
 from ludens.models.trained import trained_remark
-from ludens.run.cells import Cell
 from ludens.run.comparisons import Pair
+from ludens.run.labels import LabelCounts, count_labels
 from ludens.run.references import BLIND, ROWS, UPPER
-from ludens.run.report.references import ReferenceScores, is_measured, sentences, warnings
+from ludens.run.report.references import (
+    ReferenceScores,
+    is_measured,
+    sentences,
+    warnings,
+)
 from ludens.run.report.table import (
     MARK,
     NOTHING,
@@ -27,9 +34,54 @@ from ludens.run.report.table import (
     Value,
     split,
 )
-from ludens.run.results import Row, SuiteResults, summarise_published
+from ludens.run.results import Cell, Row, SuiteResults, summarise_published
 from ludens.run.stats import Estimate, exactly
 from ludens.run.task import OVERALL, Metric, Summary, Task
+
+NORMAL = "normal"
+
+
+def judged_table(found: SuiteResults) -> Table | None:
+    """One row per entrant and judge; None where nothing was judged."""
+    counts = [(row, mine) for row in found.rows for mine in count_labels(row)]
+    if not counts:
+        return None
+    labels = _labels(found, [mine for _, mine in counts])
+    columns = [Column("entrant", numbers=False), Column("judge", numbers=False), Column("judged")]
+    rows = [
+        TableRow(
+            "ours", [row.label, mine.judge, str(mine.judged), *(_entry(mine, label) for label in labels)]
+        )
+        for row, mine in counts
+    ]
+    notes = [
+        "Conversations with each label, and their share of the judged ones; several labels are possible."
+    ]
+    if failed := sum(mine.unjudged for _, mine in counts):
+        notes.append(f"No verdict on {failed:,}: `ludens judge` tries them again.")
+    return Table("Errors found by judges", [*columns, *map(Column, labels)], rows, notes)
+
+
+def judged_data(found: SuiteResults) -> list[dict[str, Any]]:
+    """The same as plain values."""
+    return [
+        {"entrant": row.name, "judge": mine.judge, "judged": mine.judged, "unjudged": mine.unjudged,
+         "labels": dict(mine.labels)}
+        for row in found.rows
+        for mine in count_labels(row)
+    ]  # fmt: skip
+
+
+def _labels(found: SuiteResults, counts: list[LabelCounts]) -> list[str]:
+    """The suite's labels, then others that occur; `normal` last."""
+    others = sorted({label for mine in counts for label in mine.labels} - set(found.suite.labels))
+    return sorted([*found.suite.labels, *others], key=lambda label: label == NORMAL)
+
+
+def _entry(mine: LabelCounts, label: str) -> Entry:
+    number = mine.labels.get(label, 0)
+    return f"{number} ({100 * number / mine.judged:.1f}%)" if mine.judged else NOTHING
+
 
 ALL_METRICS = "all"
 """In place of a metric's name."""
@@ -364,3 +416,48 @@ def all_tables(found: SuiteResults, metrics: Sequence[str] = ()) -> list[Table]:
         pairs(found),
     )
     return [*split(scores(found, metrics)), *filter(None, rest)]
+
+
+def standard_deviations(found: SuiteResults) -> Table | None:
+    """Entrants x tasks: the standard deviation of what tables show; None if nothing was published."""
+    told = {task for source in found.published for task in source.deviations}
+    shown = [column for column in metric_columns(found) if column.task.name in told]
+    if not shown:
+        return None
+    rows = [
+        TableRow(
+            "blind" if row.blind else "ours",
+            [labelled(row), *_entries([_spread(found, c, row) for c in shown], shown)],
+        )
+        for row in found.rows
+    ]
+    for source in found.published:
+        if source.deviations:
+            values = [source.deviations.get(column.task.name) for column in shown]
+            label = f"{source.model} (published: {source.source})"
+            rows.append(TableRow("published", [label, *_entries(values, shown)]))
+    columns = [Column("entrant", numbers=False), *(Column(c.task.name, c.unit) for c in shown)]
+    notes = ["Of one policy measured over all episodes (-exploitability) ours is the standard error."]
+    return Table("Standard deviations over episodes", columns, rows, notes)
+
+
+def _spread(found: SuiteResults, column: MetricColumn, row: Row) -> float | None:
+    """The standard deviation of single episodes, in the unit of the table; None if it is not known."""
+    cell, metric = row.cells.get(column.task.name), column.metric
+    if cell is None:
+        return None
+    values = list(cell.paired_values(metric).values())
+    if metric.paired and len(values) < 2:
+        return None
+    spread = stdev(values) if metric.paired else cell.metrics[metric.name].standard_error
+    if not column.normalised:
+        return spread * (100 if metric.percent else 1)
+    low, high = (a.mean if isinstance(a, Estimate) else a for a in found.suite.anchors[column.task.name])
+    return 100 * spread / (high - low)
+
+
+def _entries(values: Sequence[float | None], shown: Sequence[MetricColumn]) -> list[Entry]:
+    return [
+        NOTHING if value is None else Value(exactly(value), column.digits, published=True)
+        for value, column in zip(values, shown, strict=True)
+    ]

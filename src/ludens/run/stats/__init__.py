@@ -4,10 +4,11 @@ Pure functions from numbers to small frozen results. Every interval is 95%; rand
 from a fixed seed, and no result depends on the order of the episodes. What is not known is NaN.
 """
 
-from ludens.run.stats.classes import Classification, LabelScore, classification
-from ludens.run.stats.combine import macro_average, micro_average, normalised, weighted_sum
 from ludens.run.stats.compare import (
+    Classification,
     Comparison,
+    LabelScore,
+    classification,
     excludes_zero,
     games_needed,
     indistinguishable,
@@ -15,8 +16,18 @@ from ludens.run.stats.compare import (
     seat_swapped,
     seat_swapped_rate,
 )
-from ludens.run.stats.estimate import Bounds, Estimate, exactly, mean, rate
-from ludens.run.stats.pooled import pooled_share
+from ludens.run.stats.estimate import (
+    Bounds,
+    Estimate,
+    exactly,
+    macro_average,
+    mean,
+    micro_average,
+    normalised,
+    pooled_share,
+    rate,
+    weighted_sum,
+)
 
 __all__ = [
     "Bounds",

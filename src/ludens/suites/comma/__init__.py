@@ -22,9 +22,8 @@ from pathlib import Path
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
 from ludens.run.task import MODEL, Metric, Published, Seating, Suite, SuiteBuilder, Task
-from ludens.suites.comma.judge.labels import LABELS
-from ludens.suites.comma.metrics import DISCREET, EFFICIENCY, HEADLINES, LEAKS, TOKENS
-from ludens.suites.comma.summaries import skills_of, summaries
+from ludens.suites.comma.judge.conversation import LABELS
+from ludens.suites.comma.metrics import DISCREET, EFFICIENCY, HEADLINES, LEAKS, TOKENS, skills_of, summaries
 
 DEVIATIONS = (
     "An action acts when it is alone on its line; in the released code any line that mentions one acts, "

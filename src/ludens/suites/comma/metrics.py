@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import nan
 from typing import Any
 
 from ludens.core.errors import ReplayMismatch
-from ludens.run.stats import Estimate, mean
-from ludens.run.task import COUNT, EpisodeResult, Metric, Observation, mean_of, rate_of
+from ludens.core.registry import GAMES
+from ludens.games.comma.dialogue import Comma
+from ludens.run.stats import Estimate, macro_average, mean, micro_average
+from ludens.run.task import COUNT, OVERALL, EpisodeResult, Metric, Observation, Summary, mean_of, rate_of
 from ludens.suites.comma.leaks import Leak, leaks_of
 
 TOKENS_AT_HALF = 1000
@@ -124,3 +127,33 @@ DISCREET = rate_of("SR without leak", discreet, about="share of episodes solved 
 
 HEADLINES = {metric.name: metric for metric in (PSR, SR, AM, ACL)}
 """The metrics with a table in the paper."""
+
+
+SKILLS = ("memory", "grounding", "multi-step", "private")
+TURNS = 10
+
+
+def summaries(puzzles: Sequence[str], first: str) -> Iterator[Summary]:
+    """The mean over puzzles, then scores by capability if `first` is a proportion, then the rest."""
+    by_skill = {skill: tuple(p for p in puzzles if skill in skills_of(p)) for skill in SKILLS}
+    played = partial(Summary, complete=False)
+    yield Summary(OVERALL, macro_average)
+    if HEADLINES[first].percent:
+        yield Summary("over runs", micro_average)
+        for skill, some in by_skill.items():
+            yield Summary(skill, macro_average, some)
+    for metric in (SR, PSR, AM, ACL):
+        yield played(f"{metric.name}, mean over puzzles", macro_average, metric=metric)
+        yield played(f"{metric.name}, mean over runs", micro_average, metric=metric)
+    for metric in (TOKENS, EFFICIENCY, LEAKS, DISCREET):
+        yield played(metric.name, metric=metric)
+    for skill, some in by_skill.items():
+        yield played(f"SR, {skill}", macro_average, some, metric=SR)
+    for metric in map(solved_within, range(1, TURNS + 1)):
+        yield played(metric.name, macro_average, metric=metric)
+
+
+def skills_of(puzzle: str) -> tuple[str, ...]:
+    """What a puzzle tests."""
+    game: type[Comma] = GAMES.get(f"comma/{puzzle}")
+    return game.skills

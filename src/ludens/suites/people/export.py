@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ludens.core.episode import Episode
-from ludens.run.cells import entrant_seats
 from ludens.run.plan import Plan
-from ludens.run.report.episode_table import METRIC, metrics_of
-from ludens.run.report.export import Types, types_of
+from ludens.run.report.data import METRIC, Types, metrics_of, types_of
+from ludens.run.results import entrant_seats
 from ludens.run.store import read_plan
 from ludens.run.task import EpisodeResult
 from ludens.suites.people.records import VOID, Participant, PlayedGame, Records, episodes_of

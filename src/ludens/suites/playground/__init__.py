@@ -19,15 +19,16 @@ from ludens.suites.playground.metrics import (
     CELLS,
     EXACT,
     OCCUPIED,
+    RATINGS,
     READABLE,
     STEPS,
     UNBEATEN,
     VALID,
     accuracy,
     playing,
+    summaries,
 )
 from ludens.suites.playground.paper import DEVIATIONS, rows
-from ludens.suites.playground.ratings import RATINGS, summaries
 
 REFERENCES = Path(__file__).with_name("references.toml")
 GAMES = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")

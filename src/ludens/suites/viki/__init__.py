@@ -10,8 +10,7 @@ from ludens.core.config import PlayConfig
 from ludens.core.options import Touch, option
 from ludens.run.stats import Estimate, weighted_sum
 from ludens.run.task import MODEL, Metric, Suite, SuiteBuilder, Summary, Task, read_published
-from ludens.suites.viki.metrics import ACT, PLAN, RETRY, TEAM, TRACE
-from ludens.suites.viki.paper import DEVIATIONS
+from ludens.suites.viki.metrics import ACT, DEVIATIONS, PLAN, RETRY, TEAM, TRACE
 
 ONE_TRY = PlayConfig(retries=0)
 EPISODES = 500

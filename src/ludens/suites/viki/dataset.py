@@ -13,9 +13,9 @@ from ludens.core.cores import cores
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.registry import make
 from ludens.core.view import view_of
+from ludens.games.viki.bots import reasoning
 from ludens.games.viki.generate import Split, template_of
-from ludens.games.viki.level import SEAT, Answered, Level
-from ludens.games.viki.reasoning import reasoning
+from ludens.games.viki.levels import SEAT, Answered, Level
 from ludens.run.dataset import ColumnType, Dataset, Order, counted
 
 LEVELS = ("activate", "plan", "trace")

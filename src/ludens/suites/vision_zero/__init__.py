@@ -17,8 +17,8 @@ from pathlib import Path
 from ludens.core.errors import BadOption
 from ludens.core.options import Touch, option
 from ludens.core.registry import make
+from ludens.games.spy.game import SPY, Spy
 from ludens.games.spy.pairs import FLAT, installed_sources, kind_of, with_hash
-from ludens.games.spy.rules import SPY, Spy
 from ludens.pictures import set_names
 from ludens.run.task import MODEL, Published, Seating, Suite, SuiteBuilder, Task
 from ludens.suites.vision_zero.metrics import METRICS

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from ludens.core.episode import Move
 from ludens.core.errors import UsageError
 from ludens.core.replay import game_of
-from ludens.games.spy.checker import check
-from ludens.games.spy.formats import clean_clue
-from ludens.games.spy.information import informativeness
-from ludens.games.spy.meaning import Truth
+from ludens.games.spy.checker import check, informativeness
+from ludens.games.spy.clues import Truth
+from ludens.games.spy.game import SPY, Spy, clean_clue
 from ludens.games.spy.pairs import described
-from ludens.games.spy.rules import SPY, Spy
 from ludens.games.spy.scene import Pair
 from ludens.run.task import COUNT, EpisodeResult, Metric, mean_of, rate_of, won
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
 from ludens.core.registry import make
-from ludens.games.grid.rules import GridGame
-from ludens.games.pong.rules import combined
+from ludens.games.grid import GridGame
+from ludens.games.pong import combined
 from ludens.run.stats import Bounds, Estimate, macro_average
 from ludens.run.task import (
     COUNT,

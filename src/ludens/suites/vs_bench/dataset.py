@@ -14,11 +14,9 @@ from ludens.core.options import configure
 from ludens.core.spec import parse_spec
 from ludens.core.view import view_of
 from ludens.run.dataset import ColumnType, Dataset, Order, Share, counted
-from ludens.suites.vs_bench.content import content
 from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
-from ludens.suites.vs_bench.recorded import recorded
-from ludens.suites.vs_bench.samples import Sample, game_of, sample
+from ludens.suites.vs_bench.samples import Sample, content, game_of, recorded, sample
 
 STRIDE = 3_628_800
 """Sample numbers per seed; 10! is a multiple of every recipe's cycle, so that each seed starts one."""

@@ -13,11 +13,9 @@ from typing import Protocol, runtime_checkable
 
 from ludens.core.random import Stream
 from ludens.core.state import State
-from ludens.games.hanabi.rules import HanabiState
-from ludens.games.hanabi.table import Sight, guess_hand
-from ludens.games.hanabi.visible import visible
-from ludens.games.kuhn_poker.bots import Equilibrium, equilibrium
-from ludens.games.kuhn_poker.rules import CARDS, PLAYERS, KuhnState
+from ludens.games.hanabi.bots import visible
+from ludens.games.hanabi.game import HanabiState, Sight, guess_hand
+from ludens.games.kuhn_poker import CARDS, PLAYERS, Equilibrium, KuhnState, equilibrium
 
 HANDS = 24
 """Hands that the observer might hold in Hanabi, drawn to see what the other would do."""

@@ -6,26 +6,59 @@ each spread evenly according to its share; the decision is a random one that fit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from math import gcd, lcm
-from typing import NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from ludens.agents import agent
 from ludens.core.config import PlayConfig
+from ludens.core.episode import Episode
+from ludens.core.errors import BadFile, BadOption
 from ludens.core.game import Game
 from ludens.core.observer import OnStep, StepEvent
 from ludens.core.random import stream
 from ludens.core.registry import make
+from ludens.core.replay import replay
+from ludens.core.spec import Spec, parse_spec
 from ludens.core.state import Legal, State
 from ludens.core.sync import run_sync
-from ludens.games.grid.rules import GridGame, GridState
-from ludens.games.hanabi.rules import HanabiGame, HanabiState
-from ludens.games.hanabi.table import COLORS
+from ludens.games.grid import GridGame, GridState
+from ludens.games.hanabi.game import COLORS, HanabiGame, HanabiState
+from ludens.games.hanabi.view import tell
+from ludens.games.kuhn_poker import KuhnState
+from ludens.games.open_spiel import SpielState
+from ludens.games.overcooked.game import OvercookedState
+from ludens.games.pong import PongState
 from ludens.loop import play
+from ludens.run.store import EPISODES, read_plan, read_records
 from ludens.suites.vs_bench.forecast import Scripted, forecast
 from ludens.suites.vs_bench.recipes import RECIPES, Recipe, recipe_of
+
+
+def content(state: State, observer: str) -> Hashable:
+    """What the observer is asked about, as a key."""
+    return observer, _shown(state, observer)
+
+
+def _shown(state: State, observer: str) -> Hashable:
+    if isinstance(state, GridState):
+        return tuple(state.cells)
+    if isinstance(state, OvercookedState):
+        return tuple(frame.snapshot for frame in state.frames)
+    if isinstance(state, HanabiState):
+        return tell(state.sight(observer), None)
+    if isinstance(state, KuhnState):
+        return state.infoset(observer)
+    if isinstance(state, SpielState):
+        return str(state.spiel)
+    assert isinstance(state, PongState)
+    return tuple((frame.ball, frame.left, frame.right) for frame in state.frames)
+
 
 T = TypeVar("T")
 
@@ -261,3 +294,87 @@ def _played(name: str, rule: str, match: int, label: str) -> dict[str, list[Move
     seated = {seat: agent(spec, game) for seat, spec in one.agents.items()}
     run_sync(play(game, seated, seed, config=PlayConfig(horizon=recipe.steps), observer=OnStep(watch)))
     return moves
+
+
+class RecordedMove(NamedTuple):
+    """One move of a run."""
+
+    episode: int
+    step: int
+    seat: str
+    action: str
+
+
+def recorded(name: str, folder: Path, n: int, seed: int) -> tuple[list[Sample], dict[str, Any]]:
+    """Samples balanced over seats and kinds of action, and their sources."""
+    plan = read_plan(folder)
+    episodes = _episodes(name, folder)
+    if not episodes:
+        raise BadOption(f"{str(folder)!r} holds no finished episode of {name} with its usual options.")
+    chosen = _chosen(name, episodes, n, seed)
+    samples: dict[RecordedMove, Sample] = {}
+    for index in sorted({place.episode for place in chosen}):
+        samples.update(_cut(name, index, episodes[index], [p for p in chosen if p.episode == index]))
+    source = {
+        "run": plan.identity(),
+        "suite": plan.suite,
+        "episodes": len(episodes),
+        "sha256": sha256((folder / EPISODES).read_bytes()).hexdigest(),
+    }
+    return [samples[place] for place in chosen], source
+
+
+def _episodes(name: str, folder: Path) -> list[Episode]:
+    """Episodes in the order of their keys, which does not depend on how the run was executed."""
+    game = game_of(name)
+    return [
+        record.episode
+        for record in sorted(read_records(folder), key=lambda record: record.key)
+        if record.episode.status != "void"
+        and (record.episode.game, record.episode.options) == (game.name, game.options)
+    ]
+
+
+def _chosen(name: str, episodes: Sequence[Episode], n: int, seed: int) -> list[RecordedMove]:
+    recipe, seats = recipe_of(name, "paper"), game_of(name).seats
+    pools: dict[tuple[str, str], list[RecordedMove]] = defaultdict(list)
+    for index, episode in enumerate(episodes):
+        for move in episode.moves:
+            if move.verdict != "fallback":
+                kind = recipe.kind_of(move.action) if recipe.classes else ""
+                pools[move.seat, kind].append(RecordedMove(index, move.step, move.seat, move.action))
+    for (seat, kind), pool in sorted(pools.items()):
+        stream(seed, "recorded", name, seat, kind).shuffle(pool)
+    kinds = spread(recipe.classes) or [""]
+    chosen = []
+    for number in range(n):
+        seat, kind = seats[number % len(seats)], kinds[number // len(seats) % len(kinds)]
+        if not pools[seat, kind]:
+            what = f"moves of kind {kind!r}" if kind else "moves"
+            raise BadOption(
+                f"the run holds too few {what} by {seat} in {name}: they last for {number} samples, "
+                f"and {n} are asked for."
+            )
+        chosen.append(pools[seat, kind].pop())
+    return chosen
+
+
+def _cut(
+    name: str, index: int, episode: Episode, places: Sequence[RecordedMove]
+) -> dict[RecordedMove, Sample]:
+    match = " v ".join(map(_public, episode.seats.values()))
+    wanted = {place.step: [p for p in places if p.step == place.step] for place in places}
+    samples = {}
+    for step in replay(episode, game_of(name)):
+        for place in wanted.get(step.index, ()):
+            decision = Decision(step.index, place.action, step.state, place.action)
+            samples[place] = sample_of(name, decision, place.seat, match, "paper")
+    if len(samples) < len(places):
+        raise BadFile(f"episode {index} of the run ends before a move that it holds.")
+    return samples
+
+
+def _public(spec: str) -> str:
+    """A spec without the address of a server."""
+    parsed = parse_spec(spec)
+    return str(Spec(parsed.name, None, parsed.options))

@@ -12,9 +12,8 @@ from ludens.core.errors import BadOption
 from ludens.core.view import Picture
 from ludens.models.batching import Batcher
 from ludens.models.chat import Answer, Model, Request, Tokens
-from ludens.models.memory import out_of_memory
-from ludens.train.nano.prompts import short_prompt
-from ludens.train.nano.tokens import Vocabulary
+from ludens.models.generation import out_of_memory
+from ludens.train.nano.inputs import Vocabulary, short_prompt
 
 
 class Sampler(Protocol):

@@ -1,24 +1,166 @@
-"""The network: a convolutional stem and a transformer see; a decoder with cross-attention speaks.
-
-QK-norm, squared ReLU, no biases. Places in the picture are Fourier features, added to the keys of the
-cross-attention too. The decoder knows its cursor (`cursor.py`): line and column of the text so far, and the
-place in the picture that is being read, and begins with queries that match the keys of that place. Nothing is
-initialised to zero: with a zero head, words that are equally likely stay alike, no gradient reaches the
-picture, and the model learns to speak long before it learns to look.
-"""
+"""The network: a convolutional stem and a transformer see; a decoder with cross-attention speaks."""
 
 from __future__ import annotations
 
+import gc
 import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ludens.train.nano.cursor import LINES, NOWHERE, Cursor, Marks
-from ludens.train.nano.graph import Graphed, Graphs
-from ludens.train.nano.size import SHARPNESS, STRIDE, WAVES, Size
+from ludens.train.nano.inputs import LINES, NOWHERE, marks_of
+from ludens.train.nano.weights import SHARPNESS, STRIDE, WAVES, Size
+
+__all__ = ["LINES", "NOWHERE", "Cursor", "Marks"]
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What each piece of a vocabulary says about the cursor."""
+
+    new_line: Tensor
+    """Whether it begins a line of a matrix."""
+    places: Tensor
+    """Whether it sets the place, or ends it."""
+    place: Tensor
+    """(pieces, 2): x and y in the unit square; `NOWHERE` for a piece that sets none."""
+    shape: Tensor
+    """(pieces, 2): columns and lines of a matrix; 0 for a piece that says none."""
+
+    @staticmethod
+    def of(pieces: Sequence[str], device: torch.device) -> Marks:
+        columns = zip(*marks_of(pieces), strict=True)
+        return Marks(*(torch.tensor(column, device=device) for column in columns))
+
+
+@dataclass
+class Cursor:
+    """Where some tokens of each row are. All fields are (rows, tokens) or (rows, tokens, 2)."""
+
+    line: Tensor
+    column: Tensor
+    named: Tensor
+    """The place that was named, x and y."""
+    shape: Tensor
+    """Of the matrix: columns and lines."""
+
+    @staticmethod
+    def of(ids: Tensor, marks: Marks) -> Cursor:
+        """The cursor at every token."""
+        starts = marks.new_line[ids]
+        line = starts.cumsum(1).clamp(max=LINES - 1)
+        at = torch.arange(ids.shape[1], device=ids.device)[None].expand_as(ids)
+        column = (at - _latest(starts, at)).clamp(max=LINES - 1).where(line > 0, 0)
+        named = _at_latest(marks.place, marks.places[ids], ids, at, NOWHERE)
+        shape = _at_latest(marks.shape, marks.shape[ids][..., 0] > 0, ids, at, 0.0)
+        return Cursor(line, column, named, shape)
+
+    def after(self, token: Tensor, marks: Marks) -> Cursor:
+        """The cursor at a token, (rows, 1), that follows the last one."""
+        new_line = marks.new_line[token]
+        line = (self.line[:, -1:] + new_line).clamp(max=LINES - 1)
+        column = (self.column[:, -1:] + 1).clamp(max=LINES - 1).where((line > 0) & ~new_line, 0)
+        named = marks.place[token].where(marks.places[token][..., None], self.named[:, -1:])
+        shape = marks.shape[token].where(marks.shape[token][..., :1] > 0, self.shape[:, -1:])
+        return Cursor(line, column, named, shape)
+
+    def last(self) -> Cursor:
+        """A copy of the cursor at the last token of each row."""
+        return Cursor(*(field[:, -1:].clone() for field in self._fields))
+
+    def set(self, other: Cursor) -> None:
+        """Take the values of another one, in place."""
+        for own, new in zip(self._fields, other._fields, strict=True):
+            own.copy_(new)
+
+    @property
+    def _fields(self) -> tuple[Tensor, ...]:
+        return self.line, self.column, self.named, self.shape
+
+    @property
+    def place(self) -> Tensor:
+        """The place of the cell of the matrix that comes next, or the place that was named."""
+        inside = (self.line > 0) & (self.column < self.shape[..., 0]) & (self.line <= self.shape[..., 1])
+        cell = torch.stack([self.column + 0.5, self.line - 0.5], -1) / self.shape.clamp(min=1)
+        return cell.where(inside[..., None], self.named)
+
+
+def _latest(marked: Tensor, at: Tensor) -> Tensor:
+    """Of each token, the position of the last marked one up to it; -1 where there is none."""
+    return at.where(marked, -1).cummax(1).values
+
+
+def _at_latest(table: Tensor, marked: Tensor, ids: Tensor, at: Tensor, none: float) -> Tensor:
+    """Of each token, the entry of the last marked one up to it."""
+    latest = _latest(marked, at)
+    entries = table[ids.gather(1, latest.clamp(min=0))]
+    return entries.where((latest >= 0)[..., None], torch.full_like(entries, none))
+
+
+class Graphs:
+    """Makes graphs, one after the other, in the same memory: earlier ones must not be called any more."""
+
+    def __init__(self) -> None:
+        self._last: torch.cuda.CUDAGraph | None = None
+
+    @staticmethod
+    def on(device: torch.device) -> Graphs | None:
+        """Graphs where there can be any: on GPUs of NVIDIA."""
+        return Graphs() if device.type == "cuda" else None
+
+    def capture(self, function: Callable[[], None]) -> torch.cuda.CUDAGraph:
+        """The kernels of a function, which do not run meanwhile. Other threads may use the GPU."""
+        graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+        pool = None if self._last is None else self._last.pool()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream), no_collection():
+            graph.capture_begin(pool, capture_error_mode="thread_local")
+            try:
+                function()
+            finally:
+                graph.capture_end()
+        torch.cuda.current_stream().wait_stream(stream)
+        self._last = graph
+        return graph
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """No garbage is collected meanwhile: an old graph that is freed during a capture ends the capture."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+class Graphed:
+    """A function without arguments that changes tensors in place.
+
+    The first call runs it, so that libraries are set up; the second captures its kernels; that and every
+    later call launch all of them at once.
+    """
+
+    def __init__(self, function: Callable[[], None], graphs: Graphs) -> None:
+        self._function, self._graphs = function, graphs
+        self._warm = False
+        self._graph: torch.cuda.CUDAGraph | None = None
+
+    def __call__(self) -> None:
+        if not self._warm:
+            self._function()
+            self._warm = True
+            return
+        if self._graph is None:
+            self._graph = self._graphs.capture(self._function)
+        self._graph.replay()
+
 
 PULL = 2.0
 """How much stronger places are than contents in the first keys and queries."""

@@ -22,18 +22,13 @@ from ludens.core.files import write_atomically
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.generation import Draws
-from ludens.models.specs import PromptOptions
-from ludens.train.batch import left_padded, right_padded
-from ludens.train.nano.cursor import Marks
-from ludens.train.nano.graph import Graphs
+from ludens.models.settings import PromptOptions
+from ludens.train.nano.inputs import Vocabulary, shrink
 from ludens.train.nano.model import NanoModel, Question
-from ludens.train.nano.network import Network, Speaker, Tokens
-from ludens.train.nano.pictures import shrink
-from ludens.train.nano.size import Size
-from ludens.train.nano.stored import SETTINGS, WEIGHTS, Stored
-from ludens.train.nano.tokens import Vocabulary
-from ludens.train.policy import Player, Policy
-from ludens.train.sample import Sample
+from ludens.train.nano.network import Graphs, Marks, Network, Speaker, Tokens
+from ludens.train.nano.weights import SETTINGS, WEIGHTS, Size, Stored
+from ludens.train.policy import Player, Policy, Sample
+from ludens.train.update import left_padded, right_padded
 
 _ONE_BY_ONE = Lock()
 """Threads that share a GPU take turns: a graph is not captured while another one runs."""
@@ -295,3 +290,30 @@ def _key(picture: Picture | None) -> str:
 def _centred(pictures: Tensor) -> Tensor:
     """Bytes as numbers around 0."""
     return pictures.float() / 127.5 - 1
+
+
+def with_pieces(policy: NanoPolicy, wanted: Vocabulary, seed: int = 0) -> NanoPolicy:
+    """The same policy with every piece of another vocabulary; itself where it has all of them.
+
+    Args:
+        policy: A trained one.
+        wanted: Whose pieces are added, after those that it has.
+        seed: Of the weights of new pieces.
+    """
+    new = [piece for piece in wanted.pieces if piece not in policy.vocabulary.ids]
+    if not new:
+        return policy
+    grown = NanoPolicy(
+        policy.size,
+        Vocabulary([*policy.vocabulary.pieces, *new]),
+        temperature=policy.temperature,
+        max_tokens=policy.max_tokens,
+        batch=policy.batch,
+        seed=seed,
+        device=str(policy.device),
+    )
+    weights = grown.network.state_dict()
+    with torch.no_grad():
+        for name, known in policy.network.state_dict().items():
+            weights[name][: len(known)].copy_(known)
+    return grown

@@ -9,21 +9,212 @@ from itertools import count
 from logging import getLogger
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
+import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
+from torch.nn import Parameter
 
+from ludens.core.errors import BadOption
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints
-from ludens.train.nano.dataset import PARTS, Array, Dataset
-from ludens.train.nano.muon import Muon
+from ludens.train.demonstrations import rehearsed
+from ludens.train.nano.dataset import PARTS, Array, Dataset, Shape, Uploaded, rounds, uploaded
+from ludens.train.nano.inputs import GREY
 from ludens.train.nano.network import Network
-from ludens.train.nano.pictures import GREY
 from ludens.train.nano.policy import NanoPolicy
-from ludens.train.nano.surprise import surprises
-from ludens.train.nano.uploaded import Uploaded, uploaded
-from ludens.train.recipe import SupervisedOptions
+from ludens.train.recipe import Recipe, SupervisedOptions
 from ludens.train.update import OptimizerOptions
+
+COEFFICIENTS = (3.4445, -4.775, 2.0315)
+STEPS = 5
+
+
+class Muon(torch.optim.Optimizer):
+    """For matrices inside a network; embeddings, heads and convolutions are better off with AdamW.
+
+    Args:
+        parameters: Matrices.
+        lr: Learning rate: how far every direction moves, whatever the size of its gradient.
+        momentum: Weight of the past.
+        weight_decay: Share of the weights that is taken away, times the learning rate.
+    """
+
+    def __init__(
+        self, parameters: Iterable[Parameter], lr: float, momentum: float = 0.95, weight_decay: float = 0.0
+    ) -> None:
+        super().__init__(parameters, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:
+        for group in self.param_groups:
+            matrices = [matrix for matrix in group["params"] if matrix.grad is not None]
+            for shape in sorted({matrix.shape for matrix in matrices}):
+                self._move([matrix for matrix in matrices if matrix.shape == shape], group)
+
+    def _move(self, matrices: list[Tensor], group: dict[str, Any]) -> None:
+        """Matrices of one shape move together: few large kernels instead of many small ones."""
+        lr, keep = group["lr"], group["momentum"]
+        gradients = torch.stack([matrix.grad for matrix in matrices if matrix.grad is not None])
+        for matrix in matrices:
+            if not self.state[matrix]:
+                self.state[matrix]["momentum"] = torch.zeros_like(matrix)
+        past = torch.stack([self.state[matrix]["momentum"] for matrix in matrices])
+        past.lerp_(gradients, 1 - keep)
+        directions = orthogonal(gradients.lerp(past, keep))
+        rows, columns = matrices[0].shape
+        scale = lr * max(1.0, rows / columns) ** 0.5
+        torch._foreach_copy_([self.state[matrix]["momentum"] for matrix in matrices], list(past))
+        torch._foreach_mul_(matrices, 1 - lr * group["weight_decay"])
+        torch._foreach_add_(matrices, list(directions), alpha=-scale)
+
+
+def orthogonal(matrices: Tensor) -> Tensor:
+    """Matrices (number, rows, columns) with the same singular vectors, and singular values of about 1.
+
+    By the iteration of Newton and Schulz, with coefficients that let small singular values grow fast and end
+    between 0.7 and 1.2.
+    """
+    a, b, c = COEFFICIENTS
+    tall = matrices.shape[-2] > matrices.shape[-1]
+    x = matrices.mT if tall else matrices
+    x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
+    for _ in range(STEPS):
+        squares = x @ x.mT
+        x = torch.baddbmm(x, torch.baddbmm(squares, squares, squares, beta=b, alpha=c), x, beta=a)
+    return x.mT if tall else x
+
+
+ALIGNED = 16
+"""Lengths that kernels handle fastest; if all are multiples of it, the decoder is compiled only once."""
+
+
+def surprises(
+    policy: NanoPolicy,
+    dataset: Dataset,
+    there: Uploaded,
+    rows: Array,
+    options: SupervisedOptions,
+    generator: torch.Generator,
+) -> Tensor:
+    """Of each reply in this rank's share, the mean over its tokens of the negative log-probability.
+
+    Args:
+        policy: Whose.
+        dataset: What is to be said.
+        there: The same, on the device.
+        rows: Numbers of the samples of all ranks, in any order.
+        options: How much pictures are changed.
+        generator: Draws these changes, for the rows of all ranks: they do not depend on the number of ranks.
+    """
+    everyone = np.concatenate(dataset.parts(rows))
+    rank, size = ranks.world()
+    own = slice(rank, None, size)
+    parts = dataset.parts(everyone[own])
+    if not parts:
+        return torch.zeros(0, device=policy.device, requires_grad=True)
+    numbers = there.number(np.concatenate(parts))
+    shown = there.pictures[there.picture[numbers]]
+    if options.jitter:
+        shown = jittered(shown, options.jitter, generator, len(everyone), own)
+    if options.blank:
+        shown = blanked(shown, options.blank, generator, len(everyone), own)
+    sizes = list(map(len, parts))
+    each = zip(parts, numbers.split(sizes), policy.see(shown).split(sizes), strict=True)
+    return torch.cat([_surprise(policy, dataset, there, *part) for part in each])
+
+
+def _surprise(
+    policy: NanoPolicy, dataset: Dataset, there: Uploaded, rows: Array, chosen: Tensor, seen: Tensor
+) -> Tensor:
+    """The same for rows of similar length.
+
+    Args:
+        policy: Whose.
+        dataset: Knows how long they are, without a look at the device.
+        there: What is to be said.
+        rows: Numbers of samples.
+        chosen: The same, on the device.
+        seen: Features of their pictures.
+    """
+    width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
+    more = padding_of(width, height)
+    ids = torch.cat([there.prompts[chosen, -width:], there.replies[chosen, :height]], 1).long()
+    lengths = there.reply_lengths[chosen]
+    mask = (torch.arange(height, device=seen.device)[None] < lengths[:, None]).float()
+    values = policy.values(F.pad(ids, (more, 0)), more + width - there.prompt_lengths[chosen], mask, seen)
+    return -values.sum(1) / lengths
+
+
+def padding_of(prompt: int, reply: int) -> int:
+    """How many tokens of padding make what the decoder reads, all but the last token, a multiple of 16."""
+    return (1 - prompt - reply) % ALIGNED
+
+
+ALL = slice(None)
+
+
+def blanked(
+    pictures: Tensor, share: float, generator: torch.Generator, count: int = 0, own: slice = ALL
+) -> Tensor:
+    """Pictures, some of them blank: a model then says without looking what is most frequent.
+
+    Args:
+        pictures: Bytes.
+        share: Of blank pictures.
+        generator: Draws which.
+        count: Pictures of all ranks, where there are others.
+        own: Which of them these are.
+    """
+    drawn = torch.rand(count or len(pictures), generator=generator, device=pictures.device)
+    return pictures.masked_fill((drawn[own] < share)[:, None, None, None], GREY)
+
+
+def jittered(
+    pictures: Tensor, strength: float, generator: torch.Generator, count: int = 0, own: slice = ALL
+) -> Tensor:
+    """Pictures, bytes, with contrast and brightness of each colour channel changed at random."""
+    shape = (2, count or len(pictures), 3, 1, 1)
+    drawn = torch.rand(shape, generator=generator, device=pictures.device)[:, own] * 2 - 1
+    contrast, brightness = 1 + strength * drawn[0], 64 * strength * drawn[1]
+    changed = (pictures.float() - 127.5) * contrast + 127.5 + brightness
+    return changed.round().clamp(0, 255).to(torch.uint8)
+
+
+class Rehearsal:
+    """A batch of demonstrations for every step of the optimiser; every rank has a share of it.
+
+    Args:
+        recipe: Says what is rehearsed, and how much it counts.
+        policy: What is trained.
+    """
+
+    def __init__(self, recipe: Recipe, policy: NanoPolicy) -> None:
+        self.policy, self.options = policy, recipe.supervised
+        self.batch, self.weight = recipe.rehearsal.batch, recipe.rehearsal.weight
+        self.seed = recipe.run.seed
+        shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
+        sources, workers = rehearsed(recipe), self.options.workers
+        [self.dataset] = rounds(sources, policy.vocabulary, shape, workers=workers)
+        if not len(self.dataset):
+            raise BadOption(
+                "nothing can be rehearsed: replies are longer than max_tokens, or have words that the model "
+                "does not know."
+            )
+        self.there = Uploaded.of(self.dataset, policy.device)
+
+    def backward(self, step: int) -> float:
+        """Add the gradients of this rank's share of the batch of this step; returns the loss of the batch."""
+        size = min(self.batch, len(self.dataset))
+        rows = np.random.default_rng([self.seed, step]).permutation(len(self.dataset))[:size]
+        changes = torch.Generator(self.policy.device).manual_seed(1000 * self.seed + step)
+        own = surprises(self.policy, self.dataset, self.there, rows, self.options, changes)
+        loss = own.sum() / size
+        (self.weight * loss).backward()
+        return float(sum(ranks.gather(float(loss.detach()))))
+
 
 log = getLogger("ludens.train")
 

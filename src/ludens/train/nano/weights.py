@@ -1,19 +1,71 @@
-"""Weights as safetensors files, read and written without torch: float32, bfloat16 or int8.
-
-A file is eight bytes with the length of the header, the header as JSON, and the numbers. In int8 every row of
-a matrix has a scale of its own, stored as `NAME.scale`; vectors stay float32.
-"""
+"""The folder of a trained model: `nano.json`, the size of the network, and weights as safetensors; all
+without torch."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import orjson
 
-from ludens.core.errors import BadFile, UnknownName
+from ludens.core.errors import BadFile, BadOption, UnknownName, UsageError
+from ludens.core.files import write_atomically
+from ludens.core.options import check_options, option
+from ludens.models.trained import TRAINED_ON, games_of_checkpoint
+from ludens.train.nano.inputs import LINES, Vocabulary
+
+STRIDE = 16
+"""Pixels per side of a patch."""
+WAVES = 16
+"""Frequencies of the Fourier features of a place."""
+SHARPNESS = 11.5
+"""The largest logit of attention: queries and keys have unit RMS."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a network."""
+
+    width: int = option(192, low=32, high=4096, help="width of every layer")
+    heads: int = option(4, low=1, high=64, help="attention heads")
+    encoder: int = option(4, low=1, high=64, help="layers that see")
+    decoder: int = option(4, low=1, high=64, help="layers that speak")
+    side: int = option(128, low=64, high=1024, help="pixels per side of the pictures it sees")
+    longest: int = option(256, low=16, high=4096, help="most tokens of prompt and reply together")
+
+    def __post_init__(self) -> None:
+        check_options(self, "a nano network")
+        if self.width % self.heads or self.side % STRIDE:
+            raise BadOption(f"the width of a network must be a multiple of its heads, and side of {STRIDE}.")
+
+    def shapes(self, vocabulary: int) -> dict[str, tuple[int, ...]]:
+        """The shape of every tensor."""
+        width = self.width
+        shapes: dict[str, tuple[int, ...]] = {
+            "encoder.stem.0.weight": (64, 3, 4, 4),
+            "encoder.stem.1.weight": (128, 64, 3, 3),
+            "encoder.stem.2.weight": (width, 128, 3, 3),
+        }
+        shapes |= {name.replace("weight", "bias"): shape[:1] for name, shape in shapes.items()}
+        encoder = [f"encoder.blocks.{n}" for n in range(self.encoder)]
+        decoder = [f"decoder.blocks.{n}" for n in range(self.decoder)]
+        attention = [f"{b}.attention" for b in encoder + decoder] + [f"{b}.look" for b in decoder]
+        for name in attention:
+            shapes[f"{name}.query.weight"] = shapes[f"{name}.out.weight"] = (width, width)
+            shapes[f"{name}.key_value.weight"] = (2 * width, width)
+        for name in encoder + decoder:
+            shapes[f"{name}.mlp.up.weight"] = (4 * width, width)
+            shapes[f"{name}.mlp.down.weight"] = (width, 4 * width)
+        for name in ("encoder.position", "encoder.key", "decoder.place"):
+            shapes[f"{name}.weight"] = (width, 4 * WAVES)
+        rows = {"embedding": vocabulary, "head": vocabulary, "position": self.longest}
+        for name, count in (rows | {"line": LINES, "column": LINES}).items():
+            shapes[f"decoder.{name}.weight"] = (count, width)
+        return shapes
+
 
 Array = np.ndarray[Any, Any]
 
@@ -100,3 +152,60 @@ def _bfloat16(array: Array) -> Array:
     """The upper half of each float32, rounded to the nearest, to even where two are as near."""
     bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+
+
+SETTINGS, WEIGHTS = "nano.json", "model.safetensors"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The contents of `nano.json`."""
+
+    size: Size
+    vocabulary: Vocabulary
+    temperature: float
+    max_tokens: int
+
+    @staticmethod
+    def read(folder: Path) -> Stored:
+        """Read and check the settings."""
+        try:
+            stored = orjson.loads((folder / SETTINGS).read_bytes())
+            size, pieces = Size(**stored["size"]), stored["vocabulary"]
+            temperature, max_tokens = float(stored["temperature"]), int(stored["max_tokens"])
+            if not all(isinstance(piece, str) for piece in pieces):
+                raise TypeError("the vocabulary is not a list of texts")
+            return Stored(size, Vocabulary(pieces), temperature, max_tokens)
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise BadFile(f"{folder / SETTINGS} does not describe a nano model: {error}.") from None
+        except UsageError as error:
+            raise BadFile(f"{folder / SETTINGS} does not describe a nano model: {error}") from None
+
+    def weights(self, folder: Path) -> dict[str, Array]:
+        """Read the weights, float32, and check their shapes."""
+        read = read_weights(folder / WEIGHTS)
+        for name, shape in self.size.shapes(len(self.vocabulary)).items():
+            if name not in read or read[name].shape != shape:
+                raise BadFile(f"{folder / WEIGHTS} has no tensor {name} of shape {shape}.")
+        return read
+
+
+def export(folder: Path, to: Path, dtype: str) -> None:
+    """Write the model of a checkpoint for play, without what only training needs; it names its games.
+
+    Args:
+        folder: The checkpoint.
+        to: Written to; made where it does not exist.
+        dtype: float32, bfloat16 or int8.
+    """
+    weights = packed(Stored.read(folder).weights(folder), dtype)
+    games = {TRAINED_ON: sorted(games_of_checkpoint(folder, SETTINGS))}
+    settings = orjson.dumps(
+        orjson.loads((folder / SETTINGS).read_bytes()) | games, option=orjson.OPT_INDENT_2
+    )
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        write_atomically(to / WEIGHTS, weights)
+        write_atomically(to / SETTINGS, settings)
+    except OSError as error:
+        raise BadFile(f"{to} cannot be written: {error.strerror}.") from None

@@ -16,12 +16,11 @@ from types import MappingProxyType
 from aiohttp import web
 
 from ludens.core.errors import BadFile, BadOption
-from ludens.suites.people.file import MOST_PARTICIPANTS, Question
+from ludens.suites.people import MOST_PARTICIPANTS, Question
 from ludens.suites.people.records import Participant
 from ludens.web.addresses import address_of
-from ludens.web.pages import page
+from ludens.web.pages import Settings, page
 from ludens.web.security import ACCESS, RateLimit, checks_own_token, may_be_linked
-from ludens.web.settings import Settings
 from ludens.web.socket import serve
 from ludens.web.spending import SPENDING
 from ludens.web.study.progress import progress_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from ludens.suites.people import StudyTask
 from ludens.suites.people.records import VOID
-from ludens.suites.people.study import StudyTask
 from ludens.web.study.room import Room
 
 

@@ -19,9 +19,8 @@ from ludens.core.registry import make
 from ludens.run.jobs import JobRunner
 from ludens.run.plan import Job
 from ludens.run.store import Store
-from ludens.suites.people.file import StudyFile
+from ludens.suites.people import StudyFile, StudyTask
 from ludens.suites.people.records import VOID, OpenRecords, Participant, episodes_of
-from ludens.suites.people.study import StudyTask
 from ludens.web.sessions import HUMAN, Session, Setup
 from ludens.web.spending import MOST_VOID, Spending
 

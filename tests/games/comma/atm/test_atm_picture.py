@@ -10,9 +10,8 @@ import pytest
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, SpriteSheet
-from ludens.games.comma.atm.rules import Atm
-from ludens.games.comma.atm.view import LEFT, OPTIONS, TEXT, TOLD, AtmView, advance
-from ludens.games.comma.language import advise, read
+from ludens.games.comma.atm import LEFT, OPTIONS, TEXT, TOLD, Atm, AtmView, advance
+from ludens.games.comma.dialogue import advise, read
 from tests.games.comma.reading import Known, Pixels, pixels
 
 CHARACTERS = f"{ascii_letters}0123456789$:.?*"

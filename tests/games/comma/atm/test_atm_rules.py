@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.comma.atm.manual import PUBLISHED, Band, draw_manual
-from ludens.games.comma.atm.rules import DELETE, DOWN, ENTER, UP, Atm, AtmPanel
-from ludens.games.comma.language import advise, solve
+from ludens.games.comma.atm import DELETE, DOWN, ENTER, PUBLISHED, UP, Atm, AtmPanel, Band, draw_manual
+from ludens.games.comma.dialogue import advise, solve
 from tests.games.comma.common import SEEDS, oracle_pair, random_play
 
 KEYS = {"^": UP, "v": DOWN, "e": ENTER, "d": DELETE}

@@ -9,11 +9,8 @@ import pytest
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES
-from ludens.games.comma.color.manual import COLOURS, SIDE, squares, whiten
-from ludens.games.comma.color.rules import Color
-from ludens.games.comma.color.view import LEFT, STEP, TOP, ColorView
-from ludens.games.comma.dialogue import Dialogue
-from ludens.games.comma.language import advise, read, write
+from ludens.games.comma.color import COLOURS, LEFT, SIDE, STEP, TOP, Color, ColorView, squares, whiten
+from ludens.games.comma.dialogue import Dialogue, advise, read, write
 from tests.games.comma.reading import best, pixels
 
 

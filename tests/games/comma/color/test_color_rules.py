@@ -5,9 +5,17 @@ from __future__ import annotations
 import pytest
 
 from ludens.core.random import stream
-from ludens.games.comma.color.manual import COLOURS, GROUPS, PUBLISHED, ColorManual, draw_manual, squares
-from ludens.games.comma.color.rules import Color, ColorPanel
-from ludens.games.comma.language import advise
+from ludens.games.comma.color import (
+    COLOURS,
+    GROUPS,
+    PUBLISHED,
+    Color,
+    ColorManual,
+    ColorPanel,
+    draw_manual,
+    squares,
+)
+from ludens.games.comma.dialogue import advise
 from tests.games.comma.common import descriptions, oracle_step, random_play
 
 TABLE = """

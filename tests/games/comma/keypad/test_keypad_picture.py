@@ -10,11 +10,19 @@ from PIL import Image
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, SpriteSheet, sprite_sheet
-from ludens.games.comma.keypad.manual import PUBLISHED
-from ludens.games.comma.keypad.rules import Keypad, KeypadPanel
-from ludens.games.comma.keypad.symbols import SYMBOLS, sprite
-from ludens.games.comma.keypad.view import GAP, KEY, LAMP, SYMBOL, KeypadView
-from ludens.games.comma.language import advise, read, write
+from ludens.games.comma.dialogue import advise, read, write
+from ludens.games.comma.keypad import (
+    GAP,
+    KEY,
+    LAMP,
+    PUBLISHED,
+    SYMBOL,
+    SYMBOLS,
+    Keypad,
+    KeypadPanel,
+    KeypadView,
+    sprite,
+)
 from tests.games.comma.reading import Known, Pixels, pixels
 
 

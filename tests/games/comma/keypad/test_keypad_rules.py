@@ -8,10 +8,16 @@ from itertools import combinations, permutations
 import pytest
 
 from ludens.core.random import stream
-from ludens.games.comma.keypad.manual import PUBLISHED, KeypadManual, draw_manual, imagine_manual
-from ludens.games.comma.keypad.rules import Keypad, KeypadPanel
-from ludens.games.comma.keypad.symbols import SYMBOLS
-from ludens.games.comma.language import advise
+from ludens.games.comma.dialogue import advise
+from ludens.games.comma.keypad import (
+    PUBLISHED,
+    SYMBOLS,
+    Keypad,
+    KeypadManual,
+    KeypadPanel,
+    draw_manual,
+    imagine_manual,
+)
 from tests.games.comma.common import oracle_pair, random_play
 
 TABLE = ("ϘӬ©ϬΨϬ", "ѦϘѼ¶ټӬ", "ƛϿҨѢѢ҂", "ϞҨҖѬϾæ", "Ѭ☆ԆҖ¶Ψ", "ϗϗƛ¿ѮҊ", "Ͽ¿☆ټ★Ω")

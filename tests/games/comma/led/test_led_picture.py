@@ -9,10 +9,18 @@ import pytest
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, SpriteSheet
-from ludens.games.comma.language import advise, read, write
-from ludens.games.comma.led.manual import COLOURS, CORNERS
-from ludens.games.comma.led.rules import Led
-from ludens.games.comma.led.view import BUTTON, CORNERS_AT, LIGHT, LIGHTS_AT, LedView, light_at
+from ludens.games.comma.dialogue import advise, read, write
+from ludens.games.comma.led import (
+    BUTTON,
+    COLOURS,
+    CORNERS,
+    CORNERS_AT,
+    LIGHT,
+    LIGHTS_AT,
+    Led,
+    LedView,
+    light_at,
+)
 from tests.games.comma.reading import Pixels, best_centred, pixels
 
 

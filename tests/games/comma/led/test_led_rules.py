@@ -8,9 +8,8 @@ from itertools import pairwise
 import pytest
 
 from ludens.core.random import stream
-from ludens.games.comma.language import advise
-from ludens.games.comma.led.manual import COLOURS, CORNERS, PUBLISHED, LedManual, draw_manual
-from ludens.games.comma.led.rules import Led, LedPanel
+from ludens.games.comma.dialogue import advise
+from ludens.games.comma.led import COLOURS, CORNERS, PUBLISHED, Led, LedManual, LedPanel, draw_manual
 from tests.games.comma.common import descriptions, oracle_step, random_play
 
 MULTIPLIERS = {"red": 2, "green": 3, "blue": 4, "yellow": 5, "purple": 6, "orange": 7}

@@ -9,12 +9,9 @@ import pytest
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES
-from ludens.games.comma.dialogue import Dialogue
-from ludens.games.comma.language import advise, read, write
-from ludens.games.comma.maze.manual import COLOURS, MAZES, Cell
-from ludens.games.comma.maze.manual import Maze as Plan
-from ludens.games.comma.maze.rules import Maze, MazePanel
-from ludens.games.comma.maze.view import FREE, WALL, MazeView
+from ludens.games.comma.dialogue import Dialogue, advise, read, write
+from ludens.games.comma.maze import COLOURS, FREE, MAZES, WALL, Cell, Maze, MazePanel, MazeView
+from ludens.games.comma.maze import MazePlan as Plan
 from tests.games.comma.reading import Pixels, pixels
 
 CELLS = list(product(range(9), repeat=2))

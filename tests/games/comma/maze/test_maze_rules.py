@@ -7,19 +7,20 @@ from math import dist
 import pytest
 
 from ludens.core.random import stream
-from ludens.games.comma.language import advise
-from ludens.games.comma.maze.manual import (
+from ludens.games.comma.dialogue import advise
+from ludens.games.comma.maze import (
     COLOURS,
     MAZES,
     PUBLISHED,
     PUBLISHED_MAZE,
     Cell,
+    Maze,
+    MazePanel,
     distance,
     draw_manual,
     read_maze,
 )
-from ludens.games.comma.maze.manual import Maze as Plan
-from ludens.games.comma.maze.rules import Maze, MazePanel
+from ludens.games.comma.maze import MazePlan as Plan
 from tests.games.comma.common import random_play
 
 LAYOUT = """

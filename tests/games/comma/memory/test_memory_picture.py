@@ -6,9 +6,8 @@ import pytest
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Canvas, Sprite, SpriteSheet
-from ludens.games.comma.language import advise, read, write
-from ludens.games.comma.memory.rules import Memory
-from ludens.games.comma.memory.view import BUTTON, BUTTONS_AT, DISPLAY, LIGHT, LIGHTS_AT, MemoryView
+from ludens.games.comma.dialogue import advise, read, write
+from ludens.games.comma.memory import BUTTON, BUTTONS_AT, DISPLAY, LIGHT, LIGHTS_AT, Memory, MemoryView
 from tests.games.comma.reading import Pixels, best, best_centred, pixels
 
 NUMBERS = ("1", "2", "3", "4")

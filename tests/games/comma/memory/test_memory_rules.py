@@ -8,9 +8,8 @@ from itertools import product
 import pytest
 
 from ludens.core.random import stream
-from ludens.games.comma.language import advise
-from ludens.games.comma.memory.manual import PUBLISHED, Pressed, Rule, draw_manual
-from ludens.games.comma.memory.rules import Memory, MemoryPanel
+from ludens.games.comma.dialogue import advise
+from ludens.games.comma.memory import PUBLISHED, Memory, MemoryPanel, Pressed, Rule, draw_manual
 from tests.games.comma.common import oracle_step, random_play
 
 # A row a stage, a column a display: p position, l label, P position as in stage, L label as in stage.

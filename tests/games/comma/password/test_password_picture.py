@@ -6,10 +6,8 @@ import pytest
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, SpriteSheet
-from ludens.games.comma.language import advise, read, write
-from ludens.games.comma.password.manual import ALPHABET
-from ludens.games.comma.password.rules import Password
-from ludens.games.comma.password.view import LETTER, STEP, PasswordView
+from ludens.games.comma.dialogue import advise, read, write
+from ludens.games.comma.password import ALPHABET, LETTER, STEP, Password, PasswordView
 from tests.games.comma.reading import Known, Pixels, pixels
 
 

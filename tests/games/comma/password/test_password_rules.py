@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ludens.core.random import stream
-from ludens.games.comma.blocks import write
-from ludens.games.comma.language import advise
-from ludens.games.comma.password.manual import PUBLISHED, STOCK, PasswordManual, draw_manual
-from ludens.games.comma.password.rules import Password, PasswordPanel
+from ludens.games.comma.dialogue import advise
+from ludens.games.comma.pages import write
+from ludens.games.comma.password import PUBLISHED, STOCK, Password, PasswordManual, PasswordPanel, draw_manual
 from tests.games.comma.common import SEEDS, oracle_pair, random_play
 
 TABLE = """

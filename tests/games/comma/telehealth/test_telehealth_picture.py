@@ -10,11 +10,20 @@ from numpy.typing import NDArray
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Canvas, Sprite, SpriteSheet
-from ludens.games.comma.language import advise, read, write
-from ludens.games.comma.telehealth.cases import LOOKS
-from ludens.games.comma.telehealth.lesions import PAINTERS, SPRITE, VARIANTS, draw_lesion
-from ludens.games.comma.telehealth.rules import Telehealth
-from ludens.games.comma.telehealth.view import LINE, PICTURE, TEXT, VALUE, TelehealthView
+from ludens.games.comma.dialogue import advise, read, write
+from ludens.games.comma.telehealth import (
+    LINE,
+    LOOKS,
+    PAINTERS,
+    PICTURE,
+    SPRITE,
+    TEXT,
+    VALUE,
+    VARIANTS,
+    Telehealth,
+    TelehealthView,
+    draw_lesion,
+)
 from tests.games.comma.reading import Known, Pixels, pixels
 
 SIZES = (256, 512, 1024)

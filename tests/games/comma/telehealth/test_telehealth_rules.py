@@ -10,10 +10,16 @@ from hypothesis import strategies as st
 
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.comma.language import advise, solve
-from ludens.games.comma.telehealth.cases import LOOKS
-from ludens.games.comma.telehealth.manual import CODES, PUBLISHED, TREATMENTS, draw_manual
-from ludens.games.comma.telehealth.rules import Telehealth, TelehealthPanel
+from ludens.games.comma.dialogue import advise, solve
+from ludens.games.comma.telehealth import (
+    CODES,
+    LOOKS,
+    PUBLISHED,
+    TREATMENTS,
+    Telehealth,
+    TelehealthPanel,
+    draw_manual,
+)
 from tests.games.comma.common import SEEDS, oracle_pair, random_play
 
 SHOWS = {"pearl": "BCC", "crust": "SCC", "scale": "ACK", "wax": "SEK", "notch": "MEL", "mole": "NEV"}

@@ -6,10 +6,8 @@ import pytest
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Canvas, Sprite, SpriteSheet
-from ludens.games.comma.language import advise, read, write
-from ludens.games.comma.who.manual import PLACES, POOL
-from ludens.games.comma.who.rules import Who
-from ludens.games.comma.who.view import BUTTON, COLUMNS, DISPLAY, ROWS, WhoView
+from ludens.games.comma.dialogue import advise, read, write
+from ludens.games.comma.who import BUTTON, COLUMNS, DISPLAY, PLACES, POOL, ROWS, Who, WhoView
 from tests.games.comma.reading import Pixels, best, best_centred, pixels
 
 

@@ -7,9 +7,8 @@ from collections import Counter
 import pytest
 
 from ludens.core.random import stream
-from ludens.games.comma.language import advise
-from ludens.games.comma.who.manual import PUBLISHED, WhoManual, draw_manual
-from ludens.games.comma.who.rules import Who, WhoPanel
+from ludens.games.comma.dialogue import advise
+from ludens.games.comma.who import PUBLISHED, Who, WhoManual, WhoPanel, draw_manual
 from tests.games.comma.common import random_play
 
 PLACES = ("top left", "top right", "middle left", "middle right", "bottom left", "bottom right")

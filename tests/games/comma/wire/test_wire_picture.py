@@ -11,10 +11,8 @@ from PIL import Image
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, SpriteSheet
-from ludens.games.comma.language import advise, read, write
-from ludens.games.comma.wire.manual import COLOURS
-from ludens.games.comma.wire.rules import Wire
-from ludens.games.comma.wire.view import WireView
+from ludens.games.comma.dialogue import advise, read, write
+from ludens.games.comma.wire import COLOURS, Wire, WireView
 
 Pixels = NDArray[np.int32]
 

@@ -8,9 +8,8 @@ from itertools import product
 import pytest
 
 from ludens.core.random import stream
-from ludens.games.comma.language import advise
-from ludens.games.comma.wire.manual import COLOURS, PUBLISHED, WireManual, draw_manual
-from ludens.games.comma.wire.rules import Wire
+from ludens.games.comma.dialogue import advise
+from ludens.games.comma.wire import COLOURS, PUBLISHED, Wire, WireManual, draw_manual
 from tests.games.comma.common import random_play
 
 

@@ -10,7 +10,7 @@ from PIL import Image
 
 from ludens.core.errors import BadOption
 from ludens.core.random import stream
-from ludens.games.spy.sources.tables import KINDS, Table, make_table, visible_swaps
+from ludens.games.spy.sources.charts import KINDS, Table, make_table, visible_swaps
 
 FRUIT = Table("bar", "Fruit", "kg", ("Apples", "Pears", "Plums"), (10, 9, 2))
 
@@ -41,7 +41,7 @@ def test_tables_are_plausible(kind: str) -> None:
 
 def test_pairs_differ_where_the_log_says() -> None:
     pytest.importorskip("matplotlib")
-    from ludens.games.spy.sources.chart import HEIGHT, WIDTH, Chart
+    from ludens.games.spy.sources.charts import HEIGHT, WIDTH, Chart
 
     generator = Chart(seed=5)
     kinds = set()
@@ -69,7 +69,7 @@ def test_pairs_differ_where_the_log_says() -> None:
 def test_overlapping_texts_are_found() -> None:
     pytest.importorskip("matplotlib")
     from ludens.core.random import Stream
-    from ludens.games.spy.sources.chart import draw
+    from ludens.games.spy.sources.charts import draw
 
     assert draw(FRUIT, Stream(1))[1] == []
     crowded = Table(
@@ -80,7 +80,7 @@ def test_overlapping_texts_are_found() -> None:
 
 def test_wrong_kinds_are_refused() -> None:
     pytest.importorskip("matplotlib")
-    from ludens.games.spy.sources.chart import Chart
+    from ludens.games.spy.sources.charts import Chart
 
     assert Chart(kinds="bar,pie").resolved()
     with pytest.raises(BadOption, match="not 'radar'"):

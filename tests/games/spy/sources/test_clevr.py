@@ -14,11 +14,20 @@ from PIL import Image
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.random import stream
 from ludens.games.spy.scene import Object, Scene, make_pair
-from ludens.games.spy.sources import render
-from ludens.games.spy.sources.camera import HEIGHT, SIDE_PIXELS, WIDTH, Camera, is_clear, make_camera
-from ludens.games.spy.sources.clevr import MIN_PIXELS, Clevr, changes
-from ludens.games.spy.sources.denoise import denoised
-from ludens.games.spy.sources.meshes import mesh
+from ludens.games.spy.sources import clevr
+from ludens.games.spy.sources.clevr import (
+    HEIGHT,
+    MIN_PIXELS,
+    SIDE_PIXELS,
+    WIDTH,
+    Camera,
+    Clevr,
+    changes,
+    denoised,
+    is_clear,
+    make_camera,
+    mesh,
+)
 
 STRAIGHT = Camera((0, -9.5, 5.2), ((5.5, -3, 7), (-6.5, -5, 4.5), (-2.5, 6.5, 6.5)))
 
@@ -100,7 +109,7 @@ def test_objects_are_where_the_scene_says() -> None:
             Object("cube", "small", "rubber", "cyan", 1.5, -1),
         )
     )
-    rendering = render.Rendering(scene, STRAIGHT, render.best_variant(), 1)
+    rendering = clevr.Rendering(scene, STRAIGHT, clevr.best_variant(), 1)
     sphere, cube = rendering.visible()
     assert sphere > 3 * cube > 3 * MIN_PIXELS
     pixels = rendering.pixels(1, "filter")
@@ -109,7 +118,7 @@ def test_objects_are_where_the_scene_says() -> None:
         u, v = STRAIGHT.pixel((thing.x, thing.y, radius))
         red, green, blue = (int(value) for value in pixels[round(v), round(u)])
         assert red > 2 * blue if thing.color == "red" else min(green, blue) > 2 * red
-    again = render.Rendering(scene, STRAIGHT, render.best_variant(), 1)
+    again = clevr.Rendering(scene, STRAIGHT, clevr.best_variant(), 1)
     assert np.array_equal(again.pixels(1, "filter"), pixels)
 
 

@@ -13,7 +13,7 @@ from PIL import Image
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.games.spy.sources import photos
 from ludens.games.spy.sources.photos import Photos
-from ludens.pictures.generate import Skip
+from ludens.pictures.writer import Skip
 
 
 def photo(seed: int = 0, size: tuple[int, int] = (160, 120)) -> Image.Image:

@@ -14,8 +14,7 @@ from typing import Protocol
 
 from ludens.core.errors import AgentFailure, UnknownName
 from ludens.core.spec import parse_spec
-from ludens.suites.comma.judge.conversation import Conversation
-from ludens.suites.comma.judge.labels import Label
+from ludens.suites.comma.judge.conversation import Conversation, Label
 from ludens.suites.comma.judge.rules import judge_by_rules
 
 RULES = "rules"

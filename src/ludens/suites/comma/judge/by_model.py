@@ -8,8 +8,7 @@ from ludens.core.errors import AgentFailure, Unreadable
 from ludens.core.reply import labelled, without_reasoning
 from ludens.core.templates import TemplateOverrides, Templates, load_templates
 from ludens.models.chat import Message, Model, Request
-from ludens.suites.comma.judge.conversation import Conversation
-from ludens.suites.comma.judge.labels import LABELS, MEANINGS, NORMAL, Label, label_of
+from ludens.suites.comma.judge.conversation import LABELS, MEANINGS, NORMAL, Conversation, Label, label_of
 
 MAX_TRIES = 3
 MAX_REASON = 500

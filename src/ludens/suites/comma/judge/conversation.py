@@ -1,13 +1,4 @@
-"""A conversation as a judge reads it: the panel, the messages and the panel's responses.
-
-    Shows: 3 wires, from top to bottom: ...
-    Solver: Three wires, ...
-    Panel: cut_wire_2: done.
-    Expert: ...
-
-Continuation lines are indented. Episodes are converted to this form by replay; the calibration set is stored
-in it.
-"""
+"""A conversation as a judge reads it, and the labels a judge gives: four errors, and normal."""
 
 from __future__ import annotations
 
@@ -21,6 +12,33 @@ from ludens.core.errors import BadFile
 from ludens.core.replay import replay
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.dialogue import Dialogue
+
+Label = Literal["role confusion", "misinterpretation", "repetition loop", "miscommunication", "normal"]
+LABELS: tuple[Label, ...] = get_args(Label)
+ERRORS: tuple[Label, ...] = LABELS[:-1]
+NORMAL: Label = "normal"
+
+MEANINGS: dict[Label, str] = {
+    "role confusion": "One takes the other's part. The Expert speaks as if it saw the panel or acted on it; "
+    "or the Solver speaks as if it had the manual, or asks its partner to describe a panel.",
+    "misinterpretation": "The Solver takes the panel, or the panel's answer to an action, for something it "
+    "is not: a wrong colour, count, letter or stage, a mistake taken for a success.",
+    "repetition loop": "The conversation goes round in circles: an action that failed is done again though "
+    "nothing has changed, or the same words are said again without anything new.",
+    "miscommunication": "What one says does not reach the other. An instruction is not followed, a question "
+    "is not answered, information already given is asked for again or answered as if it were different.",
+    "normal": "None of these. Slips that are noticed and corrected, bad luck, or too few turns are normal.",
+}
+"""Rephrased from the definitions in section 5.2 of the paper."""
+
+
+def label_of(name: str) -> Label | None:
+    """The label with this name in any case, with spaces, hyphens or underscores; None if unknown."""
+    plain = " ".join(name.lower().replace("_", " ").replace("-", " ").split())
+    known = {"roleplay": "role confusion", "role play": "role confusion", "repetition": "repetition loop"}
+    plain = known.get(plain, plain)
+    return next((label for label in LABELS if label == plain), None)
+
 
 Source = Literal["Shows", "Solver", "Expert", "Panel"]
 SOURCES: tuple[Source, ...] = get_args(Source)

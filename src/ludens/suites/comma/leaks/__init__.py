@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from ludens.core.episode import Episode
 from ludens.core.replay import replay
 from ludens.games.comma.dialogue import Dialogue
-from ludens.suites.comma.leaks.digits import LEAK_KINDS, LeakKind, SecretNumber, solver_messages
-from ludens.suites.comma.leaks.letters import SecretText
+from ludens.suites.comma.leaks.secrets import LEAK_KINDS, LeakKind, SecretNumber, SecretText, solver_messages
 
 __all__ = ["LEAK_KINDS", "Leak", "LeakKind", "find_leaks", "leaks_of"]
 

@@ -1,1 +1,0 @@
-"""Battle of the Colors: a coordination game on two coloured blocks."""

@@ -1,1 +1,0 @@
-"""Breakthrough, a race of pawns."""

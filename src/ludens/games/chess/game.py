@@ -1,0 +1,105 @@
+"""Chess: OpenSpiel's rules; a move names two squares, as in `e2e4` or `e7e8q`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ludens.core.errors import BadOption
+from ludens.core.options import option
+from ludens.core.reply import DASHES, ActionFormat, unwrap
+from ludens.games.open_spiel import SpielGame
+
+if TYPE_CHECKING:
+    import pyspiel
+
+
+_MOVE_NUMBER = re.compile(r"[0-9]{1,3}(?:\s?\.{1,3}|…)\s?(?=[a-zA-Z0])")
+_BETWEEN_SQUARES = re.compile(r"([a-hA-H][1-8])\s?[-xX]\s?([a-hA-H][1-8])")
+_PROMOTION = re.compile(r"\s?=\s?")
+_CAPITALS = re.compile(r"[A-H][1-8][A-H][1-8][NBRQ]?")
+_CASTLING = re.compile(r"[0oO]-[0oO](-[0oO])?")
+
+
+class ChessFormat(ActionFormat):
+    """`e2e4`, `e2-e4`, `e7e8=Q`, `Nf3`, `Ng1-f3`, `O-O`, `1. e4`; the aliases are standard notation.
+
+    Upper and lower case matter only where they tell a bishop from the b-file.
+    """
+
+    def normal_form(self, name: str) -> str:
+        bare = unwrap(name.translate(DASHES))
+        number = _MOVE_NUMBER.match(bare)
+        bare = bare[number.end() if number else 0 :].rstrip("+#!? ")
+        if castling := _CASTLING.fullmatch(bare):
+            return "O-O-O" if castling[1] else "O-O"
+        bare = _PROMOTION.sub("", _BETWEEN_SQUARES.sub(r"\1\2", bare))
+        bishop = bare.startswith("B") and not _CAPITALS.fullmatch(bare)
+        return bare if bishop else bare.lower()
+
+
+NAMES = {"p": "pawn", "n": "knight", "b": "bishop", "r": "rook", "q": "queen", "k": "king"}
+"""Of the pieces, by their letters; in matrices they are numbered in this order, from 1."""
+
+
+def ranks(fen: str) -> list[str]:
+    """The ranks of a position, the eighth first: a letter for every piece, a dot for an empty square."""
+    return re.sub(r"\d", lambda empty: "." * int(empty[0]), fen.split(" ", 1)[0]).split("/")
+
+
+def notations(spiel: Any) -> dict[str, str]:
+    """The move for every spelling in standard notation (`Nf3`) and with the piece before it (`Ng1f3`)."""
+    import pyspiel
+
+    board, player = spiel.board(), spiel.current_player()
+    found: dict[str, str] = {}
+    for action in spiel.legal_actions():
+        move = str(pyspiel.chess.action_to_move(action, board).to_lan())
+        standard = str(spiel.action_to_string(player, action))
+        found[standard] = found[standard.rstrip("+#")] = move
+        if standard[0] in "NBRQK":
+            found[standard[0] + move] = move
+    return found
+
+
+_FEN = re.compile(
+    r"(?:[pnbrqkPNBRQK1-8]{1,8}/){7}[pnbrqkPNBRQK1-8]{1,8} [wb] (?:-|K?Q?k?q?) (?:-|[a-h][36]) \d+ \d+"
+)
+
+
+@dataclass(frozen=True)
+class Chess(SpielGame):
+    """Chess, castling, en passant, promotion and draws included.
+
+    Seats: `white` moves first, then `black`.
+    Observation: the board as White sees it, files a to h from the left, ranks 1 to 8 from the bottom;
+    castling rights and an en passant square are told in the notes.
+    Actions: from and to, as in `e2e4`; castling is the king's move, `e1g1`; promotion adds the piece,
+    `e7e8q`. Replies in standard notation (`Nf3`, `O-O`, `exd8=Q+`) are read, too.
+    Rewards: +1 for mate, -1 for the mated side, 0 for a draw.
+    """
+
+    name = "chess"
+    # OpenSpiel's player 0 is Black, who moves second.
+    seats = ("black", "white")
+    version = 2
+    view_class = "ludens.games.chess.view:ChessView"
+    spiel_name = "chess"
+    best = "bot/search?depth=3"
+    bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.bots:Uci"}
+
+    fen: str = option("", help="the position to begin with, in Forsyth-Edwards notation")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.fen and not _FEN.fullmatch(self.fen):
+            raise BadOption(f"option 'fen' of chess is not a position: {self.fen[:80]!r}.")
+
+    def first(self) -> pyspiel.State:
+        return self.spiel.new_initial_state(self.fen) if self.fen else self.spiel.new_initial_state()
+
+    def action_name(self, spiel: Any, player: int, action: int) -> str:
+        import pyspiel
+
+        return str(pyspiel.chess.action_to_move(action, spiel.board()).to_lan())

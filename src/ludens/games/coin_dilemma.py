@@ -1,0 +1,127 @@
+"""Coin Dilemma: each coin earns its taker a point; taking the other's coin costs the other two."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from ludens.draw import Sprite
+from ludens.games.grid import ACTIONS, AFTER, GridGame, GridState, GridView, ScoringEvent, Walker, around
+
+RED_COIN, BLUE_COIN = 2, 3
+
+
+class CoinState(GridState):
+    """The cells of both players and both coins."""
+
+    def _meet(self) -> None:
+        red, blue, red_coin, blue_coin = self.cells
+        counts = self.counts
+        if red == red_coin:
+            counts[0] += 1
+        elif red == blue_coin:
+            counts[1] += 1
+        if blue == blue_coin:
+            counts[2] += 1
+        elif blue == red_coin:
+            counts[3] += 1
+        if red_coin in (red, blue):
+            self._respawn(RED_COIN)
+        if blue_coin in (red, blue):
+            self._respawn(BLUE_COIN)
+
+
+@dataclass(frozen=True)
+class CoinDilemma(GridGame):
+    """Collect coins on a 5x5 grid; the other's coins are worth as much to you and cost the other more.
+
+    Seats: `red` and `blue`, moving at the same time.
+    Observation: the grid with both players and both coins, the last moves, every event with what it earns and
+    how often it has happened, and the scores. Both players see the same.
+    Actions: `STAY`, `RIGHT`, `LEFT`, `UP`, `DOWN`; a move off the grid stays.
+    Rewards: +1 for taking a coin of your colour; +1 for taking a coin of the other's colour, which costs the
+    other 2. Several events in one step add up. A taken coin comes back on a random cell where nothing is.
+    Ends after `horizon` steps.
+    """
+
+    name = "coin_dilemma"
+    version = 2
+    view_class = "ludens.games.coin_dilemma:CoinView"
+    bots = {
+        "common_welfare": "ludens.games.coin_dilemma:CommonWelfare",
+        "self_interest": "ludens.games.coin_dilemma:SelfInterest",
+        "optimal": "ludens.games.coin_dilemma:Optimal",
+    }
+    best = "bot/optimal"
+    things = ("red player", "blue player", "red coin", "blue coin")
+    events = (
+        ScoringEvent("red_own_coin", "red takes the red coin", +1, 0),
+        ScoringEvent("red_other_coin", "red takes the blue coin", +1, -2),
+        ScoringEvent("blue_own_coin", "blue takes the blue coin", 0, +1),
+        ScoringEvent("blue_other_coin", "blue takes the red coin", -2, +1),
+    )
+    state = CoinState
+
+
+@dataclass
+class CommonWelfare(Walker):
+    """Collects coins of its own colour and walks around the other's."""
+
+    kind = "bot/common_welfare"
+
+    def goals(self, state: GridState) -> Collection[int]:
+        return (state.cells[RED_COIN + self.me],)
+
+    def choices(self, state: GridState) -> tuple[str, ...]:
+        [goal], here = self.goals(state), state.cells[self.me]
+        steps = around(goal, wall=state.cells[BLUE_COIN - self.me])
+        shortest = min(steps[AFTER[action][here]] for action in ACTIONS)
+        return tuple(action for action in ACTIONS if steps[AFTER[action][here]] == shortest)
+
+
+@dataclass
+class SelfInterest(Walker):
+    """Collects the closest coin, whatever its colour."""
+
+    kind = "bot/self_interest"
+
+    def goals(self, state: GridState) -> Collection[int]:
+        return state.cells[RED_COIN], state.cells[BLUE_COIN]
+
+
+@dataclass
+class Optimal(Walker):
+    """Takes a shortest way to the coin of its own colour, one that avoids the other's coin where possible.
+
+    The avoided coins make the difference between 13.1 a player and the paper's 14.2.
+    """
+
+    kind = "bot/optimal"
+
+    def goals(self, state: GridState) -> Collection[int]:
+        return (state.cells[RED_COIN + self.me],)
+
+    def choices(self, state: GridState) -> tuple[str, ...]:
+        direct, here = super().choices(state), state.cells[self.me]
+        other = state.cells[BLUE_COIN - self.me]
+        return tuple(action for action in direct if AFTER[action][here] != other) or direct
+
+
+class CoinView(GridView):
+    """Adds the coins."""
+
+    title = "Coin Dilemma"
+    legend = ((("red coin",), "red coin"), (("blue coin",), "blue coin"))
+    shown = tuple(
+        ((player,), (coin,))
+        for player, coin in (
+            ("red player", "red coin"),
+            ("red player", "blue coin"),
+            ("blue player", "blue coin"),
+            ("blue player", "red coin"),
+        )
+    )
+
+    def icon(self, thing: str, px: int, ground: str) -> Sprite:
+        hue, kind = thing.split()
+        return self._sheet.coin(px, ground, hue) if kind == "coin" else super().icon(thing, px, ground)

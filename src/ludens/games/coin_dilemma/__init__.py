@@ -1,1 +1,0 @@
-"""Coin Dilemma: a social dilemma with coins of two colours."""

@@ -1,0 +1,409 @@
+"""Keypad: press four symbols in the order of the one column that holds them all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import cos, pi, sin
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ludens.core.random import Stream
+from ludens.draw import Canvas
+from ludens.games.comma.dialogue import Comma, need
+from ludens.games.comma.pages import Block, Figure, Heading, Paragraph
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, button_actions
+from ludens.games.comma.view import Box, CommaView
+
+if TYPE_CHECKING:
+    from PIL.ImageDraw import ImageDraw
+
+    from ludens.draw import Canvas, Sprite, SpriteSheet
+    from ludens.draw.palette import RGB
+
+
+Points = tuple[tuple[float, float], ...]
+STROKE = 9.0
+
+
+class Line(NamedTuple):
+    """A stroke along points, with round ends and corners."""
+
+    points: Points
+
+
+class Solid(NamedTuple):
+    """A filled polygon."""
+
+    points: Points
+
+
+class Disc(NamedTuple):
+    """A filled circle, or a hole in a filled shape."""
+
+    x: float
+    y: float
+    radius: float
+    empty: bool = False
+
+
+Mark = Line | Solid | Disc
+
+
+def _arc(x: float, y: float, radius: float, start: float, end: float, growth: float = 0.0) -> Line:
+    """Part of a circle, in degrees clockwise from the right; with growth, a spiral."""
+    steps = max(8, int(abs(end - start) / 6))
+    turns = [start + (end - start) * step / steps for step in range(steps + 1)]
+    radii = [radius + growth * step / steps for step in range(steps + 1)]
+    return Line(
+        tuple(
+            (x + r * cos(t * pi / 180), y + r * sin(t * pi / 180)) for r, t in zip(radii, turns, strict=True)
+        )
+    )
+
+
+def _ring(x: float, y: float, radius: float) -> Line:
+    return _arc(x, y, radius, 0, 360)
+
+
+def _line(*numbers: float) -> Line:
+    return Line(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
+
+
+def _solid(*numbers: float) -> Solid:
+    return Solid(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
+
+
+def _bulge(x: float, y: float, rx: float, ry: float, start: float, end: float) -> Points:
+    """Points along part of an ellipse."""
+    turns = [start + (end - start) * step / 24 for step in range(25)]
+    return tuple((x + rx * cos(t * pi / 180), y + ry * sin(t * pi / 180)) for t in turns)
+
+
+_SPOKES = tuple(
+    Line(((50, 50), (50 + 42 * cos(t * pi / 3 + pi / 6), 50 + 42 * sin(t * pi / 3 + pi / 6))))
+    for t in range(6)
+)
+_TWIGS = tuple(
+    Line(
+        tuple(
+            (50 + r * cos(t * pi / 3 + pi / 6 + a), 50 + r * sin(t * pi / 3 + pi / 6 + a))
+            for r, a in ((42, -0.42), (24, 0.0), (42, 0.42))
+        )
+    )
+    for t in range(6)
+)
+
+SHAPES: dict[str, tuple[Mark, ...]] = {
+    "hourglass": (_line(20, 10, 80, 10, 20, 90, 80, 90, 20, 10),),
+    "ladder": (
+        _line(30, 8, 30, 92), _line(70, 8, 70, 92), _line(30, 26, 70, 26), _line(30, 50, 70, 50),
+        _line(30, 74, 70, 74),
+    ),
+    "open diamond": (_line(50, 8, 86, 50, 50, 92, 14, 50, 50, 8),),
+    "solid diamond": (_solid(50, 4, 90, 50, 50, 96, 10, 50),),
+    "cup with a dot": (
+        _line(16, 14, 16, 50), _arc(50, 50, 34, 180, 0), _line(84, 14, 84, 50), Disc(50, 40, 11),
+    ),
+    "arch with a dot": (
+        _line(16, 86, 16, 50), _arc(50, 50, 34, 180, 360), _line(84, 86, 84, 50), Disc(50, 60, 11),
+    ),
+    "spiral": (_arc(50, 52, 5, 0, 740, 38),),
+    "zigzag": (_line(8, 34, 29, 66, 50, 34, 71, 66, 92, 34),),
+    "snowflake": (*_SPOKES, *_TWIGS),
+    "anchor": (
+        _ring(50, 17, 9), _line(50, 26, 50, 90), _line(28, 40, 72, 40), _arc(50, 54, 36, 10, 170),
+    ),
+    "crescent": (Solid((*_bulge(58, 50, 44, 44, 60, 300), *_bulge(76, 50, 40, 36, 260, 100))),),
+    "fish": (
+        Line((*_bulge(43, 50, 34, 25, 0, 360),)), _line(77, 50, 94, 28, 94, 72, 77, 50), Disc(27, 44, 6),
+    ),
+    "key": (_ring(27, 50, 18), _line(45, 50, 92, 50), _line(74, 50, 74, 70), _line(90, 50, 90, 70)),
+    "arrow through a ring": (
+        _ring(50, 50, 26), _line(10, 90, 86, 14), _line(60, 10, 90, 10, 90, 40),
+    ),
+    "linked rings": (_ring(34, 50, 25), _ring(66, 50, 25)),
+    "triangle with a dot": (_line(50, 10, 92, 86, 8, 86, 50, 10), Disc(50, 62, 10)),
+    "mushroom": (
+        Solid((*_bulge(50, 52, 44, 42, 180, 360),)), _line(38, 52, 38, 90, 62, 90, 62, 52),
+    ),
+    "comb": (
+        _line(10, 22, 90, 22), *(_line(x, 22, x, 84) for x in (10, 30, 50, 70, 90)),
+    ),
+    "wheel": (_ring(50, 50, 40), _line(50, 10, 50, 90), _line(10, 50, 90, 50)),
+    "stairs": (_line(8, 88, 30, 88, 30, 64, 52, 64, 52, 40, 74, 40, 74, 16, 94, 16),),
+    "bow tie": (_solid(6, 18, 50, 50, 6, 82), _solid(94, 18, 50, 50, 94, 82), Disc(50, 50, 11)),
+    "eye": (
+        Line((*_bulge(50, 70, 50, 48, 205, 335), *_bulge(50, 30, 50, 48, 25, 155))),
+        Disc(50, 50, 14),
+    ),
+    "pinwheel": (
+        _solid(50, 50, 50, 6, 82, 6), _solid(50, 50, 94, 50, 94, 82), _solid(50, 50, 50, 94, 18, 94),
+        _solid(50, 50, 6, 50, 6, 18),
+    ),
+    "dumbbell": (Disc(19, 50, 17), Disc(81, 50, 17), _line(19, 50, 81, 50)),
+    "half-filled ring": (_ring(50, 50, 40), Solid((*_bulge(50, 50, 40, 40, 90, 270),))),
+    "drop with a hole": (Solid(((50, 4), *_bulge(50, 62, 33, 33, -28, 208))), Disc(50, 64, 13, True)),
+    "flag": (_line(22, 8, 22, 94), _solid(22, 10, 90, 30, 22, 52)),
+}  # fmt: skip
+
+SYMBOLS = tuple(SHAPES)
+
+
+def paint(draw: ImageDraw, name: str, x: float, y: float, side: float, ink: RGB, ground: RGB) -> None:
+    """Paint a symbol into the square with this upper left corner."""
+    unit = side / 100
+
+    def at(points: Points) -> list[tuple[float, float]]:
+        return [(x + px * unit, y + py * unit) for px, py in points]
+
+    def disc(px: float, py: float, radius: float, colour: RGB) -> None:
+        (left, top), (right, bottom) = at(((px - radius, py - radius), (px + radius, py + radius)))
+        draw.ellipse((left, top, right, bottom), fill=colour)
+
+    for mark in SHAPES[name]:
+        match mark:
+            case Line(points):
+                draw.line(at(points), fill=ink, width=round(STROKE * unit), joint="curve")
+                for px, py in (points[0], points[-1]):
+                    disc(px, py, STROKE / 2, ink)
+            case Solid(points):
+                draw.polygon(at(points), fill=ink)
+            case Disc(px, py, radius, empty):
+                disc(px, py, radius, ground if empty else ink)
+
+
+def sprite(sheet: SpriteSheet, name: str, side: int, ink: str, ground: str) -> Sprite:
+    """The symbol as a square sprite."""
+    colours = sheet.rgb(ink), sheet.rgb(ground)
+    key = ("keypad symbol", name, ink)
+    return sheet.sprite(key, side, side, ground, lambda draw, s: paint(draw, name, 0, 0, side * s, *colours))
+
+
+KEYS = 4
+Column = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Draws the columns side by side, with their numbers above them."""
+
+    columns: tuple[Column, ...]
+
+    def __call__(self, canvas: Canvas, x: int, y: int, width: int, height: int) -> None:
+        sheet = canvas.sheet
+        head, wide = sheet.px(22), width // len(self.columns)
+        step = (height - head) // len(self.columns[0])
+        side = step - sheet.px(7)
+        for number, column in enumerate(self.columns):
+            left, middle = x + number * wide, x + number * wide + wide // 2
+            canvas.text(
+                middle, y + head // 2, str(number + 1), sheet.font_px(13), "muted", anchor="mm", bold=True
+            )
+            canvas.frame(left + sheet.px(4), y + head, wide - sheet.px(8), step * len(column), "line")
+            for row, symbol in enumerate(column):
+                canvas.centre(
+                    sprite(sheet, symbol, side, "ink", "page"), middle, y + head + row * step + step // 2
+                )
+
+    def words(self) -> str:
+        """The names of the symbols."""
+        return "\n".join(
+            f"Column {number}, from top to bottom: {', '.join(column)}."
+            for number, column in enumerate(self.columns, 1)
+        )
+
+
+@dataclass(frozen=True)
+class KeypadManual(Manual):
+    """The columns, each from top to bottom. No two share more than three symbols, so four identify one."""
+
+    columns: tuple[Column, ...]
+
+    def order(self, symbols: Sequence[str]) -> tuple[str, ...]:
+        """The symbols of a keypad in the order to press; empty when no column holds them all."""
+        for column in self.columns:
+            if set(symbols) <= set(column):
+                return tuple(symbol for symbol in column if symbol in symbols)
+        return ()
+
+    def blocks(self) -> tuple[Block, ...]:
+        intro = (
+            "The keypad has four keys with a symbol each, and exactly one of these columns has all four. "
+            "Press the keys in the order of that column, from top to bottom."
+        )
+        columns = Columns(self.columns)
+        return Heading("Keypad"), Paragraph(intro), Figure(columns.words(), 364, columns)
+
+    def advise(self, told: Sequence[Facts]) -> Facts:
+        [listed] = need(told[-1] if told else {}, _NEEDS)
+        symbols = [symbol.strip().lower() for symbol in listed.split(",")]
+        unknown = [symbol for symbol in symbols if symbol not in SYMBOLS]
+        if unknown:
+            raise Unclear(f"I know these symbols: {', '.join(SYMBOLS)}; not {unknown[0]!r}.")
+        order = self.order(symbols)
+        if len(set(symbols)) != KEYS or not order:
+            raise Unclear(f"No column has just these {KEYS} symbols: {listed}.")
+        return {"order": ", ".join(order)}
+
+
+_NEEDS: Mapping[str, str] = {"symbols": "the names of the four symbols, with commas"}
+
+PUBLISHED = KeypadManual(
+    (
+        ("anchor", "hourglass", "ladder", "zigzag", "comb", "key", "cup with a dot"),
+        ("eye", "anchor", "cup with a dot", "linked rings", "open diamond", "key", "spiral"),
+        ("wheel", "bow tie", "linked rings", "snowflake", "stairs", "ladder", "open diamond"),
+        ("drop with a hole", "flag", "fish", "comb", "snowflake", "spiral", "mushroom"),
+        ("pinwheel", "mushroom", "fish", "arch with a dot", "flag", "crescent", "solid diamond"),
+        (
+            "drop with a hole", "eye", "arrow through a ring", "dumbbell", "pinwheel", "triangle with a dot",
+            "half-filled ring",
+        ),
+    )
+)  # fmt: skip
+"""The published columns, with each symbol replaced by one of ours."""
+
+
+def draw_manual(random: Stream) -> KeypadManual:
+    """Random columns: new symbols in the published places, each column reordered, columns shuffled."""
+    others = dict(zip(SYMBOLS, random.sample(SYMBOLS, len(SYMBOLS)), strict=True))
+    columns = [
+        tuple(random.sample([others[symbol] for symbol in column], len(column)))
+        for column in PUBLISHED.columns
+    ]
+    random.shuffle(columns)
+    return KeypadManual(tuple(columns))
+
+
+def imagine_manual(symbols: Sequence[str], pressed: Sequence[str], random: Stream) -> KeypadManual:
+    """Random columns that hold these symbols together, those already pressed first and in this order."""
+    drawn = draw_manual(random)
+    column = random.choice(drawn.columns)
+    places = sorted(random.sample(range(len(column)), len(symbols)))
+    rest = random.sample([symbol for symbol in symbols if symbol not in pressed], len(symbols) - len(pressed))
+    swap = {symbol: symbol for symbol in SYMBOLS}
+    for place, symbol in zip(places, (*pressed, *rest), strict=True):
+        holder = next(old for old, new in swap.items() if new == symbol)
+        swap[holder], swap[column[place]] = swap[column[place]], symbol
+    return KeypadManual(tuple(tuple(swap[symbol] for symbol in each) for each in drawn.columns))
+
+
+PLACES = ("top left", "bottom left", "top right", "bottom right")
+
+
+class KeypadPanel(Puzzle[KeypadManual]):
+    """Four symbols of one column in any order. A wrong key is a mistake and turns off every lamp."""
+
+    asks = "order = <the four symbols in the order to press them, with commas>"
+    actions = button_actions(PLACES)
+
+    def __init__(self, manual: KeypadManual, setting: Setting) -> None:
+        super().__init__(manual, setting)
+        self.symbols = tuple(setting.random.sample(setting.random.choice(manual.columns), KEYS))
+        """In the order of `PLACES`."""
+        self.pressed: tuple[str, ...] = ()
+        """The symbols pressed correctly since the last mistake, in order."""
+        self.most = self.latest = 0
+        """How many keys were pressed correctly in a row: at best, and up to the latest correct one."""
+
+    def act(self, action: str) -> Outcome:
+        symbol = self.symbols[self.actions.index(action)]
+        order = self.manual.order(self.symbols)
+        if symbol != order[len(self.pressed)]:
+            self.pressed = ()
+            return "mistake"
+        self.pressed = (*self.pressed, symbol)
+        self.latest = len(self.pressed)
+        self.most = max(self.most, self.latest)
+        return "solved" if self.latest == KEYS else "done"
+
+    @property
+    def progress(self) -> float:
+        return (self.latest if self.released else self.most) / KEYS
+
+    def describe(self) -> str:
+        lines = [
+            f"{place}: {symbol}, lamp {'on' if symbol in self.pressed else 'off'}"
+            for place, symbol in zip(PLACES, self.symbols, strict=True)
+        ]
+        return "\n".join(["Four keys with symbols:", *lines])
+
+    def tell(self, advice: Facts) -> Facts:
+        return {"symbols": ", ".join(self.symbols)}
+
+    def follow(self, advice: Facts) -> Sequence[str]:
+        named = [symbol.strip() for symbol in advice.get("order", "").split(",")]
+        return [
+            self.actions[self.symbols.index(symbol)]
+            for symbol in named
+            if symbol in self.symbols and symbol not in self.pressed
+        ]
+
+
+@dataclass(frozen=True)
+class Keypad(Comma):
+    """Press four symbols in the order of the one column that has them all.
+
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
+    first.
+    Observation: the Solver gets a picture of four keys with symbols, a lamp beside each that is on once the
+        key was pressed correctly, the serial number, the status light, mistakes and turns, and reads its
+        actions, their results and the conversation; the Expert sees a picture of the manual's columns
+        and reads the conversation, without the results of the actions.
+    Actions: messages. A line of the Solver's that is `press_top_left_button`, `press_bottom_left_button`,
+        `press_top_right_button` or `press_bottom_right_button` presses that key. A wrong key, pressed
+        before or not, is a mistake, and the order begins anew.
+    Rewards: both seats get the partial score: 1 when solved, else a quarter for each key of the longest
+        right beginning so far. Released: the beginning that the latest right key belongs to.
+    """
+
+    name = "comma/keypad"
+    view_class = "ludens.games.comma.keypad:KeypadView"
+    skills = ("grounding", "multi-step")
+    expert_sees = "image"
+    published = PUBLISHED
+    puzzle_class = KeypadPanel
+    random_manual = staticmethod(draw_manual)
+
+    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> KeypadManual:
+        assert isinstance(puzzle, KeypadPanel)
+        return imagine_manual(puzzle.symbols, puzzle.pressed, random)
+
+
+KEY, GAP, SYMBOL, LAMP = 180, 18, 126, 30
+"""Sides in units; a picture is 512 wide."""
+
+
+class KeypadView(CommaView):
+    """Keys in black on white, so that symbols look the same in every theme."""
+
+    inks = ("black",)
+    grounds = ("page", "panel", "white", "gray")
+
+    def boxes(self, box: Box, puzzle: KeypadPanel) -> Mapping[str, Box]:
+        (left, top, _, _), rim, key = self._plate(box), self.sheet.px(GAP), self.sheet.px(KEY)
+        step = key + rim
+        return {
+            action: (left + rim + index // 2 * step, top + rim + index % 2 * step, key, key)
+            for index, action in enumerate(puzzle.actions)
+        }
+
+    def _plate(self, box: Box) -> Box:
+        """The plate below the keys."""
+        left, top, width, height = box
+        side = 2 * self.sheet.px(KEY) + 3 * self.sheet.px(GAP)
+        return left + (width - side) // 2, top + (height - side) // 2, side, side
+
+    def draw(self, canvas: Canvas, box: Box, puzzle: KeypadPanel) -> None:
+        sheet, px = self.sheet, self.sheet.px
+        canvas.rounded(*self._plate(box), "gray")
+        for symbol, (x, y, w, h) in zip(puzzle.symbols, self.boxes(box, puzzle).values(), strict=True):
+            canvas.rounded(x, y, w, h, "white", "gray")
+            canvas.centre(
+                sprite(sheet, symbol, px(SYMBOL), "black", "white"),
+                x + px(KEY) // 2,
+                y + px(KEY) // 2 + px(8),
+            )
+            # Without the letter of its colour, which could be taken for a symbol.
+            lamp = sheet.led("green", px(LAMP), "white", symbol in puzzle.pressed, letter=" ")
+            canvas.place(lamp, x + px(KEY) - px(LAMP) - px(6), y + px(6))

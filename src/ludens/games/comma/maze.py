@@ -1,0 +1,381 @@
+"""Maze: lead a mouse to one of four spheres; the torus determines which."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import dist
+
+from PIL.ImageDraw import ImageDraw
+
+from ludens.core.random import Stream
+from ludens.draw import Canvas, Overlay, Sprite
+from ludens.draw.palette import edge_of, letter_on, mix
+from ludens.draw.shapes import fill_shape, letters
+from ludens.games.comma.dialogue import Comma, need
+from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.view import Box, CommaView
+
+Cell = tuple[int, int]
+"""Row and column, counted from 0 at the top left."""
+
+COLOURS = ("green", "blue", "red", "yellow")
+MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
+
+_PLANS = """
+#.####### ######### ######### #########
+#G#...#B# #..Y....# #....B..# #..Y..#.#
+#.#.#.#.# #.#.O.#.# #.#.##### #.###.#.#
+#...#...# #.#.#.#.# #.#Y....# #G#.#..B#
+###.O##.# #.#.###.# #.O##.#.# #.#.###.#
+#.....#.# #R#..G..# #R..#.#.# #.#...#.#
+#.###.#.# #.#####.# ###.#.#.# #.#.O.#.#
+#R..#..Y# #.....#B# #....G#.# #..R#...#
+###.##### ######### ######### #########
+
+######### ######### ######### #########
+#.#Y....# #Y...G..# #..G#...# #..G#..B#
+#.#.#.#.# ##O####.# #.#.###.# #.####O.#
+#.#.#G..# #...#...# #.#..R#.# #.#.....#
+#.####O.# #.#.#.#.# #.###.#.# #.#.#####
+#.......# #.#R#.#.# #.....#.# #R..#...#
+#######.# #.#.#.#.# #.####O.# #.#.###.#
+#B.....R# #.#..B..# #B.....Y# #....Y..#
+######### ######### ######### #########
+"""
+
+
+@dataclass(frozen=True)
+class MazePlan:
+    """The walls of a maze, and its spheres and torus."""
+
+    free: frozenset[Cell]
+    spheres: tuple[Cell, ...]
+    """In the order of `COLOURS`."""
+    torus: Cell
+    size: int
+
+    def step(self, cell: Cell, direction: str) -> Cell:
+        """Where a move leads: the same cell when a wall is in the way."""
+        down, right = MOVES[direction]
+        there = cell[0] + down, cell[1] + right
+        return there if there in self.free else cell
+
+    def sphere(self, colour: str) -> Cell:
+        """The cell of the sphere of a colour."""
+        return self.spheres[COLOURS.index(colour)]
+
+    def path(self, start: Cell, goal: Cell) -> list[str]:
+        """The moves of a shortest path."""
+        came: dict[Cell, tuple[Cell, str] | None] = {start: None}
+        queue = deque([start])
+        while queue and goal not in came:
+            cell = queue.popleft()
+            for direction in MOVES:
+                there = self.step(cell, direction)
+                if there not in came:
+                    came[there] = cell, direction
+                    queue.append(there)
+        moves: list[str] = []
+        before = came[goal]
+        while before is not None:
+            moves.append(before[1])
+            before = came[before[0]]
+        return moves[::-1]
+
+
+@lru_cache(maxsize=4096)
+def distance(maze: MazePlan, start: Cell, goal: Cell) -> int:
+    """The length of a shortest path."""
+    return len(maze.path(start, goal))
+
+
+def read_maze(plan: tuple[str, ...]) -> MazePlan:
+    """Parse a maze from its rows."""
+    cells = {(r, c): sign for r, row in enumerate(plan) for c, sign in enumerate(row)}
+    where = {sign: cell for cell, sign in cells.items()}
+    return MazePlan(
+        frozenset(cell for cell, sign in cells.items() if sign not in "#O"),
+        tuple(where[colour[0].upper()] for colour in COLOURS),
+        where["O"],
+        len(plan),
+    )
+
+
+def _read() -> tuple[MazePlan, ...]:
+    shelves = [[line.split() for line in shelf.split("\n")] for shelf in _PLANS.strip().split("\n\n")]
+    return tuple(read_maze(plan) for shelf in shelves for plan in zip(*shelf, strict=True))
+
+
+MAZES = _read()
+PUBLISHED_MAZE = MAZES[0]
+
+
+_NEEDS = {"torus": "the colour of the torus", "place": "the row and the column of the torus, counted from 1"}
+_NUMBER = re.compile(r"[0-9]{1,2}")
+
+
+def place(cell: Cell) -> str:
+    """A cell in words, counted from 1 as on the panel."""
+    return f"row {cell[0] + 1}, column {cell[1] + 1}"
+
+
+@dataclass(frozen=True)
+class MazeManual(Manual):
+    """For every place of the torus, the colours of the spheres, in the order of the torus's `COLOURS`."""
+
+    goals: tuple[tuple[Cell, tuple[str, ...]], ...]
+
+    def right(self, torus: Cell, colour: str) -> str:
+        """The colour of the sphere where the mouse must go."""
+        return dict(self.goals)[torus][COLOURS.index(colour)]
+
+    def blocks(self) -> tuple[Block, ...]:
+        intro = (
+            "A panel shows a maze from above. Dark squares are walls. Somewhere in the walls there is a "
+            "coloured ring, the torus, and in the free squares lie four coloured spheres. The mouse, a small "
+            "grey animal, must be led to one of the spheres; there the Solver must check its position. "
+            "Checking anywhere else is a mistake and takes the mouse back to where it started. Running "
+            "against a wall does no harm. The Solver can see the whole maze, but not which sphere is meant."
+        )
+        rows = dict(self.goals)
+        if len(set(rows.values())) == 1:
+            told = "The colour of the torus tells the colour of the sphere:"
+            table = Grid((("Torus", "Sphere"), *zip(COLOURS, self.goals[0][1], strict=True)))
+        else:
+            told = (
+                "Colour and place of the torus tell the colour of the sphere. Rows are counted from the top, "
+                "columns from the left, both from 1; the walls at the rim count."
+            )
+            head = ("Place of the torus", *(f"{colour} torus" for colour in COLOURS))
+            table = Grid((head, *((place(cell), *spheres) for cell, spheres in self.goals)))
+        return (Heading("Maze"), Paragraph(intro), Heading("Which sphere"), Paragraph(told), table)
+
+    def advise(self, told: Sequence[Facts]) -> Facts:
+        colour, where = need(told[-1] if told else {}, _NEEDS)
+        numbers = [int(number) - 1 for number in _NUMBER.findall(where)]
+        if colour.lower() not in COLOURS:
+            raise Unclear(f"A torus is {', '.join(COLOURS)}; not {colour!r}.")
+        known = [cell for cell, _ in self.goals if list(cell) == numbers]
+        if not known:
+            places = "; ".join(place(cell) for cell, _ in self.goals)
+            raise Unclear(f"A torus is at one of these places: {places}.")
+        return {"sphere": self.right(known[0], colour.lower())}
+
+
+PUBLISHED = MazeManual(tuple((maze.torus, ("blue", "red", "green", "yellow")) for maze in MAZES))
+
+
+def draw_manual(random: Stream) -> MazeManual:
+    """For every place of the torus, another pairing of colours, in the order of the places."""
+    cells = sorted(maze.torus for maze in MAZES)
+    return MazeManual(tuple((cell, tuple(random.sample(COLOURS, len(COLOURS)))) for cell in cells))
+
+
+class MazePanel(Puzzle[MazeManual]):
+    """A mouse that moves; checking its position anywhere but at the goal returns it to the start."""
+
+    asks = "sphere = <colour of the sphere>"
+    actions = (*(f"move_{direction}" for direction in MOVES), "check_position")
+
+    def __init__(self, manual: MazeManual, setting: Setting) -> None:
+        super().__init__(manual, setting)
+        random = setting.random
+        self.maze = PUBLISHED_MAZE if self.released else random.choice(MAZES)
+        self.torus = random.choice(COLOURS)
+        # The released starts include the goal; here the start is never the goal.
+        taken = () if self.released else self.maze.spheres
+        self.start = random.choice(sorted(self.maze.free.difference(taken)))
+        self.mouse = self.start
+
+    @property
+    def goal(self) -> tuple[int, int]:
+        """The cell of the right sphere."""
+        return self.maze.sphere(self.manual.right(self.maze.torus, self.torus))
+
+    def act(self, action: str) -> Outcome:
+        if action == "check_position":
+            if self.mouse == self.goal:
+                return "solved"
+            self.mouse = self.start
+            return "mistake"
+        there = self.maze.step(self.mouse, action.removeprefix("move_"))
+        if there == self.mouse:
+            return "nothing"
+        self.mouse = there
+        return "done"
+
+    @property
+    def progress(self) -> float:
+        if self.released:
+            far = dist(self.start, self.goal)
+            return abs(far - dist(self.mouse, self.goal)) / far if far else 0.0
+        way = distance(self.maze, self.start, self.goal)
+        return max(0, way - distance(self.maze, self.mouse, self.goal)) / (way + 1)
+
+    def describe(self) -> str:
+        size = range(self.maze.size)
+        signs = {cell: colour[0].upper() for colour, cell in zip(COLOURS, self.maze.spheres, strict=True)}
+        signs |= {cell: "." for cell in self.maze.free if cell not in signs} | {self.maze.torus: "O"}
+        rows = ["".join(signs.get((row, column), "#") for column in size) for row in size]
+        return "\n".join(
+            [
+                "The maze (# wall, . free, O torus, G B R Y green, blue, red and yellow sphere):",
+                *rows,
+                f"The torus is {self.torus}.",
+                f"The mouse is at {place(self.mouse)}.",
+            ]
+        )
+
+    def tell(self, advice: Facts) -> Facts:
+        return {"torus": self.torus, "place": place(self.maze.torus)}
+
+    def follow(self, advice: Facts) -> Sequence[str]:
+        colour = advice.get("sphere")
+        if colour not in COLOURS:
+            return []
+        path = self.maze.path(self.mouse, self.maze.sphere(colour))
+        return [*(f"move_{direction}" for direction in path), "check_position"]
+
+
+@dataclass(frozen=True)
+class Maze(Comma):
+    """Lead a mouse through a maze to the right one of four spheres.
+
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
+    first.
+    Observation: the Solver gets a picture of the maze from above with torus, spheres and mouse, the serial
+        number, the status light, mistakes and turns, and reads its actions, their results and the
+        conversation; the Expert reads the manual and the conversation, without the results of the actions.
+    Actions: messages. A line of the Solver's that is `move_up`, `move_down`, `move_left` or `move_right`
+        moves the mouse by one square unless there is a wall; `check_position` claims that it has arrived. A
+        wrong claim is a mistake and takes the mouse back to its start.
+    Rewards: both seats get the partial score: (n - k) / (n + 1), where n is the number of moves from the
+        start to the goal and k the smallest number of moves from the mouse to the goal after any message;
+        the last step is the claim. Where the mouse is in the middle of a message does not count, or running
+        through the whole maze would be worth most of the score.
+    Manuals: the standard one goes by the colour of the torus; random ones by its colour and place.
+    Released: always the same maze, a start on any free square, and as partial score the change of the
+        straight-line distance to the goal over that distance at the start, whichever way it changed (so it
+        can be more than 1, and 1 at the goal without a claim).
+    """
+
+    name = "comma/maze"
+    view_class = "ludens.games.comma.maze:MazeView"
+    skills = ("grounding", "multi-step")
+    published = PUBLISHED
+    puzzle_class = MazePanel
+    random_manual = staticmethod(draw_manual)
+
+
+LEFT, TOP, CELL = 66, 100, 44
+"""Position of the first cell and size of a cell, in units."""
+WALL, FREE = "#3d4450", "white"
+
+
+class MazeView(CommaView):
+    """Dark walls and white corridors, numbered at the edge; spheres are shiny discs, the torus is a ring."""
+
+    inks = (*COLOURS, "white", "gray", WALL)
+    grounds = ("page", "panel", FREE, WALL)
+
+    def boxes(self, box: Box, puzzle: MazePanel) -> Mapping[str, Box]:
+        """The cells beside the mouse, and its own to check the position."""
+        row, column = puzzle.mouse
+        cells = {f"move_{way}": (row + down, column + right) for way, (down, right) in MOVES.items()}
+        cells["check_position"] = puzzle.mouse
+        inside = range(puzzle.maze.size)
+        return {
+            action: (*self.corner(cell), self.cell, self.cell)
+            for action, cell in cells.items()
+            if cell[0] in inside and cell[1] in inside
+        }
+
+    def draw(self, canvas: Canvas, box: Box, puzzle: MazePanel) -> None:
+        sheet, maze = self.sheet, puzzle.maze
+        canvas.place(self._plan(maze), sheet.px(LEFT), sheet.px(TOP))
+        for line in range(maze.size):
+            along, label = line * self.cell + self.cell // 2, str(line + 1)
+            canvas.text(
+                sheet.px(LEFT) + along, sheet.px(TOP - 13), label, sheet.font_px(13), "muted", anchor="mm"
+            )
+            canvas.text(
+                sheet.px(LEFT - 15), sheet.px(TOP) + along, label, sheet.font_px(13), "muted", anchor="mm"
+            )
+        canvas.place(self.ring(puzzle.torus), *self.corner(maze.torus))
+        x, y = self.corner(puzzle.mouse)
+        canvas.place(self.mouse, x, y)
+        if puzzle.mouse in maze.spheres:
+            letter = sheet.theme.letter(COLOURS[maze.spheres.index(puzzle.mouse)])
+            if letter:
+                canvas.text(x + 2, y + 1, letter, sheet.font_px(14), "black", FREE, "lt", bold=True)
+
+    @property
+    def cell(self) -> int:
+        """The side of a cell in pixels."""
+        return self.sheet.px(CELL)
+
+    def corner(self, cell: Cell) -> tuple[int, int]:
+        """The top left pixel of a cell."""
+        return self.sheet.px(LEFT) + cell[1] * self.cell, self.sheet.px(TOP) + cell[0] * self.cell
+
+    def _plan(self, maze: MazePlan) -> Sprite:
+        """The maze without torus and mouse."""
+        sheet, cell, side = self.sheet, self.cell, self.cell * maze.size
+
+        def paint(draw: ImageDraw, s: float) -> None:
+            for row, column in maze.free:
+                x, y = column * cell * s, row * cell * s
+                draw.rectangle((x, y, x + cell * s - 1, y + cell * s - 1), sheet.rgb(FREE))
+            for line in range(1, maze.size):
+                at, end = line * cell * s, side * s
+                draw.line((at, 0, at, end), sheet.rgb("gray"), round(s))
+                draw.line((0, at, end, at), sheet.rgb("gray"), round(s))
+            for colour, (row, column) in zip(COLOURS, maze.spheres, strict=True):
+                self._ball(draw, colour, (column + 0.5) * cell * s, (row + 0.5) * cell * s, cell * s * 0.41)
+
+        return sheet.sprite(("comma maze", maze), side, side, WALL, paint)
+
+    def _ball(self, draw: ImageDraw, colour: str, x: float, y: float, r: float) -> None:
+        theme, fill = self.sheet.theme, self.sheet.rgb(colour)
+        fill_shape(draw, "disc", x, y, r, edge_of(fill, self.sheet.rgb(FREE)))
+        fill_shape(draw, "disc", x, y, r * 0.92, fill)
+        if not theme.lettered:
+            fill_shape(draw, "disc", x - r * 0.34, y - r * 0.4, r * 0.2, mix(fill, (255, 255, 255), 3, 5))
+        letters(draw, theme.letter(colour), x, y, r * 1.2, r * 1.1, letter_on(fill))
+
+    def ring(self, colour: str) -> Sprite:
+        """The torus, on the wall it belongs to."""
+        sheet, side = self.sheet, self.cell
+        fill, light = sheet.rgb(colour), (255, 255, 255)
+
+        def paint(draw: ImageDraw, s: float) -> None:
+            r = side * s / 2
+            for part, hue in ((0.96, light), (0.9, fill), (0.6, light), (0.54, sheet.rgb(WALL))):
+                fill_shape(draw, "disc", r, r, r * part, hue)
+            letters(draw, sheet.theme.letter(colour), r, r, r * 0.9, r * 0.86, light)
+
+        return sheet.sprite(("comma torus", colour), side, side, WALL, paint)
+
+    @property
+    def mouse(self) -> Overlay:
+        """A grey head with two ears, small enough to leave the edge of a sphere visible."""
+        sheet, side = self.sheet, self.cell
+
+        def paint(draw: ImageDraw, s: float) -> None:
+            w = side * s
+            for grow, hue in ((0.035, "black"), (0.0, "gray")):
+                for x, y, r in ((0.36, 0.36, 0.115), (0.64, 0.36, 0.115), (0.5, 0.54, 0.2)):
+                    radius = w * (r + grow)
+                    draw.ellipse(
+                        (w * x - radius, w * y - radius, w * x + radius, w * y + radius), sheet.rgb(hue)
+                    )
+            for x in (0.43, 0.57):
+                draw.ellipse((w * x - w * 0.03, w * 0.47, w * x + w * 0.03, w * 0.53), sheet.rgb("black"))
+            draw.ellipse((w * 0.46, w * 0.6, w * 0.54, w * 0.67), sheet.rgb("black"))
+
+        return sheet.overlay("comma mouse", side, side, paint)

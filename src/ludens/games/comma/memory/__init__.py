@@ -1,1 +1,0 @@
-"""Memory: five stages in which the right button depends on earlier presses."""

@@ -1,0 +1,281 @@
+"""Password: turn five letters until they spell a word from the manual."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ludens.core.random import Stream
+from ludens.draw import Canvas
+from ludens.games.comma.dialogue import Comma, need
+from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.view import Box, CommaView, centred
+
+_PUBLISHED = """
+about after again below could every first found great house large learn never other place plant point
+right small sound spell still study their there these thing think three water where which world would
+write
+"""
+
+_STOCK = """
+acorn actor album alert amber angle ankle apple apron arrow atlas bacon badge baker basil basin beach
+berry bison blaze blend bloom board boost bonus brain brave bread brick bride brook broom brush cabin
+cable camel candy canoe cargo carol cedar chalk charm chess chest chief choir cider cigar cliff clock
+cloud clown coach coral crane cream crown cycle daisy dance delta depot diary diner ditch dizzy donor
+dough draft drama dream dress drift eagle early earth easel elbow ember empty enjoy equal event exact
+fable fairy fancy feast fence ferry fever field flame fleet flint flock flour fluid flute forge frame
+fresh frost fruit giant glass globe glove grain grape grass green guest guide habit hatch hazel heart
+hedge heron hobby honey horse hotel humor ideal index inlet ivory jewel joker jolly judge juice
+kayak knife knock label lemon level light lilac linen llama lodge lucky lunar magic maple march marsh
+medal melon mercy metal minor model moist money month motor mount mouse music nerve niece night noble
+north novel nurse oasis ocean olive onion opera orbit organ otter owner paint panel paper parka patio
+pearl pedal penny piano pilot pitch pixel plank plate plaza polar porch pound press price pride prism
+proud pulse puppy quack quail quart queen quiet quilt radar radio raven relay rider rival river roast
+robin robot rocky rodeo royal ruler salad salon sauce scarf scene scout shade shape sheep shelf shell
+shirt shore shrub siren skate skill slate sleep slope smile smoke snack solar spade spark spice spoon
+sport squad squid stamp steel stone stork storm straw sugar sunny swamp swing sword table tango tiger
+toast token tonic topaz torch tower track trade trail train tribe trout truck tulip tunic tutor twist
+uncle urban valve vapor vault video viola visit vivid voice wagon waltz wheat wheel whale wrist
+yacht yeast yield young zebra
+"""
+
+PUBLISHED_WORDS = tuple(_PUBLISHED.split())
+STOCK = tuple(_STOCK.split())
+
+
+SLOTS, RING = 5, 3
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_COLUMNS = 5
+
+
+@dataclass(frozen=True)
+class PasswordManual(Manual):
+    """The listed words in alphabetical order."""
+
+    words: tuple[str, ...]
+    any_opens: bool = True
+    """Whether every word that can be spelt opens the lock; by the released rules only one does."""
+
+    def spelt(self, slots: Sequence[Sequence[str]]) -> tuple[str, ...]:
+        """Every listed word that can be spelt with one letter from each slot."""
+        return tuple(
+            word for word in self.words if all(a in slot for a, slot in zip(word, slots, strict=True))
+        )
+
+    def blocks(self) -> tuple[Block, ...]:
+        intro = (
+            f"A lock shows {SLOTS} letters. Each can be turned up and down and comes round again after "
+            f"{RING} letters, which are neighbours in the alphabet (Z and A are, too). The lock opens when "
+            "it shows one of the words below and is then submitted. To find out which of them can be spelt, "
+            "have every slot turned until all of its letters are known. "
+        ) + (
+            "If several can, any of them opens the lock."
+            if self.any_opens
+            else "If several can, only one of them opens the lock."
+        )
+        words = [word.upper() for word in self.words]
+        rows = tuple(tuple(words[i : i + _COLUMNS]) for i in range(0, len(words), _COLUMNS))
+        head = ("Words", *[""] * (_COLUMNS - 1))
+        return Heading("Password"), Paragraph(intro), Grid((head, *rows))
+
+    def advise(self, told: Sequence[Facts]) -> Facts:
+        slots: list[set[str]] = [set() for _ in range(SLOTS)]
+        for facts in told:
+            if "letters" in facts:
+                for slot, letter in zip(slots, _letters(facts["letters"]), strict=True):
+                    slot.add(letter)
+        need({"letters": ""} if slots[0] else {}, _NEEDS)
+        if any(len(slot) < RING for slot in slots):
+            return {"turn": "up"}
+        found = self.spelt([sorted(slot) for slot in slots])
+        if not found:
+            raise Unclear("None of my words can be spelt with these letters; tell me all of them again.")
+        return {"words": ", ".join(found)}
+
+
+_NEEDS: Mapping[str, str] = {"letters": "the five letters shown now, with commas"}
+
+
+def _letters(told: str) -> list[str]:
+    letters = [letter.strip().lower() for letter in told.split(",")]
+    if len(letters) != SLOTS or any(len(letter) != 1 or letter not in ALPHABET for letter in letters):
+        raise Unclear(f"A lock shows {SLOTS} letters from A to Z; not {told!r}.")
+    return letters
+
+
+PUBLISHED = PasswordManual(PUBLISHED_WORDS)
+RELEASED = PasswordManual(PUBLISHED_WORDS, any_opens=False)
+
+
+def draw_manual(random: Stream, answer: str = "", refused: Sequence[str] = ()) -> PasswordManual:
+    """A random list as long as the published one: with this answer, if given, and without refused words."""
+    words = [word for word in (*STOCK, *PUBLISHED_WORDS) if word not in refused and word != answer]
+    chosen = random.sample(words, len(PUBLISHED_WORDS) - bool(answer))
+    return PasswordManual(tuple(sorted([*chosen, answer] if answer else chosen)))
+
+
+_UP = tuple(f"up_button_{slot}" for slot in range(1, SLOTS + 1))
+_DOWN = tuple(f"down_button_{slot}" for slot in range(1, SLOTS + 1))
+
+
+class PasswordPanel(Puzzle[PasswordManual]):
+    """Five slots, each of which cycles through a letter of the answer and two others."""
+
+    asks = "words = <the words that open the lock, with commas>, or turn = up"
+    actions = (*(name for slot in zip(_UP, _DOWN, strict=True) for name in slot), "submit")
+
+    def __init__(self, manual: PasswordManual, setting: Setting) -> None:
+        super().__init__(manual, setting)
+        random = setting.random
+        self.answer = random.choice(manual.words)
+        places = [ALPHABET.index(letter) for letter in self.answer]
+        self.rings = tuple(
+            tuple(ALPHABET[(place + step) % len(ALPHABET)] for step in (-1, 0, 1)) for place in places
+        )
+        self.turned: tuple[int, ...] = (1,) * SLOTS
+        while not self.wrong:
+            self.turned = tuple(random.below(RING) for _ in range(SLOTS))
+        self.far = self.wrong
+        """The number of wrong letters at the start."""
+        self.refused: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """The word shown."""
+        return "".join(ring[at] for ring, at in zip(self.rings, self.turned, strict=True))
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The words that open the lock: in the released code only the one the panel was made from."""
+        return self.manual.spelt(self.rings) if self.manual.any_opens else (self.answer,)
+
+    @property
+    def wrong(self) -> int:
+        """How many letters must be turned to show a word that opens the lock."""
+        shown = self.word
+        return min(
+            (sum(a != b for a, b in zip(shown, word, strict=True)) for word in self.accepted), default=SLOTS
+        )
+
+    def act(self, action: str) -> Outcome:
+        if action == "submit":
+            shown = self.word
+            if shown in self.accepted:
+                return "solved"
+            self.refused = (*self.refused, shown)
+            return "mistake"
+        slot = int(action[-1]) - 1
+        step = 1 if action in _UP else -1
+        at = (self.turned[slot] + step) % RING
+        self.turned = (*self.turned[:slot], at, *self.turned[slot + 1 :])
+        return "done"
+
+    @property
+    def progress(self) -> float:
+        return 0.0 if self.released else max(0, self.far - self.wrong) / (self.far + 1)
+
+    def describe(self) -> str:
+        lines = [f"Slot {slot}: {letter.upper()}" for slot, letter in enumerate(self.word, 1)]
+        return "\n".join(["Five letters, from left to right:", *lines])
+
+    def tell(self, advice: Facts) -> Facts:
+        return {"letters": ", ".join(self.word)}
+
+    def follow(self, advice: Facts) -> Sequence[str]:
+        if advice.get("turn") == "up":
+            return _UP
+        words = [word.strip().lower() for word in advice.get("words", "").split(",")]
+        spelt = [
+            word
+            for word in words
+            if len(word) == SLOTS and all(a in ring for a, ring in zip(word, self.rings, strict=True))
+        ]
+        # Where several can be spelt the released lock takes only one, and no message can tell which.
+        spelt.sort(key=lambda word: word not in self.accepted)
+        return self._spell(spelt[0]) if spelt else ()
+
+    def _spell(self, word: str) -> list[str]:
+        actions = []
+        for slot, letter in enumerate(word):
+            steps = (self.rings[slot].index(letter) - self.turned[slot]) % RING
+            actions += [(_UP if steps == 1 else _DOWN)[slot]] if steps else []
+        return [*actions, "submit"]
+
+
+@dataclass(frozen=True)
+class Password(Comma):
+    """Turn five letters until they spell a listed word.
+
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
+    first.
+    Observation: the Solver gets a picture of five letters with buttons above and below, the serial number,
+        the status light, mistakes and turns, and reads its actions, their results and the conversation;
+        the Expert reads the list of words and the conversation, without the results of the actions.
+    Actions: messages. A line of the Solver's that is `up_button_1` to `up_button_5` or `down_button_1` to
+        `down_button_5` turns that slot to its next or previous letter, and `submit` submits the word shown.
+        Each slot has three letters. Every listed word that can be spelt opens the lock (released: only the
+        one that the panel was made from); submitting anything else is a mistake.
+    Rewards: both seats get the partial score: 1 when solved, else (w - v) / (w + 1), where w letters were
+        wrong at the start and v after the best message so far, by the nearest word that opens the lock; the
+        last step is to submit. What is shown in the middle of a message does not count, or turning through
+        all words in one message would be worth most of the score. Released: 0 unless solved.
+    """
+
+    name = "comma/password"
+    view_class = "ludens.games.comma.password:PasswordView"
+    skills = ("grounding", "multi-step")
+    published = PUBLISHED
+    puzzle_class = PasswordPanel
+
+    @property
+    def standard_manual(self) -> PasswordManual:
+        return RELEASED if self.released else PUBLISHED
+
+    def random_manual(self, random: Stream) -> PasswordManual:
+        return replace(draw_manual(random), any_opens=not self.released)
+
+    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> PasswordManual:
+        assert isinstance(puzzle, PasswordPanel)
+        return replace(draw_manual(random, puzzle.answer, puzzle.refused), any_opens=not self.released)
+
+
+STEP, WINDOW, LETTER = 92, (78, 110), 72
+"""Distance of the slots, size of a window and of its letter, in units; a picture is 512 wide."""
+
+
+class PasswordView(CommaView):
+    """Letters in black on white, capitals of equal width."""
+
+    inks = ("black", "blue")
+    grounds = ("page", "panel", "white", "wood", "gray")
+
+    def boxes(self, box: Box, puzzle: PasswordPanel) -> Mapping[str, Box]:
+        px, (_, top, width, _) = self.sheet.px, box
+        found = {}
+        for slot in range(len(puzzle.word)):
+            x, y = width // 2 + px(STEP) * (slot - 2), top + px(174)
+            for direction, middle in (("up", y - px(92)), ("down", y + px(92))):
+                found[f"{direction}_button_{slot + 1}"] = centred(x, middle, px(WINDOW[0]), px(56))
+        return {**found, "submit": centred(width // 2, top + px(376), px(190), px(62))}
+
+    def draw(self, canvas: Canvas, box: Box, puzzle: PasswordPanel) -> None:
+        sheet, px = self.sheet, self.sheet.px
+        boxes, (_, top, width, _) = self.boxes(box, puzzle), box
+        canvas.rounded(px(16), top + px(20), width - px(32), px(300), "wood")
+        for slot, letter in enumerate(puzzle.word):
+            x, y = width // 2 + px(STEP) * (slot - 2), top + px(174)
+            w, h = map(px, WINDOW)
+            canvas.text(
+                x, top + px(40), str(slot + 1), sheet.font_px(15), ground="wood", anchor="mm", bold=True
+            )
+            for direction in ("up", "down"):
+                key = boxes[f"{direction}_button_{slot + 1}"]
+                canvas.rounded(*key, "gray", "wood")
+                canvas.centre(sheet.arrow(direction, "black", px(40), "gray"), x, key[1] + key[3] // 2)
+            canvas.rounded(x - w // 2, y - h // 2, w, h, "white", "wood", px(4))
+            canvas.frame(x - w // 2, y - h // 2, w, h, "line", px(2))
+            canvas.text(x, y, letter.upper(), px(LETTER), "black", "white", "mm", mono=True)
+        left, upper, w, h = boxes["submit"]
+        canvas.place(sheet.button("SUBMIT", w, h, "blue", "page"), left, upper)

@@ -1,1 +1,0 @@
-"""Password: turn five letters until they spell a word from the manual."""

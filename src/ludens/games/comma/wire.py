@@ -1,0 +1,329 @@
+"""Wire: three to six coloured wires, one of which must be cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from typing import Literal
+
+from ludens.core.random import Stream, stream
+from ludens.draw import Canvas
+from ludens.games.comma.dialogue import Comma, need
+from ludens.games.comma.pages import Block, Heading, Items, Paragraph
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.view import Box, CommaView
+
+COLOURS = ("red", "white", "yellow", "blue", "black")
+FEWEST, MOST = 3, 6
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+
+Amount = Literal["no", "exactly one", "more than one"]
+AMOUNTS: tuple[Amount, Amount, Amount] = ("no", "exactly one", "more than one")
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many wires have a colour."""
+
+    amount: Amount
+    colour: str
+
+    def holds(self, wires: Sequence[str], odd: bool) -> bool:
+        return self.amount == AMOUNTS[min(wires.count(self.colour), 2)]
+
+    def words(self) -> str:
+        verb, plural = ("are", "s") if self.amount == "no" else ("is", "")
+        return f"there {verb} {self.amount} {self.colour} wire{plural}"
+
+
+@dataclass(frozen=True)
+class Last:
+    """The colour of the bottom wire."""
+
+    colour: str
+
+    def holds(self, wires: Sequence[str], odd: bool) -> bool:
+        return wires[-1] == self.colour
+
+    def words(self) -> str:
+        return f"the last wire is {self.colour}"
+
+
+@dataclass(frozen=True)
+class Serial:
+    """Whether the last digit of the serial number is odd."""
+
+    odd: bool
+
+    def holds(self, wires: Sequence[str], odd: bool) -> bool:
+        return odd == self.odd
+
+    def words(self) -> str:
+        return f"the serial number is {'odd' if self.odd else 'even'}"
+
+
+Condition = Count | Last | Serial
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When all conditions hold, cut a place counted from the top, the last wire (-1) or a colour's last."""
+
+    conditions: tuple[Condition, ...]
+    cut: int | str
+
+    def holds(self, wires: Sequence[str], odd: bool) -> bool:
+        return all(condition.holds(wires, odd) for condition in self.conditions)
+
+    def place(self, wires: Sequence[str]) -> int:
+        """The wire to cut, counted from 1 at the top."""
+        if isinstance(self.cut, str):
+            return len(wires) - list(reversed(wires)).index(self.cut)
+        return len(wires) if self.cut == -1 else self.cut
+
+    def words(self) -> str:
+        if isinstance(self.cut, str):
+            which = f"last {self.cut}"
+        else:
+            which = "last" if self.cut == -1 else ORDINALS[self.cut - 1]
+        when = " and ".join(condition.words() for condition in self.conditions)
+        return f"If {when}, cut the {which} wire." if when else f"Otherwise, cut the {which} wire."
+
+
+@dataclass(frozen=True)
+class WireManual(Manual):
+    """The rules for three, four, five and six wires, in this order."""
+
+    tables: tuple[tuple[Rule, ...], ...]
+
+    def right(self, wires: Sequence[str], serial: str) -> int:
+        """The wire to cut, counted from 1 at the top."""
+        odd = int(serial[-1]) % 2 == 1
+        return next(rule.place(wires) for rule in self.tables[len(wires) - FEWEST] if rule.holds(wires, odd))
+
+    def blocks(self) -> tuple[Block, ...]:
+        intro = (
+            f"A panel holds {FEWEST} to {MOST} horizontal wires. Exactly one of them is to be cut. "
+            "Wires are counted from the top, so the last wire is the lowest. Find the list for the number of "
+            "wires and go through it from the start: the first line that fits counts. A serial number is odd "
+            "or even as its last digit is."
+        )
+        blocks: list[Block] = [Heading("Wires"), Paragraph(intro)]
+        for number, rules in enumerate(self.tables, FEWEST):
+            blocks.append(Heading(f"{number} wires"))
+            blocks.append(Items(tuple(rule.words() for rule in rules), numbered=True))
+        return tuple(blocks)
+
+    def advise(self, told: Sequence[Facts]) -> Facts:
+        colours, serial = need(told[-1] if told else {}, _NEEDS)
+        wires = [colour.strip().lower() for colour in colours.split(",")]
+        if not FEWEST <= len(wires) <= MOST or any(wire not in COLOURS for wire in wires):
+            raise Unclear(
+                f"I know panels of {FEWEST} to {MOST} wires, each {', '.join(COLOURS)}; not {colours!r}."
+            )
+        if not (serial.isascii() and serial.isdigit()):
+            raise Unclear(f"A serial number has digits only; not {serial!r}.")
+        return {"cut": str(self.right(wires, serial))}
+
+
+_NEEDS: Mapping[str, str] = {
+    "wires": "the colours from top to bottom, with commas",
+    "serial": "the serial number",
+}
+
+
+def _published() -> WireManual:
+    no, one, more = AMOUNTS
+    odd = Serial(True)
+    three = (
+        Rule((Count(no, "red"),), 2),
+        Rule((Last("white"),), -1),
+        Rule((Count(more, "blue"),), "blue"),
+        Rule((), -1),
+    )
+    four = (
+        Rule((Count(more, "red"), odd), "red"),
+        Rule((Last("yellow"), Count(no, "red")), 1),
+        Rule((Count(one, "blue"),), 1),
+        Rule((Count(more, "yellow"),), -1),
+        Rule((), 2),
+    )
+    five = (
+        Rule((Last("black"), odd), 4),
+        Rule((Count(one, "red"), Count(more, "yellow")), 1),
+        Rule((Count(no, "black"),), 2),
+        Rule((), 1),
+    )
+    six = (
+        Rule((Count(no, "yellow"), odd), 3),
+        Rule((Count(one, "yellow"), Count(more, "white")), 4),
+        Rule((Count(no, "red"),), -1),
+        Rule((), 4),
+    )
+    return WireManual((three, four, five, six))
+
+
+PUBLISHED = _published()
+
+
+def draw_manual(random: Stream) -> WireManual:
+    """Random rules of the published form: three or four conditions per number of wires, then the rest."""
+    return WireManual(tuple(_draw_rules(number, random) for number in range(FEWEST, MOST + 1)))
+
+
+def _draw_rules(number: int, random: Stream) -> tuple[Rule, ...]:
+    """A list for this number of wires in which every rule applies to some panel."""
+    while True:
+        counted = random.sample(COLOURS, len(COLOURS))
+        rules: list[Rule] = []
+        for _ in range(random.between(3, 4)):
+            conditions = _draw_conditions(counted, random)
+            rules.append(Rule(conditions, _draw_cut(number, conditions, rules, random)))
+        rules.append(Rule((), _draw_cut(number, (), rules, random)))
+        if _all_count(rules, number):
+            return tuple(rules)
+
+
+def _draw_conditions(counted: list[str], random: Stream) -> tuple[Condition, ...]:
+    """One or two conditions; counted colours are removed from the list, so that none is counted twice."""
+    conditions: list[Condition] = [Count(random.choice(AMOUNTS), counted.pop())]
+    if random.below(4) == 0:
+        conditions.insert(0, Last(random.choice(COLOURS)))
+    if random.below(4) == 0:
+        conditions.append(Serial(random.below(2) == 0))
+    if len(conditions) == 2 and isinstance(conditions[0], Last) and random.below(2) == 0:
+        conditions.pop()
+    return tuple(conditions)
+
+
+def _draw_cut(
+    number: int, conditions: Sequence[Condition], before: Sequence[Rule], random: Stream
+) -> int | str:
+    """A place other than the previous rule's, or the last wire of a colour that must be present."""
+    sure = [c.colour for c in conditions if isinstance(c, Count) and c.amount == "more than one"]
+    if sure and random.below(2) == 0:
+        return sure[0]
+    places: list[int] = [p for p in (*range(1, number), -1) if not before or p != before[-1].cut]
+    return random.choice(places)
+
+
+def _all_count(rules: Sequence[Rule], number: int) -> bool:
+    """Whether every rule is the first to hold on some panel."""
+    waiting = set(range(len(rules)))
+    for wires, odd in _panels(number):
+        waiting.discard(next(index for index, rule in enumerate(rules) if rule.holds(wires, odd)))
+        if not waiting:
+            return True
+    return False
+
+
+@lru_cache(maxsize=8)
+def _panels(number: int) -> tuple[tuple[tuple[str, ...], bool], ...]:
+    """Every panel that rules can distinguish: how often each colour occurs, the last colour, odd or even."""
+    panels = [
+        ((*others, last), odd)
+        for others in combinations_with_replacement(COLOURS, number - 1)
+        for last in COLOURS
+        for odd in (False, True)
+    ]
+    stream(number, "panels").shuffle(panels)
+    return tuple(panels)
+
+
+_ACTIONS = tuple(f"cut_wire_{number}" for number in range(1, MOST + 1))
+
+
+class WirePanel(Puzzle[WireManual]):
+    """Wires of any colours, one above the other. A wrong cut is a mistake and leaves the wire."""
+
+    asks = "cut = <number of the wire, counted from the top>"
+
+    def __init__(self, manual: WireManual, setting: Setting) -> None:
+        super().__init__(manual, setting)
+        random = setting.random
+        self.wires = tuple(random.choice(COLOURS) for _ in range(random.between(FEWEST, MOST)))
+        self.actions = _ACTIONS[: len(self.wires)]
+        self.cut = 0
+        """The wire that was cut correctly, counted from 1 at the top; 0 before."""
+
+    def act(self, action: str) -> Outcome:
+        number = self.actions.index(action) + 1
+        if number != self.manual.right(self.wires, self.serial):
+            return "mistake"
+        self.cut = number
+        return "solved"
+
+    def describe(self) -> str:
+        lines = [f"{n}: {colour}{', cut' if n == self.cut else ''}" for n, colour in enumerate(self.wires, 1)]
+        return "\n".join([f"{len(self.wires)} wires, from top to bottom:", *lines])
+
+    def tell(self, advice: Facts) -> Facts:
+        return {"wires": ", ".join(self.wires), "serial": self.serial}
+
+    def follow(self, advice: Facts) -> Sequence[str]:
+        action = f"cut_wire_{advice.get('cut')}"
+        return [action] if action in self.actions else []
+
+
+@dataclass(frozen=True)
+class Wire(Comma):
+    """Cut the right one of three to six coloured wires.
+
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
+    first.
+    Observation: the Solver gets a picture of the wires (counted from the top), the serial number, the status
+    light, mistakes and turns, and reads its actions, their results and the conversation; the Expert
+    reads the manual and the conversation, without the results of the actions.
+    Actions: messages. A line of the Solver's that is `cut_wire_1` to `cut_wire_6` cuts that wire.
+    Rewards: both seats get the partial score: 1 for the right cut, else 0, since the puzzle has one step.
+    """
+
+    name = "comma/wire"
+    view_class = "ludens.games.comma.wire:WireView"
+    skills = ("grounding",)
+    published = PUBLISHED
+    puzzle_class = WirePanel
+    random_manual = staticmethod(draw_manual)
+
+
+class WireView(CommaView):
+    """Two posts with wires between them, on grey, so that black and white ones are visible in every theme.
+
+    In themes with letters, every wire has its colour's name.
+    """
+
+    inks = (*COLOURS, "orange")
+    grounds = ("page", "panel", "white", "gray", "wood")
+
+    def boxes(self, box: Box, puzzle: WirePanel) -> Mapping[str, Box]:
+        """Each wire with its number and its button."""
+        px, (_, top, _, height) = self.sheet.px, box
+        left, right, side = px(20), px(470) + px(62) // 2, px(38)
+        step = (height - px(32)) / len(puzzle.wires)
+        middles = [top + px(16) + round(step * (number + 0.5)) for number in range(len(puzzle.wires))]
+        return {
+            action: (left, middle - side // 2, right - left, side)
+            for action, middle in zip(puzzle.actions, middles, strict=True)
+        }
+
+    def draw(self, canvas: Canvas, box: Box, puzzle: WirePanel) -> None:
+        sheet, px = self.sheet, self.sheet.px
+        _, top, _, height = box
+        left, right, thick = px(58), px(392), px(34)
+        canvas.fill(left, top + px(24), right - left, height - px(48), "gray")
+        for post in (px(20), right):
+            canvas.rounded(post, top + px(16), px(38), height - px(32), "wood")
+        rows = self.boxes(box, puzzle).values()
+        for number, (colour, (_, upper, _, side)) in enumerate(zip(puzzle.wires, rows, strict=True), 1):
+            y = upper + side // 2
+            canvas.text(px(39), y, str(number), px(22), ground="wood", anchor="mm", bold=True)
+            wire = sheet.wire(colour, right - left, thick, "gray", number == puzzle.cut)
+            canvas.place(wire, left, y - thick // 2)
+            if sheet.theme.lettered:
+                w, h, middle = px(76), thick, px(146 if number == puzzle.cut else 225)
+                canvas.rounded(middle - w // 2, y - h // 2, w, h, "white", colour, px(4))
+                canvas.frame(middle - w // 2, y - h // 2, w, h, "line")
+                canvas.text(middle, y, colour, max(10, px(15)), "black", "white", "mm", bold=True)
+            canvas.centre(sheet.button(f"CUT {number}", px(62), px(38), "panel", "page"), px(470), y)

@@ -1,1 +1,0 @@
-"""Wire: three to six coloured wires, one of which must be cut."""

@@ -1,1 +1,0 @@
-"""Gomoku: five in a row on a large board."""

@@ -1,0 +1,402 @@
+"""The grid dilemmas: what their rules, view and bots share, for two players on 5x5 cells."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.game import Game
+from ludens.core.options import option
+from ludens.core.random import Stream, stream
+from ludens.core.state import Legal, State
+from ludens.core.view import Places, RenderOptions, View
+from ludens.draw import Canvas, Picture, Sprite, draw_board, sprite_sheet
+
+SIDE = 5
+CELLS = SIDE * SIDE
+MIDDLE = CELLS // 2
+
+ACTIONS = Legal(("STAY", "RIGHT", "LEFT", "UP", "DOWN"))
+
+_MOVES = {"STAY": (0, 0), "RIGHT": (0, 1), "LEFT": (0, -1), "UP": (-1, 0), "DOWN": (1, 0)}
+
+
+def _clipped(place: int) -> int:
+    return min(max(place, 0), SIDE - 1)
+
+
+def _after(cell: int, action: str) -> int:
+    (row, column), (down, right) = divmod(cell, SIDE), _MOVES[action]
+    return _clipped(row + down) * SIDE + _clipped(column + right)
+
+
+def _apart(one: int, other: int) -> int:
+    return abs(one // SIDE - other // SIDE) + abs(one % SIDE - other % SIDE)
+
+
+AFTER = {action: tuple(_after(cell, action) for cell in range(CELLS)) for action in ACTIONS}
+"""`AFTER[action][cell]`: where the action leads; a move off the grid stays."""
+
+DISTANCE = tuple(tuple(_apart(here, there) for there in range(CELLS)) for here in range(CELLS))
+"""`DISTANCE[here][there]`: steps between two cells."""
+
+TOWARD = tuple(
+    tuple(
+        tuple(a for a in ACTIONS if DISTANCE[AFTER[a][here]][there] < DISTANCE[here][there]) or ("STAY",)
+        for there in range(CELLS)
+    )
+    for here in range(CELLS)
+)
+"""`TOWARD[here][there]`: the actions that come nearer, one or two of them; `STAY` when there."""
+
+
+@lru_cache(maxsize=CELLS * CELLS)
+def around(goal: int, wall: int) -> tuple[int, ...]:
+    """For every cell, the steps to the goal without entering the wall; infinite for the wall itself."""
+    steps, edge, reached = {goal: 0}, {goal}, 0
+    while edge:
+        reached += 1
+        edge = {AFTER[action][cell] for cell in edge for action in ACTIONS} - steps.keys() - {wall}
+        steps |= dict.fromkeys(edge, reached)
+    return tuple(steps.get(cell, CELLS) for cell in range(CELLS))
+
+
+def name(cell: int) -> str:
+    """The name of a cell: `A1` is the top left, `E5` the bottom right."""
+    return f"{'ABCDE'[cell // SIDE]}{cell % SIDE + 1}"
+
+
+SEATS = ("red", "blue")
+RED, BLUE = 0, 1
+
+
+@dataclass(frozen=True)
+class ScoringEvent:
+    """An event that changes the scores whenever it happens."""
+
+    name: str
+    """The name of its counter in `facts`."""
+    words: str
+    red: int
+    blue: int
+
+
+class GridState(State):
+    """All positions, the counter of each event, and the last actions."""
+
+    def __init__(self, game: GridGame, cells: Sequence[int], random: Stream) -> None:
+        self.game = game
+        self.cells = list(cells)
+        """The cell of each of the game's `things`; the players come first."""
+        self.counts = [0] * len(game.events)
+        self.step = 0
+        self.last: tuple[str, str] | None = None
+        """The last joint action, red's first."""
+        self.random = random
+        self._horizon = game.horizon
+
+    @property
+    def to_act(self) -> tuple[str, ...]:
+        return SEATS if self.step < self._horizon else ()
+
+    def legal(self, seat: str) -> Legal:
+        return ACTIONS if self.step < self._horizon and seat in SEATS else Legal()
+
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        red, blue = self.last = actions["red"], actions["blue"]
+        cells = self.cells
+        cells[RED] = AFTER[red][cells[RED]]
+        cells[BLUE] = AFTER[blue][cells[BLUE]]
+        self.step += 1
+        self._meet()
+
+    @abstractmethod
+    def _meet(self) -> None:
+        """Count events for the players' new cells, then respawn what was taken."""
+
+    def _respawn(self, thing: int) -> None:
+        """Put a taken thing on a random empty cell."""
+        cells, random = self.cells, self.random
+        while (cell := random.below(CELLS)) in cells:
+            pass
+        cells[thing] = cell
+
+    @property
+    def returns(self) -> dict[str, float]:
+        pairs = list(zip(self.counts, self.game.events, strict=True))
+        return {
+            "red": float(sum(count * event.red for count, event in pairs)),
+            "blue": float(sum(count * event.blue for count, event in pairs)),
+        }
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        names = (event.name for event in self.game.events)
+        return {"steps": self.step, **dict(zip(names, self.counts, strict=True))}
+
+    def clone(self) -> Self:
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.cells, copy.counts, copy.random = self.cells.copy(), self.counts.copy(), self.random.clone()
+        return copy
+
+
+@dataclass(frozen=True)
+class GridGame(Game):
+    """Two players on a 5x5 grid, moving at the same time."""
+
+    seats = SEATS
+    things: ClassVar[tuple[str, ...]]
+    """Everything on the grid, players first; all start on different cells."""
+    events: ClassVar[tuple[ScoringEvent, ...]]
+    state: ClassVar[type[GridState]]
+
+    horizon: int = option(50, low=1, high=1000, help="steps until the game ends")
+
+    def start(self, seed: int) -> GridState:
+        random = stream(seed, "grid")
+        return self.state(self, random.sample(range(CELLS), len(self.things)), random)
+
+    def equivalent(self, state: GridState, seat: str, action: str) -> frozenset[str]:
+        """Every action with the same outcome for the seat: those that lead to the same cell."""
+        here = state.cells[SEATS.index(seat)]
+        there = AFTER[action][here]
+        return frozenset(other for other in ACTIONS if AFTER[other][here] == there)
+
+
+@dataclass
+class Walker(Agent):
+    """Goes to the nearest of its goals; ties are broken at random."""
+
+    reason: bool = option(False, help="say first what it sees and every action that is best, for imitation")
+    sees = "state"
+
+    def begin(self) -> None:
+        self.me = SEATS.index(self.seat)
+
+    @abstractmethod
+    def goals(self, state: GridState) -> Collection[int]:
+        """The cells it wants to reach."""
+
+    def choices(self, state: GridState) -> tuple[str, ...]:
+        """Every action that is best now."""
+        here, goals = state.cells[self.me], self.goals(state)
+        nearest = min(DISTANCE[here][goal] for goal in goals)
+        good = {a for goal in goals if DISTANCE[here][goal] == nearest for a in TOWARD[here][goal]}
+        return tuple(action for action in ACTIONS if action in good)
+
+    def seen(self, state: GridState) -> list[str]:
+        """What its choice depends on, as it says it: the cell of everything."""
+        return [name(cell) for cell in state.cells]
+
+    def weighed(self, state: GridState) -> str:
+        """How it finds its goal, as it says it; empty where what it sees says enough."""
+        return ""
+
+    def policy(self, state: State) -> dict[str, float]:
+        """The probability of each action."""
+        assert isinstance(state, GridState)
+        good = self.choices(state)
+        return dict.fromkeys(good, 1 / len(good))
+
+    async def act(self, ask: Ask) -> Reply:
+        assert isinstance(ask.state, GridState)
+        best = self.choices(ask.state)
+        action = self.random.choice(best)
+        if not self.reason:
+            return Reply(action, action)
+        lines = " ".join(self.seen(ask.state)), self.weighed(ask.state), " ".join(best)
+        return Reply("\n".join([*filter(None, lines), ask.format.write(action)]), action)
+
+
+Stack = tuple[str, ...]
+"""The things on one cell, by name."""
+
+_GROUND, _PANEL = "light", "panel"
+_RIGHT = 306
+_COLUMNS = (108, 140, 180)
+"""Positions of the numbers in the events table, in units from the left edge of its panel."""
+_TOP, _SCORE = 102, 392
+_SMALLEST = 10
+"""Text smaller than this many pixels is left out: the icons carry the same information."""
+
+
+class GridView(View):
+    """The view of a grid dilemma; a game adds icons for its own things and events."""
+
+    title: ClassVar[str]
+    legend: ClassVar[tuple[tuple[Stack, str], ...]]
+    """What the tokens mean, in addition to the players."""
+    shown: ClassVar[tuple[tuple[Stack, ...], ...]]
+    """For each event, the cells that show it in the table."""
+    icon_units: ClassVar[int] = 34
+    """The size of those cells."""
+    inks: ClassVar[tuple[str, ...]] = ("ink", "line", "red", "blue", "white", "black")
+
+    def __init__(self, game: GridGame, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        self._events = game.events
+        self._things = game.things
+        self._horizon = game.horizon
+        self._sheet = sprite_sheet(
+            render.theme, render.size, seed, inks=self.inks, grounds=("page", _PANEL, _GROUND, "red", "blue")
+        )
+        px = self._sheet.px
+        rows, columns = "ABCDE", "12345"
+        self._board = draw_board(
+            self._sheet, SIDE, SIDE, rows, columns, labels="lt", box=(0, px(36), px(304), px(304))
+        )
+        self._worded = px(12) >= _SMALLEST
+        self._room = self._board.room(0.84)
+        self._bases = {seat: self._background(seat) for seat in SEATS}
+
+    def icon(self, thing: str, px: int, ground: str) -> Sprite:
+        """The token of one thing."""
+        return self._sheet.pawn(thing.split()[0], px, ground)
+
+    def stack(self, things: Stack, px: int, ground: str) -> Sprite:
+        """The picture of a cell: one token, two players half and half, or small tokens side by side."""
+        if things == ("red player", "blue player"):
+            return self._half_and_half(px, ground)
+        if len(things) == 1:
+            return self.icon(things[0], px, ground)
+        half = px // 2
+        tile = np.full((px, px), self._sheet.index(ground), np.uint8)
+        for place, thing in enumerate(things):
+            left = place % 2 * (px - half)
+            top = place // 2 * (px - half) if len(things) > 2 else (px - half) // 2
+            tile[top : top + half, left : left + half] = self.icon(thing, half, ground)
+        return tile
+
+    def _half_and_half(self, px: int, ground: str) -> Sprite:
+        """One pawn, left half red, right half blue; letters, in themes that have them, are beside it."""
+        pawns = self._sheet
+        both = np.hstack(
+            [
+                pawns.pawn("red", px, ground, " ")[:, : px // 2],
+                pawns.pawn("blue", px, ground, " ")[:, px // 2 :],
+            ]
+        )
+        for hue, left in (("red", True), ("blue", False)):
+            if letter := pawns.theme.letter(hue):
+                mark = pawns.text(letter, max(8, round(px * 0.34)), "ink", ground, bold=True)
+                height, width = mark.shape
+                both[:height, 0 if left else px - width : width if left else px] = mark
+        return both
+
+    def image(self, state: GridState, seat: str) -> Picture:
+        canvas = self._bases[seat].copy()
+        for cell, things in _stacks(self._things, state.cells).items():
+            sprite = self._tile(things)
+            self._board.put(canvas, *divmod(cell, SIDE), sprite)
+        self._board.outline(canvas, *divmod(state.cells[SEATS.index(seat)], SIDE))
+        self._numbers(canvas, state)
+        return canvas.picture()
+
+    def places(self, state: GridState, seat: str) -> Places:
+        """The player's own cell and those beside it; moves off the grid have no place."""
+        here = state.cells[SEATS.index(seat)]
+        leads = {action: AFTER[action][here] for action in state.legal(seat)}
+        return {
+            action: (self._board.place(*divmod(cell, SIDE)),)
+            for action, cell in leads.items()
+            if action == "STAY" or cell != here
+        }
+
+    def _tile(self, things: Stack) -> Sprite:
+        key = ("grid", self.game.name, things, self._room)
+        found = self._sheet.cache.get(key)
+        if not isinstance(found, np.ndarray):
+            found = self._sheet.cache[key] = self.stack(things, self._room, _GROUND)
+        return found
+
+    def _font(self, units: float) -> int:
+        return max(8, self._sheet.px(units))
+
+    def _background(self, seat: str) -> Canvas:
+        """Everything that is the same in every picture for this seat."""
+        canvas, px = self._board.canvas(), self._sheet.px
+        canvas.text(px(12), px(20), self.title, self._font(20), bold=True)
+        canvas.rounded(px(_RIGHT), px(44), px(200), px(460), _PANEL)
+        self._table(canvas)
+        canvas.rounded(px(6), px(348), px(292), px(156), _PANEL)
+        players = tuple(
+            ((f"{hue} player",), f"{hue} (you)" if hue == seat else f"{hue} player") for hue in SEATS
+        )
+        both = (("red player", "blue player"), "both players on one cell")
+        for place, (things, words) in enumerate((*players, *self.legend, both)):
+            x, y = px(16 + place % 2 * 144), px(378 + place // 2 * 48)
+            canvas.place(self.stack(things, px(36), _PANEL), x, y - px(18))
+            if things == (f"{seat} player",):
+                canvas.frame(x - px(3), y - px(21), px(42), px(42), "ink", max(2, px(3)))
+            canvas.text(x + px(44), y, words, self._font(14), ground=_PANEL)
+        canvas.pixels.setflags(write=False)
+        return canvas
+
+    def _row(self, number: int) -> int:
+        return self._sheet.px(_TOP + number * (_SCORE - _TOP) / len(self._events))
+
+    def _table(self, canvas: Canvas) -> None:
+        px, left = self._sheet.px, self._sheet.px(_RIGHT)
+        canvas.text(left + px(10), px(64), "event", self._font(13), ground=_PANEL, bold=True)
+        for column, player in zip(_COLUMNS, ("red player", "blue player"), strict=False):
+            canvas.centre(self.icon(player, px(24), _PANEL), left + px(column), px(62))
+        canvas.text(left + px(194), px(64), "times", self._font(13), "ink", _PANEL, "rm", bold=self._worded)
+        for number, (event, cells) in enumerate(zip(self._events, self.shown, strict=True)):
+            y = self._row(number)
+            canvas.fill(left + px(8), y - px(22), px(184), px(1), "line")
+            size = self.icon_units
+            for place, things in enumerate(cells):
+                x = left + px(8 + place * (size + 3))
+                canvas.place(self.stack(things, px(size), _PANEL), x, y - px(size) // 2)
+            for column, reward in zip(_COLUMNS, (event.red, event.blue), strict=False):
+                said = f"{reward:+d}" if reward else "0"
+                canvas.text(left + px(column), y, said, self._font(16), "ink", _PANEL, "mm")
+            if self._worded:
+                canvas.text(left + px(10), y + px(26), event.words, px(12), ground=_PANEL, room=px(184))
+        canvas.fill(left + px(8), px(_SCORE - 22), px(184), px(2), "line")
+        canvas.text(left + px(10), px(_SCORE), "score", self._font(15), ground=_PANEL, bold=True)
+        canvas.text(left + px(10), px(440), "last moves", self._font(13), ground=_PANEL, bold=True)
+
+    def _numbers(self, canvas: Canvas, state: GridState) -> None:
+        px, left, font = self._sheet.px, self._sheet.px(_RIGHT), self._font(16)
+        canvas.text(px(500), px(20), f"step {state.step} of {self._horizon}", font, "ink", None, "rm")
+        for number, count in enumerate(state.counts):
+            canvas.text(
+                left + px(_COLUMNS[2]), self._row(number), str(count), font, "ink", _PANEL, "mm", bold=True
+            )
+        for column, score in zip(_COLUMNS, state.returns.values(), strict=False):
+            canvas.text(left + px(column), px(_SCORE), f"{score:.0f}", font, "ink", _PANEL, "mm", bold=True)
+        for place, words in enumerate(_last(state)):
+            canvas.text(left + px(10), px(464 + place * 22), words, self._font(14), "ink", _PANEL)
+
+    def text(self, state: GridState, seat: str) -> str:
+        lines = [f"Step {state.step} of {self._horizon}."]
+        for thing, cell in zip(self._things, state.cells, strict=True):
+            lines.append(thing + " (you)" * (thing == f"{seat} player") + f": {name(cell)}")
+        lines.append("last moves: " + ", ".join(_last(state)))
+        lines.append("events so far:")
+        for event, count in zip(self._events, state.counts, strict=True):
+            lines.append(f"- {event.words} (red {event.red:+d}, blue {event.blue:+d}): {count}")
+        scores = state.returns
+        lines.append("score: " + ", ".join(f"{player} {scores[player]:.0f}" for player in SEATS))
+        return "\n".join(lines)
+
+
+def _last(state: GridState) -> list[str]:
+    if state.last is None:
+        return ["none yet"]
+    return [f"{player} {action}" for player, action in zip(SEATS, state.last, strict=True)]
+
+
+def _stacks(things: tuple[str, ...], cells: list[int]) -> dict[int, Stack]:
+    found: dict[int, Stack] = {}
+    for thing, cell in zip(things, cells, strict=True):
+        found[cell] = (*found.get(cell, ()), thing)
+    return found

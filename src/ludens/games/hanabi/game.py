@@ -1,0 +1,395 @@
+"""Hanabi and Tiny Hanabi: OpenSpiel's rules, and a table that tracks what each seat may see."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from math import prod
+from typing import Any, NamedTuple, Self
+
+from ludens.core.options import option
+from ludens.core.random import Stream, stream
+from ludens.games.open_spiel import SpielGame, SpielState
+
+COLORS = "RYGWB"
+_MOVE = re.compile(r"\((?:(Play|Discard) (\d)|Reveal player \+(\d) (color|rank) (\w))\)")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The parameters of a game."""
+
+    players: int
+    colors: int
+    ranks: int
+    hand: int
+    most_info: int = 8
+    most_life: int = 3
+
+    @cached_property
+    def copies(self) -> tuple[int, ...]:
+        """How many of each card the deck holds: three of the lowest rank, one of the highest, else two."""
+        by_rank = [3] + [2] * (self.ranks - 2) + [1]
+        return tuple(by_rank * self.colors)
+
+    @cached_property
+    def best(self) -> int:
+        """The highest possible score."""
+        return self.colors * self.ranks
+
+    def name(self, card: int) -> str:
+        """A card's name: R1."""
+        return COLORS[card // self.ranks] + str(card % self.ranks + 1)
+
+
+class Move(NamedTuple):
+    """An action, parsed from its name. `offset` counts the seats from the actor to the receiver of a hint."""
+
+    kind: str
+    value: int
+    offset: int = 0
+
+
+def read_move(name: str) -> Move:
+    """The move of a canonical name; a hint's value is the number of the colour or rank from 0."""
+    found = _MOVE.fullmatch(name)
+    assert found is not None, name
+    what, slot, offset, kind, value = found.groups()
+    if what:
+        return Move(what.lower(), int(slot))
+    return Move(kind, COLORS.index(value) if kind == "color" else int(value) - 1, int(offset))
+
+
+class Held(NamedTuple):
+    """A card in a hand; `card` is None for those who may not see it."""
+
+    card: int | None
+    colors: int
+    ranks: int
+    serial: int
+
+
+class PastAction(NamedTuple):
+    """What everybody saw in one turn."""
+
+    player: int
+    name: str
+    move: Move
+    card: int = -1
+    """The card played or discarded."""
+    success: bool = True
+    """Whether a played card was playable."""
+    serials: tuple[int, ...] = ()
+    """The card that left the hand, or all cards that the hint touched."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Everything one player may know: the player's own cards have no faces."""
+
+    me: int
+    shape: Shape
+    hands: tuple[tuple[Held, ...], ...]
+    stacks: tuple[int, ...]
+    discards: tuple[int, ...]
+    life: int
+    info: int
+    deck: int
+    log: tuple[PastAction, ...]
+
+
+@dataclass
+class HanabiTable:
+    """Everything on the table, faces up."""
+
+    shape: Shape
+    hands: list[list[Held]]
+    stacks: list[int]
+    discards: list[int]
+    log: list[PastAction]
+    life: int
+    info: int
+    deck: int
+    drawn: int = 0
+    mover: int = 0
+
+    @classmethod
+    def laid(cls, shape: Shape) -> Self:
+        """The table before the deal."""
+        hands: list[list[Held]] = [[] for _ in range(shape.players)]
+        deck = sum(shape.copies)
+        return cls(shape, hands, [0] * shape.colors, [], [], shape.most_life, shape.most_info, deck)
+
+    def copy(self) -> Self:
+        """An independent copy."""
+        hands = [list(hand) for hand in self.hands]
+        return replace(
+            self, hands=hands, stacks=list(self.stacks), discards=list(self.discards), log=list(self.log)
+        )
+
+    @property
+    def dealing(self) -> bool:
+        """Whether the next event is a draw."""
+        return self.deck > 0 and any(len(hand) < self.shape.hand for hand in self.hands)
+
+    def deal(self, card: int) -> None:
+        """The first player with too few cards draws this one."""
+        hand = next(hand for hand in self.hands if len(hand) < self.shape.hand)
+        hand.append(Held(card, (1 << self.shape.colors) - 1, (1 << self.shape.ranks) - 1, self.drawn))
+        self.deck -= 1
+        self.drawn += 1
+
+    def make(self, name: str, move: Move) -> None:
+        """The player to act makes a move."""
+        player = self.mover
+        self.mover = (player + 1) % self.shape.players
+        if move.offset:
+            target = (player + move.offset) % self.shape.players
+            touched = self._point(target, move)
+            self.info -= 1
+            self.log.append(PastAction(player, name, move, serials=touched))
+            return
+        held = self.hands[player].pop(move.value)
+        assert held.card is not None
+        color, rank = divmod(held.card, self.shape.ranks)
+        fits = move.kind == "play" and self.stacks[color] == rank
+        if fits:
+            self.stacks[color] += 1
+        else:
+            self.discards.append(held.card)
+        if move.kind == "discard" or (fits and rank == self.shape.ranks - 1):
+            self.info = min(self.info + 1, self.shape.most_info)
+        if move.kind == "play" and not fits:
+            self.life -= 1
+        self.log.append(PastAction(player, name, move, held.card, fits, (held.serial,)))
+
+    def _point(self, target: int, move: Move) -> tuple[int, ...]:
+        """Apply a hint to every card of a hand; returns the cards it touched."""
+        touched, bit = [], 1 << move.value
+        hand = self.hands[target]
+        for slot, held in enumerate(hand):
+            assert held.card is not None
+            color, rank = divmod(held.card, self.shape.ranks)
+            hit = (color if move.kind == "color" else rank) == move.value
+            if hit:
+                touched.append(held.serial)
+            if move.kind == "color":
+                hand[slot] = held._replace(colors=held.colors & bit if hit else held.colors & ~bit)
+            else:
+                hand[slot] = held._replace(ranks=held.ranks & bit if hit else held.ranks & ~bit)
+        return tuple(touched)
+
+    def seen_by(self, player: int) -> Sight:
+        """What this player may know."""
+        hands = tuple(
+            tuple(held._replace(card=None) for held in hand) if number == player else tuple(hand)
+            for number, hand in enumerate(self.hands)
+        )
+        return Sight(
+            player,
+            self.shape,
+            hands,
+            tuple(self.stacks),
+            tuple(self.discards),
+            self.life,
+            self.info,
+            self.deck,
+            tuple(self.log),
+        )
+
+
+def unseen_copies(sight: Sight) -> list[int]:
+    """How many copies of each card this player cannot see."""
+    left = list(sight.shape.copies)
+    for color, height in enumerate(sight.stacks):
+        for rank in range(height):
+            left[color * sight.shape.ranks + rank] -= 1
+    for card in sight.discards:
+        left[card] -= 1
+    for hand in sight.hands:
+        for held in hand:
+            if held.card is not None:
+                left[held.card] -= 1
+    return left
+
+
+def fits(shape: Shape, held: Held, card: int) -> bool:
+    """Whether the hints allow this held card to be that card."""
+    color, rank = divmod(card, shape.ranks)
+    return bool(held.colors >> color & 1 and held.ranks >> rank & 1)
+
+
+def guess_hand(sight: Sight, random: Stream) -> dict[int, int]:
+    """A random hand consistent with what the player knows: faces for its own cards, by serial number."""
+    left, own = unseen_copies(sight), sight.hands[sight.me]
+    cards = range(len(left))
+    may = [[card for card in cards if left[card] and fits(sight.shape, held, card)] for held in own]
+    # Most constrained cards first: fewer dead ends.
+    order = sorted(range(len(own)), key=lambda slot: len(may[slot]))
+    most = prod(sum(left[card] for card in may[slot]) for slot in order)
+    while True:
+        pool, chosen, ways = list(left), dict[int, int](), 1
+        for slot in order:
+            weights = [pool[card] for card in may[slot]]
+            ways *= sum(weights)
+            if not ways:
+                break
+            card = random.weighted(may[slot], weights)
+            pool[card] -= 1
+            chosen[own[slot].serial] = card
+        # Sequential drawing favours hands with few completions; rejection by their number corrects it.
+        if random.random() * most < ways:
+            return chosen
+
+
+class HanabiState(SpielState):
+    """OpenSpiel's state and the matching `Table`."""
+
+    game: HanabiGame
+
+    def __init__(self, game: HanabiGame, spiel: Any, random: Stream) -> None:
+        self.table = HanabiTable.laid(game.shape)
+        self._read = 0
+        super().__init__(game, spiel, random)
+
+    def _settle(self) -> None:
+        super()._settle()
+        history = self.spiel.history()
+        for action in history[self._read :]:
+            if self.table.dealing:
+                self.table.deal(action)
+            else:
+                self.table.make(*_move(self.game, action))
+        self._read = len(history)
+
+    def sight(self, seat: str) -> Sight:
+        """What this seat may know."""
+        return self.table.seen_by(self.game.seats.index(seat))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        table = self.table
+        kinds = [event.move.kind for event in table.log]
+        return {
+            "final": sum(table.stacks) if table.life else 0,
+            "fireworks": sum(table.stacks),
+            "lives": table.life,
+            "info": table.info,
+            "deck": table.deck,
+            "turns": len(kinds),
+            "plays": kinds.count("play"),
+            "misplays": table.shape.most_life - table.life,
+            "discards": kinds.count("discard"),
+            "hints": kinds.count("color") + kinds.count("rank"),
+        }
+
+    def forfeited(self, seat: str) -> dict[str, float]:
+        return dict.fromkeys(self.game.seats, 0.0)
+
+    def clone(self) -> Self:
+        copy = super().clone()
+        copy.table, copy._read = self.table.copy(), self._read
+        return copy
+
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
+        new_faces = guess_hand(self.sight(seat), random)
+        spiel, drawn, table = self.game.spiel.new_initial_state(), 0, HanabiTable.laid(self.game.shape)
+        for action in self.spiel.history():
+            if table.dealing:
+                action = new_faces.get(drawn, action)
+                drawn += 1
+                table.deal(action)
+            else:
+                table.make(*_move(self.game, action))
+            spiel.apply_action(action)
+        return type(self)(self.game, spiel, random.clone())
+
+
+@lru_cache(maxsize=1024)
+def _move(game: HanabiGame, action: int) -> tuple[str, Move]:
+    name = game.spiel.new_initial_state().action_to_string(0, action)
+    return name, read_move(name)
+
+
+class HanabiGame(SpielGame):
+    """The base of Hanabi and Tiny Hanabi."""
+
+    best = "bot/strong"
+    spiel_name = "hanabi"
+    view_class = "ludens.games.hanabi.view:HanabiView"
+    stable_names = True
+    imperfect_information = True
+    bots = {
+        "strong": "ludens.games.hanabi.bots:Strong",
+        "literal": "ludens.games.hanabi.bots:Literal",
+        "visible": "ludens.games.hanabi.bots:Visible",
+    }
+
+    @property
+    @abstractmethod
+    def shape(self) -> Shape:
+        """The parameters of the game."""
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        return tuple(f"player_{number}" for number in range(self.shape.players))
+
+    @property
+    def spiel_parameters(self) -> Mapping[str, Any]:
+        shape = self.shape
+        return {
+            "players": shape.players,
+            "colors": shape.colors,
+            "ranks": shape.ranks,
+            "hand_size": shape.hand,
+            "max_information_tokens": shape.most_info,
+            "max_life_tokens": shape.most_life,
+        }
+
+    def start(self, seed: int) -> HanabiState:
+        return HanabiState(self, self.spiel.new_initial_state(), stream(seed, "deal"))
+
+
+_SHAPES = {players: Shape(players, 5, 5, 5 if players < 4 else 4) for players in range(2, 6)}
+_TINY = Shape(2, 2, 3, 3)
+
+
+@dataclass(frozen=True)
+class Hanabi(HanabiGame):
+    """Build five fireworks together: you see everybody's cards but your own, and hints are few.
+
+    Seats: `player_0` to `player_4`, as many as `players` says, in playing order.
+    Observation: lives, hints and cards left; the fireworks; all discards; each player's last two actions; the
+    others' hands with what they know about their cards; your own hand as what you know about it.
+    Actions: `(Play 0)` and `(Discard 0)` with the place of the card, 0 being the oldest;
+    `(Reveal player +1 color R)` and `(Reveal player +1 rank 1)` to the player so many seats after you.
+    Rewards: everybody gets the sum of the fireworks, at most 25, or 0 when the third life is lost. The facts
+    hold that as `final`, and as `fireworks` the sum whatever happened.
+    """
+
+    name = "hanabi"
+    version = 2
+
+    players: int = option(2, low=2, high=5, help="number of players")
+
+    @property
+    def shape(self) -> Shape:
+        return _SHAPES[self.players]
+
+
+@dataclass(frozen=True)
+class TinyHanabi(HanabiGame):
+    """Hanabi for two with two colours, three ranks and three cards in hand.
+
+    Seats, observation, actions and rewards are those of `hanabi`; the best score is 6.
+    """
+
+    name = "tiny_hanabi"
+    version = 2
+
+    @property
+    def shape(self) -> Shape:
+        return _TINY

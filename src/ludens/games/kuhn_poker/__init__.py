@@ -1,1 +1,0 @@
-"""Kuhn poker: poker with three cards and one bet."""

@@ -1,1 +1,0 @@
-"""Minesweeper: open every cell that holds no mine."""

@@ -1,1 +1,0 @@
-"""Monster Hunt: a stag hunt on a grid."""

@@ -1,1 +1,0 @@
-"""Games whose rules come from OpenSpiel."""

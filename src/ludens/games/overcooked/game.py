@@ -1,0 +1,381 @@
+"""Overcooked: two chefs cook onion soup together and share the reward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, Self
+
+from ludens.core.game import Game
+from ludens.core.options import option
+from ludens.core.random import Stream, stream
+from ludens.core.state import Legal, State
+
+FLOOR, COUNTER, POT, ONIONS, DISHES, HATCH = ".XPODS"
+
+LAYOUTS = {
+    "cramped_room": ("XXPXX", "O..2O", "X1..X", "XDXSX"),
+    "asymmetric_advantages": ("XXXXXXXXX", "O.XSXOX.S", "X...P.1.X", "X2..P...X", "XXXDXDXXX"),
+    "coordination_ring": ("XXXPX", "X.1.P", "D2X.X", "O...X", "XOSXX"),
+    "forced_coordination": ("XXXPX", "O.X1P", "O2X.X", "D.X.X", "XXXSX"),
+    "counter_circuit": ("XXXPPXXX", "X..2...X", "D.XXXX.S", "X..1...X", "XXXOOXXX"),
+}
+"""`1` and `2` are the floor cells on which chef_0 and chef_1 start."""
+
+
+@dataclass(frozen=True)
+class Kitchen:
+    """A parsed layout."""
+
+    rows: tuple[str, ...]
+
+    @cached_property
+    def width(self) -> int:
+        """Cells in a row."""
+        return len(self.rows[0])
+
+    @cached_property
+    def tiles(self) -> str:
+        """One letter per cell."""
+        return "".join(self.rows).replace("1", FLOOR).replace("2", FLOOR)
+
+    @cached_property
+    def starts(self) -> tuple[int, int]:
+        """The starting cells of the chefs."""
+        joined = "".join(self.rows)
+        return joined.index("1"), joined.index("2")
+
+    @cached_property
+    def pots(self) -> tuple[int, ...]:
+        """The cells with a pot."""
+        return self.all(POT)
+
+    @cached_property
+    def steps(self) -> dict[str, int]:
+        """The offset in cell numbers of a step in each direction."""
+        return {"UP": -self.width, "DOWN": self.width, "RIGHT": 1, "LEFT": -1}
+
+    def all(self, tile: str) -> tuple[int, ...]:
+        """Every cell of this kind."""
+        return tuple(cell for cell, kind in enumerate(self.tiles) if kind == tile)
+
+    def name(self, cell: int) -> str:
+        """The name of a cell."""
+        row, column = divmod(cell, self.width)
+        return f"{'ABCDEFGHI'[row]}{column + 1}"
+
+
+@lru_cache(maxsize=len(LAYOUTS))
+def kitchen(layout: str) -> Kitchen:
+    """The kitchen of this name."""
+    return Kitchen(LAYOUTS[layout])
+
+
+ACTIONS = Legal(("UP", "DOWN", "RIGHT", "LEFT", "STAY", "INTERACT"))
+POT_HOLDS, COOK_STEPS = 3, 5
+
+NOTHING, ONION, DISH = "", "onion", "dish"
+SOUPS = ("soup of 1 onion", "soup of 2 onions", "soup of 3 onions")
+"""Plated soups, by the onions in them."""
+
+EVENTS = (
+    "onions_potted",
+    "dishes_taken",
+    "dishes_useful",
+    "pots_started",
+    "soups_plated",
+    "soups_delivered",
+    "weak_soups_delivered",
+)
+"""The effects of an INTERACT. A useful dish is one that earns points; a weak soup is one that does not."""
+CookingEvent = tuple[int, str]
+"""Chef number and effect."""
+
+
+class Chef(NamedTuple):
+    """A chef's cell, direction and held object."""
+
+    cell: int
+    facing: str
+    holds: str = NOTHING
+
+
+class Pot(NamedTuple):
+    """The onions in a pot and the steps they have cooked; -1 until it is started."""
+
+    onions: int = 0
+    cooked: int = -1
+
+    @property
+    def open(self) -> bool:
+        """Whether another onion may go in."""
+        return self.cooked < 0 and self.onions < POT_HOLDS
+
+    @property
+    def ready(self) -> bool:
+        """Whether the soup can be plated."""
+        return self.cooked == COOK_STEPS
+
+
+class Snapshot(NamedTuple):
+    """The visible state of the kitchen at one step."""
+
+    chefs: tuple[Chef, ...]
+    pots: tuple[Pot, ...]
+    counters: tuple[tuple[int, str], ...] = ()
+    """Every counter with an object on it, by cell."""
+
+
+def opening(place: Kitchen) -> Snapshot:
+    """The first snapshot: empty hands, empty pots, both chefs looking up."""
+    return Snapshot(tuple(Chef(cell, "UP") for cell in place.starts), (Pot(),) * len(place.pots))
+
+
+def random_opening(place: Kitchen, random: Stream) -> Snapshot:
+    """A first snapshot drawn at random: cells, directions, hands, pots, and up to two things on counters."""
+    floor = place.all(FLOOR)
+    chefs = tuple(
+        Chef(
+            cell, random.choice(tuple(place.steps)), random.choice((NOTHING, NOTHING, ONION, DISH, SOUPS[-1]))
+        )
+        for cell in random.sample(floor, len(place.starts))
+    )
+    begun = (*(Pot(onions) for onions in range(POT_HOLDS + 1)), Pot(POT_HOLDS, random.between(0, COOK_STEPS)))
+    pots = tuple(random.choice(begun) for _ in place.pots)
+    counters = random.sample(place.all(COUNTER), random.between(0, 2))
+    return Snapshot(chefs, pots, tuple(sorted((cell, random.choice((ONION, DISH))) for cell in counters)))
+
+
+def after(
+    place: Kitchen, snapshot: Snapshot, actions: Sequence[str], strict: bool = False
+) -> tuple[Snapshot, list[CookingEvent]]:
+    """The next snapshot, and the events of this step.
+
+    Args:
+        place: The kitchen.
+        snapshot: What there is before the step.
+        actions: One of `ACTIONS` for each chef.
+        strict: Whether dishes count as useful by the released code's rule (see `_useful`).
+    """
+    events: list[CookingEvent] = []
+    now = snapshot
+    for number, action in enumerate(actions):
+        if action == "INTERACT":
+            now = _interact(place, now, number, snapshot.pots, strict, events)
+    pots = tuple(
+        pot._replace(cooked=pot.cooked + 1) if 0 <= pot.cooked < COOK_STEPS else pot for pot in now.pots
+    )
+    return Snapshot(_moved(place, now.chefs, actions), pots, now.counters), events
+
+
+def _interact(
+    place: Kitchen,
+    now: Snapshot,
+    number: int,
+    before: tuple[Pot, ...],
+    strict: bool,
+    events: list[CookingEvent],
+) -> Snapshot:
+    chef = now.chefs[number]
+    holds, pots, counters = chef.holds, now.pots, now.counters
+    front = chef.cell + place.steps[chef.facing]
+    tile = place.tiles[front]
+    if tile == COUNTER:
+        lying = dict(counters)
+        if bool(holds) != (front in lying):
+            found = lying.pop(front, NOTHING)
+            if holds:
+                lying[front] = holds
+            holds, counters = found, tuple(sorted(lying.items()))
+    elif tile == POT:
+        at = place.pots.index(front)
+        holds, pot, event = _at_pot(holds, pots[at])
+        pots = (*pots[:at], pot, *pots[at + 1 :])
+        events += [(number, event)] if event else []
+    elif tile == ONIONS and not holds:
+        holds = ONION
+    elif tile == DISHES and not holds:
+        holds = DISH
+        events += [(number, "dishes_taken")]
+        events += [(number, "dishes_useful")] if _useful(now, before, strict) else []
+    elif tile == HATCH and holds in SOUPS:
+        events += [(number, "soups_delivered" if holds == SOUPS[-1] else "weak_soups_delivered")]
+        holds = NOTHING
+    chefs = list(now.chefs)
+    chefs[number] = chef._replace(holds=holds)
+    return Snapshot(tuple(chefs), pots, counters)
+
+
+def _at_pot(holds: str, pot: Pot) -> tuple[str, Pot, str]:
+    """The held object and the pot after an INTERACT, and its event."""
+    if holds == ONION and pot.open:
+        return NOTHING, Pot(pot.onions + 1), "onions_potted"
+    if not holds and pot.onions and pot.cooked < 0:
+        return NOTHING, Pot(pot.onions, 0), "pots_started"
+    if holds == DISH and pot.ready:
+        return SOUPS[pot.onions - 1], Pot(), "soups_plated"
+    return holds, pot, ""
+
+
+def _useful(now: Snapshot, pots: tuple[Pot, ...], strict: bool) -> bool:
+    """Whether a dish taken now earns: some pot held onions when the step began.
+
+    By the released code's rule no dish may lie on a counter, and fewer dishes must be held than there are
+    pots with onions in them; a full pot that nobody has started does not count there.
+    """
+    if not strict:
+        return any(pot.onions for pot in pots)
+    waiting = sum(pot.cooked >= 0 or 0 < pot.onions < POT_HOLDS for pot in pots)
+    held = sum(chef.holds == DISH for chef in now.chefs)
+    return held < waiting and all(lying != DISH for _, lying in now.counters)
+
+
+def _moved(place: Kitchen, chefs: tuple[Chef, ...], actions: Sequence[str]) -> tuple[Chef, ...]:
+    """Both chefs turned, and moved unless they would collide or swap places."""
+    if not any(action in place.steps for action in actions):
+        return chefs
+    goals = []
+    for chef, action in zip(chefs, actions, strict=True):
+        there = chef.cell + place.steps.get(action, 0)
+        goals.append(there if place.tiles[there] == FLOOR else chef.cell)
+    here = [chef.cell for chef in chefs]
+    if goals[0] == goals[1] or goals == here[::-1]:
+        goals = here
+    return tuple(
+        Chef(cell, action if action in place.steps else chef.facing, chef.holds)
+        for chef, action, cell in zip(chefs, actions, goals, strict=True)
+    )
+
+
+SEATS = ("chef_0", "chef_1")
+FRAMES = 4
+
+POINTS = {
+    "paper": {"onions_potted": 2, "dishes_useful": 2, "soups_plated": 2, "soups_delivered": 10},
+    "released": {"onions_potted": 3, "dishes_useful": 3, "soups_plated": 5, "soups_delivered": 10},
+}
+"""Points per event: a soup of three onions earns 20 by the paper, 27 by its released code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A snapshot with its step, the score so far, and the actions that led to it."""
+
+    step: int
+    score: int
+    snapshot: Snapshot
+    actions: tuple[str, ...] = ()
+
+
+class OvercookedState(State):
+    """The most recent frames, the current one last, and the counters of each chef."""
+
+    def __init__(self, game: Overcooked, first: Snapshot) -> None:
+        self.game = game
+        self.kitchen = kitchen(game.layout)
+        self.frames: tuple[Frame, ...] = (Frame(0, 0, first),)
+        self.counts = [dict.fromkeys(EVENTS, 0) for _ in SEATS]
+
+    @property
+    def step(self) -> int:
+        """Steps played."""
+        return self.frames[-1].step
+
+    @property
+    def score(self) -> int:
+        """Points earned by both."""
+        return self.frames[-1].score
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The kitchen now."""
+        return self.frames[-1].snapshot
+
+    @property
+    def to_act(self) -> tuple[str, ...]:
+        return SEATS if self.step < self.game.horizon else ()
+
+    def legal(self, seat: str) -> Legal:
+        return ACTIONS if seat in self.to_act else Legal()
+
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        both = tuple(actions[seat] for seat in SEATS)
+        snapshot, events = after(self.kitchen, self.snapshot, both, strict=self.game.variant == "released")
+        score, points = self.score, POINTS[self.game.variant]
+        for chef, event in events:
+            self.counts[chef][event] += 1
+            score += points.get(event, 0)
+        self.frames = (*self.frames[1 - FRAMES :], Frame(self.step + 1, score, snapshot, both))
+
+    @property
+    def returns(self) -> dict[str, float]:
+        return dict.fromkeys(SEATS, float(self.score))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        points = POINTS[self.game.variant]
+        facts: dict[str, Any] = {"steps": self.step, "score": self.score}
+        facts |= {event: sum(counts[event] for counts in self.counts) for event in EVENTS}
+        for seat, counts in zip(SEATS, self.counts, strict=True):
+            facts[f"{seat}_points"] = sum(points.get(event, 0) * count for event, count in counts.items())
+            facts |= {f"{seat}_{event}": count for event, count in counts.items()}
+        return facts
+
+    def clone(self) -> Self:
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.counts = [counts.copy() for counts in self.counts]
+        return copy
+
+
+@dataclass(frozen=True)
+class Overcooked(Game):
+    """Two chefs in a small kitchen cook onion soup and serve it.
+
+    Seats: `chef_0` (blue) and `chef_1` (green), acting at the same time; nothing else is left to chance
+    than the opening, where that is random.
+    Observation: the four most recent frames of the kitchen, the latest last, each with step and score; in
+    words, the joint actions that led to them and what the seat holds. Both chefs see the same kitchen.
+    Actions: `UP`, `DOWN`, `RIGHT`, `LEFT` turn and, where the floor is free, move; two chefs who would meet
+    in one cell or change places both stay; `INTERACT` works on the tile in front; `STAY`.
+    Rules: a pot takes three onions; an INTERACT with empty hands starts it, whatever is in it; five steps
+    later the soup can be plated with a dish and brought to the serving hatch. A counter holds one thing.
+    Rewards, shared: +2 for an onion put into a pot, +2 for a dish taken from the rack while a pot holds
+    onions, +2 for a soup plated, +10 for a soup of three onions delivered; the variant `released` gives 3, 3,
+    5 and 10, and its dish counts only while no dish lies on a counter and fewer dishes are held than pots
+    are in use.
+    Ends after `horizon` steps. With `opening=random`, cells, directions, hands, pots and counters are drawn
+    at the start.
+    """
+
+    name = "overcooked"
+    seats = SEATS
+    version = 3
+    view_class = "ludens.games.overcooked.view:OvercookedView"
+    best = "bot/planner"
+    bots = {
+        "planner": "ludens.games.overcooked.bots:Planner",
+        "optimal": "ludens.games.overcooked.bots:Optimal",
+        "greedy": "ludens.games.overcooked.bots:Greedy",
+    }
+
+    layout: str = option("cramped_room", choices=tuple(LAYOUTS), help="the kitchen")
+    horizon: int = option(50, low=1, high=1000, help="steps until the game ends")
+    variant: str = option(
+        "paper",
+        choices=tuple(POINTS),
+        help="the paper's points, or those of its released code",
+    )
+
+    opening: str = option(
+        "usual",
+        choices=("usual", "random"),
+        help="start with empty hands and pots, or with a random kitchen",
+    )
+
+    def start(self, seed: int) -> OvercookedState:
+        place = kitchen(self.layout)
+        if self.opening == "random":
+            return OvercookedState(self, random_opening(place, stream(seed, "kitchen")))
+        return OvercookedState(self, opening(place))

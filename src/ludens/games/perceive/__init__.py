@@ -1,1 +1,0 @@
-"""Perceive: read a board from its picture."""

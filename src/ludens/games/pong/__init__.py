@@ -1,1 +1,0 @@
-"""Pong on an Atari 2600, by the Arcade Learning Environment (the extra `atari`)."""

@@ -1,0 +1,332 @@
+"""What questions are made of: positions that can be changed until they agree with an answer, and options
+that give nothing away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, groupby, product
+from typing import Generic, TypeVar
+
+from ludens.core.random import Stream
+from ludens.core.state import Legal
+from ludens.games.boards import BoardView, Matrix
+
+Cells = Sequence[int]
+
+
+class Grid:
+    """A random position as a list of cells, row by row from the top left."""
+
+    def __init__(self, board: BoardView, random: Stream) -> None:
+        self.board = board
+        self.random = random
+        self.codes = [code for row in board.scatter(random) for code in row]
+
+    @property
+    def all(self) -> Cells:
+        """Every cell."""
+        return range(len(self.codes))
+
+    @property
+    def edge(self) -> Cells:
+        """The outermost rows and columns."""
+        rows, columns = self.board.rows, self.board.columns
+        return [
+            cell
+            for cell in self.all
+            if cell // columns in (0, rows - 1) or cell % columns in (0, columns - 1)
+        ]
+
+    def row(self, row: int) -> Cells:
+        """A row, from left to right."""
+        return range(row * self.board.columns, (row + 1) * self.board.columns)
+
+    def column(self, column: int) -> Cells:
+        """A column, from top to bottom."""
+        return range(column, len(self.codes), self.board.columns)
+
+    def box(self, row: int, column: int, side: int = 3) -> Cells:
+        """The square with this top left cell."""
+        return [cell for r in range(row, row + side) for cell in self.row(r)[column : column + side]]
+
+    def around(self, cell: int) -> Cells:
+        """The up to eight cells that touch this one."""
+        rows, columns = self.board.rows, self.board.columns
+        row, column = divmod(cell, columns)
+        return [
+            r * columns + c
+            for r in range(max(0, row - 1), min(rows, row + 2))
+            for c in range(max(0, column - 1), min(columns, column + 2))
+            if (r, c) != (row, column)
+        ]
+
+    def any_cell(self) -> int:
+        """A random cell."""
+        return self.random.below(len(self.codes))
+
+    def any_line(self) -> tuple[str, Cells]:
+        """A row or a column with its name."""
+        if self.random.below(2):
+            row = self.random.below(self.board.rows)
+            return f"row {self.board.row_label(row)}", self.row(row)
+        column = self.random.below(self.board.columns)
+        return f"column {self.board.column_label(column)}", self.column(column)
+
+    def name(self, cell: int) -> str:
+        """The name of a cell in a question."""
+        row, column = divmod(cell, self.board.columns)
+        return f"row {self.board.row_label(row)}, column {self.board.column_label(column)}"
+
+    def count(self, cells: Cells, wanted: Collection[int]) -> int:
+        """How many of these cells hold one of these codes."""
+        return sum(self.codes[cell] in wanted for cell in cells)
+
+    def at(self, cells: Cells) -> str:
+        """Where the middle of these cells is in the picture."""
+        return self.board.point(cells)
+
+    def totals(self, cells: Cells, wanted: Collection[int]) -> str:
+        """The count so far after each row, or after each cell where there is only one row."""
+        columns = self.board.columns
+        rows = [list(row) for _, row in groupby(cells, lambda cell: cell // columns)]
+        parts = rows if len(rows) > 1 else [[cell] for cell in cells]
+        return self.running(parts, [self.count(part, wanted) for part in parts])
+
+    def lengths(self, line: Cells, code: int) -> str:
+        """After each cell of a line, how long the unbroken run of a code is that ends there."""
+        _, *runs = accumulate(line, lambda run, cell: run + 1 if self.codes[cell] == code else 0, initial=0)
+        return self.noted([[cell] for cell in line], runs)
+
+    def lengths_by_row(self, lines: Iterable[Cells], codes: Collection[int]) -> str:
+        """After each row, how long the longest unbroken run of one of these codes is that ends there."""
+        longest = [0] * self.board.rows
+        for line, code in product(lines, codes):
+            for run in self.runs(line, code):
+                for length, cell in enumerate(run, 1):
+                    row = cell // self.board.columns
+                    longest[row] = max(longest[row], length)
+        return self.noted([self.row(row) for row in range(self.board.rows)], longest)
+
+    def running(self, parts: Sequence[Cells], numbers: Sequence[int]) -> str:
+        """The sum so far after each part, behind the place of the part."""
+        return self.noted(parts, accumulate(numbers))
+
+    def noted(self, parts: Sequence[Cells], numbers: Iterable[int]) -> str:
+        """A number for each part, behind the place of the part."""
+        return " ".join(f"{self.at(part)} {number}" for part, number in zip(parts, numbers, strict=True))
+
+    def put(self, cell: int, codes: Sequence[int]) -> None:
+        """Set a cell to one of these codes at random."""
+        self.codes[cell] = self.random.choice(codes)
+
+    def settle(self, cells: Cells, wanted: Sequence[int], rest: Sequence[int], count: int) -> None:
+        """Change as few of these cells as needed for `count` of them to hold one of the wanted codes."""
+        there = [cell for cell in cells if self.codes[cell] in wanted]
+        others = [cell for cell in cells if self.codes[cell] not in wanted]
+        for cell in self.random.sample(there, max(0, len(there) - count)):
+            self.put(cell, rest)
+        for cell in self.random.sample(others, max(0, count - len(there))):
+            self.put(cell, wanted)
+
+    def lines(self, steps: Collection[tuple[int, int]]) -> Iterator[Cells]:
+        """Every straight line across the board in these directions (rows down, columns right)."""
+        rows, columns = self.board.rows, self.board.columns
+        for down, right in steps:
+            for cell in self.all:
+                row, column = divmod(cell, columns)
+                if 0 <= row - down < rows and 0 <= column - right < columns:
+                    continue  # not where the line begins
+                line = []
+                while 0 <= row < rows and 0 <= column < columns:
+                    line.append(row * columns + column)
+                    row, column = row + down, column + right
+                yield line
+
+    def runs(self, line: Cells, code: int) -> Iterator[Cells]:
+        """The unbroken runs of a code in a line."""
+        run: list[int] = []
+        for cell in line:
+            if self.codes[cell] == code:
+                run.append(cell)
+            elif run:
+                yield run
+                run = []
+        if run:
+            yield run
+
+    @property
+    def matrix(self) -> Matrix:
+        """The position as a matrix."""
+        return [[self.codes[cell] for cell in self.row(row)] for row in range(self.board.rows)]
+
+
+T = TypeVar("T")
+
+LETTERS = "ABCD"
+OPTIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One question about one position."""
+
+    text: str
+    options: tuple[str, ...]
+    right: int
+    """The index of the right option."""
+    matrix: Matrix
+    work: str = ""
+    """How the answer is found, step by step: where to look, and what is there."""
+
+    @property
+    def letters(self) -> Legal:
+        """The letters of the options."""
+        return Legal(LETTERS[: len(self.options)])
+
+    @property
+    def answer(self) -> str:
+        """The letter of the right option."""
+        return LETTERS[self.right]
+
+    @property
+    def lettered(self) -> list[str]:
+        """Each option as one word, followed by its letter."""
+        return [
+            f"{joined(option)} {letter}" for letter, option in zip(self.letters, self.options, strict=True)
+        ]
+
+    def written(self) -> str:
+        """The question with its options, one per line."""
+        lines = [f"{letter}. {option}" for letter, option in zip(self.letters, self.options, strict=True)]
+        return "\n".join([f"Question: {self.text}", *lines])
+
+
+def joined(option: str) -> str:
+    """An option as one word, for small models."""
+    return option.replace(" ", "_")
+
+
+QuestionType = Callable[[BoardView, Stream], Item]
+"""A type of question: makes one about a board."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Generic[T]):
+    """Options in the order they are offered, and the one that will be right."""
+
+    values: tuple[T, ...]
+    right: int
+
+    @property
+    def target(self) -> T:
+        """The value of the right option."""
+        return self.values[self.right]
+
+    def ask(
+        self, text: str, matrix: Matrix, name: Callable[[T], str] = str, work: str = "", at: str = ""
+    ) -> Item:
+        """The question, once the position agrees with the target.
+
+        Args:
+            text: The question.
+            matrix: The position.
+            name: Of an option.
+            work: How the answer is found.
+            at: Where it is to be seen, if that is all there is to it.
+        """
+        options = tuple(name(value) for value in self.values)
+        return Item(
+            text, options, self.right, matrix, work or (f"{at} {joined(options[self.right])}" if at else "")
+        )
+
+
+def choose(values: Sequence[T], random: Stream, most: int = OPTIONS) -> Choice[T]:
+    """Offer these values, or a sample where there are many, in random order; any may be the right one."""
+    offered = random.sample(values, min(most, len(values)))
+    return Choice(tuple(offered), random.below(len(offered)))
+
+
+def choose_near(natural: int, top: int, random: Stream, bottom: int = 0) -> Choice[int]:
+    """Offer four numbers from `bottom` to `top` near a given one, spaced wider where numbers are large."""
+    reach = max(OPTIONS - 1, top // 12)
+    low = max(bottom, min(natural - reach, top - OPTIONS + 1))
+    high = min(top, max(natural + reach, bottom + OPTIONS - 1))
+    return choose(range(low, high + 1), random)
+
+
+Names = Mapping[str, Sequence[int]]
+"""What may be counted: its name in a question, and its codes."""
+
+
+def rest_of(board: BoardView, codes: Sequence[int]) -> list[int]:
+    """Every other code."""
+    return [code for code in board.codes if code not in codes]
+
+
+def what_is_at(text: str, names: Mapping[int, str]) -> QuestionType:
+    """What is in one cell; `names` gives the name of each code."""
+
+    def ask(board: BoardView, random: Stream) -> Item:
+        grid = Grid(board, random)
+        cell, choice = grid.any_cell(), choose(list(names), random)
+        grid.codes[cell] = choice.target
+        named, at = text.format(cell=grid.name(cell)), grid.at([cell])
+        return choice.ask(named, grid.matrix, names.__getitem__, at=at)
+
+    return ask
+
+
+def how_many(
+    text: str, names: Names, part: Callable[[Grid], tuple[str, Cells]], most: int | None = None
+) -> QuestionType:
+    """How many cells of a part of the board hold something; the part is random."""
+
+    def ask(board: BoardView, random: Stream) -> Item:
+        grid = Grid(board, random)
+        name = random.choice(list(names))
+        where, cells = part(grid)
+        wanted = names[name]
+        choice = choose_near(grid.count(cells, wanted), most or len(cells), random)
+        grid.settle(cells, wanted, rest_of(board, wanted), choice.target)
+        work = grid.totals(cells, wanted)
+        return choice.ask(text.format(what=name, where=where), grid.matrix, work=work)
+
+    return ask
+
+
+def whole(grid: Grid) -> tuple[str, Cells]:
+    """The whole board, as a part."""
+    return "on the board", grid.all
+
+
+def line(grid: Grid) -> tuple[str, Cells]:
+    """A row or a column, as a part."""
+    return grid.any_line()
+
+
+def edge(grid: Grid) -> tuple[str, Cells]:
+    """The outermost rows and columns, as a part."""
+    return "on the edge of the board", grid.edge
+
+
+def which_is_more(
+    text: str, pairs: Sequence[tuple[str, str]], codes: Names, swap: Callable[[int, str, str], int]
+) -> QuestionType:
+    """Which of two is more frequent; never a tie. `swap` exchanges the two codes."""
+
+    def ask(board: BoardView, random: Stream) -> Item:
+        grid = Grid(board, random)
+        one, other = random.choice(pairs)
+        while grid.count(grid.all, codes[one]) == grid.count(grid.all, codes[other]):
+            grid.put(grid.any_cell(), list(board.codes))
+        more = max((one, other), key=lambda name: grid.count(grid.all, codes[name]))
+        choice = choose((one, other), random)
+        if choice.target != more:
+            grid.codes = [swap(code, one, other) for code in grid.codes]
+        counted = [f"{name}: {grid.totals(grid.all, codes[name])}" for name in (one, other)]
+        counts = " ".join(str(grid.count(grid.all, codes[name])) for name in (one, other))
+        work = "\n".join([*counted, counts])
+        return choice.ask(text.format(one=one, other=other), grid.matrix, work=work)
+
+    return ask

@@ -1,0 +1,191 @@
+"""Reversi: OpenSpiel's othello, alpha-beta on bitboards, black and white discs on squares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.game import Game
+from ludens.core.options import option
+from ludens.core.view import RenderOptions
+from ludens.draw import Sprite, draw_board, sprite_sheet
+from ludens.games.boards import Matrix, TurnView
+from ludens.games.open_spiel import SpielGame, SpielState
+
+PASS = "PASS"
+_PASS_NUMBER = 64
+
+
+@dataclass(frozen=True)
+class Reversi(SpielGame):
+    """Enclose the other side's discs to turn them over; most discs at the end win.
+
+    Seats: `black` moves first, then `white`.
+    Observation: the board, rows A to H from the top, columns 1 to 8 from the left.
+    Actions: the cell to play on, as in `D3`; `PASS` when there is none.
+    Rewards: +1 for more discs of your colour when nobody can move, -1 for fewer, 0 for as many.
+    """
+
+    name = "reversi"
+    seats = ("black", "white")
+    version = 3
+    view_class = "ludens.games.reversi:ReversiView"
+    spiel_name = "othello"
+    stable_names = True
+    best = "bot/alphabeta?depth=4&endgame=8"
+    bots: ClassVar[Mapping[str, str]] = {"alphabeta": "ludens.games.reversi:AlphaBeta"}
+
+    def action_name(self, spiel: Any, player: int, action: int) -> str:
+        return PASS if action == _PASS_NUMBER else f"{'ABCDEFGH'[action // 8]}{action % 8 + 1}"
+
+
+FULL = (1 << 64) - 1
+_INNER = 0x7E7E7E7E7E7E7E7E
+"""Without the outer columns: the cells a sideways line may pass through."""
+_AXES = ((1, _INNER), (7, _INNER), (9, _INNER), (8, FULL))
+
+
+def moves(own: int, other: int) -> int:
+    """The empty cells where `own` may play."""
+    found = 0
+    for step, mask in _AXES:
+        between = other & mask
+        up, down = between & own << step, between & own >> step
+        for _ in range(5):
+            up |= between & up << step
+            down |= between & down >> step
+        found |= up << step | down >> step
+    return found & ~(own | other) & FULL
+
+
+def turned(own: int, other: int, cell: int) -> int:
+    """The discs of the other side that a disc on this cell (a single bit) encloses."""
+    flips = 0
+    for step, mask in _AXES:
+        between = other & mask
+        up, down = between & cell << step, between & cell >> step
+        for _ in range(5):
+            up |= between & up << step
+            down |= between & down >> step
+        if up << step & own:
+            flips |= up
+        if down >> step & own:
+            flips |= down
+    return flips
+
+
+def cells(board: int) -> Iterator[int]:
+    """The bits of a board, one by one."""
+    while board:
+        low = board & -board
+        yield low
+        board ^= low
+
+
+# One quadrant of the board: corners are permanent, the cells beside them give the corner away.
+_QUARTER = ((60, -12, 8, 5), (-12, -24, -2, -2), (8, -2, 3, 1), (5, -2, 1, 1))
+_WEIGHTS = [_QUARTER[min(row, 7 - row)][min(column, 7 - column)] for row in range(8) for column in range(8)]
+_PLACES = [
+    [sum(_WEIGHTS[row * 8 + column] for column in range(8) if byte >> column & 1) for byte in range(256)]
+    for row in range(8)
+]
+"""The score of every row for every set of discs in it."""
+_FREEDOM, _WON = 10, 10_000
+_ORDER = {1 << cell: -weight for cell, weight in enumerate(_WEIGHTS)}
+
+
+def _places(board: int) -> int:
+    return sum(scores[byte] for scores, byte in zip(_PLACES, board.to_bytes(8, "little"), strict=True))
+
+
+def score(own: int, other: int) -> int:
+    """The evaluation of a board for the side to move."""
+    freedom = moves(own, other).bit_count() - moves(other, own).bit_count()
+    return _places(own) - _places(other) + _FREEDOM * freedom
+
+
+def value(own: int, other: int, depth: int, alpha: int, beta: int) -> int:
+    """The value of a board for the side to move, searching `depth` moves ahead."""
+    if depth <= 0:
+        return score(own, other)
+    open_cells = moves(own, other)
+    if not open_cells:
+        if moves(other, own):
+            return -value(other, own, depth - 1, -beta, -alpha)
+        ahead = own.bit_count() - other.bit_count()
+        return ahead + (_WON if ahead > 0 else -_WON if ahead < 0 else 0)
+    for cell in sorted(cells(open_cells), key=_ORDER.__getitem__):
+        flips = turned(own, other, cell)
+        alpha = max(alpha, -value(other ^ flips, own | flips | cell, depth - 1, -beta, -alpha))
+        if alpha >= beta:
+            break
+    return alpha
+
+
+@dataclass
+class AlphaBeta(Agent):
+    """Searches `depth` moves ahead, near the end to the last move; ties are broken at random."""
+
+    kind = "bot/alphabeta"
+    sees = "state"
+    computes = True
+
+    depth: int = option(3, low=1, high=10, help="moves looked ahead")
+    endgame: int = option(7, low=0, high=12, help="empty cells from which on it looks ahead to the end")
+
+    async def act(self, ask: Ask) -> Reply:
+        assert isinstance(ask.state, SpielState)
+        if list(ask.legal) == [PASS]:
+            return Reply(PASS, PASS)
+        own, other = discs(ask.state, self.seat)
+        empty = 64 - (own | other).bit_count()
+        depth = 2 * empty if empty <= self.endgame else self.depth  # every move may be followed by a pass
+        choices = list(ask.legal)
+        self.random.shuffle(choices)
+        best, most = choices[0], -2 * _WON
+        for name in choices:
+            cell = 1 << "ABCDEFGH".index(name[0]) * 8 + int(name[1]) - 1
+            flips = turned(own, other, cell)
+            worth = -value(other ^ flips, own | flips | cell, depth - 1, -2 * _WON, -most)
+            if worth > most:
+                best, most = name, worth
+        return Reply(best, best)
+
+
+def discs(state: SpielState, seat: str) -> tuple[int, int]:
+    """The discs of this seat and of the other."""
+    lines = [line for line in str(state.spiel).splitlines() if line[:1].isdigit()]
+    marks = "".join("".join(line.split()[1:9]) for line in lines)
+    black, white = (sum(1 << n for n, found in enumerate(marks) if found == mark) for mark in "xo")
+    return (black, white) if seat == "black" else (white, black)
+
+
+_CODES = {"-": 0, "x": 1, "o": 2}
+
+
+class ReversiView(TurnView):
+    """Rows are lettered A to H from the top, columns numbered from the left."""
+
+    rows = columns = 8
+    codes = {0: "empty", 1: "black", 2: "white"}
+    marks = {0: ".", 1: "b", 2: "w"}
+
+    def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        inks = ("ink", "line", "black", "white")
+        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=("page", "light"))
+        self.board = draw_board(
+            self._sheet, 8, 8, "ABCDEFGH", "12345678", labels="lt", box=self.box(self._sheet)
+        )
+
+    def matrix(self, state: SpielState) -> Matrix:
+        grid = [line for line in str(state.spiel).splitlines() if line[:1].isdigit()]
+        return [[_CODES[mark] for mark in line.split()[1:9]] for line in grid]
+
+    def piece(self, row: int, column: int, code: int) -> Sprite | None:
+        return self._sheet.stone(self.codes[code], self.board.room(0.78), "light") if code else None
+
+    def icon(self, seat: str, px: int) -> Sprite:
+        return self._sheet.stone(seat, px, "page")

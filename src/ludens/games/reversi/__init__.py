@@ -1,1 +1,0 @@
-"""Reversi: enclose discs to turn them over."""

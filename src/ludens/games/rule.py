@@ -1,0 +1,356 @@
+"""Rule, a one-move question: name a valid move in a position reached by random play."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Self
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.errors import BadOption, Illegal
+from ludens.core.game import Game
+from ludens.core.options import Touch, option
+from ludens.core.random import Stream, stream
+from ludens.core.registry import make
+from ludens.core.reply import ReplyFormat, labelled, without_reasoning
+from ludens.core.state import Legal, State
+from ludens.core.view import Picture, Places, RenderOptions, View
+from ludens.games.boards import BoardView, TurnView, listing
+from ludens.games.chess.bots import sight
+from ludens.games.open_spiel import SpielState
+
+_RANGE = re.compile(r"(\d{1,4})-(\d{1,4})")
+_ATTEMPTS = 1_000
+"""Games tried for one position: cells of Minesweeper open many at a time, and games end early."""
+
+
+def bounds(name: str, text: str) -> tuple[int, int]:
+    """The bounds in an option such as `67-157`."""
+    written = _RANGE.fullmatch(text)
+    low, high = (int(written[1]), int(written[2])) if written else (1, 0)
+    if low > high:
+        raise BadOption(f"option {name!r} of rule must be a range such as 10-40, not {text!r}.")
+    return low, high
+
+
+@lru_cache(maxsize=64)
+def board_game(board: str) -> Game:
+    """The game whose rules are asked about: one seat at a time, named moves."""
+    if board.split("?")[0] in ("rule", "perceive", "qa"):
+        raise BadOption(f"rule needs a board game to ask about, not the question {board.split('?')[0]}.")
+    game = make(board)
+    state = game.start(0)
+    if len(state.to_act) != 1 or state.legal(state.to_act[0]).is_text:
+        raise BadOption(f"rule needs a game of turns with named moves; {board} is not one.")
+    return game
+
+
+@lru_cache(maxsize=64)
+def board_view(board: str) -> BoardView | None:
+    """The view of a game on a board of cells, which knows what is on them; None for other games."""
+    view = board_game(board).view(RenderOptions())
+    return view if isinstance(view, BoardView) else None
+
+
+@lru_cache(maxsize=64)
+def answers(board: str) -> frozenset[str]:
+    """Every move that can be named on a board of cells, valid now or not; a pass is none of them."""
+    view = board_view(board)
+    return frozenset(view.answers()) if view else frozenset()
+
+
+@lru_cache(maxsize=64)
+def pointers(board: str) -> Mapping[str, str]:
+    """How to point at each cell of a board in its picture; empty for other games."""
+    view = board_view(board)
+    if view is None:
+        return {}
+    return {name: view.point([number]) for number, name in enumerate(view.cells())}
+
+
+def valid_moves(position: State) -> Legal:
+    """The moves of the seat to act."""
+    return position.legal(position.to_act[0])
+
+
+def after_moves(board: str, seed: int, moves: str) -> State:
+    """A position that is not over, after a number of random moves in this range.
+
+    A game that ends before gives any of the positions in the range that it went through.
+    """
+    low, high = bounds("moves", moves)
+    for attempt in range(_ATTEMPTS):
+        choose, state = _opening(board, seed, attempt)
+        passed = list[State]()
+        for number in range(choose.between(low, high)):
+            if number >= low:
+                passed.append(state.clone())
+            _make(state, choose.choice(_moves(state)))
+            if state.over:
+                break
+        if state.over and passed:
+            state = choose.choice(passed)
+        if not state.over and _can_be_asked(board, state):
+            return state
+    raise BadOption(f"no position of {board} was found after {moves} moves; choose another range.")
+
+
+def with_filled_cells(board: str, seed: int, filled: str) -> State:
+    """A position with a number of filled cells in this range, after random moves none of which ends the game.
+
+    Each number is as likely where every move fills one cell. In Minesweeper open cells count as filled, and
+    a move that opens more cells than the range allows is the start of another game.
+    """
+    low, high = bounds("filled", filled)
+    view = board_view(board)
+    if view is None or high > view.rows * view.columns:
+        raise BadOption(f"option 'filled' of rule does not fit {board}: it counts cells of a board.")
+    for attempt in range(_ATTEMPTS):
+        choose, state = _opening(board, seed, attempt)
+        wanted, cells, stuck = choose.between(low, high), _filled(view, state), False
+        while cells < wanted and not stuck:
+            # A player who puts one piece needs as many moves as there are cells to fill.
+            for _ in range(wanted - cells if isinstance(view, TurnView) else 1):
+                following = _without_ending(view, state, choose)
+                stuck = following is None
+                state = following or state
+            cells = _filled(view, state)
+        if wanted <= cells <= high and _can_be_asked(board, state):
+            return state
+    raise BadOption(f"no position of {board} with {filled} filled cells was found; choose another range.")
+
+
+def _opening(board: str, seed: int, attempt: int) -> tuple[Stream, State]:
+    """The stream that chooses moves, and the start of a game; another game in every attempt."""
+    choose = stream(seed, "position", *([attempt] if attempt else []))
+    return choose, board_game(board).start(choose.fork("game").bits() if attempt else seed)
+
+
+def _filled(view: BoardView, state: State) -> int:
+    return sum(code != view.empty for row in view.matrix(state) for code in row)
+
+
+def _without_ending(view: BoardView, state: State, choose: Stream) -> State | None:
+    """The state after a random move that does not end the game; None where every move does."""
+    untried = list(_moves(state))
+    weights = [view.weight(move) if isinstance(move, str) else 1.0 for move in untried]
+    while untried:
+        place = choose.weighted(range(len(untried)), weights)
+        following = state.clone()
+        _make(following, untried.pop(place))
+        del weights[place]
+        if not following.over:
+            return following
+    return None
+
+
+def _moves(state: State) -> Sequence[str | int]:
+    """The moves of the seat to act; by number in games of OpenSpiel, whose names take time to make."""
+    return state.spiel.legal_actions() if isinstance(state, SpielState) else valid_moves(state)
+
+
+def _make(state: State, move: str | int) -> None:
+    if isinstance(state, SpielState) and isinstance(move, int):
+        state.apply_number(move)
+    else:
+        state.apply({state.to_act[0]: str(move)})
+
+
+def _can_be_asked(board: str, position: State) -> bool:
+    """Whether some valid move is one of those that can be named: where a player must pass, none is."""
+    named = answers(board)
+    return not named or not named.isdisjoint(valid_moves(position))
+
+
+SEAT = "player"
+
+
+@dataclass(frozen=True)
+class RuleQuestion(Game):
+    """Name one valid move; the game itself decides whether it is one.
+
+    Seats: `player`, alone, for one move.
+    Observation: a position of the board game named by the option `board`, reached by random legal play.
+    Actions: one move, spelt as in that game.
+    Rewards: 1 for a valid move, 0 for anything else.
+    Facts: `choices` counts the valid moves, `chance` is their share of all moves that can be named.
+    """
+
+    name = "rule"
+    seats = (SEAT,)
+    version = 3
+    view_class = "ludens.games.rule:RuleView"
+    best = "bot/oracle"
+    bots: ClassVar[Mapping[str, str]] = {"valid": "ludens.games.rule:Valid"}
+    question = True
+
+    board: str = option(
+        "tic_tac_toe",
+        help="the board game whose rules are to be followed, options included",
+        touches=Touch.GAME,
+    )
+    moves: str = option("0-40", help="how many random moves lead to the position, as in 80-120")
+    filled: str = option("", help="how many cells of the board are filled, as in 67-157; not used when empty")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        board_game(self.board)
+        bounds("moves", self.moves)
+        if self.filled:
+            bounds("filled", self.filled)
+
+    def start(self, seed: int) -> Question:
+        if self.filled:
+            position = with_filled_cells(self.board, seed, self.filled)
+        else:
+            position = after_moves(self.board, seed, self.moves)
+        if isinstance(position, SpielState):
+            position.last = {}  # the question shows a position, not a game
+        return Question(self.board, position)
+
+
+class Question(State):
+    """A position, and the move that was named."""
+
+    def __init__(self, board: str, position: State, answer: str | None = None) -> None:
+        self.board = board
+        self.position = position
+        self.answer = answer
+
+    @property
+    def to_act(self) -> tuple[str, ...]:
+        return () if self.answer is not None else (SEAT,)
+
+    def legal(self, seat: str) -> Legal:
+        return Legal.text(200) if seat in self.to_act else Legal()
+
+    def solution(self, seat: str) -> str | None:
+        return valid_moves(self.position).first
+
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        self.answer = actions[SEAT]
+
+    @property
+    def returns(self) -> dict[str, float]:
+        return {SEAT: float(self.answer in valid_moves(self.position)) if self.answer else 0.0}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        valid, named = valid_moves(self.position), answers(self.board)
+        return {
+            "valid": bool(self.returns[SEAT]),
+            "readable": bool(self.answer),
+            "mover": self.position.to_act[0],
+            "choices": len(valid),
+            "chance": len(named.intersection(valid)) / len(named) if named else 0.0,
+        }
+
+    def clone(self) -> Self:
+        return type(self)(self.board, self.position, self.answer)
+
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
+        position = self.position.resample_hidden(self.position.to_act[0], random)
+        return type(self)(self.board, position, self.answer)
+
+
+@dataclass
+class Valid(Agent):
+    """Names any valid move, at random.
+
+    With `reason` it lists valid moves first, in a fixed order, and then names any of them: each is a lesson,
+    not only the one that chance has chosen, and a model that imitates it names the one it is surest of. In
+    chess it first says where the king is, what is on the squares around it, line by line, and who gives
+    check; and it moves the king only where nothing else can move: where a king may go depends on the whole
+    board.
+    """
+
+    kind = "bot/valid"
+    sees = "state"
+
+    reason: bool = option(False, help="list valid moves before the answer, for imitation")
+
+    async def act(self, ask: Ask) -> Reply:
+        assert isinstance(ask.state, Question)
+        position, board = ask.state.position, ask.state.board
+        moves = valid_moves(position)
+        if not self.reason:
+            move = moves.sample(self.random)
+            return Reply(move, move)
+        said, plain = [], list(moves)
+        if isinstance(position, SpielState) and board.split("?")[0] == "chess":
+            seen = sight(position.spiel.board().to_fen())
+            said.append(seen.text(pointers(board)))
+            plain = [move for move in moves if not move.startswith(seen.king)] or plain
+        move = self.random.choice(plain)
+        return Reply("\n".join([*said, listing(moves, move), ask.format.write(move)]), move)
+
+
+@dataclass(frozen=True)
+class MoveFormat(ReplyFormat):
+    """The board game's own format; an invalid move is still an answer, and a wrong one."""
+
+    own: ReplyFormat
+    moves: Legal
+
+    def ask(self, legal: Legal) -> str:
+        return "End your reply with one line: Action: <your move>"
+
+    def write(self, action: str) -> str:
+        return self.own.write(action)
+
+    def read(self, text: str, legal: Legal) -> str:
+        try:
+            return self.own.read(text, self.moves)
+        except Illegal:
+            said = without_reasoning(text)
+            named = [name for name in labelled(said, "Action") if name]
+            return (named or [said.strip()])[-1][: legal.text_limit]
+
+
+class RuleView(View):
+    """A question on top of the view of a board game."""
+
+    def __init__(self, game: RuleQuestion, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        self._board = board_game(game.board).view(render, seed)
+
+    def image(self, state: Question, seat: str) -> Picture:
+        return self._board.image(state.position, state.position.to_act[0])
+
+    def images(self, state: Question, seat: str) -> tuple[Picture, ...]:
+        return self._board.images(state.position, state.position.to_act[0])
+
+    def text(self, state: Question, seat: str) -> str:
+        return self._board.text(state.position, state.position.to_act[0])
+
+    def places(self, state: Question, seat: str) -> Places:
+        return self._clickable if seat in state.to_act else {}
+
+    @cached_property
+    def _clickable(self) -> Places:
+        """Of every move that can be clicked on the board: which of them are valid is the question."""
+        board = self._board
+        return board.places_of(board.clickable()) if isinstance(board, BoardView) else {}
+
+    def notes(self, state: Question, seat: str) -> str:
+        mover = state.position.to_act[0]
+        return "\n\n".join(filter(None, (self._board.rules(mover), self._board.notes(state.position, mover))))
+
+    def brief(self, state: Question, seat: str) -> str:
+        """The board, who is to move, and what that seat is told in its game."""
+        position, mover = state.position, state.position.to_act[0]
+        told = self._board.brief(position, mover)
+        notes = self._board.notes(position, mover) if told is None else told
+        return f"{self._board.game.name} {mover} {notes}".strip()
+
+    def values(self, seat: str) -> dict[str, object]:
+        return {"game": self._board.game.name}
+
+    def guess(self, state: Question, seat: str, random: Stream) -> str:
+        return self._board.guess(state.position, state.position.to_act[0], random)
+
+    def format(self, state: Question, seat: str) -> ReplyFormat:
+        mover = state.position.to_act[0]
+        return MoveFormat(self._board.format(state.position, mover), state.position.legal(mover))

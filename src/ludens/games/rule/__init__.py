@@ -1,1 +1,0 @@
-"""Rule: name one valid move in a position reached by play."""

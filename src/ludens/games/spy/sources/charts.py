@@ -1,0 +1,314 @@
+"""`spy/chart`: pairs of charts in which two values are swapped."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from PIL import Image
+
+from ludens.core.errors import BadOption, MissingExtra
+from ludens.core.options import option
+from ludens.core.random import Stream, stream
+from ludens.pictures.writer import Generator, Made, Skip
+
+KINDS = ("bar", "line", "pie")
+VISIBLE = 0.22
+"""Swapped values differ by at least this share of the largest value; in a pie, of a third of the whole."""
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_YEARS = tuple(str(year) for year in range(2012, 2025))
+_COUNTRIES = ("Brazil", "Canada", "Chile", "Egypt", "France", "Ghana", "India", "Italy", "Japan", "Kenya",
+              "Mexico", "Norway", "Peru", "Poland", "Spain", "Turkey", "Vietnam")  # fmt: skip
+_CITIES = ("Bergen", "Cairo", "Dublin", "Hanoi", "Lagos", "Lima", "Lyon", "Osaka", "Porto", "Quito", "Seoul",
+           "Turin", "Utrecht")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Topic:
+    title: str
+    unit: str
+    labels: Sequence[str]
+    low: float
+    high: float
+    digits: int = 0
+    kinds: tuple[str, ...] = ("bar",)
+    ordered: bool = False
+    """Whether the labels are consecutive points in time."""
+
+
+_TOPICS = (
+    _Topic("Average rainfall", "mm", _MONTHS, 8, 160, 0, ("bar", "line"), True),
+    _Topic("Mean temperature", "°C", _MONTHS, 2, 31, 1, ("bar", "line"), True),
+    _Topic("Visitors to the museum", "thousand", _MONTHS, 12, 95, 0, ("bar", "line"), True),
+    _Topic("Electricity price", "cent per kWh", _YEARS, 12, 42, 1, ("bar", "line"), True),
+    _Topic("Library loans", "thousand", _YEARS, 110, 640, 0, ("bar", "line"), True),
+    _Topic("Bicycles sold", "units", _YEARS, 900, 7200, 0, ("bar", "line"), True),
+    _Topic("Coffee per person", "kg per year", _COUNTRIES, 0.8, 9.9, 1),
+    _Topic("Forest area", "% of land", _COUNTRIES, 8, 72),
+    _Topic("Internet users", "% of people", _COUNTRIES, 28, 98),
+    _Topic("Monthly rent", "euro", _CITIES, 340, 1650),
+    _Topic("Days with fog", "days per year", _CITIES, 5, 88),
+    _Topic("Commuting time", "minutes", _CITIES, 18, 71),
+    _Topic("Crops of a farm", "hectares", ("Wheat", "Maize", "Barley", "Potatoes", "Beets", "Oats"), 6, 60, 0,
+           ("bar", "pie")),
+    _Topic("Household spending", "euro a month", ("Rent", "Food", "Travel", "Clothes", "Health", "Savings"),
+           80, 900, 0, ("bar", "pie")),
+    _Topic("How pupils come to school", "pupils", ("Bus", "Walking", "Bicycle", "Car", "Train"), 18, 240, 0,
+           ("bar", "pie")),
+    _Topic("Sources of electricity", "TWh", ("Wind", "Solar", "Hydro", "Gas", "Nuclear", "Coal"), 9, 130, 0,
+           ("bar", "pie")),
+    _Topic("Books sold by genre", "thousand", ("Crime", "Romance", "Science", "Travel", "Children", "Poetry"),
+           4, 88, 0, ("bar", "pie")),
+    _Topic("Ice cream flavours sold", "scoops", ("Vanilla", "Lemon", "Mango", "Cherry", "Hazelnut"), 60, 880,
+           0, ("bar", "pie")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Table:
+    """What one chart shows."""
+
+    kind: str
+    title: str
+    unit: str
+    labels: tuple[str, ...]
+    values: tuple[float, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"labels": list(self.labels), "values": list(self.values)}
+
+    def swapped(self, a: int, b: int) -> Table:
+        """The table with two values exchanged."""
+        values = list(self.values)
+        values[a], values[b] = values[b], values[a]
+        return Table(self.kind, self.title, self.unit, self.labels, tuple(values))
+
+
+def make_table(random: Stream, kind: str) -> Table:
+    """A random table for a kind of chart; all its values differ."""
+    topic = random.choice([topic for topic in _TOPICS if kind in topic.kinds])
+    most = len(topic.labels)
+    count = random.between(*{"bar": (4, 8), "line": (6, 12), "pie": (4, 6)}[kind])
+    count = min(count, most)
+    if topic.ordered:
+        start = random.below(most - count + 1)
+        labels = list(topic.labels[start : start + count])
+    else:
+        labels = random.sample(topic.labels, count)
+    values: list[float] = []
+    level = random.random()
+    while len(values) < count:
+        level = _next(level, random) if topic.ordered else random.random()
+        value = round(topic.low + (topic.high - topic.low) * level, topic.digits)
+        if value not in values:
+            values.append(value if topic.digits else int(value))
+    return Table(kind, topic.title, topic.unit, tuple(labels), tuple(values))
+
+
+def _next(level: float, random: Stream) -> float:
+    """The next value of a series that changes slowly and stays between 0 and 1."""
+    moved = level + 0.5 * (random.random() - 0.5)
+    return min(max(moved, -moved), 2 - moved)
+
+
+def visible_swaps(table: Table) -> list[tuple[int, int]]:
+    """The pairs of values whose exchange can be seen."""
+    values = table.values
+    least = VISIBLE * (sum(values) / 3 if table.kind == "pie" else max(values))
+    places = range(len(values))
+    return [(a, b) for b in places for a in range(b) if abs(values[a] - values[b]) >= least]
+
+
+WIDTH, HEIGHT = 512, 384
+_DPI = 100
+_ATTEMPTS = 100
+_COLOURS = 96
+_APART = 3
+"""Pixels between two texts."""
+_LICENCE = "CC0-1.0"
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a chart looks."""
+
+    paper: str
+    ink: str
+    grid: str
+    """Colour of the grid lines; empty for none."""
+    colours: Sequence[str]
+    framed: bool = True
+    font: str = "DejaVu Sans"
+    many: bool = False
+    """Whether each bar has a colour of its own."""
+
+
+STYLES = (
+    Style("#ffffff", "#222222", "", ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")),
+    Style("#ffffff", "#333333", "#d9d9d9", ("#2a6f97", "#e07a5f", "#81b29a", "#f2cc8f", "#3d405b", "#9d4edd"),
+          framed=False),
+    Style("#f4f1ea", "#3b3a36", "#ffffff", ("#7a9e7e", "#c8553d", "#588b8b", "#f28f3b", "#93b7be", "#2d3047"),
+          framed=False, font="DejaVu Serif", many=True),
+    Style("#1e2430", "#e8e8e8", "#3a4252", ("#4cc9f0", "#f72585", "#b8f2a6", "#ffd166", "#a29bfe", "#ff9f1c"),
+          framed=False),
+    Style("#ffffff", "#000000", "#bbbbbb", ("#555555", "#999999", "#333333", "#bbbbbb", "#777777", "#dddddd"),
+          font="DejaVu Serif"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Chart(Generator):
+    """Bar, line and pie charts; two values of each pair are swapped."""
+
+    seed: int = option(0, low=0, help="seed")
+    kinds: str = option("+".join(KINDS), help="bar, line and pie, joined by +")
+
+    name = "spy/chart"
+    version = "1"
+
+    def resolved(self) -> Self:
+        _kinds(self.kinds)
+        return self
+
+    def prepare(self) -> str:
+        return f"matplotlib {_matplotlib().__version__}"
+
+    def settings(self) -> dict[str, Any]:
+        return super().settings() | {"matplotlib": _matplotlib().__version__}
+
+    def make(self, number: int) -> Made:
+        kinds = _kinds(self.kinds)
+        for attempt in range(_ATTEMPTS):
+            random = stream(self.seed, "chart", number, attempt)
+            table = make_table(random, kinds[number % len(kinds)])
+            swaps = visible_swaps(table)
+            if not swaps:
+                continue
+            a, b = random.choice(swaps)
+            tables = {"original": table, "modified": table.swapped(a, b)}
+            look = random.bits()
+            drawn = {role: draw(each, Stream(look)) for role, each in tables.items()}
+            if any(overlaps for _, overlaps in drawn.values()):
+                continue
+            change = {
+                "swapped": [table.labels[a], table.labels[b]],
+                "from": [table.values[a], table.values[b]],
+                "to": [table.values[b], table.values[a]],
+            }
+            scene = {role: each.to_json() for role, each in tables.items()}
+            return Made({role: png for role, (png, _) in drawn.items()}, scene, [change], _LICENCE)
+        raise Skip(f"no chart without overlapping labels in {_ATTEMPTS} attempts")
+
+
+def draw(table: Table, random: Stream) -> tuple[bytes, list[tuple[str, str]]]:
+    """A chart as a PNG file, and the texts in it that overlap."""
+    _matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    style = random.choice(STYLES)
+    figure = Figure((WIDTH / _DPI, HEIGHT / _DPI), _DPI, facecolor=style.paper, layout="tight")
+    canvas = FigureCanvasAgg(figure)
+    axes = figure.add_subplot(facecolor=style.paper)
+    axes.set_title(table.title, color=style.ink, fontname=style.font, fontsize=13)
+    {"bar": _bars, "line": _line, "pie": _pie}[table.kind](axes, table, style, random)
+    canvas.draw()
+    overlaps = _overlaps(figure, canvas.get_renderer())
+    image = Image.fromarray(_rgb(canvas)).quantize(_COLOURS, dither=Image.Dither.NONE)
+    out = io.BytesIO()
+    image.save(out, "PNG", optimize=True)
+    return out.getvalue(), overlaps
+
+
+def _bars(axes: Any, table: Table, style: Style, random: Stream) -> None:
+    colours = [style.colours[k % len(style.colours) if style.many else 0] for k in range(len(table.labels))]
+    flat, labelled = random.below(2) == 1, random.below(2) == 1
+    if flat:
+        bars = axes.barh(table.labels[::-1], table.values[::-1], color=colours)
+    else:
+        bars = axes.bar(table.labels, table.values, color=colours, width=0.7)
+    if labelled:
+        axes.bar_label(bars, color=style.ink, fontname=style.font, fontsize=8, padding=2)
+    (axes.set_xlim if flat else axes.set_ylim)(0, 1.12 * max(table.values))
+    _frame(axes, table, style, "x" if flat else "y")
+
+
+def _line(axes: Any, table: Table, style: Style, random: Stream) -> None:
+    marker = random.choice(("o", "s", "D"))
+    axes.plot(table.labels, table.values, color=random.choice(style.colours[:3]), marker=marker, linewidth=2)
+    axes.set_ylim(0, 1.1 * max(table.values))
+    _frame(axes, table, style, "y")
+
+
+def _pie(axes: Any, table: Table, style: Style, random: Stream) -> None:
+    text = {"color": style.ink, "fontname": style.font, "fontsize": 9}
+    labels = list(table.labels)
+    if random.below(2):
+        labels = [f"{label} ({value:g})" for label, value in zip(labels, table.values, strict=True)]
+        axes.text(0, -1.35, f"in {table.unit}", ha="center", **text)
+    axes.pie(
+        table.values,
+        labels=labels,
+        colors=style.colours[: len(table.labels)],
+        startangle=90,
+        counterclock=False,
+        textprops=text,
+        wedgeprops={"edgecolor": style.paper, "linewidth": 1.5},
+    )
+
+
+def _frame(axes: Any, table: Table, style: Style, along: str) -> None:
+    (axes.set_xlabel if along == "x" else axes.set_ylabel)(table.unit, color=style.ink, fontname=style.font)
+    axes.tick_params(colors=style.ink, labelsize=8.5)
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        label.set_fontname(style.font)
+    for side, spine in axes.spines.items():
+        spine.set_color(style.ink)
+        spine.set_visible(style.framed or side in ("left", "bottom"))
+    if style.grid:
+        axes.grid(axis=along, color=style.grid)
+        axes.set_axisbelow(True)
+
+
+def _overlaps(figure: Any, renderer: Any) -> list[tuple[str, str]]:
+    """The texts that cover each other or reach over the edge of the picture."""
+    [axes] = figure.axes
+    texts = [axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
+    for axis in (axes.xaxis, axes.yaxis) if axes.axison else ():
+        low, high = sorted(axis.get_view_interval())
+        texts += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts if text.get_text()]
+    found = [
+        (name, other)
+        for place, (name, box) in enumerate(boxes)
+        for other, another in boxes[:place]
+        if box.padded(_APART).overlaps(another)
+    ]
+    outside = [
+        (name, "edge") for name, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > WIDTH or box.y1 > HEIGHT
+    ]
+    return found + outside
+
+
+def _rgb(canvas: Any) -> Any:
+    import numpy as np
+
+    return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+
+
+def _kinds(text: str) -> list[str]:
+    kinds = [kind.strip() for kind in text.replace(",", "+").split("+")]
+    if wrong := next((kind for kind in kinds if kind not in KINDS), ""):
+        raise BadOption(f"kinds of charts are {', '.join(KINDS)}, joined by +, not {wrong[:40]!r}.")
+    return kinds
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtra("drawing charts", "charts") from None
+    return matplotlib

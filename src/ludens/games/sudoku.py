@@ -1,0 +1,401 @@
+"""Sudoku: one digit of each in every row, column and box; digits cannot be taken back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Self
+
+from ludens.core.errors import BadOption
+from ludens.core.game import Game
+from ludens.core.options import option
+from ludens.core.random import Stream, stream
+from ludens.core.reply import DASHES, ActionFormat
+from ludens.core.state import Legal, State
+from ludens.core.view import RenderOptions
+from ludens.draw import Canvas, Picture, draw_board, get_theme, sprite_sheet
+from ludens.draw.palette import mix
+from ludens.games.boards import BoardView, Matrix
+
+SIDE, CELLS = 9, 81
+ROW = tuple(cell // 9 for cell in range(CELLS))
+COLUMN = tuple(cell % 9 for cell in range(CELLS))
+BOX = tuple(cell // 27 * 3 + cell % 9 // 3 for cell in range(CELLS))
+NAMES = tuple("ABCDEFGHI"[ROW[cell]] + "123456789"[COLUMN[cell]] for cell in range(CELLS))
+NUMBER = {name: cell for cell, name in enumerate(NAMES)}
+PEERS = tuple(
+    tuple(
+        other
+        for other in range(CELLS)
+        if other != cell
+        and (ROW[other] == ROW[cell] or COLUMN[other] == COLUMN[cell] or BOX[other] == BOX[cell])
+    )
+    for cell in range(CELLS)
+)
+"""For every cell, the 20 others in its row, column and box."""
+
+DIGITS = tuple(tuple(digit for digit in range(1, 10) if mask >> digit & 1) for mask in range(1 << 10))
+"""The digits in a mask: bit 5 stands for the digit 5."""
+ALL = 0b1111111110
+
+Units = tuple[list[int], list[int], list[int]]
+"""The digits still missing, as masks, by row, column and box."""
+
+
+def open_digits(grid: Sequence[int]) -> Units | None:
+    """The missing digits of every row, column and box; None when one of them holds a digit twice."""
+    rows, columns, boxes = [ALL] * 9, [ALL] * 9, [ALL] * 9
+    for cell, digit in enumerate(grid):
+        if digit:
+            bit = 1 << digit
+            if not rows[ROW[cell]] & columns[COLUMN[cell]] & boxes[BOX[cell]] & bit:
+                return None
+            rows[ROW[cell]] ^= bit
+            columns[COLUMN[cell]] ^= bit
+            boxes[BOX[cell]] ^= bit
+    return rows, columns, boxes
+
+
+def candidates(grid: Sequence[int], cell: int) -> int:
+    """The digits that may go into a cell, as a mask."""
+    taken = 0
+    for peer in PEERS[cell]:
+        taken |= 1 << grid[peer]
+    return ALL & ~taken
+
+
+Grid = tuple[int, ...]
+
+
+def solutions(grid: Sequence[int], order: Sequence[int] | None = None) -> Iterator[Grid]:
+    """The solutions of a grid, none when it already breaks a rule; `order` gives the digits to try first."""
+    units = open_digits(grid)
+    if units is None:
+        return
+    tried = DIGITS
+    if order is not None:
+        tried = tuple(tuple(d for d in order if mask >> d & 1) for mask in range(1 << 10))
+    empty = [cell for cell, digit in enumerate(grid) if not digit]
+    yield from _fill(list(grid), units, empty, tried)
+
+
+def solve(grid: Sequence[int], order: Sequence[int] | None = None) -> Grid | None:
+    """The first of the solutions, or None."""
+    return next(solutions(grid, order), None)
+
+
+def _fill(cells: list[int], units: Units, empty: list[int], tried: Sequence[Sequence[int]]) -> Iterator[Grid]:
+    if not empty:
+        yield tuple(cells)
+        return
+    rows, columns, boxes = units
+    fewest, best, choice = 10, 0, 0
+    for place, cell in enumerate(empty):
+        mask = rows[ROW[cell]] & columns[COLUMN[cell]] & boxes[BOX[cell]]
+        count = mask.bit_count()
+        if count < fewest:
+            if not count:
+                return
+            fewest, best, choice = count, place, mask
+            if count == 1:
+                break
+    cell = empty[best]
+    empty[best] = empty[-1]
+    empty.pop()
+    row, column, box = ROW[cell], COLUMN[cell], BOX[cell]
+    for digit in tried[choice]:
+        bit = 1 << digit
+        cells[cell] = digit
+        rows[row] ^= bit
+        columns[column] ^= bit
+        boxes[box] ^= bit
+        yield from _fill(cells, units, empty, tried)
+        rows[row] ^= bit
+        columns[column] ^= bit
+        boxes[box] ^= bit
+    cells[cell] = 0
+    empty.append(cell)
+    empty[best], empty[-1] = empty[-1], empty[best]
+
+
+FEWEST, MOST = 25, 80
+"""Fewer than 25 clues are rare when digits are removed at random; 81 would leave nothing to do."""
+EASY, HARD = 45, 26
+"""The range of the number of clues where the option does not set it."""
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """The clues, and the solution."""
+
+    clues: Grid
+    solution: Grid
+
+
+@lru_cache(maxsize=1024)
+def puzzle(seed: int, clues: int) -> Puzzle:
+    """The puzzle of a seed with this many clues; 0 lets the seed choose."""
+    random = stream(seed, "puzzle")
+    wanted = clues or random.between(HARD, EASY)
+    while True:
+        solution = full_grid(random)
+        if (dug := _remove_clues(solution, wanted, random)) is not None:
+            return Puzzle(dug, solution)
+
+
+def full_grid(random: Stream) -> Grid:
+    """A random solved grid: three independent boxes are filled at random, the rest is solved."""
+    cells = [0] * CELLS
+    digits = list(range(1, 10))
+    for corner in (0, 30, 60):
+        random.shuffle(digits)
+        for place, digit in enumerate(digits):
+            cells[corner + place // 3 * 9 + place % 3] = digit
+    random.shuffle(digits)
+    found = solve(cells, digits)
+    assert found is not None, "three such boxes can always be completed"
+    return found
+
+
+def _remove_clues(solution: Grid, wanted: int, random: Stream) -> Grid | None:
+    """Remove digits in random order while the solution stays unique; None when too many must stay."""
+    cells, left = list(solution), CELLS
+    order = list(range(CELLS))
+    random.shuffle(order)
+    for cell in order:
+        if left == wanted:
+            break
+        digit, cells[cell] = cells[cell], 0
+        if _unique(cells, cell, digit):
+            left -= 1
+        else:
+            cells[cell] = digit
+    return tuple(cells) if left == wanted else None
+
+
+def _unique(cells: list[int], cell: int, digit: int) -> bool:
+    """Whether no solution has another digit in this cell, given that one has this digit."""
+    others = candidates(cells, cell) & ~(1 << digit)
+    for other in DIGITS[others]:
+        cells[cell] = other
+        if solve(cells) is not None:
+            cells[cell] = 0
+            return False
+    cells[cell] = 0
+    return True
+
+
+SEAT = "player"
+_ACTION = re.compile(r"([A-I][1-9])=([1-9])")
+
+
+@dataclass(frozen=True)
+class Sudoku(Game):
+    """Fill the grid so that every row, column and box holds each digit once.
+
+    Seats: `player`, alone.
+    Observation: the grid, rows A to I from the top, columns 1 to 9 from the left; clues are told apart from
+    digits placed since.
+    Actions: a digit for an empty cell, as in `A1=5`; legal when the cell's row, column and box do not hold
+    that digit yet, whether or not it leads to the solution. Replies such as `A1 5` are accepted. Digits
+    cannot be changed.
+    Rewards: +1 for the full grid, -1 when no digit fits an empty cell any more.
+    Facts: `solvable_digits` counts the digits placed that are those of the one solution, `wrong_digits`
+    the others, `before_first_wrong` how many were placed before the first of them.
+    """
+
+    name = "sudoku"
+    seats = (SEAT,)
+    view_class = "ludens.games.sudoku:SudokuView"
+    best = "bot/oracle"
+
+    clues: int = option(
+        0, low=0, high=MOST, help=f"digits given, from {FEWEST}; 0 lets the seed choose {HARD} to {EASY}"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if 0 < self.clues < FEWEST:
+            raise BadOption(f"option 'clues' of sudoku must be 0 or at least {FEWEST}, not {self.clues}.")
+
+    def start(self, seed: int) -> SudokuState:
+        given = puzzle(seed, self.clues)
+        return SudokuState(given, list(given.clues), ())
+
+
+class SudokuState(State):
+    """A partly filled grid."""
+
+    def __init__(self, given: Puzzle, grid: list[int], placed: tuple[int, ...]) -> None:
+        self.puzzle = given
+        self.grid = grid
+        self.placed = placed
+        """The cells filled since the start, in order."""
+        self.dead_cell = self._dead_cell()
+
+    def _dead_cell(self) -> int | None:
+        """An empty cell that no digit fits, if there is one."""
+        grid = self.grid
+        return next((c for c, digit in enumerate(grid) if not digit and not candidates(grid, c)), None)
+
+    @property
+    def solved(self) -> bool:
+        """Whether every cell is filled: legal digits break no rule, so that is the solution."""
+        return 0 not in self.grid
+
+    @property
+    def to_act(self) -> tuple[str, ...]:
+        return () if self.dead_cell is not None or self.solved else (SEAT,)
+
+    def legal(self, seat: str) -> Legal:
+        if seat not in self.to_act:
+            return Legal()
+        grid = self.grid
+        return Legal(
+            f"{NAMES[cell]}={digit}"
+            for cell, filled in enumerate(grid)
+            if not filled
+            for digit in DIGITS[candidates(grid, cell)]
+        )
+
+    def solution(self, seat: str) -> str | None:
+        """The solution's digit for the first empty cell; any legal digit where the grid cannot be solved."""
+        if (solved := solve(self.grid)) is None:
+            return self.legal(seat).first
+        cell = self.grid.index(0)
+        return f"{NAMES[cell]}={solved[cell]}"
+
+    def refusal(self, seat: str, action: str) -> str | None:
+        written = _ACTION.fullmatch(action)
+        if seat not in self.to_act or written is None:
+            return super().refusal(seat, action)
+        cell, digit = NUMBER[written[1]], int(written[2])
+        if self.grid[cell]:
+            return f"{written[1]} already holds the digit {self.grid[cell]}."
+        twin = next((peer for peer in PEERS[cell] if self.grid[peer] == digit), None)
+        if twin is None:
+            return None
+        units = (("row", ROW), ("column", COLUMN), ("box", BOX))
+        shared = next(name for name, unit in units if unit[twin] == unit[cell])
+        return f"the {shared} of {written[1]} already holds the digit {digit}, at {NAMES[twin]}."
+
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        name, _, digit = actions[SEAT].partition("=")
+        cell = NUMBER[name]
+        self.grid[cell] = int(digit)
+        self.placed = (*self.placed, cell)
+        self.dead_cell = self._dead_cell()
+
+    @property
+    def returns(self) -> dict[str, float]:
+        return {SEAT: 1.0 if self.solved else 0.0 if self.dead_cell is None else -1.0}
+
+    def forfeited(self, seat: str) -> dict[str, float]:
+        return {SEAT: -1.0}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        right = [self.grid[cell] == self.puzzle.solution[cell] for cell in self.placed]
+        return {
+            "winner": SEAT if self.solved else None,
+            "moves": len(self.placed),
+            "clues": sum(map(bool, self.puzzle.clues)),
+            "solvable_digits": sum(right),
+            "wrong_digits": right.count(False),
+            "before_first_wrong": right.index(False) if False in right else len(right),
+        }
+
+    def clone(self) -> Self:
+        copy = object.__new__(type(self))
+        copy.puzzle, copy.grid, copy.placed, copy.dead_cell = (
+            self.puzzle, self.grid.copy(), self.placed, self.dead_cell,
+        )  # fmt: skip
+        return copy
+
+
+_SPELT = re.compile(r"(?:([A-I])\s?([1-9])|([1-9])\s?([A-I]))\s?[=:,-]?\s?([1-9])", re.IGNORECASE | re.ASCII)
+
+
+class SudokuView(BoardView):
+    """Rows are lettered A to I from the top, columns numbered from the left."""
+
+    rows = columns = SIDE
+    codes = {0: "empty", **{digit: str(digit) for digit in range(1, 10)}}
+    marks = {0: ".", **{digit: str(digit) for digit in range(1, 10)}}
+
+    def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        colour = get_theme(render.theme, seed).colour
+        self._shade = "#{:02x}{:02x}{:02x}".format(*mix(colour("page"), colour("line"), 1, 6))
+        inks, grounds = ("ink", "line", "accent"), ("page", self._shade)
+        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=grounds)
+        self.board = draw_board(self._sheet, SIDE, SIDE, "ABCDEFGHI", "123456789", style="lines", labels="lt")
+        self._format = PlaceFormat()
+
+    def format(self, state: SudokuState, seat: str) -> PlaceFormat:
+        return self._format
+
+    def squares(self, move: str) -> tuple[str]:
+        return (move[:2],)
+
+    def answers(self) -> list[str]:
+        return [f"{cell}={digit}" for cell in self.cells() for digit in range(1, SIDE + 1)]
+
+    def matrix(self, state: SudokuState) -> Matrix:
+        return [state.grid[start : start + SIDE] for start in range(0, SIDE * SIDE, SIDE)]
+
+    def image(self, state: SudokuState, seat: str) -> Picture:
+        return self._picture(self.matrix(state), state.placed)
+
+    def text(self, state: SudokuState, seat: str) -> str:
+        placed = ", ".join(NAMES[cell] for cell in sorted(state.placed)) or "none"
+        return f"{super().text(state, seat)}\nPlaced since the start: {placed}."
+
+    def draw(self, matrix: Matrix) -> Picture:
+        return self._picture(matrix, ())
+
+    def _picture(self, matrix: Matrix, placed: Collection[int]) -> Picture:
+        canvas, px = self.board.canvas(), round(self.board.px * 0.66)
+        thin = frozenset(placed)
+        for row, digits in enumerate(matrix):
+            for column, digit in enumerate(digits):
+                if not digit:
+                    continue
+                ground, ink, bold = self._shade, "ink", True
+                if row * SIDE + column in thin:
+                    ground, ink, bold = "page", "accent", False
+                else:
+                    self.board.tint(canvas, row, column, ground)
+                self.board.put(canvas, row, column, self._sheet.text(str(digit), px, ink, ground, bold))
+        self._draw_lines(canvas)
+        return canvas.picture()
+
+    def _draw_lines(self, canvas: Canvas) -> None:
+        """Thick lines around the boxes; drawn last, since shading a cell would overwrite them."""
+        x, y, length = self.board.x, self.board.y, self.board.px * SIDE
+        width = self._sheet.px(3.5 * self._sheet.theme.line_weight)
+        for third in range(4):
+            offset = third * 3 * self.board.px
+            canvas.line(x, y + offset, x + length, y + offset, "line", width)
+            canvas.line(x + offset, y, x + offset, y + length, "line", width)
+
+
+@dataclass(frozen=True)
+class PlaceFormat(ActionFormat):
+    """A last line `Action: A1=5`; `A1 5`, `A1: 5`, `A15` and `1A=5` are read, too.
+
+    Whether the digit may go there is for the state to say, which names the digit in the way.
+    """
+
+    def ask(self, legal: Legal) -> str:
+        return f"End your reply with one line: {self.label}: <cell>=<digit>, as in {self.label}: A1=5"
+
+    def _matches(self, names: Sequence[str], legal: Legal) -> Sequence[str | None]:
+        return [_placement(name) for name in names]
+
+
+def _placement(name: str) -> str | None:
+    spelt = _SPELT.fullmatch(name.translate(DASHES))
+    return f"{spelt[1] or spelt[4]}{spelt[2] or spelt[3]}={spelt[5]}".upper() if spelt else None

@@ -1,1 +1,0 @@
-"""Sudoku: one digit of each in every row, column and box."""

@@ -1,1 +1,0 @@
-"""Tic-tac-toe: the smallest board game."""

@@ -1,0 +1,321 @@
+"""Replies of all levels: reasoning and one answer in tags; plans and trajectories read from the answer,
+never evaluated."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ludens.core.errors import Ambiguous, Illegal, Unreadable
+from ludens.core.reply import ReplyFormat, without_reasoning
+from ludens.core.state import Legal
+from ludens.games.viki.world import Action, Plan
+
+_ANSWER = re.compile(r"<(/?)answer>", re.IGNORECASE)
+_TAGS = re.compile(r"<(/?)(think|answer)>", re.IGNORECASE)
+_WANTED = [("", "think"), ("/", "think"), ("", "answer"), ("/", "answer")]
+
+MOST_CHARACTERS = 200_000
+"""Of an answer that is parsed."""
+
+
+@dataclass(frozen=True)
+class AnswerFormat(ReplyFormat):
+    """Reasoning in `<think>` tags, then the answer in `<answer>` tags; a reply without tags is the answer.
+
+    Args:
+        instruction: What the answer looks like.
+        parse: The canonical form of an answer; raises a `MoveError` with the reason when there is none.
+    """
+
+    instruction: str
+    parse: Callable[[str], str]
+
+    def ask(self, legal: Legal) -> str:
+        return (
+            "First reason between <think> and </think>, then give the answer between <answer> and </answer>. "
+            f"{self.instruction}"
+        )
+
+    def write(self, action: str) -> str:
+        return f"<answer>{action}</answer>"
+
+    def read(self, text: str, legal: Legal) -> str:
+        said = answer_in(text)
+        if len(said) > MOST_CHARACTERS:
+            raise Illegal(f"the answer has {len(said):,} characters; at most {MOST_CHARACTERS:,} are read.")
+        action = self.parse(said)
+        if legal.text_limit is not None and len(action) > legal.text_limit:
+            raise Illegal(
+                f"the answer has {len(action):,} characters; at most {legal.text_limit:,} are read."
+            )
+        return action
+
+
+def answer_in(text: str) -> str:
+    """The text between the answer tags, or the reply without its reasoning where it has no such tags."""
+    said = without_reasoning(text)
+    tags = list(_ANSWER.finditer(said))
+    if not tags:
+        if not said.strip():
+            raise Unreadable("the reply has no answer; give it between <answer> and </answer>.")
+        return said.strip()
+    opened = [tag for tag in tags if not tag[1]]
+    if len(opened) > 1:
+        raise Ambiguous("the reply has several <answer> tags; give exactly one answer.")
+    if not opened:
+        raise Unreadable("the reply has </answer> without <answer>.")
+    closed = [tag for tag in tags if tag[1] and tag.start() >= opened[0].end()]
+    found = said[opened[0].end() : closed[0].start() if closed else len(said)].strip()
+    if not found:
+        raise Unreadable("there is nothing between <answer> and </answer>.")
+    return found
+
+
+def well_formed(text: str) -> bool:
+    """Whether a reply is exactly one `<think>` part and then one `<answer>` part, blanks around allowed."""
+    bare = text.strip()
+    tags = list(_TAGS.finditer(bare))
+    if [(tag[1], tag[2].lower()) for tag in tags] != _WANTED:
+        return False
+    return tags[0].start() == 0 and tags[3].end() == len(bare)
+
+
+FORMAT_SHARE = 0.1
+"""Of the reward, for the form of the reply; the rest is for the answer."""
+
+
+def combined(text: str, accuracy: float) -> float:
+    """The training reward of a reply: its form and its answer, independent of each other."""
+    return FORMAT_SHARE * well_formed(text) + (1 - FORMAT_SHARE) * accuracy
+
+
+Variant = Literal["default", "released"]
+
+MAX_CHARS = 200_000
+MAX_STEPS = 1_000
+MAX_DEPTH = 60
+_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
+_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|,(?=\s*[}\]])', re.DOTALL)
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[\[({]|[\])}]', re.DOTALL)
+_WORDS = {"true": True, "false": False, "null": None}
+
+
+class _Twice(Exception):
+    """A key that occurs twice in one object."""
+
+
+def read_plan(text: str, variant: Variant = "default") -> Plan:
+    """The plan in an answer; raises `Unreadable` with one sentence.
+
+    Robots without an action (null) are left out, and so are steps in which nobody acts. The released rules
+    read keys that occur twice as their scorer does: the last one counts.
+    """
+    return plan_of(read_value(text, what="plan", last_key_wins=variant == "released"), variant)
+
+
+def read_value(text: str, *, what: str = "answer", last_key_wins: bool = False) -> Any:
+    """JSON or a Python literal in an answer, as plain data."""
+    if len(text) > MAX_CHARS:
+        raise Unreadable(f"the {what} has {len(text)} characters; at most {MAX_CHARS} are read.")
+    fenced = _FENCE.findall(text)
+    if len(fenced) > 1:
+        raise Unreadable(f"the answer has {len(fenced)} code blocks; give exactly one.")
+    text = (fenced[0] if fenced else text).strip()
+    if not text:
+        raise Unreadable(f"the {what} is empty.")
+    depth = deepest = 0
+    for bracket in _BRACKET.findall(text):
+        depth += 1 if bracket in "[({" else -1 if bracket in "])}" else 0
+        deepest = max(deepest, depth)
+    if deepest > MAX_DEPTH:
+        raise Unreadable(f"the {what} is nested {deepest} levels deep; at most {MAX_DEPTH} are read.")
+    try:
+        try:
+            cleaned = _COMMA.sub(lambda hit: "" if hit[0] == "," else hit[0], text)
+            hook = None if last_key_wins else _once
+            return json.loads(cleaned, object_pairs_hook=hook, parse_constant=_no_constant)
+        except ValueError:
+            return _literal(text, last_key_wins)
+    except _Twice as error:
+        raise Unreadable(f"the key {error} occurs twice in one object of the {what}.") from None
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise Unreadable(f"the {what} is neither JSON nor a Python literal.") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _Twice(_short(next(key for key in keys if keys.count(key) > 1)))
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _literal(text: str, last_key_wins: bool) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = _Constants().visit(ast.parse(text, mode="eval"))
+    if not last_key_wins:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Dict):
+                keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+                seen: set[Any] = set()
+                for key in keys:
+                    if key in seen:
+                        raise _Twice(_short(str(key)))
+                    seen.add(key)
+    return ast.literal_eval(tree)
+
+
+class _Constants(ast.NodeTransformer):
+    """JSON's words for constants inside a Python literal."""
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id in _WORDS:
+            return ast.copy_location(ast.Constant(_WORDS[node.id]), node)
+        return node
+
+
+def plan_of(value: Any, variant: Variant = "default") -> Plan:
+    """A plan from plain data: a list of steps with `actions`."""
+    if variant == "released":
+        return _released(value)
+    steps = [value] if isinstance(value, dict) else value
+    if not isinstance(steps, list | tuple):
+        raise Unreadable("the plan is not a list of steps.")
+    if len(steps) > MAX_STEPS:
+        raise Unreadable(f"the plan has {len(steps)} steps; at most {MAX_STEPS} are read.")
+    plan: Plan = []
+    for number, step in enumerate(steps, 1):
+        if not isinstance(step, dict) or not isinstance(step.get("actions"), dict | None):
+            raise Unreadable(f'step {number} is not an object with "actions".')
+        read: dict[str, Action] = {}
+        for robot, action in (step.get("actions") or {}).items():
+            if action is None:
+                continue
+            if not isinstance(robot, str):
+                raise Unreadable(f"step {number} names a robot that is not a text.")
+            name = robot.strip().upper()
+            if name in read:
+                raise Unreadable(f"step {number} has two actions for {_short(name)}.")
+            if (
+                not isinstance(action, list | tuple)
+                or not action
+                or not all(isinstance(w, str) for w in action)
+            ):
+                raise Unreadable(f"step {number}, {_short(name)}: an action is a list of texts.")
+            read[name] = tuple(action)
+        if read:
+            plan.append(read)
+    return plan
+
+
+def _released(value: Any) -> Plan:
+    """As the released scorer reads it: what is not a step is skipped; one bad action makes the plan empty."""
+    plan: Plan = []
+    for step in value if isinstance(value, list) else ():
+        actions = step.get("actions", {}) if isinstance(step, dict) else {}
+        if not isinstance(actions, dict):
+            continue
+        read: dict[str, Action] = {}
+        for robot, action in actions.items():
+            if action is None:
+                continue
+            if isinstance(action, str | dict):
+                action = tuple(action)
+            if not isinstance(action, list | tuple) or not all(isinstance(word, str) for word in action):
+                raise Unreadable("the plan has an action that is not a list of texts.")
+            read[robot if isinstance(robot, str) else str(robot)] = tuple(action)
+        if read:
+            plan.append(read)
+    if not plan:
+        raise Unreadable("the plan has no action.")
+    if len(plan) > MAX_STEPS:
+        raise Unreadable(f"the plan has {len(plan)} steps; at most {MAX_STEPS} are read.")
+    return plan
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else name[:37] + "..."
+
+
+POINTS = 5
+ROBOTS = ("you", "partner")
+
+_POINTS_FENCE = re.compile(r"```[a-z]*", re.IGNORECASE)
+_TRAILING = re.compile(r",(?=\s*\])")
+_ALLOWED = frozenset("0123456789+-.eE,[]() \t\r\n")
+_DEEPEST = 4
+_LONGEST = 4_000
+
+Trajectories = tuple[tuple[tuple[float, float], ...], ...]
+
+
+def read_points(text: str, width: int, height: int) -> str:
+    """The canonical form of an answer for a picture of this size: JSON of two lists of five [x, y].
+
+    Raises a `MoveError` that says what is wrong; points outside the picture are wrong too.
+    """
+    said = _POINTS_FENCE.sub("", text).strip()
+    if len(said) > _LONGEST:
+        raise Unreadable(f"the answer has {len(said):,} characters; two lists of {POINTS} points need fewer.")
+    if re.search(r"nan|inf", said, re.IGNORECASE):
+        raise Illegal("a coordinate is not a finite number.")
+    bad = next((character for character in said if character not in _ALLOWED), None)
+    if bad is not None:
+        raise Unreadable(f"the answer is not a list of points: {bad!r} is neither a number nor a bracket.")
+    listed = _TRAILING.sub("", said.replace("(", "[").replace(")", "]"))
+    if _depth(listed) > _DEEPEST:
+        raise Unreadable("the answer has too many nested brackets; two lists of [x, y] are expected.")
+    try:
+        found = json.loads(listed)
+    except ValueError:
+        raise Unreadable(
+            "the answer is not a list of points such as [[[10, 20], ...], [[30, 40], ...]]."
+        ) from None
+    return json.dumps(_checked(found, width, height), separators=(",", ":"))
+
+
+def points_of(action: str) -> Trajectories:
+    """The trajectories of a canonical answer."""
+    return tuple(tuple((float(x), float(y)) for x, y in trajectory) for trajectory in json.loads(action))
+
+
+def _checked(found: Any, width: int, height: int) -> list[list[list[float]]]:
+    if not isinstance(found, list) or len(found) != len(ROBOTS):
+        count = len(found) if isinstance(found, list) else 0
+        raise Illegal(f"two trajectories are expected, yours and your partner's, not {count}.")
+    return [_trajectory(one, who, width, height) for who, one in zip(ROBOTS, found, strict=True)]
+
+
+def _trajectory(found: Any, who: str, width: int, height: int) -> list[list[float]]:
+    if not isinstance(found, list) or len(found) != POINTS:
+        count = len(found) if isinstance(found, list) else 0
+        raise Illegal(f"the trajectory of {who} has {count} points; {POINTS} are expected.")
+    for number, point in enumerate(found, 1):
+        if not isinstance(point, list) or len(point) != 2 or not all(map(_is_number, point)):
+            raise Illegal(f"point {number} of {who} is not a pair of numbers [x, y].")
+        if not (0 <= point[0] <= width and 0 <= point[1] <= height):
+            raise Illegal(f"point {number} of {who} is outside the picture of {width} by {height} pixels.")
+    return [[round(float(x), 1), round(float(y), 1)] for x, y in found]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -1e9 < value < 1e9
+
+
+def _depth(text: str) -> int:
+    deepest = depth = 0
+    for character in text:
+        depth += (character == "[") - (character == "]")
+        deepest = max(deepest, depth)
+    return deepest

@@ -1,0 +1,311 @@
+"""Where the scenes of a level come from: the generator, a picture set, or released data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from ludens.core.errors import BadFile, BadOption, MissingExtra, MoveError
+from ludens.core.random import stream
+from ludens.draw import Picture
+from ludens.games.viki.floor import SIDE
+from ludens.games.viki.generate import HELD_OUT_FAMILY, SPLITS, Split, generate, stored
+from ludens.games.viki.replies import plan_of, read_value
+from ludens.games.viki.world import RELEASED, ROBOTS, Area, Asset, Condition, Robot, Scene, Stage, Task
+from ludens.pictures import Entry, PictureSet, open_set
+
+Level = Literal[1, 2, 3]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One released sample."""
+
+    level: Level
+    system: str
+    """The system message."""
+    text: str
+    """The user message, without the mark of the picture."""
+    image: bytes
+    """PNG or JPEG."""
+    types: tuple[str, ...] = ()
+    """Level 1: the robot types needed, sorted."""
+    scene: Scene | None = None
+    """Level 2: the scene, to be checked with `variant="released"`."""
+    traces: tuple[tuple[tuple[float, float], ...], ...] = ()
+    """Level 3: pixel points of the player and the partner."""
+
+
+def read_folder(folder: Path | str, level: Level, seed: int = 0) -> Iterator[Row]:
+    """The rows of a level in all Parquet files of a folder and below it, in the order of file names."""
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("reading Parquet files", "data") from None
+    files = sorted(Path(folder).rglob("*.parquet"))
+    if not files:
+        raise BadFile(f"{folder} has no Parquet files.")
+    for file in files:
+        try:
+            parquet = pq.ParquetFile(file)
+            number = 0
+            for batch in parquet.iter_batches(batch_size=64):
+                for row in batch.to_pylist():
+                    number += 1
+                    read = read_row(row, f"{file.name}, row {number}", seed)
+                    if read.level == level:
+                        yield read
+        except (OSError, ValueError) as error:
+            raise BadFile(f"{file} cannot be read as Parquet: {str(error)[:200]}.") from None
+
+
+def read_row(row: dict[str, Any], where: str, seed: int = 0) -> Row:
+    """One row; the level follows from its ground truth."""
+    try:
+        system, user = row["prompt"][0]["content"], row["prompt"][1]["content"]
+        image = row["images"][0]["bytes"]
+        truth = row["reward_model"]["ground_truth"]
+        if not (isinstance(system, str) and isinstance(user, str) and isinstance(image, bytes)):
+            raise ValueError("prompt or picture is missing")
+        text = user.replace("<image>", "", 1).strip()
+        if isinstance(truth, dict):
+            return Row(2, system, text, image, scene=released_scene(strip_none(truth), where, seed))
+        value = read_value(truth, what="ground truth")
+        if value and all(isinstance(one, str) for one in value):
+            if not set(value) <= set(ROBOTS):
+                raise ValueError("unknown robot type")
+            return Row(1, system, text, image, types=tuple(sorted(set(value))))
+        traces = tuple(tuple((float(x), float(y)) for x, y in trace) for trace in value)
+        return Row(3, system, text, image, traces=traces)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, MoveError) as error:
+        raise BadFile(f"{where} is not a sample of the released data: {str(error)[:120]}.") from None
+
+
+def strip_none(value: Any) -> Any:
+    """Without the None that Parquet puts where other rows have a key."""
+    if isinstance(value, dict):
+        return {key: strip_none(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [strip_none(item) for item in value if item is not None]
+    return value
+
+
+def released_scene(truth: dict[str, Any], where: str = "", seed: int = 0) -> Scene:
+    """The scene of a level 2 row.
+
+    Robots start at themselves, as in the released checker. Where a row allows several start places for a
+    thing (which their evaluation redraws every time), one is drawn from the seed.
+    """
+    random = stream(seed, "viki", "released", str(truth.get("task_id", where)))
+    places: dict[str, str] = {}
+    for name, options in truth["init_pos"].items():
+        if name[:1] == "R" and name[1:].isdigit():
+            continue
+        options = [options] if isinstance(options, str) else options
+        places[name.rsplit("_", 1)[0]] = random.choice(options)
+    robots: dict[str, str] = dict(truth["robots"])
+    for kind in robots.values():
+        if kind not in ROBOTS:
+            raise ValueError(f"unknown robot type {kind!r}")
+    goals = [condition for group in truth["goal_constraints"] for condition in _stage(group)]
+    orders = tuple(tuple(map(_stage, order)) for order in truth.get("temporal_constraints") or ())
+    plan = plan_of(truth.get("time_steps") or [], "default")
+    named = [*places.values(), *(c.place for c in goals if c.place is not None)]
+    areas = [name for name in dict.fromkeys(named) if name not in places and name not in robots]
+    family = str(truth.get("task_id", "")).rsplit("_", 1)
+    template = next((part for part in reversed(family) if "-" in part), "0-0")
+    return Scene(
+        layout=str(truth.get("layout_id", "")),
+        style=0,
+        width=0.0,
+        depth=0.0,
+        areas=tuple(Area(name, 0.0, 0.0, 0.0, 0.0, 0.0) for name in areas),
+        assets=tuple(Asset(name, name, place, name in RELEASED.closed) for name, place in places.items()),
+        robots=tuple(Robot(name, kind, name) for name, kind in robots.items()),
+        task=Task(
+            text=str(truth.get("description", "")),
+            family=int(template.split("-")[0]),
+            template=template,
+            name=str(truth.get("task_name", "")),
+            goals=tuple(goals),
+            orders=orders,
+        ),
+        limit=len(truth.get("time_steps") or ()) or None,
+        plan=tuple(plan),
+    )
+
+
+def _stage(group: Any) -> Stage:
+    conditions = []
+    for one in group if isinstance(group, list) else [group]:
+        while isinstance(one, list) and len(one) == 1:
+            one = one[0]
+        status = one["status"]
+        if not set(status) <= {"pos.name", "is_activated"}:
+            raise ValueError(f"unknown status {sorted(status)}")
+        conditions.append(
+            Condition(
+                thing=one["name"],
+                place=status.get("pos.name"),
+                active=status.get("is_activated"),
+                holds=bool(one.get("is_satisfied", True)),
+                along=one.get("check_pos_type", "static") == "aligned",
+            )
+        )
+    return tuple(conditions)
+
+
+_NO_PICTURE = [{"bytes": b""}]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a row is."""
+
+    file: Path
+    group: int
+    row: int
+    """Within its group."""
+    number: int
+    """Within its file, from 1."""
+
+
+@lru_cache(maxsize=16)
+def index(folder: str, level: Level, split: str) -> tuple[Place, ...]:
+    """The rows of a level, in the order of file names; of level 2 only those of the split, `id` or `ood`."""
+    files = sorted(Path(folder).rglob("*.parquet"))
+    if not files:
+        raise BadFile(f"{folder!r} has no Parquet files.")
+    found = []
+    for file in files:
+        number = 0
+        parquet = _opened(file)
+        for group in range(parquet.num_row_groups):
+            for row, values in enumerate(_read(file, parquet, group, ["prompt", "reward_model"])):
+                number += 1
+                read = read_row({**values, "images": _NO_PICTURE}, f"{file.name}, row {number}")
+                if read.level == level and _in_split(read, split):
+                    found.append(Place(file, group, row, number))
+    if not found:
+        raise BadOption(f"{folder!r} has no rows of level {level} for split={split}.")
+    return tuple(found)
+
+
+def row_at(place: Place, seed: int) -> Row:
+    """One row with its picture."""
+    values = _read(place.file, _opened(place.file), place.group, ["prompt", "reward_model", "images"])[
+        place.row
+    ]
+    return read_row(values, f"{place.file.name}, row {place.number}", seed)
+
+
+def _in_split(row: Row, split: str) -> bool:
+    return row.scene is None or (split == "ood") == (row.scene.task.family == HELD_OUT_FAMILY)
+
+
+def _opened(file: Path) -> Any:
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("reading Parquet files", "data") from None
+    try:
+        return pq.ParquetFile(file)
+    except (OSError, ValueError) as error:
+        raise BadFile(f"{str(file)!r} cannot be read as Parquet: {str(error)[:200]}.") from None
+
+
+def _read(file: Path, parquet: Any, group: int, columns: list[str]) -> list[dict[str, Any]]:
+    try:
+        rows: list[dict[str, Any]] = parquet.read_row_group(group, columns=columns).to_pylist()
+    except (OSError, ValueError) as error:
+        raise BadFile(f"{str(file)!r} cannot be read as Parquet: {str(error)[:200]}.") from None
+    return rows
+
+
+__all__ = ["LOOKS", "SPLITS", "SPLIT_HELP", "Shown", "shown"]
+
+SPLIT_HELP = "train, in-domain (id), out-of-domain (ood: a family held out), or held-out layouts"
+LOOKS = ("map", "camera")
+
+Points = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A scene as one seed shows it."""
+
+    seed: int
+    scene: Scene
+    pictures: tuple[Picture, ...] = ()
+    """Where they come from files; drawn as a map where there are none."""
+    points: tuple[Points, ...] | None = None
+    """The paths of level 3 where they come with the pictures."""
+    positions: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Where things are in a picture that comes from a file, for the text twin of level 3."""
+    prompt: str = ""
+    """The question of released data; ours where it is empty."""
+    size: tuple[int, int] = (SIDE, SIDE)
+    """Width and height in the coordinates of level 3."""
+
+
+@lru_cache(maxsize=512)
+def shown(level: str, look: str, split: str, pictures: str, data: str, seed: int) -> Shown:
+    """What a level shows for a seed."""
+    if data:
+        return _released(level, data, split, seed)
+    if look == "camera":
+        return _photographed(level, pictures, split, seed)
+    made = stored("generate", split, seed)
+    return Shown(*made) if made else Shown(seed, generate(seed, cast(Split, split)))
+
+
+def _released(level: str, data: str, split: str, seed: int) -> Shown:
+    """A row of released data; rows are taken in their order, so that as many seeds as rows play them all."""
+    places = index(data, _LEVELS[level], split)
+    row = row_at(places[seed % len(places)], seed)
+    picture = Picture.from_bytes(row.image)
+    robots = tuple(Robot(f"R{n}", kind, "room") for n, kind in enumerate(row.types, 1))
+    task = Task(row.text, 0, "0-0", "released", ())
+    scene = row.scene or Scene("", 0, 0.0, 0.0, (), (), robots, task)
+    size = picture.width, picture.height
+    return Shown(seed, scene, (picture,), row.traces or None, prompt=row.text, size=size)
+
+
+_LEVELS: dict[str, Level] = {"viki/activate": 1, "viki/plan": 2, "viki/trace": 3}
+
+
+def _photographed(level: str, pictures: str, split: str, seed: int) -> Shown:
+    """An entry of a picture set: views of the room, or the view of one robot at level 3."""
+    found = open_set(pictures)
+    entries = _entries(found, level, split)
+    entry = entries[stream(seed, "entry").below(len(entries))]
+    scene, trace = Scene.from_json(entry.scene["scene"]), entry.scene["trace"]
+    if level != "viki/trace":
+        views = [role for role in entry.files if not role.startswith("ego_")]
+        return Shown(seed, scene, tuple(found.picture(entry, role) for role in sorted(views, reverse=True)))
+    picture = found.picture(entry, trace["view"])
+    points = tuple(tuple((float(x), float(y)) for x, y in path) for path in trace["points"])
+    positions = {str(name): (int(x), int(y)) for name, (x, y) in trace["positions"].items()}
+    size = picture.width, picture.height
+    return Shown(trace["seed"], scene, (picture,), points, positions, size=size)
+
+
+@lru_cache(maxsize=64)
+def _entries(found: PictureSet, level: str, split: str) -> tuple[Entry, ...]:
+    entries = tuple(
+        entry
+        for entry in found.entries
+        if isinstance(entry.scene, dict) and "scene" in entry.scene and _fits(entry, level, split)
+    )
+    if not entries:
+        raise BadOption(f"the picture set {found.name!r} has no scene for {level} with split={split}.")
+    return entries
+
+
+def _fits(entry: Entry, level: str, split: str) -> bool:
+    scene = entry.scene["scene"]
+    chosen = (split == "ood") == (scene["task"]["family"] == HELD_OUT_FAMILY)
+    return chosen and (level != "viki/trace" or entry.scene.get("trace") is not None)

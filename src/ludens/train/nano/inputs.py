@@ -1,0 +1,196 @@
+"""What a small model reads: prompts, vocabulary, shrunk pictures, and marks that say where in text and
+picture it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from ludens.core.ask import Ask
+from ludens.core.errors import BadFile
+from ludens.core.view import Picture
+from ludens.draw import Picture as Drawn
+
+
+def short_prompt(game: str, ask: Ask) -> str:
+    """What a small model is told: game, role or seat, stage and the notes in short. Rules are learnt."""
+    parts = [part for part in (game, ask.role or ask.seat, ask.stage) if part]
+    return f"{' '.join(parts)}\n{ask.observation.brief}\n"
+
+
+GREY = 127
+
+
+def shrink(picture: Picture | None, side: int) -> np.ndarray[Any, Any]:
+    """A picture as bytes, (3, side, side), by averaging; grey where there is none."""
+    if picture is None:
+        return np.full((3, side, side), GREY, np.uint8)
+    image = picture.image() if isinstance(picture, Drawn) else Image.fromarray(picture.rgb())
+    image = image.convert("RGB")
+    if image.width % side or image.height % side:
+        image = image.resize((side, side), Image.Resampling.BOX)
+    else:
+        image = image.reduce((image.width // side, image.height // side))
+    return np.ascontiguousarray(np.asarray(image).transpose(2, 0, 1))
+
+
+PAD, END, UNKNOWN = "<pad>", "<end>", "<unknown>"
+# Cells of a matrix, what separates its lines, shapes (8x8), places (37:, 0714:), numbers below 1000 and
+# joined words are one token each: an option of a question is then found again by one token.
+_PIECE = re.compile(
+    r" ?\d+x\d+| ?(?<!\d)\d\d(?:\d\d)?:|-?\d+, |\[\[|\], ?\[|\]\]|\\boxed\{| ?[A-Za-z_]+"
+    r"| ?-?(?<!\d)\d\d\d?(?!\d|, )| ?-?\d|\n| |[^\w\s]+|.",
+    re.DOTALL,
+)
+_NUMBER = re.compile(r"( ?)(\d{1,3})")
+_DIGIT, _WORD = re.compile(r" ?-?\d"), re.compile(r" ?[A-Za-z]+")
+
+
+def pieces(text: str) -> list[str]:
+    """The text cut into pieces; joined they give the text again."""
+    return _PIECE.findall(text)
+
+
+def numbers_like(found: Iterable[str]) -> set[str]:
+    """All numbers up to the largest, and at least those below 100: which of them occur first is chance."""
+    ends: dict[str, int] = {}
+    for piece in found:
+        if number := _NUMBER.fullmatch(piece):
+            ends[number[1]] = max(100, ends.get(number[1], 0), int(number[2]) + 1)
+    return {f"{space}{number}" for space, end in ends.items() for number in range(end)}
+
+
+class Vocabulary:
+    """Pieces and their numbers."""
+
+    def __init__(self, known: Sequence[str]) -> None:
+        if list(known[:3]) != [PAD, END, UNKNOWN] or len(set(known)) != len(known):
+            raise BadFile("the vocabulary is not valid.")
+        self.pieces = list(known)
+        self.ids = {piece: number for number, piece in enumerate(known)}
+        self.pad, self.end, self.unknown = 0, 1, 2
+
+    @staticmethod
+    def of(texts: Iterable[str], marks: Iterable[str] = ()) -> Vocabulary:
+        """The vocabulary of these texts; `marks` are further pieces that texts do not contain."""
+        found = sorted({piece for text in texts for piece in pieces(text)} | set(marks))
+        return Vocabulary(
+            [PAD, END, UNKNOWN, *(piece for piece in found if piece not in (PAD, END, UNKNOWN))]
+        )
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def encode(self, text: str) -> list[int]:
+        """Numbers of the pieces; unknown ones share a number.
+
+        An unknown number is read as digits, and joined words as words: older vocabularies have those.
+        """
+        ids, encoded = self.ids, list[int]()
+        for piece in pieces(text):
+            if piece in ids:
+                encoded.append(ids[piece])
+            else:
+                encoded += self._finer(piece)
+        return encoded
+
+    def _finer(self, piece: str) -> list[int]:
+        if piece[-1].isdigit():
+            return [self.ids.get(digit, self.unknown) for digit in _DIGIT.findall(piece)]
+        words = [self.ids.get(word, self.unknown) for word in _WORD.findall(piece.replace("_", " "))]
+        return words if words and self.unknown not in words else [self.unknown]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text up to the end token."""
+        said = []
+        for number in ids:
+            if number == self.end:
+                break
+            said.append(self.pieces[number] if number != self.unknown else "?")
+        return "".join(said)
+
+
+LINES = 32
+"""Most lines and columns that are told apart."""
+NOWHERE = -1.0
+_NEW_LINE = frozenset({"[[", "], [", "],["})
+_ENDS = frozenset({"\n", "\\boxed{", "</"})
+_PLACE = re.compile(r"( ?)(\d\d|\d{4}):")
+_SHAPE = re.compile(r" ?(\d+)x(\d+)")
+
+
+class Mark(NamedTuple):
+    """What one piece says."""
+
+    new_line: bool = False
+    """Whether it begins a line of a matrix."""
+    places: bool = False
+    """Whether it sets the place, or ends it."""
+    place: tuple[float, float] = (NOWHERE, NOWHERE)
+    """x and y in the unit square; `NOWHERE` for a piece that sets none."""
+    shape: tuple[float, float] = (0.0, 0.0)
+    """Columns and lines of a matrix; 0 for a piece that says none."""
+
+    @staticmethod
+    def of(piece: str) -> Mark:
+        if found := _PLACE.fullmatch(piece):
+            width, parts = _fineness(found[2])
+            x, y = int(found[2][:width]), int(found[2][width:])
+            return Mark(places=True, place=((x + 0.5) / parts, (y + 0.5) / parts))
+        if found := _SHAPE.fullmatch(piece):
+            return Mark(shape=(float(found[2]), float(found[1])))
+        return Mark(new_line=piece in _NEW_LINE, places=piece in _ENDS)
+
+
+def marks_of(pieces: Sequence[str]) -> list[Mark]:
+    """The marks of a vocabulary."""
+    return [Mark.of(piece) for piece in pieces]
+
+
+def places_like(pieces: Iterable[str]) -> set[str]:
+    """All places, where the pieces have some: which of them occur first is chance."""
+    kinds = {(found[1], *_fineness(found[2])) for found in map(_PLACE.fullmatch, pieces) if found}
+    return {
+        f"{space}{x:0{width}}{y:0{width}}:"
+        for space, width, parts in kinds
+        for x in range(parts)
+        for y in range(parts)
+    }
+
+
+def _fineness(digits: str) -> tuple[int, int]:
+    """Of a place: how many digits each axis has, and into how many parts it is cut: tenths or twentieths."""
+    width = len(digits) // 2
+    return width, 10 * width
+
+
+class TextCursor:
+    """Where one text is after the pieces so far."""
+
+    def __init__(self) -> None:
+        self.line = self.column = 0
+        self._named = (NOWHERE, NOWHERE)
+        self._shape = (0.0, 0.0)
+
+    def move(self, mark: Mark) -> None:
+        """Move over a piece."""
+        if mark.new_line:
+            self.line, self.column = min(self.line + 1, LINES - 1), 0
+        elif self.line:
+            self.column = min(self.column + 1, LINES - 1)
+        if mark.places:
+            self._named = mark.place
+        if mark.shape[0]:
+            self._shape = mark.shape
+
+    @property
+    def place(self) -> tuple[float, float]:
+        """The place of the cell of the matrix that comes next, or the place that was named."""
+        columns, lines = self._shape
+        if 0 < self.line <= lines and self.column < columns:
+            return (self.column + 0.5) / columns, (self.line - 0.5) / lines
+        return self._named

@@ -1,0 +1,445 @@
+"""A trained small model without torch: the network in plain numpy, replies token by token, and the player
+`nano`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from ludens.core.cores import cores
+from ludens.core.errors import BadFile, BadOption, MissingExtra
+from ludens.core.options import Touch, configure, option
+from ludens.core.policy import declares
+from ludens.core.spec import Spec
+from ludens.core.view import Picture
+from ludens.models.chat import Tokens
+from ludens.models.trained import games_of_checkpoint
+from ludens.train.nano.inputs import NOWHERE, Mark, TextCursor, marks_of, shrink
+from ludens.train.nano.model import NanoModel, Sampler
+from ludens.train.nano.weights import SETTINGS, SHARPNESS, STRIDE, WAVES, Array, Size, Stored
+
+
+def rms(x: Array) -> Array:
+    return x * (1 / np.sqrt(np.einsum("...i,...i->...", x, x) / x.shape[-1] + np.float32(1e-5)))[..., None]
+
+
+def fourier(x: Array, y: Array) -> Array:
+    """Features of places in the unit square."""
+    frequencies = np.pi * np.arange(1, WAVES + 1)
+    a, b = x[..., None] * frequencies, y[..., None] * frequencies
+    return np.concatenate([np.sin(a), np.cos(a), np.sin(b), np.cos(b)], -1).astype(np.float32)
+
+
+def opponent(picture: Array) -> Array:
+    """Lightness and two differences of colours, relative to the mean of the picture; colours come last."""
+    red, green, blue = np.moveaxis(picture - picture.mean((0, 1), dtype=np.float64).astype(np.float32), -1, 0)
+    return np.stack([(red + green + blue) / np.float32(1.5), 2 * (red - green), 2 * blue - red - green], -1)
+
+
+def attend(query: Array, keys: Array, values: Array, mask: Array | None = None) -> Array:
+    """Attention of (..., tokens, width of a head); the mask is 1 where a key may be looked at, else 0."""
+    scores = (rms(query) * np.float32(SHARPNESS / query.shape[-1])) @ keys.swapaxes(-1, -2)
+    np.exp(scores, out=scores)
+    if mask is not None:
+        scores *= mask
+    mixed: Array = scores @ values
+    mixed /= scores.sum(-1, keepdims=True)
+    return mixed
+
+
+@dataclass(frozen=True)
+class Block:
+    """The weights of one layer, each of (inputs, outputs)."""
+
+    query_key_value: Array
+    out: Array
+    up: Array
+    down: Array
+    look_query: Array | None = None
+    look_key_value: Array | None = None
+    look_out: Array | None = None
+
+    @staticmethod
+    def of(weights: Mapping[str, Array], name: str, cross: bool) -> Block:
+        def matrix(*names: str) -> Array:
+            return np.ascontiguousarray(np.concatenate([weights[f"{name}.{n}.weight"] for n in names]).T)
+
+        own = matrix("attention.query", "attention.key_value"), matrix("attention.out")
+        look = [matrix(f"look.{part}") for part in ("query", "key_value", "out")] if cross else []
+        return Block(*own, matrix("mlp.up"), matrix("mlp.down"), *look)
+
+    def think(self, x: Array) -> Array:
+        """The feed-forward layer."""
+        hidden = rms(x) @ self.up
+        np.maximum(hidden, 0, out=hidden)
+        hidden *= hidden
+        out: Array = hidden @ self.down
+        return out
+
+
+class NumpyNetwork:
+    """Encoder and decoder.
+
+    Args:
+        size: Of the network.
+        weights: Tensors of `network.Network`, float32.
+        marks: Of the vocabulary.
+    """
+
+    def __init__(self, size: Size, weights: Mapping[str, Array], marks: Sequence[Mark]) -> None:
+        self.size, self.marks = size, marks
+        self._stem = [
+            (weights[f"encoder.stem.{n}.weight"].transpose(2, 3, 1, 0), weights[f"encoder.stem.{n}.bias"])
+            for n in range(3)
+        ]
+        self._stem = [(np.ascontiguousarray(w).reshape(-1, w.shape[-1]), bias) for w, bias in self._stem]
+        grid = size.side // STRIDE
+        at = (np.arange(grid) + 0.5) / grid
+        places = fourier(np.tile(at, grid), np.repeat(at, grid))
+        self._position = places @ weights["encoder.position.weight"].T
+        self._key = places @ weights["encoder.key.weight"].T
+        self._encoder = [Block.of(weights, f"encoder.blocks.{n}", False) for n in range(size.encoder)]
+        self.decoder = [Block.of(weights, f"decoder.blocks.{n}", True) for n in range(size.decoder)]
+        names = ("embedding", "position", "line", "column")
+        self._embedding, self._at, self._line, self._column = (weights[f"decoder.{n}.weight"] for n in names)
+        self._place, self._head = weights["decoder.place.weight"].T, weights["decoder.head.weight"].T
+
+    def look(self, picture: Array) -> Array:
+        """What the decoder needs of a picture: (layers, 2, heads, patches, width of a head).
+
+        Args:
+            picture: Bytes, (3, side, side).
+        """
+        x = rms(self._patches(picture)) + self._position
+        for block in self._encoder:
+            query, key, value = self._heads(rms(x) @ block.query_key_value)
+            x = x + self._joined(attend(query, rms(key), value)) @ block.out
+            x += block.think(x)
+        seen = rms(x) + self._key
+        looks = np.stack([self._heads(seen @ block.look_key_value) for block in self.decoder])
+        looks[:, 0] = rms(looks[:, 0])
+        return looks
+
+    def _patches(self, picture: Array) -> Array:
+        """The stem: (patches, width)."""
+        (first, bias), *others = self._stem
+        side = self.size.side // 4
+        x = opponent(picture.transpose(1, 2, 0) / np.float32(127.5))
+        x = x.reshape(side, 4, side, 4, 3).swapaxes(1, 2).reshape(side * side, -1) @ first + bias
+        for matrix, bias in others:
+            padded = np.zeros((side + 2, side + 2, x.shape[-1]), np.float32)
+            np.maximum(x.reshape(side, side, -1), 0, out=padded[1:-1, 1:-1])
+            windows = [padded[i : i + side : 2, j : j + side : 2] for i in range(3) for j in range(3)]
+            side //= 2
+            x = np.concatenate(windows, -1).reshape(side * side, -1) @ matrix + bias
+        return x
+
+    def _heads(self, x: Array, rows: int | None = None) -> Array:
+        """Parts of the last axis (queries, keys, values) by head: (parts, [rows,] heads, tokens, width)."""
+        heads, width = self.size.heads, self.size.width // self.size.heads
+        if rows is None:
+            return x.reshape(len(x), -1, heads, width).transpose(1, 2, 0, 3)
+        return x.reshape(rows, len(x) // rows, -1, heads, width).transpose(2, 0, 3, 1, 4)
+
+    def _joined(self, x: Array) -> Array:
+        """Heads side by side: (tokens of all rows, width)."""
+        return x.swapaxes(-3, -2).reshape(-1, self.size.width)
+
+    def embed(self, ids: Array, position: Array, cursor: Array) -> Array:
+        """Tokens of all rows; the cursor is their line, column, x and y."""
+        line, column = cursor[:, 0].astype(np.intp), cursor[:, 1].astype(np.intp)
+        x = self._embedding[ids] + self._at[position] + self._line[line] + self._column[column]
+        features = fourier(cursor[:, 2], cursor[:, 3])
+        features[cursor[:, 2] == NOWHERE] = 0
+        x += features @ self._place
+        return x
+
+    def extend(self, x: Array, looks: Array, past: Array, at: int, mask: Array | None) -> Array:
+        """Logits after the last of some further tokens of each row, (rows, vocabulary).
+
+        Args:
+            x: Embedded tokens, (rows * tokens, width).
+            looks: (layers, 2, rows, heads, patches, width of a head).
+            past: Keys and values so far; those of these tokens are written from `at`. Shaped like `looks`.
+            at: The number of earlier tokens.
+            mask: (rows, 1, tokens, at + tokens).
+        """
+        rows, until = looks.shape[2], at + len(x) // looks.shape[2]
+        for block, look, (keys, values) in zip(self.decoder, looks, past, strict=True):
+            query, key, value = self._heads(rms(x) @ block.query_key_value, rows)
+            keys[:, :, at:until], values[:, :, at:until] = rms(key), value
+            x = x + self._joined(attend(query, keys[:, :, :until], values[:, :, :until], mask)) @ block.out
+            [query] = self._heads(rms(x) @ block.look_query, rows)
+            x += self._joined(attend(query, *look)) @ block.look_out
+            x += block.think(x)
+        logits: Array = rms(x.reshape(rows, -1, x.shape[-1])[:, -1]) @ self._head
+        return logits
+
+
+class NumpySpeaker:
+    """Says one token after the other to each prompt, with keys and values of earlier ones in a cache.
+
+    Args:
+        network: Speaks.
+        looks: Of the picture of each prompt.
+        prompts: Ids.
+        longest: Most tokens that are said.
+    """
+
+    def __init__(
+        self, network: NumpyNetwork, looks: Sequence[Array], prompts: Sequence[Sequence[int]], longest: int
+    ) -> None:
+        self._network, rows, width = network, len(prompts), max(map(len, prompts))
+        self._looks = looks[0][:, :, None] if rows == 1 else np.stack(looks, 2)
+        layers, _, _, heads, _, size = self._looks.shape
+        self._past = np.empty((layers, 2, rows, heads, width + longest, size), np.float32)
+        self._cursors = [TextCursor() for _ in prompts]
+        self._padding = np.array([width - len(prompt) for prompt in prompts])
+        ids = np.zeros((rows, width), np.intp)
+        cursor = np.full((rows, width, 4), (0, 0, NOWHERE, NOWHERE), np.float32)
+        for row, prompt in enumerate(prompts):
+            ids[row, width - len(prompt) :] = prompt
+            for place, token in enumerate(prompt, width - len(prompt)):
+                cursor[row, place] = self._moved(row, token)
+        at = np.arange(width)
+        position = np.maximum(at - self._padding[:, None], 0)
+        # Causal, without padding; padding looks at itself.
+        mask = (at[None, :] <= at[:, None]) & (at >= self._padding[:, None, None]) | np.eye(width, dtype=bool)
+        x = network.embed(ids.ravel(), position.ravel(), cursor.reshape(-1, 4))
+        self._length = width
+        self.logits = network.extend(x, self._looks, self._past, 0, mask[:, None])
+        """For the next token of each row."""
+
+    def say(self, tokens: Sequence[int]) -> None:
+        """Append a token to every row."""
+        cursor = np.array([self._moved(row, token) for row, token in enumerate(tokens)], np.float32)
+        x = self._network.embed(np.array(tokens), self._length - self._padding, cursor)
+        mask = (np.arange(self._length + 1) >= self._padding[:, None])[:, None, None]
+        self.logits = self._network.extend(x, self._looks, self._past, self._length, mask)
+        self._length += 1
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Drop the other rows."""
+        self._looks, self._past = self._looks[:, :, rows], self._past[:, :, rows]
+        self._cursors, self._padding = [self._cursors[row] for row in rows], self._padding[rows]
+        self.logits = self.logits[rows]
+
+    def _moved(self, row: int, token: int) -> tuple[float, float, float, float]:
+        cursor = self._cursors[row]
+        cursor.move(self._network.marks[token])
+        return cursor.line, cursor.column, *cursor.place
+
+
+LOOKS = 256 * 2**20
+"""Most bytes of seen pictures kept in memory."""
+TURNS = Lock()
+"""One model computes at a time, with all cores."""
+
+
+class NumpySampler:
+    """Network and vocabulary.
+
+    Args:
+        stored: Settings of the model.
+        network: Speaks.
+        temperature: Of sampling; 0 is greedy.
+        max_tokens: Most tokens in a reply.
+        batch: Most requests in a batch.
+    """
+
+    def __init__(
+        self, stored: Stored, network: NumpyNetwork, temperature: float, max_tokens: int, batch: int
+    ) -> None:
+        self.vocabulary, self.network, self.batch = stored.vocabulary, network, batch
+        self._temperature, self._max_tokens = temperature, max_tokens
+        self._longest, self._side = stored.size.longest - max_tokens, stored.size.side
+        self._suppressed = (self.vocabulary.pad, self.vocabulary.unknown)
+        self._random = np.random.default_rng(0)
+        self._looks: OrderedDict[str, Array] = OrderedDict()
+
+    @staticmethod
+    def read(folder: Path, temperature: float, max_tokens: int, batch: int) -> NumpySampler:
+        """Read the folder of a trained model."""
+        stored = Stored.read(folder)
+        network = NumpyNetwork(stored.size, stored.weights(folder), marks_of(stored.vocabulary.pieces))
+        return NumpySampler(stored, network, temperature, max_tokens, batch)
+
+    def encode(self, prompt: str) -> list[int]:
+        """The ids of a prompt; of one that is too long, the end."""
+        return self.vocabulary.encode(prompt)[-self._longest :]
+
+    def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]:
+        """Draw a reply to each prompt."""
+        with TURNS, one_core():
+            looks = self._look([shown[-1] if shown else None for shown in pictures])
+            groups = alike(prompts, cores())
+            texts = ([prompts[number] for number in group] for group in groups)
+            shown = ([looks[number] for number in group] for group in groups)
+            drawn = _threads().map(self._speak, texts, shown, self._random.spawn(len(groups)))
+            replies = dict(zip(chain(*groups), chain(*drawn), strict=True))
+        scale = self._temperature or 1.0
+        return [
+            Tokens(prompts[number], *replies[number], scale, self._suppressed, pictures[number])
+            for number in range(len(prompts))
+        ]
+
+    def _speak(
+        self, prompts: Sequence[list[int]], looks: Sequence[Array], random: np.random.Generator
+    ) -> list[tuple[list[int], list[float]]]:
+        """Tokens of a reply to each prompt, with their log-probabilities."""
+        speaker = NumpySpeaker(self.network, looks, prompts, self._max_tokens)
+        drawn: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
+        speaking = list(range(len(prompts)))
+        while True:
+            logprobs = self._distribution(speaker.logits)
+            tokens = self._draw(logprobs, random)
+            for place, (row, token) in enumerate(zip(speaking, tokens, strict=True)):
+                ids, values = drawn[row]
+                if not self._ended(ids):
+                    ids.append(token)
+                    values.append(float(logprobs[place, token]))
+            going = [place for place, row in enumerate(speaking) if not self._ended(drawn[row][0])]
+            if not going or len(drawn[speaking[going[0]]][0]) == self._max_tokens:
+                return drawn
+            # Dropping rows copies the others: not for a few.
+            if 4 * len(going) <= 3 * len(speaking):
+                speaker.keep(going)
+                speaking, tokens = [speaking[place] for place in going], [tokens[place] for place in going]
+            speaker.say(tokens)
+
+    def _ended(self, ids: Sequence[int]) -> bool:
+        return bool(ids) and ids[-1] == self.vocabulary.end
+
+    def _distribution(self, logits: Array) -> Array:
+        """Log-probabilities; padding and unknown pieces are never said."""
+        scaled = logits / np.float32(self._temperature or 1.0)
+        scaled[:, self._suppressed] = -np.inf
+        scaled -= scaled.max(-1, keepdims=True)
+        scaled -= np.log(np.exp(scaled).sum(-1, keepdims=True))
+        return scaled
+
+    def _draw(self, logprobs: Array, random: np.random.Generator) -> list[int]:
+        if self._temperature == 0:
+            return [int(token) for token in logprobs.argmax(-1)]
+        # The largest of log-probabilities plus Gumbel noise is a draw from the distribution.
+        return [int(token) for token in (logprobs + random.gumbel(size=logprobs.shape)).argmax(-1)]
+
+    def _look(self, pictures: Sequence[Picture | None]) -> list[Array]:
+        """What the network sees in each picture; computed once for equal pictures."""
+        keys = [picture.hash if picture else "" for picture in pictures]
+        new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in self._looks}
+        seen = _threads().map(lambda shown: self.network.look(shrink(shown, self._side)), new.values())
+        self._looks.update(zip(new, seen, strict=True))
+        for key in keys:
+            self._looks.move_to_end(key)
+        looks = [self._looks[key] for key in keys]
+        while len(self._looks) > 1 and len(self._looks) * looks[0].nbytes > LOOKS:
+            self._looks.popitem(last=False)
+        return looks
+
+
+def alike(prompts: Sequence[list[int]], parts: int) -> list[list[int]]:
+    """Numbers of the prompts in groups: padding takes as long as text, so that a group has prompts of similar
+    length; and there are enough groups for so many threads."""
+    found: dict[int, list[int]] = {}
+    for number, prompt in enumerate(prompts):
+        found.setdefault(len(prompt).bit_length(), []).append(number)
+    most = -(-len(prompts) // parts)
+    return [group[at : at + most] for group in found.values() for at in range(0, len(group), most)]
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Matrices are small: computing several things at once is faster than one with all cores."""
+    return ThreadPoolExecutor(cores(), "nano")
+
+
+def one_core() -> AbstractContextManager[object]:
+    """Matrices are multiplied on one core meanwhile.
+
+    Numpy's own threads wait for each other busily, which takes minutes where other processes run.
+    """
+    limit: AbstractContextManager[object] = _blas().limit(limits=1)
+    return limit
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+SHIPPED = Path(__file__).parent / "weights"
+"""The model that comes with Ludens."""
+TAUGHT = frozenset(
+    (
+        "tic_tac_toe", "breakthrough", "reversi", "chess", "gomoku", "sudoku", "minesweeper",
+        "coin_dilemma", "monster_hunt", "battle_of_colors",
+        "comma/wire", "comma/keypad", "comma/who", "spy",
+    )
+)  # fmt: skip
+"""Games in which it learnt to move; in others it names moves that are not legal."""
+NUMPY_BATCH, TORCH_BATCH = 32, 256
+
+
+@dataclass(frozen=True)
+class NanoSettings:
+    """Options of a small model in a spec."""
+
+    temperature: float = option(0.0, low=0, high=2, help="sampling temperature")
+    max_tokens: int = option(0, low=0, help="most tokens in a reply; 0 for as many as in training")
+    batch: int = option(
+        0, low=0, help=f"most requests in a batch; 0 for {NUMPY_BATCH}, or {TORCH_BATCH} in torch"
+    )
+    device: str = option("numpy", help="what it runs on: numpy, or a device of torch such as cpu or cuda")
+
+
+@declares(NanoSettings, Touch.READ)
+def nano_model(spec: Spec) -> NanoModel:
+    """Make the model of a spec; its weights are loaded with the first request."""
+    if spec.address:
+        raise BadOption(f"{spec.name} runs in this process and takes no address.")
+    wanted = configure(NanoSettings, spec.options, spec.name)
+    if wanted.device != "numpy" and find_spec("torch") is None:
+        raise MissingExtra(f"{spec.name} with device={wanted.device}", "train")
+    folder = Path(spec.rest) if spec.rest else SHIPPED
+    if not (folder / SETTINGS).is_file():
+        if folder == SHIPPED:
+            raise BadFile("this build ships no nano weights; train them with ludens train recipes/nano.toml.")
+        raise BadFile(f"{folder} holds no nano model: it has no file {SETTINGS}.")
+    identity = {name: text for name, text in spec.options.items() if name not in ("batch", "device")}
+    made = NanoModel(str(Spec(spec.name, None, identity)), lambda: _load(spec.name, folder, wanted))
+    made.trained_on = games_of_checkpoint(folder, SETTINGS)
+    return made
+
+
+def _load(name: str, folder: Path, wanted: NanoSettings) -> Sampler:
+    stored = Stored.read(folder)
+    max_tokens = wanted.max_tokens or stored.max_tokens
+    if max_tokens >= stored.size.longest:
+        raise BadOption(f"{name} needs max_tokens below {stored.size.longest}, its most tokens of all.")
+    if wanted.device == "numpy":
+        return NumpySampler.read(folder, wanted.temperature, max_tokens, wanted.batch or NUMPY_BATCH)
+    from ludens.train.nano.policy import NanoPolicy
+
+    try:
+        return NanoPolicy.read(
+            folder,
+            temperature=wanted.temperature,
+            max_tokens=max_tokens,
+            batch=wanted.batch or TORCH_BATCH,
+            device=wanted.device,
+        )
+    except (AssertionError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise BadOption(f"{name} cannot run with device={wanted.device}: {reason}.") from None

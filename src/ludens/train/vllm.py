@@ -1,0 +1,399 @@
+"""Replies drawn by a vLLM server over HTTP, with token ids and log-probabilities; weights pushed to it."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from ludens.core.agent import Agent, Ask
+from ludens.core.errors import AgentFailure, UsageError
+from ludens.core.spec import Spec
+from ludens.models.chat import Answer, Request, Sampling, Tokens
+from ludens.models.errors import Secret, TransientError, error_message
+from ludens.models.generation import end_tokens, placeholders
+from ludens.models.local import conversation
+from ludens.models.openai_chat import OpenAIChat
+from ludens.models.settings import NetworkSettings, find_key
+from ludens.models.transport import Transport, check_address
+from ludens.train import ranks
+from ludens.train.policy import Player, Policy, Sample
+from ludens.train.recipe import ModelOptions, ServerOptions
+from ludens.train.transformers_policy import TransformersPolicy
+from ludens.train.update import chunks, right_padded
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Parameter
+
+
+AGAIN = "repeat the command: the run goes on from its last checkpoint"
+
+
+class VllmServer:
+    """The endpoints of a server that change what it serves.
+
+    An adapter gets a new name with every push. Loaded in place under its old name it would meet prefixes in
+    the cache that older weights computed, and be read from disk at every step.
+
+    Args:
+        url: Its address, with or without `/v1`.
+        timeout: Seconds until a request fails.
+        secret: Its API key, where it has one.
+    """
+
+    def __init__(self, url: str, timeout: float, secret: Secret) -> None:
+        self.root = check_address(url).removesuffix("/v1")
+        self._timeout, self._secret = timeout, secret
+
+    async def base_model(self) -> str:
+        """The name of the model that was loaded at the start."""
+        status, data = await self._request("/v1/models")
+        try:
+            models = [model["id"] for model in orjson.loads(data)["data"] if not model.get("parent")]
+        except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError):
+            models = []
+        if status != 200 or not models or not isinstance(models[0], str):
+            raise UsageError(f"{self.root} does not list its models (HTTP {status}): it is no vLLM server.")
+        return models[0]
+
+    async def load_adapter(self, name: str, folder: Path, rank: int) -> None:
+        """Serve an adapter under a name that was not used before."""
+        hint = (
+            f"it needs VLLM_ALLOW_RUNTIME_LORA_UPDATING=True, --enable-lora, --max-lora-rank {rank} or more, "
+            f"and access to {folder}"
+        )
+        await self._push("/v1/load_lora_adapter", {"lora_name": name, "lora_path": str(folder)}, hint)
+
+    async def unload_adapter(self, name: str) -> None:
+        """Forget an adapter."""
+        await self._push("/v1/unload_lora_adapter", {"lora_name": name}, "restart the server")
+
+    async def reload(self, folder: Path, vision: bool) -> None:
+        """Replace all weights.
+
+        Args:
+            folder: With safetensors files.
+            vision: Whether those that look at pictures changed too: then cached features are dropped.
+        """
+        hint = (
+            "it needs VLLM_SERVER_DEV_MODE=1, a version whose reload_weights takes weights_path, "
+            f"and access to {folder}"
+        )
+        call = {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}}
+        await self._push("/collective_rpc", call, hint)
+        if vision:
+            await self._push("/reset_encoder_cache", {}, hint)
+
+    async def _push(self, path: str, body: dict[str, Any], hint: str) -> None:
+        status, data = await self._request(path, body)
+        if status != 200:
+            reason = self._secret.redact(error_message(data))
+            raise UsageError(
+                f"the vLLM server at {self.root} did not take the new weights "
+                f"({path}, HTTP {status}: {reason}): {hint}; then {AGAIN}."
+            )
+
+    async def _request(self, path: str, body: dict[str, Any] | None = None) -> tuple[int, bytes]:
+        key = self._secret.value
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        transport = Transport(self.root + path, headers, self._timeout, self._secret)
+        try:
+            status, _, data = await (transport.get() if body is None else transport.post(orjson.dumps(body)))
+        except TransientError as error:
+            raise UsageError(f"the vLLM server does not answer ({error}): start it and {AGAIN}.") from None
+        finally:
+            await transport.close()
+        return status, data
+
+
+NAME = "live"
+# Everything in a model's generation settings that would change the distribution.
+_NEUTRAL: dict[str, Any] = {
+    "top_k": -1,
+    "min_p": 0.0,
+    "repetition_penalty": 1.0,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
+}
+# The strongest bias that the API accepts: a probability below 1e-40.
+_NEVER = -100.0
+
+
+class VllmModel(OpenAIChat):
+    """Asks `/v1/chat/completions` for samples of exactly the distribution that training assumes.
+
+    Args:
+        options: Address and limits of the server.
+        sampling: Temperature and longest reply.
+        processor: Of the model; it is copied, because others use it in their threads.
+        ends: Ids that end a reply.
+        suppressed: Ids that are never drawn.
+        secret: The server's API key, where it has one.
+        root: The server's address without `/v1`.
+        concurrency: Most requests in flight.
+    """
+
+    def __init__(
+        self,
+        options: ServerOptions,
+        sampling: ModelOptions,
+        processor: Any,
+        ends: set[int],
+        suppressed: tuple[int, ...],
+        secret: Secret,
+        root: str,
+        concurrency: int,
+    ) -> None:
+        settings = NetworkSettings(
+            temperature=sampling.temperature,
+            top_p=1.0,
+            max_tokens=sampling.max_tokens,
+            extend=False,
+            timeout=options.timeout,
+            deadline=60.0,
+            retries=options.retries,
+            concurrency=concurrency,
+        )
+        super().__init__(Spec(f"vllm/{NAME}"), settings, secret, f"{root}/v1")
+        self._options, self._temperature = options, sampling.temperature
+        self._processor, self._suppressed = copy.deepcopy(processor), suppressed
+        self._fixed = {
+            **_NEUTRAL,
+            "logprobs": True,
+            "top_logprobs": 0,
+            "return_token_ids": True,
+            "stop_token_ids": sorted(ends),
+            "logit_bias": {str(token): _NEVER for token in suppressed},
+        }
+        self._unchecked = 0
+
+    def serve(self, model: str, version: str) -> None:
+        """Ask for these weights from now on.
+
+        Args:
+            model: Their name at the server.
+            version: Changes with every push: prefixes cached under another one are not used.
+        """
+        self.model_name = model
+        self.extra = {**self._fixed, "cache_salt": version}
+        self._unchecked = self._options.check
+
+    async def answer(self, request: Request) -> Answer:
+        try:
+            answer = await super().answer(request)
+        except AgentFailure as error:
+            raise UsageError(f"{str(error).removesuffix('.')}: check the server and {AGAIN}.") from None
+        if answer.tokens is None:
+            raise UsageError(f"the server at {self.address} blocks a prompt: {answer.text}")
+        if self._unchecked > 0:
+            self._unchecked -= 1
+            self._check_prompt(request, answer.tokens.prompt_ids)
+        tokens = replace(answer.tokens, pictures=request.pictures)
+        # Not the server's text: parsers of reasoning and tools take parts out of it.
+        text = self._processor.tokenizer.decode(tokens.completion_ids, skip_special_tokens=True)
+        return replace(answer, text=text, tokens=tokens)
+
+    def adapt(self, message: str, sampling: Sampling) -> bool:
+        """Nothing may be left out: the distribution would be another one."""
+        return False
+
+    def read(self, data: bytes) -> Answer | dict[str, Any]:
+        answer = super().read(data)
+        if isinstance(answer, Answer):
+            answer.model = NAME
+            answer.tokens = self._tokens(data)
+        return answer
+
+    def _tokens(self, data: bytes) -> Tokens:
+        try:
+            body = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            raise TransientError("broken", "the answer is not JSON") from None
+        choice = body["choices"][0]
+        prompt, drawn = _ids(body.get("prompt_token_ids")), _ids(choice.get("token_ids"))
+        if not prompt or not drawn:
+            raise UsageError(
+                f"the server at {self.address} returns no token ids: it must be vLLM 0.10.2 or later, which "
+                f"knows return_token_ids."
+            )
+        try:
+            values = [float(entry["logprob"]) for entry in choice["logprobs"]["content"]]
+        except (TypeError, KeyError, ValueError):
+            values = []
+        if len(values) != len(drawn) or not all(map(isfinite, values)):
+            raise UsageError(
+                f"the server at {self.address} returns {len(values)} log-probabilities and {len(drawn)} ids."
+            )
+        return Tokens(prompt, drawn, values, self._temperature, self._suppressed)
+
+    def _check_prompt(self, request: Request, ids: list[int]) -> None:
+        """The same ids as in this process, placeholders of pictures included."""
+        inputs = self._processor.apply_chat_template(
+            [conversation(request)],
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=True,
+            return_tensors="pt",
+        )
+        own = inputs["input_ids"][0].tolist()
+        if own != ids:
+            same = next((n for n, (a, b) in enumerate(zip(own, ids, strict=False)) if a != b), len(ids))
+            raise UsageError(
+                f"the server at {self.address} makes {len(ids)} tokens of a prompt that has {len(own)} here "
+                f"(the first {min(same, len(own))} agree): it must serve the model in [model], with its chat "
+                f"template and its picture settings."
+            )
+
+
+def _ids(value: object) -> list[int]:
+    """Token ids; empty where there are none."""
+    return value if isinstance(value, list) and all(type(token) is int for token in value) else []
+
+
+KEY = "VLLM_API_KEY"
+
+
+class VllmPolicy(Policy):
+    """Draws with a server, computes and learns with a policy in this process. Frozen copies stay in it.
+
+    Args:
+        local: The policy in training.
+        options: The server.
+        folder: Where weights are written for the server, where the options name no other place.
+        concurrency: Most requests in flight.
+    """
+
+    def __init__(
+        self, local: TransformersPolicy, options: ServerOptions, folder: Path, concurrency: int
+    ) -> None:
+        self.local, self.options = local, options
+        self.folder = (Path(options.folder) if options.folder else folder).absolute()
+        self.stale = True
+        """Whether the weights may have changed since the server got them."""
+        secret = find_key(f"vllm/{NAME}", NetworkSettings(), KEY, needed=False)
+        self.server = VllmServer(options.url, options.timeout, secret)
+        self.model = VllmModel(
+            options,
+            local.options,
+            local.processor,
+            end_tokens(local.base),
+            placeholders(local.base),
+            secret,
+            self.server.root,
+            concurrency,
+        )
+        # Names of a run that was stopped may still be known to the server.
+        self._names, self._pushes, self._pushed = token_hex(4), 0, ""
+
+    def agent(self, *, blind: bool = False) -> Agent:
+        return _Player(self.model, replace(self.local.prompt, blind=blind), policy=self)
+
+    async def publish(self) -> None:
+        if not self.stale:
+            return
+        names = ("", "")
+        if ranks.world()[0] == 0:
+            names = await self._push()
+        self.model.serve(*ranks.gather(names)[0])
+        self.stale = False
+
+    async def _push(self) -> tuple[str, str]:
+        """Write the weights and have the server load them; their name at the server, and their version."""
+        self._pushes += 1
+        version, lora = f"ludens-{self._names}-{self._pushes:06d}", self.local.options.lora
+        path = self.folder / version
+        try:
+            path.mkdir(parents=True)
+            if lora:
+                self.local.model.save_pretrained(path, selected_adapters=["default"])
+            else:
+                self.local.model.save_pretrained(path)
+        except (OSError, RuntimeError) as error:
+            shutil.rmtree(path, ignore_errors=True)
+            reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
+            raise UsageError(
+                f"the weights for the vLLM server cannot be written to {path}: {reason}."
+            ) from None
+        try:
+            if lora:
+                await self.server.load_adapter(version, path, lora)
+            else:
+                await self.server.reload(path, vision=not self.local.options.freeze_vision)
+            name = version if lora else await self.server.base_model()
+        except UsageError:
+            shutil.rmtree(path, ignore_errors=True)
+            raise
+        if self._pushed:
+            if lora:
+                await self.server.unload_adapter(self._pushed)
+            shutil.rmtree(self.folder / self._pushed, ignore_errors=True)
+        self._pushed = version
+        return name, version
+
+    def verify(self, samples: Sequence[Sample]) -> None:
+        step = max(1, len(samples) // self.options.check)
+        gap = self.gap(samples[::step][: self.options.check])
+        if not gap <= self.options.gap:
+            raise UsageError(
+                f"the log-probabilities of the vLLM server differ by {gap:.2f} per token from those of the "
+                f"model in training, more than server.gap = {self.options.gap:g}: it must serve the model in "
+                f"[model], or that of its supervised training, with --logprobs-mode processed_logprobs."
+            )
+
+    def gap(self, samples: Sequence[Sample]) -> float:
+        """The mean difference per token between drawn and recomputed log-probabilities."""
+        import torch
+
+        total = tokens = 0.0
+        for chunk in chunks(samples, 8):
+            with torch.no_grad():
+                new, mask = self.local.logprobs(chunk)
+            old = right_padded([s.logprobs for s in chunk], 0.0).to(new.device)
+            total += float(((new - old).abs() * mask).sum())
+            tokens += float(mask.sum())
+        return total / tokens if tokens else 0.0
+
+    def reseed(self, *names: int) -> None:
+        super().reseed(*names)
+        self.local.reseed(*names)
+
+    def parameters(self) -> list[Parameter]:
+        return self.local.parameters()
+
+    def logprobs(self, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
+        return self.local.logprobs(samples)
+
+    def frozen(self) -> Policy:
+        return self.local.frozen()
+
+    def train(self, training: bool) -> None:
+        self.stale |= training
+        self.local.train(training)
+
+    def save(self, folder: Path) -> None:
+        self.local.save(folder)
+
+    def load(self, folder: Path) -> None:
+        self.stale = True
+        self.local.load(folder)
+
+
+@dataclass
+class _Player(Player):
+    """Asks only a server that has the weights of the policy."""
+
+    def request(self, ask: Ask) -> Request:
+        assert isinstance(self.policy, VllmPolicy)
+        if self.policy.stale:
+            raise RuntimeError(
+                "the server has other weights: `publish` must be called before games are played."
+            )
+        return super().request(ask)

@@ -1,1 +1,0 @@
-"""Replies drawn by a vLLM server over HTTP, with token ids and log-probabilities; weights pushed to it."""
