@@ -59,7 +59,7 @@ def test_own_agent_on_the_command_line(tmp_path: Path) -> None:
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
-PAGES = [DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 
 
 def prose(page: Path) -> str:
@@ -72,7 +72,7 @@ def anchors(page: Path) -> set[str]:
     return {text.replace(" ", "-") for text in plain}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS.parent)))
 def test_links_lead_to_files_and_headings(page: Path) -> None:
     lost = []
     for link in LINK.findall(prose(page)):
