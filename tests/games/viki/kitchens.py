@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ludens.games.viki.world import Area, Asset, Condition, Robot, Scene, Stage, Task
+from ludens.games.viki.world import Area, Asset, Condition, KitchenTask, Robot, Scene, Stage
 
 AREAS = {"table": 0.75, "kitchen work area": 0.9, "rack": 1.7, "ground": 0.0}
 
@@ -28,6 +28,6 @@ def kitchen(
         ),
         assets=tuple(Asset(name, name, place, name in closed) for name, place in things.items()),
         robots=tuple(Robot(f"R{i}", kind, place) for i, (kind, place) in enumerate(robots, 1)),
-        task=Task("", 1, "1-1", "test", tuple(goals), tuple(tuple(order) for order in orders)),
+        task=KitchenTask("", 1, "1-1", "test", tuple(goals), tuple(tuple(order) for order in orders)),
         limit=limit,
     )

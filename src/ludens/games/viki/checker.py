@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from ludens.games.viki.replies import Variant
-from ludens.games.viki.rules import Code, Refused, World, tell
+from ludens.games.viki.rules import Code, RefusedStep, World, tell
 from ludens.games.viki.world import RELEASED, ROBOTS, Action, Condition, Scene, Stage
 
 Refusal = tuple[Code, str, int | None]
@@ -344,7 +344,7 @@ def _change(entity: _Thing | _Bot, changes: dict[str, Any]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PlanVerdict:
     """What a checker says about a plan."""
 
     code: Code | None
@@ -372,20 +372,20 @@ class Verdict:
         return self.code in (None, "long")
 
 
-def check(scene: Scene, plan: Sequence[Mapping[str, Action]], variant: Variant = "default") -> Verdict:
+def check(scene: Scene, plan: Sequence[Mapping[str, Action]], variant: Variant = "default") -> PlanVerdict:
     """Check a plan; steps without actions do not count; more than `scene.limit` steps are too long."""
     steps = [step for step in plan if step]
     verdict = _verdict(scene, steps, variant)
     if verdict.right and scene.limit is not None and len(steps) > scene.limit:
         message = f"the plan reaches the goal in {len(steps)} steps, but {scene.limit} are enough"
-        return Verdict("long", message, len(steps))
+        return PlanVerdict("long", message, len(steps))
     return verdict
 
 
-def _verdict(scene: Scene, steps: Sequence[Mapping[str, Action]], variant: Variant) -> Verdict:
+def _verdict(scene: Scene, steps: Sequence[Mapping[str, Action]], variant: Variant) -> PlanVerdict:
     if variant == "released":
         code, message, refused = check_released(scene, steps) or (None, "", None)
-        return Verdict(code, message, len(steps), refused)
+        return PlanVerdict(code, message, len(steps), refused)
     world = World(scene)
     state, now = world.start(), 0
     try:
@@ -396,9 +396,11 @@ def _verdict(scene: Scene, steps: Sequence[Mapping[str, Action]], variant: Varia
         for number, step in enumerate(steps, 1):
             now = number
             state = world.step(state, step)
-    except Refused as error:
-        return Verdict(error.code, f"step {now}, {error.message}", len(steps), now)
+    except RefusedStep as error:
+        return PlanVerdict(error.code, f"step {now}, {error.message}", len(steps), now)
     missing = world.missing(state)
     if missing is not None:
-        return Verdict("order" if missing.startswith("the required order") else "goal", missing, len(steps))
-    return Verdict(None, "", len(steps))
+        return PlanVerdict(
+            "order" if missing.startswith("the required order") else "goal", missing, len(steps)
+        )
+    return PlanVerdict(None, "", len(steps))

@@ -35,11 +35,11 @@ from ludens.games.viki.world import (
     Area,
     Asset,
     Condition,
-    Layout,
+    KitchenLayout,
+    KitchenTask,
     Robot,
     Scene,
     Stage,
-    Task,
     layout,
 )
 from ludens.pictures.sets import user_folder
@@ -197,7 +197,7 @@ class _Draft:
         self.idle = idle
         kitchens = COUNT - HELD_OUT
         number = kitchens + random.below(HELD_OUT) if split == "layout" else random.below(kitchens)
-        self.layout: Layout = layout(number)
+        self.layout: KitchenLayout = layout(number)
         self.areas: dict[str, Area] = {area.name: area for area in self.layout.areas}
         self.names: dict[str, str] = {}
         self.places: dict[str, str] = dict(self.layout.homes)
@@ -286,10 +286,10 @@ class _Draft:
         for name in self.random.sample(others, self.random.between(3, 6)):
             self.places[name] = self._anywhere(name, set())
 
-    def _task(self) -> Task:
+    def _task(self) -> KitchenTask:
         template = self.template
         text = self.random.choice(template.texts).format(**self.names)
-        return Task(
+        return KitchenTask(
             text=text,
             family=template.family,
             template=template.id,
@@ -344,11 +344,11 @@ def cached(seed: int, split: Split = "id", template: str | None = None) -> Scene
 
 BLOCK = 100
 
-Numbered = tuple[int, Scene]
+SeededScene = tuple[int, Scene]
 """A scene and its seed."""
 
 
-def stored(module: str, split: str, seed: int) -> Numbered | None:
+def stored(module: str, split: str, seed: int) -> SeededScene | None:
     """The scene for a seed; None where it was not made in advance.
 
     Args:
@@ -359,7 +359,7 @@ def stored(module: str, split: str, seed: int) -> Numbered | None:
     return _read(_file(module, split, seed // BLOCK), seed % BLOCK)
 
 
-def store(module: str, split: str, seeds: Iterable[int], make: Callable[[int], Numbered]) -> int:
+def store(module: str, split: str, seeds: Iterable[int], make: Callable[[int], SeededScene]) -> int:
     """Make the blocks of these seeds that are missing; returns how many were made."""
     made = 0
     for block in sorted({seed // BLOCK for seed in seeds}):
@@ -380,7 +380,7 @@ def _file(module: str, split: str, block: int) -> Path:
     return user_folder() / folder / split / f"{block}.json.z"
 
 
-def _read(file: Path, number: int) -> Numbered | None:
+def _read(file: Path, number: int) -> SeededScene | None:
     if not file.exists():
         return None
     try:

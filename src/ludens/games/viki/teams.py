@@ -15,9 +15,8 @@ from functools import cache, lru_cache
 from itertools import combinations
 from math import inf
 
-from ludens.games.viki.relevance import relevant
-from ludens.games.viki.rules import Refused, World
-from ludens.games.viki.search import Result, search, shortest_plan
+from ludens.games.viki.rules import RefusedStep, World
+from ludens.games.viki.search import SearchResult, relevant, search, shortest_plan
 from ludens.games.viki.world import (
     AREAS,
     KINDS,
@@ -27,23 +26,23 @@ from ludens.games.viki.world import (
     Asset,
     Condition,
     Kind,
+    KitchenTask,
     Plan,
+    Position,
     Robot,
     Scene,
-    State,
-    Task,
 )
 
 Types = tuple[str, ...]
 """Robot types, each once."""
-Solver = Callable[[Scene, int | None], Result]
+Solver = Callable[[Scene, int | None], SearchResult]
 """Gives the shortest plan of at most so many steps."""
 MOST_STATES = 4_000
 """Searches that need more states are given up with `SearchLimit`; the generator draws another scene then."""
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
+class BestTeam:
     """The best team of a scene."""
 
     plan: Plan
@@ -55,7 +54,7 @@ class Best:
 
 def best_team(
     scene: Scene, most_steps: int = 11, wanted: Types | None = None, *, solver: Solver | None = None
-) -> Best | None:
+) -> BestTeam | None:
     """The best team; None if no plan of at most `most_steps` steps exists.
 
     Args:
@@ -88,7 +87,7 @@ def best_team(
     if len(those) < len(robots) and _plan(scene, robots, steps - 1, solver) is not None:
         return None
     team = next(iter(found))
-    return Best(found[team], tuple(robot.id for robot in team), types)
+    return BestTeam(found[team], tuple(robot.id for robot in team), types)
 
 
 def _within(team: Sequence[Robot], wanted: Types | None) -> bool:
@@ -114,12 +113,12 @@ def _plan(scene: Scene, team: tuple[Robot, ...], limit: int, solver: Solver) -> 
     return solver(replace(scene, robots=team), limit).plan
 
 
-def solve(scene: Scene, limit: int | None = None) -> Result:
+def solve(scene: Scene, limit: int | None = None) -> SearchResult:
     """The shortest plan, from the cache where a scene like it was searched before."""
     return shortest_plan(scene, limit=limit, max_states=MOST_STATES, searcher=_search)
 
 
-def quick(scene: Scene, limit: int | None = None) -> Result:
+def quick(scene: Scene, limit: int | None = None) -> SearchResult:
     """Like `solve`, but without spare containers, with which a plan might be shorter."""
     return _search(relevant(scene), frozenset(), limit, MOST_STATES)
 
@@ -138,7 +137,7 @@ def _known(scene: Scene, containers: frozenset[str]) -> _Known:
     return _Known()
 
 
-def _search(scene: Scene, containers: frozenset[str], limit: int | None, max_states: int) -> Result:
+def _search(scene: Scene, containers: frozenset[str], limit: int | None, max_states: int) -> SearchResult:
     """A search in the renamed scene, unless the answer is known."""
     abstract, names = renamed(scene)
     new = {name: to for to, name in names.items()}
@@ -150,20 +149,19 @@ def _search(scene: Scene, containers: frozenset[str], limit: int | None, max_sta
         known.plan, states = result.plan, result.states
         known.none_below = most + 1 if result.plan is None else len(result.plan)
     if known.plan is None or len(known.plan) > most:
-        return Result(None, states)
+        return SearchResult(None, states)
     plan = [
         {names[robot]: (action[0], *(names[name] for name in action[1:])) for robot, action in step.items()}
         for step in known.plan
     ]
-    return Result(plan, states)
+    return SearchResult(plan, states)
 
 
 def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
     """An equal scene with neutral names, and the name that each stands for."""
     areas = {area.name: area for area in scene.areas}
     assets = {asset.name: asset for asset in scene.assets}
-    conditions = [*scene.task.goals, *(c for order in scene.task.orders for s in order for c in s)]
-    mentioned = [name for c in conditions for name in (c.thing, c.place) if name is not None]
+    mentioned = [name for c in scene.task.conditions for name in (c.thing, c.place) if name is not None]
     things = list(dict.fromkeys([*(name for name in mentioned if name in assets), *assets]))
     robots = [*scene.robots]
     arms = frozenset(robot.type for robot in robots if ROBOTS[robot.type].arms)
@@ -186,7 +184,7 @@ def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
     def condition(old: Condition) -> Condition:
         return replace(old, thing=new[old.thing], place=None if old.place is None else new[old.place])
 
-    task = Task(
+    task = KitchenTask(
         text="",
         family=0,
         template="",
@@ -256,7 +254,7 @@ def greedy_plan(scene: Scene) -> Plan:
     return plan
 
 
-def _errand(world: World, state: State, robot: str, goal: Condition) -> Iterator[Action]:
+def _errand(world: World, state: Position, robot: str, goal: Condition) -> Iterator[Action]:
     """The actions with which one robot would fulfil a goal."""
     if goal.place is None:
         yield from (("Move", goal.thing), ("Interact", goal.thing))
@@ -276,7 +274,7 @@ def _errand(world: World, state: State, robot: str, goal: Condition) -> Iterator
     yield ("Place", goal.place)
 
 
-def _opened(world: World, state: State, thing: str) -> Iterator[Action]:
+def _opened(world: World, state: Position, thing: str) -> Iterator[Action]:
     """Open what the thing is inside of."""
     code = world.code[thing]
     while world.first_asset <= code < world.first_robot:
@@ -285,10 +283,10 @@ def _opened(world: World, state: State, thing: str) -> Iterator[Action]:
             yield from (("Reach", world.names[code]), ("Open", world.names[code]))
 
 
-def _played(world: World, state: State, robot: str, steps: list[Action]) -> State | None:
+def _played(world: World, state: Position, robot: str, steps: list[Action]) -> Position | None:
     try:
         for step in steps:
             state = world.step(state, {robot: step})
-    except Refused:
+    except RefusedStep:
         return None
     return state

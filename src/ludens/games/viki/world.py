@@ -11,7 +11,7 @@ from importlib.resources import files
 from math import hypot
 from typing import Any, NamedTuple
 
-from ludens.core.random import stream
+from ludens.core.random import Stream, stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Primitive:
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class ReleasedNames:
     """Names that the released checker treats specially."""
 
     containers: frozenset[str]
@@ -72,15 +72,11 @@ class Released:
     boxes: frozenset[str]
 
 
-def _load() -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("world.toml").read_text(encoding="utf-8"))
-
-
 def _tuples(table: dict[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
 
 
-_DATA = _load()
+_DATA = tomllib.loads(files(__package__).joinpath("world.toml").read_text(encoding="utf-8"))
 ROBOTS: dict[str, RobotType] = {name: RobotType(**_tuples(table)) for name, table in _DATA["robots"].items()}
 KINDS: dict[str, Kind] = {name: Kind(**_tuples(table)) for name, table in _DATA["things"].items()}
 AREAS: dict[str, tuple[float, ...]] = {name: tuple(area["heights"]) for name, area in _DATA["areas"].items()}
@@ -91,7 +87,7 @@ PRECONDITIONS: dict[str, Precondition] = {
 PRIMITIVES: dict[str, Primitive] = {
     name: Primitive(name=name, **_tuples(table)) for name, table in _DATA["primitives"].items()
 }
-RELEASED = Released(**{name: frozenset(names) for name, names in _DATA["released"].items()})
+RELEASED = ReleasedNames(**{name: frozenset(names) for name, names in _DATA["released"].items()})
 
 
 Action = tuple[str, ...]
@@ -161,7 +157,7 @@ Stage = tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class KitchenTask:
     """What to do: the text that players see, and the conditions that are scored."""
 
     text: str
@@ -180,6 +176,11 @@ class Task:
         """What metrics of all games say about the task."""
         return {"family": self.family, "template": self.template}
 
+    @property
+    def conditions(self) -> list[Condition]:
+        """Of goals and orders."""
+        return [*self.goals, *(one for order in self.orders for stage in order for one in stage)]
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:
@@ -195,7 +196,7 @@ class Scene:
     areas: tuple[Area, ...]
     assets: tuple[Asset, ...]
     robots: tuple[Robot, ...]
-    task: Task
+    task: KitchenTask
     limit: int | None = None
     """Length of the shortest plan (of their plan in released data)."""
     plan: tuple[Mapping[str, Action], ...] = field(default=())
@@ -220,13 +221,9 @@ class Scene:
             areas=tuple(Area(**area) for area in data["areas"]),
             assets=tuple(Asset(**asset) for asset in data["assets"]),
             robots=tuple(Robot(**robot) for robot in data["robots"]),
-            task=Task(**task),
+            task=KitchenTask(**task),
             plan=tuple({robot: tuple(action) for robot, action in step.items()} for step in data["plan"]),
         )
-
-    def active(self) -> Scene:
-        """The same scene with the needed robots only."""
-        return replace(self, robots=tuple(robot for robot in self.robots if robot.needed))
 
     @property
     def team(self) -> tuple[str, ...]:
@@ -258,7 +255,7 @@ _HOMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class KitchenLayout:
     """A kitchen without things and robots."""
 
     name: str
@@ -270,7 +267,7 @@ class Layout:
 
 
 @lru_cache(maxsize=COUNT)
-def layout(number: int) -> Layout:
+def layout(number: int) -> KitchenLayout:
     """The layout with this number, 0 to 119.
 
     Areas stand on a grid with at least 1.6 m between centres, so that no arm bridges two of them. In some
@@ -294,7 +291,7 @@ def layout(number: int) -> Layout:
         for name, (column, row) in zip(names, slots, strict=True)
     )
     homes = {kind: random.choice([name for name in where if name in names]) for kind, where in _HOMES.items()}
-    return Layout(
+    return KitchenLayout(
         name=f"L{number:03}",
         width=round(2.0 + 3 * step_x, 2),
         depth=round(2.0 + 2 * step_y, 2),
@@ -303,7 +300,7 @@ def layout(number: int) -> Layout:
     )
 
 
-class State(NamedTuple):
+class Position(NamedTuple):
     """Where everything is."""
 
     at: tuple[int, ...]
@@ -320,7 +317,7 @@ class State(NamedTuple):
     """Bit set of the order constraints that are satisfied."""
 
 
-class Numbered:
+class SceneIndex:
     """A scene with numbered areas, assets and robots."""
 
     def __init__(self, scene: Scene) -> None:
@@ -341,11 +338,11 @@ class Numbered:
         apart = [[hypot(one.x - two.x, one.y - two.y) for two in scene.areas] for one in scene.areas]
         self.bridged = [[[far <= kind.reach for far in row] for row in apart] for kind in self.types]
 
-    def start(self) -> State:
+    def start(self) -> Position:
         """The state at the start."""
         scene = self.scene
         closed = sum(1 << number for number, asset in enumerate(scene.assets) if asset.closed)
-        return State(
+        return Position(
             at=tuple(self.code[robot.place] for robot in scene.robots),
             reached=((),) * len(scene.robots),
             place=tuple(self.code[asset.place] for asset in scene.assets),
@@ -354,7 +351,21 @@ class Numbered:
             done=0,
         )
 
-    def area(self, state: State, code: int) -> int:
+    def scene_at(self, state: Position) -> Scene:
+        """The scene with robots and assets as they are in a state."""
+        scene, closed = self.scene, state.closed
+        robots = zip(scene.robots, state.at, strict=True)
+        assets = enumerate(zip(scene.assets, state.place, strict=True))
+        return replace(
+            scene,
+            robots=tuple(replace(robot, place=self.areas[at]) for robot, at in robots),
+            assets=tuple(
+                replace(asset, place=self.names[place], closed=bool(closed >> n & 1))
+                for n, (asset, place) in assets
+            ),
+        )
+
+    def area(self, state: Position, code: int) -> int:
         """The area in which an area, asset or robot is."""
         while code >= self.first_asset:
             code = (
@@ -364,13 +375,13 @@ class Numbered:
             )
         return code
 
-    def holder(self, state: State, code: int) -> int | None:
+    def holder(self, state: Position, code: int) -> int | None:
         """The robot that holds an asset, directly or with what the asset is in."""
         while self.first_asset <= code < self.first_robot:
             code = state.place[code - self.first_asset]
         return code - self.first_robot if code >= self.first_robot else None
 
-    def height(self, state: State, code: int) -> float:
+    def height(self, state: Position, code: int) -> float:
         """The height at which an asset lies."""
         while code >= self.first_asset:
             if code >= self.first_robot:
@@ -382,15 +393,15 @@ class Numbered:
                     return own
         return self.heights[code]
 
-    def carried(self, state: State, robot: int) -> list[int]:
+    def carried(self, state: Position, robot: int) -> list[int]:
         """The assets that a robot holds directly."""
         return [asset for asset, code in enumerate(state.place) if code == self.first_robot + robot]
 
-    def free_hands(self, state: State, robot: int) -> int:
+    def free_hands(self, state: Position, robot: int) -> int:
         """Arms that hold nothing."""
         return self.types[robot].arms - state.place.count(self.first_robot + robot)
 
-    def covered(self, state: State, code: int) -> bool:
+    def covered(self, state: Position, code: int) -> bool:
         """Whether an asset is inside something closed."""
         while self.first_asset <= code < self.first_robot:
             code = state.place[code - self.first_asset]
@@ -402,3 +413,17 @@ class Numbered:
         """The code of a name; None when there is no such thing. Case does not matter."""
         code = self.code.get(name)
         return code if code is not None else self.folded.get(name.strip().casefold())
+
+
+def random_action(scene: Scene, kind: str, random: Stream) -> Action:
+    """A random primitive of a robot type with names of the scene."""
+    primitive = PRIMITIVES[random.choice(ROBOTS[kind].primitives)]
+    things = [asset.name for asset in scene.assets]
+    places = [*things, *(area.name for area in scene.areas)]
+    names = {"thing": things, "box": things, "robot": [robot.id for robot in scene.robots]}
+    return (primitive.name, *(random.choice(names.get(argument, places)) for argument in primitive.arguments))
+
+
+def short(name: str) -> str:
+    """A name of a player for a message, of at most 40 characters."""
+    return name if len(name) <= 40 else name[:37] + "..."
