@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ludens.games.viki.rules import Position, World
+from ludens.games.viki.rules import World, WorldState
 from ludens.games.viki.world import PRIMITIVES, Scene
 
 Chosen = tuple[int, str, tuple[int, ...]]
@@ -21,7 +21,7 @@ def shortest_length(scene: Scene, most_steps: int, most_states: int = 400_000) -
     for steps in range(most_steps + 1):
         if any(world.missing(state) is None for state in frontier):
             return steps
-        following = set[Position]()
+        following = set[WorldState]()
         for state in frontier:
             for chosen in _joint(world, state, [], 0):
                 new = world.apply(state, chosen)
@@ -34,7 +34,7 @@ def shortest_length(scene: Scene, most_steps: int, most_states: int = 400_000) -
     return None
 
 
-def _joint(world: World, state: Position, chosen: list[Chosen], robot: int) -> Iterator[list[Chosen]]:
+def _joint(world: World, state: WorldState, chosen: list[Chosen], robot: int) -> Iterator[list[Chosen]]:
     if robot == len(world.robots):
         if chosen and world.clash(state, chosen) is None:
             yield chosen
@@ -44,7 +44,7 @@ def _joint(world: World, state: Position, chosen: list[Chosen], robot: int) -> I
         yield from _joint(world, state, [*chosen, option], robot + 1)
 
 
-def every_action(world: World, state: Position, robot: int) -> list[Chosen]:
+def every_action(world: World, state: WorldState, robot: int) -> list[Chosen]:
     """All actions whose preconditions hold."""
     codes = range(len(world.names))
     found: list[Chosen] = []

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
+from ludens.games.viki.generate import generate
 from ludens.games.viki.world import Area, Asset, Condition, KitchenTask, Robot, Scene, Stage
 
 AREAS = {"table": 0.75, "kitchen work area": 0.9, "rack": 1.7, "ground": 0.0}
+
+
+cached = lru_cache(maxsize=1024)(generate)
 
 
 def kitchen(

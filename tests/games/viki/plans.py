@@ -6,9 +6,9 @@ import random
 from dataclasses import replace
 
 from ludens.games.viki.checker import check_released
-from ludens.games.viki.generate import cached
 from ludens.games.viki.rules import RefusedStep, World
 from ludens.games.viki.world import Action, Asset, Plan, Scene
+from tests.games.viki.kitchens import cached
 
 PRIMITIVES = ("Move", "Reach", "Grasp", "Place", "Open", "Close", "Interact", "Push", "Handover")
 

@@ -20,12 +20,12 @@ from ludens.games.viki.closed_loop import (
     TeamState,
 )
 from ludens.games.viki.replies import MESSAGE, read_step, read_turn, write_step, write_turn
-from ludens.games.viki.sources import SEAT, Setup
+from ludens.games.viki.sources import SEAT, SceneSetup
 from ludens.games.viki.teams import greedy_plan
 from ludens.games.viki.world import Plan, Scene
 from tests.games.viki.hand_kitchen import PLAN, SCENE
 
-GIVEN = Setup(5, SCENE)
+GIVEN = SceneSetup(5, SCENE)
 SEATS = ("R1", "R2", "R3", "R4")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ludens.games.viki.checker import check
 from ludens.games.viki.floor import distances
-from ludens.games.viki.levels import ActivateLevel, Plan, TraceLevel
+from ludens.games.viki.levels import ActivateLevel, PlanLevel, TraceLevel
 from ludens.games.viki.sources import SEAT
 from ludens.games.viki.world import AREAS, KINDS, Scene
 
@@ -83,7 +83,7 @@ def test_who_does_not_look_is_near_chance() -> None:
 
 def test_two_seeds_share_few_questions() -> None:
     """Words and scene together; a set of one seed does not give away another."""
-    games = ActivateLevel(), Plan()
+    games = ActivateLevel(), PlanLevel()
     assert games[0].setup(1).scene == games[1].setup(1).scene  # one scene for all levels
     said = [json.dumps(ActivateLevel().setup(seed).scene.to_json(), sort_keys=True) for seed in range(12)]
     assert len(set(said)) == 12
@@ -93,7 +93,7 @@ def test_words_do_not_tell_robots_or_places() -> None:
     from ludens.core.view import RenderOptions, view_of
 
     for seed in range(4):
-        for game in (ActivateLevel(), Plan()):
+        for game in (ActivateLevel(), PlanLevel()):
             state = game.start(seed)
             notes = view_of(game, RenderOptions(), 0).notes(state, SEAT)
             assert not any(robot.id in notes for robot in state.scene.robots)

@@ -17,7 +17,7 @@ from ludens.games.viki.closed_loop import Act, ActState
 from ludens.games.viki.floor import BOTTOM, SIDE, Box, FloorItem, FloorPlan, own_box
 from ludens.games.viki.replies import write_step
 from ludens.games.viki.rules import World
-from ludens.games.viki.sources import SEAT, Setup
+from ludens.games.viki.sources import SEAT, SceneSetup
 from ludens.games.viki.views import Map, describe
 from ludens.games.viki.world import KINDS, ROBOTS, Asset, Scene
 from tests.games.viki.hand_kitchen import SCENE
@@ -98,7 +98,7 @@ def test_the_state_of_the_rules_is_shown() -> None:
     for action in (("Reach", "apple"), ("Grasp", "apple")):
         state = world.step(state, {"R1": action})
     assert FloorPlan(world.scene_at(state)).places == {**FLOOR.places, "apple": "R1"}
-    act = ActState(Act(), Setup(0, SCENE))
+    act = ActState(Act(), SceneSetup(0, SCENE))
     act.apply({SEAT: write_step({"R1": ("Reach", "apple")})})
     assert act.floor.reached == {"R1": ("apple",)}
 

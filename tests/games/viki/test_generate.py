@@ -10,10 +10,11 @@ from statistics import mean
 import pytest
 
 from ludens.core.errors import UnknownName
-from ludens.games.viki.generate import TEMPLATES, cached, generate
+from ludens.games.viki.generate import TEMPLATES, generate
 from ludens.games.viki.rules import World
 from ludens.games.viki.search import shortest_plan
 from ludens.games.viki.world import COUNT, HELD_OUT, ROBOTS, Scene, layout
+from tests.games.viki.kitchens import cached
 
 SEEDS = range(24)
 

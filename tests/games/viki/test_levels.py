@@ -23,11 +23,11 @@ from ludens.games.viki.levels import (
     TraceState,
 )
 from ludens.games.viki.replies import read_types, write_plan
-from ludens.games.viki.sources import SEAT, Setup
+from ludens.games.viki.sources import SEAT, SceneSetup
 from tests.games.viki.hand_kitchen import PLAN, SCENE
 from tests.support.players import Scripted
 
-GIVEN = Setup(5, SCENE)
+GIVEN = SceneSetup(5, SCENE)
 RIGHT = write_plan(PLAN)
 LONG = write_plan([{"R1": ("Move", "table")}, *PLAN])
 IMPOSSIBLE = write_plan([{"R1": ("Grasp", "apple")}])

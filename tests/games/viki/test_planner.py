@@ -8,12 +8,12 @@ import pytest
 
 from ludens.games.viki.bound import Bound
 from ludens.games.viki.checker import check
-from ludens.games.viki.generate import TEMPLATES, cached, generate
+from ludens.games.viki.generate import TEMPLATES, generate
 from ludens.games.viki.rules import World
 from ludens.games.viki.search import SearchLimit, shortest_plan
 from ludens.games.viki.teams import best_team, solve
 from ludens.games.viki.world import Condition, Scene
-from tests.games.viki.kitchens import kitchen
+from tests.games.viki.kitchens import cached, kitchen
 from tests.games.viki.small import compare
 
 

@@ -28,11 +28,11 @@ from ludens.games.viki.levels import (
     TraceState,
 )
 from ludens.games.viki.replies import points_of, well_formed, write_plan
-from ludens.games.viki.sources import SEAT, Setup
+from ludens.games.viki.sources import SEAT, SceneSetup
 from ludens.games.viki.world import PRIMITIVES, Condition
 from tests.games.viki.hand_kitchen import PLAN, SCENE
 
-GIVEN = Setup(5, SCENE)
+GIVEN = SceneSetup(5, SCENE)
 SHORT_PLAN = (
     '[{"actions":{"R1":["Reach","apple"]}},{"actions":{"R1":["Grasp","apple"]}},'
     '{"actions":{"R1":["Place","plate"]}}]'
@@ -71,7 +71,7 @@ async def test_replies_of_the_oracle(bot: str, team: str, plan: str) -> None:
 async def test_things_in_furniture_are_told_with_it() -> None:
     goals = (Condition("bread", "plate"), Condition("sink", active=True))
     scene = replace(SCENE, task=replace(SCENE.task, goals=goals))
-    text = (await said("bot/describe", ActivateState(ActivateLevel(), Setup(5, scene)))).text
+    text = (await said("bot/describe", ActivateState(ActivateLevel(), SceneSetup(5, scene)))).text
     things = "bread cabinet; cabinet 01: kitchen work area closed; plate 84: table; sink 31: room; R1 77: "
     assert text.startswith(f"<think>{things}")
 
@@ -106,7 +106,7 @@ async def test_short_paths_have_whole_coordinates() -> None:
 async def test_describing_is_no_help_to_the_answer() -> None:
     """The guess does not depend on what is seen."""
     replies = [
-        await said("bot/describe", ActivateState(ActivateLevel(), Setup(5, scene)))
+        await said("bot/describe", ActivateState(ActivateLevel(), SceneSetup(5, scene)))
         for scene in (SCENE, _moved())
     ]
     assert replies[0].text != replies[1].text
@@ -130,7 +130,7 @@ def _moved() -> object:
 def test_notes_in_short() -> None:
     toast = (Condition("bread", "sink"),), (Condition("sink", active=True),)
     task = replace(SCENE.task, text="Toast.", goals=(Condition("plate", "table"),), orders=(toast,))
-    setup = Setup(5, replace(SCENE, task=task))
+    setup = SceneSetup(5, replace(SCENE, task=task))
     brief = view_of(ActivateLevel(), RenderOptions(), 0).brief(ActivateState(ActivateLevel(), setup), SEAT)
     assert brief == "Toast.\nbread at sink, then sink activated; plate at table"
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ludens.draw import Overlay, SpriteSheet
 from ludens.draw.palette import edge_of
+from ludens.games.viki.world import read_tables
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -16,21 +15,14 @@ if TYPE_CHECKING:
 
 Points = Sequence[tuple[float, float]]
 
-SPRITES: dict[str, list[list[Any]]] = tomllib.loads(
-    files(__package__).joinpath("art.toml").read_text(encoding="utf-8")
-)
+SPRITES: dict[str, tuple[tuple[Any, ...], ...]] = read_tables("art.toml")
 """Kind of thing, kind and state of furniture, or type of robot to the calls of `SpriteBrush` for it."""
 
 
 class SpriteBrush:
-    """Paints with a sheet's colours; outlines stand out from the ground.
+    """Paints with a sheet's colours; outlines stand out from the ground, the colour behind the sprite.
 
-    Args:
-        sheet: The colours.
-        draw: What is painted on.
-        side: Pixels of the sprite's side, before supersampling.
-        scale: Supersampling.
-        ground: The colour behind the sprite.
+    `side` is that of the sprite in pixels, before supersampling by `scale`.
     """
 
     def __init__(self, sheet: SpriteSheet, draw: ImageDraw, side: int, scale: float, ground: str) -> None:
@@ -61,12 +53,8 @@ class SpriteBrush:
         colour, s = self.rgb(hue), self.side
         corners = [(x * s, y * s) for x, y in points]
         self.draw.polygon(corners, fill=colour)
-        self.draw.line(
-            [*corners, *corners[:2]],
-            edge_of(colour, self.ground),
-            max(1, round(self.line * s)),
-            joint="curve",
-        )
+        edge, width = edge_of(colour, self.ground), max(1, round(self.line * s))
+        self.draw.line([*corners, *corners[:2]], edge, width, joint="curve")
 
     def stroke(self, points: Points, width: float, hue: str) -> None:
         """A thick line with round ends and an outline."""

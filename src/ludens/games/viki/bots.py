@@ -18,14 +18,21 @@ from ludens.games.viki.levels import ActivateState, AnswerState, PlanState, Robo
 from ludens.games.viki.replies import POINTS, points_of, write_plan, write_points, write_step, write_turn
 from ludens.games.viki.rules import tell
 from ludens.games.viki.teams import greedy_plan
-from ludens.games.viki.world import KINDS, ROBOTS, Asset, Plan, Robot, Scene, Step, random_action
+from ludens.games.viki.world import ROBOTS, Asset, Plan, Robot, Scene, Step, random_action
 
 
 def reasoning(state: AnswerState) -> str:
     """What leads to the right answer, in sentences."""
+    scene = state.scene
     if isinstance(state, TraceState):
-        return trace_reasoning(state.scene, state.errands)
-    return team_reasoning(state.scene) if isinstance(state, ActivateState) else plan_reasoning(state.scene)
+        return _trace_reasoning(scene, state.errands)
+    lines = [_task(scene), *_seen(scene), *_judged(scene)]
+    if isinstance(state, ActivateState):
+        return "\n".join([*lines, f"So the team is: {', '.join(scene.team)}."])
+    for number, step in enumerate(scene.plan, 1):
+        actions = "; ".join(f"{robot} {' '.join(action)}" for robot, action in step.items())
+        lines.append(f"Step {number}: {actions}.")
+    return "\n".join([*lines, f"The task is then done in {len(scene.plan)} steps."])
 
 
 def seen_briefly(state: AnswerState) -> str:
@@ -40,9 +47,9 @@ def seen_briefly(state: AnswerState) -> str:
     floor = FloorPlan(scene)
     middles = {robot: (x, y - ROBOT / 2) for robot, (x, y) in floor.robots.items()} | floor.centres
     at = {name: f" {pointer(x / SIDE, y / SIDE)}" for name, (x, y) in middles.items()}
-    things = [f"{one.name}{at.get(one.name, '')} {one.place}{_shut(one)}" for one in _concerned(scene)]
+    things = [f"{one.name}{at.get(one.name, '')} {one.place} {one.door}" for one in _concerned(scene)]
     robots = [f"{robot.id}{at.get(robot.id, '')} {robot.type} {robot.place}" for robot in scene.robots]
-    return "".join(f"{seen}; " for seen in (*things, *robots))
+    return "".join(f"{entry.strip()}; " for entry in (*things, *robots))
 
 
 def needed(state: AnswerState) -> str:
@@ -52,22 +59,7 @@ def needed(state: AnswerState) -> str:
     return " ".join(robot.id for robot in state.scene.robots if robot.needed)
 
 
-def team_reasoning(scene: Scene) -> str:
-    """Why the best team is the best."""
-    team = ", ".join(scene.team)
-    return "\n".join([_task(scene), *_seen(scene), *_judged(scene), f"So the team is: {team}."])
-
-
-def plan_reasoning(scene: Scene) -> str:
-    """What each step of a shortest plan is for."""
-    lines = [_task(scene), *_seen(scene), *_judged(scene)]
-    for number, step in enumerate(scene.plan, 1):
-        said = "; ".join(f"{robot} {' '.join(action)}" for robot, action in step.items())
-        lines.append(f"Step {number}: {said}.")
-    return "\n".join([*lines, f"The task is then done in {len(scene.plan)} steps."])
-
-
-def trace_reasoning(scene: Scene, errands: tuple[RobotErrand, RobotErrand]) -> str:
+def _trace_reasoning(scene: Scene, errands: tuple[RobotErrand, RobotErrand]) -> str:
     """Where two paths begin and end."""
     floor = FloorPlan(scene)
     lines = [f"The task is: {scene.task.text}"]
@@ -92,40 +84,33 @@ def _task(scene: Scene) -> str:
 def _seen(scene: Scene) -> Iterator[str]:
     named = {goal.thing for goal in scene.task.goals} | {goal.place for goal in scene.task.goals}
     floor = FloorPlan(scene)
+    things = {asset.name for asset in scene.assets}
     for asset in scene.assets:
         if asset.name in named and asset.name in floor.centres:
-            yield f"I see the {asset.name} {_where(scene, asset)}."
+            where = "in or on" if asset.place in things else "at"
+            door = f", {asset.door}" if asset.door else ""
+            yield f"I see the {asset.name} {where} the {asset.place}{door}."
     robots = ", ".join(f"{robot.id} is a {robot.type} at {robot.place}" for robot in scene.robots)
     yield f"I see {len(scene.robots)} robot{'s' * (len(scene.robots) > 1)}: {robots}."
 
 
 def _concerned(scene: Scene) -> list[Asset]:
-    """The things that goals name, and what they are in. What is not in the picture, the words tell."""
+    """The things that goals name, and what they are in, also where the picture does not show them."""
     things = {asset.name: asset for asset in scene.assets}
-    found: dict[str, Asset] = {}
+    concerned: dict[str, Asset] = {}
     for goal in scene.task.goals:
         for name in (goal.thing, goal.place or ""):
-            while name in things and name not in found:
-                found[name] = things[name]
+            while name in things and name not in concerned:
+                concerned[name] = things[name]
                 name = things[name].place
-    return list(found.values())
-
-
-def _shut(asset: Asset) -> str:
-    return f" {'closed' if asset.closed else 'open'}" if KINDS[asset.kind].opens else ""
-
-
-def _where(scene: Scene, asset: Asset) -> str:
-    inside = {one.name for one in scene.assets}
-    state = f", {'closed' if asset.closed else 'open'}" if KINDS[asset.kind].opens else ""
-    return f"{'in or on' if asset.place in inside else 'at'} the {asset.place}{state}"
+    return list(concerned.values())
 
 
 def _judged(scene: Scene) -> Iterator[str]:
     for robot in scene.robots:
-        mine = [action for step in scene.plan for one, action in step.items() if one == robot.id]
         if robot.needed:
-            kinds = ", ".join(dict.fromkeys(action[0] for action in mine)) or "helps"
+            primitives = [step[robot.id][0] for step in scene.plan if robot.id in step]
+            kinds = ", ".join(dict.fromkeys(primitives)) or "helps"
             yield f"{robot.id} ({robot.type}) is needed: {_can(robot)}; it does {kinds}."
         else:
             yield f"{robot.id} ({robot.type}) is not needed: {_can(robot)}; the others do it as fast."
@@ -135,10 +120,9 @@ def _can(robot: Robot) -> str:
     kind = ROBOTS[robot.type]
     if not kind.arms:
         return "it has no arm and can only move, push and inspect"
-    hands = (
-        f"it has {kind.arms} arm{'s' * (kind.arms > 1)} and reaches from {kind.low:g} m to {kind.high:g} m"
-    )
-    return hands if kind.mobile else f"{hands}, but only in its own area, {robot.place}"
+    arms = f"it has {kind.arms} arm{'s' * (kind.arms > 1)}"
+    arms += f" and reaches from {kind.low:g} m to {kind.high:g} m"
+    return arms if kind.mobile else f"{arms}, but only in its own area, {robot.place}"
 
 
 def _bends(errand: RobotErrand) -> bool:
@@ -147,12 +131,14 @@ def _bends(errand: RobotErrand) -> bool:
     return any(abs((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / length > 2 for x, y in errand.points)
 
 
-@dataclass
-class GreedyTeam(Agent):
-    """Level 1: names the types of all robots in the kitchen."""
-
+class _GreedyBot(Agent):
     kind = "bot/greedy"
     sees = "state"
+
+
+@dataclass
+class GreedyTeam(_GreedyBot):
+    """Level 1: names the types of all robots in the kitchen."""
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, ActivateState)
@@ -160,11 +146,8 @@ class GreedyTeam(Agent):
 
 
 @dataclass
-class GreedyPlan(Agent):
+class GreedyPlan(_GreedyBot):
     """Level 2: one goal after the other, one robot at a time."""
-
-    kind = "bot/greedy"
-    sees = "state"
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, PlanState)
@@ -172,11 +155,8 @@ class GreedyPlan(Agent):
 
 
 @dataclass
-class GreedyTrace(Agent):
+class GreedyTrace(_GreedyBot):
     """Level 3: straight lines from robot to target, through furniture."""
-
-    kind = "bot/greedy"
-    sees = "state"
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, TraceState)
@@ -184,11 +164,8 @@ class GreedyTrace(Agent):
         return Reply(action=write_points([straight_line(path[0], path[-1], POINTS) for path in paths]))
 
 
-class _Follower(Agent):
+class _Follower(_GreedyBot):
     """Follows the greedy plan of an episode step by step, then waits."""
-
-    kind = "bot/greedy"
-    sees = "state"
 
     def begin(self) -> None:
         self.plan: Plan | None = None
@@ -272,17 +249,17 @@ def random_plan(scene: Scene, random: Stream) -> Plan:
 
 def reply(ask: Ask, state: AnswerState, thoughts: str, answer: str, *, short: bool) -> Reply:
     """The reply of a bot: thoughts in tags where there are any, then the answer."""
-    said = shortened(state, answer) if short else answer
+    answer = shorten(state, answer) if short else answer
     thought = f"<think>{thoughts}</think>" if thoughts else ""
-    return Reply(f"{thought}{ask.format.write(said)}", state.canonical(said))
+    return Reply(f"{thought}{ask.format.write(answer)}", state.canonical(answer))
 
 
-def shortened(state: AnswerState, answer: str) -> str:
+def shorten(state: AnswerState, answer: str) -> str:
     """An answer in fewer characters: steps without numbers, whole coordinates."""
     if isinstance(state, TraceState):
         points = [[[round(x), round(y)] for x, y in path] for path in points_of(answer)]
         return json.dumps(points, separators=(",", ":"))
-    found = json.loads(answer)
-    if found and isinstance(found[0], dict):
-        found = [{"actions": step["actions"]} for step in found]
-    return json.dumps(found, separators=(",", ":"), ensure_ascii=False)
+    value = json.loads(answer)
+    if value and isinstance(value[0], dict):
+        value = [{"actions": step["actions"]} for step in value]
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ludens.games.viki.world import Condition, KitchenTask, Position, Scene, Stage
+from ludens.games.viki.world import Condition, KitchenTask, Scene, Stage, WorldState
 
 if TYPE_CHECKING:
     from ludens.games.viki.rules import World
@@ -33,9 +33,9 @@ class Bound:
         self.uses = sum(1 << asset for asset in active)
         """Bit set of the things to interact with."""
         self.tests = {id(condition): world.test(condition) for condition in conditions}
-        self.known: dict[Position, int] = {}
+        self.known: dict[WorldState, int] = {}
 
-    def __call__(self, state: Position, room: int | None = None) -> int:
+    def __call__(self, state: WorldState, room: int | None = None) -> int:
         """Steps that any plan needs from this state; counted only until they are more than `room`."""
         known = self.known.get(state)
         if known is not None:
@@ -46,7 +46,7 @@ class Bound:
         best = self.known[state] = max(best, self.work(state))
         return best
 
-    def _conditions(self, state: Position) -> int:
+    def _conditions(self, state: WorldState) -> int:
         best = 0
         staged: dict[str, tuple[int, Condition]] = {}
         for number, order in enumerate(self.orders):
@@ -66,7 +66,7 @@ class Bound:
             best = max(best, need)
         return best
 
-    def _onward(self, state: Position, stop: Condition, goal: Condition) -> int:
+    def _onward(self, state: WorldState, stop: Condition, goal: Condition) -> int:
         """Steps from the last stage of an order, in which a thing is at a stop, to its goal.
 
         A thing that was put down must be grasped and put down again, and carried if the places are apart. A
@@ -83,7 +83,7 @@ class Bound:
         """Whether a quadruped can bring a thing to an area."""
         return self.vehicles and self.world.kinds[self.world.code[name] - self.world.first_asset].pushable
 
-    def _order(self, state: Position, order: tuple[Stage, ...]) -> int:
+    def _order(self, state: WorldState, order: tuple[Stage, ...]) -> int:
         time = 0
         for number, stage in enumerate(order):
             need = max((self._condition(state, condition) for condition in stage), default=0)
@@ -93,7 +93,7 @@ class Bound:
                 time = max(need, time + 1)
         return time
 
-    def _condition(self, state: Position, condition: Condition) -> int:
+    def _condition(self, state: WorldState, condition: Condition) -> int:
         world = self.world
         code = world.code[condition.thing]
         plain = condition.holds and not condition.along and code < world.first_robot
@@ -114,7 +114,7 @@ class Bound:
             need = max(need, self._interact(state, asset))
         return need
 
-    def _interact(self, state: Position, asset: int) -> int:
+    def _interact(self, state: WorldState, asset: int) -> int:
         world = self.world
         if state.active >> asset & 1:
             return 0
@@ -128,7 +128,7 @@ class Bound:
                 return 1
         return 2
 
-    def _opening(self, state: Position, asset: int) -> int:
+    def _opening(self, state: WorldState, asset: int) -> int:
         """Steps until a closed thing is open."""
         if not state.closed >> asset & 1:
             return 0
@@ -137,7 +137,7 @@ class Bound:
         area = self.world.area(state, self.world.first_asset + asset)
         return 2 if any(state.at[robot] == area for robot in self.armed) else 3
 
-    def _bring(self, state: Position, asset: int, target: int) -> int:
+    def _bring(self, state: WorldState, asset: int, target: int) -> int:
         world = self.world
         current = state.place[asset]
         if current == target:
@@ -157,7 +157,7 @@ class Bound:
         far = not moving and not loose and here != there
         return max(pick + 1 + far, opening + 1)
 
-    def pick(self, state: Position, asset: int) -> tuple[int, bool, int]:
+    def pick(self, state: WorldState, asset: int) -> tuple[int, bool, int]:
         """Steps until a thing is in a hand; whether it lies in something that can be moved; its area."""
         world = self.world
         first_asset, first_robot = world.first_asset, world.first_robot
@@ -185,7 +185,7 @@ class Bound:
                 return 2, loose, code
         return 3, loose, code
 
-    def _apart(self, state: Position, one: str, two: str) -> int:
+    def _apart(self, state: WorldState, one: str, two: str) -> int:
         """1 if two fixed places are in different areas, so that a thing must be carried between them."""
         codes = self.world.code[one], self.world.code[two]
         for code in codes:
@@ -193,7 +193,7 @@ class Bound:
                 return 0
         return int(self.world.area(state, codes[0]) != self.world.area(state, codes[1]))
 
-    def _hops(self, state: Position) -> list[tuple[int, int, int]]:
+    def _hops(self, state: WorldState) -> list[tuple[int, int, int]]:
         """Asset, place before and place after, for every Place that must still happen."""
         world = self.world
         stops: dict[int, int] = {}
@@ -220,7 +220,7 @@ class Bound:
                 hops.append((asset, state.place[asset], stop))
         return hops
 
-    def work(self, state: Position, extra: int = 0) -> int:
+    def work(self, state: WorldState, extra: int = 0) -> int:
         """All that arms must still do, and so many actions more, divided by the robots that have arms."""
         world = self.world
         if not self.armed:
@@ -325,7 +325,7 @@ class SpareUse:
             after=steps_after_use(world.scene),
         )
 
-    def steps(self, state: Position) -> int:
+    def steps(self, state: WorldState) -> int:
         """Steps that a plan needs in which a spare container is still to be used."""
         if self.after is None:
             return 0
@@ -343,7 +343,7 @@ class SpareUse:
             stack = min(stack, 0 if nested else self._held(state, asset) + 1)
         return self.after + min(lift, max(hold, stack) + 1)
 
-    def actions(self, state: Position) -> int:
+    def actions(self, state: WorldState) -> int:
         """Actions of arms that such a plan needs besides those that every plan needs."""
         world = self.bound.world
         if self.after is None or any(state.place[one] >= world.first_asset for one in self.containers):
@@ -355,11 +355,11 @@ class SpareUse:
         lift = (1 if reached else 2) + (not loaded)
         return min(lift, 2) if self.parked else lift
 
-    def _held(self, state: Position, asset: int) -> int:
+    def _held(self, state: WorldState, asset: int) -> int:
         """Steps until a thing is in a hand."""
         return 0 if state.place[asset] >= self.bound.world.first_robot else self.bound.pick(state, asset)[0]
 
-    def happens(self, state: Position, robot: int, primitive: str, target: int) -> bool:
+    def happens(self, state: WorldState, robot: int, primitive: str, target: int) -> bool:
         """Whether an action uses a spare container."""
         world = self.bound.world
         container = target - world.first_asset
@@ -373,7 +373,7 @@ class SpareUse:
         nested = state.place[container] >= world.first_asset
         return any(state.place[asset] == hand for asset in (self.loads if nested else self.parked))
 
-    def _lies_on(self, state: Position, asset: int, container: int) -> bool:
+    def _lies_on(self, state: WorldState, asset: int, container: int) -> bool:
         world = self.bound.world
         code, target = state.place[asset], world.first_asset + container
         while world.first_asset <= code < world.first_robot and code != target:

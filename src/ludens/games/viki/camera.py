@@ -36,8 +36,8 @@ from ludens.games.viki.models import (
     parts,
     surface,
 )
-from ludens.games.viki.sources import SPLIT_HELP, SPLITS, Setup, setup_of
-from ludens.games.viki.world import KINDS, ROBOTS
+from ludens.games.viki.sources import SPLIT_HELP, SPLITS, SceneSetup, setup_of
+from ludens.games.viki.world import ROBOTS
 from ludens.pictures.writer import Generator, Made
 
 if TYPE_CHECKING:
@@ -96,11 +96,17 @@ def build(floor: FloorPlan, seed: int) -> StageModel:
     spec.worldbody.add_light(pos=[WIDTH / 2, -DEPTH / 2, 4.5], dir=[0.1, 0.15, -1], diffuse=[0.5, 0.5, 0.5])
     spec.worldbody.add_light(pos=[0.5, -DEPTH - 1, 3.5], dir=[0.4, 0.6, -0.7], diffuse=[0.25, 0.25, 0.25],
                              castshadow=False)  # fmt: skip
-    shapes = [*_room(wall, ground), *_surfaces(floor, wood)]
-    tags: list[Tag] = list(_area_tags(floor))
-    for placed, found in _things(floor):
-        shapes += placed
-        tags += found
+    shapes, tags = list(_room(wall, ground)), list[Tag]()
+    for area in floor.scene.areas:
+        box = floor.surfaces[area.name]
+        x, y, _ = metres(*box.centre)
+        shapes += surface(area.name, x, y, box.w / 100, box.h / 100, area.height, wood)
+        words = area.name if area.height == 0 else f"{area.name}, {area.height:g} m"
+        x, y, z = metres(box.x + box.w / 2, box.y + box.h, area.height)
+        tags.append(Tag(words, (x, y, max(0.02, z - 0.1)), "area"))
+    for more_shapes, more_tags in _things(floor):
+        shapes += more_shapes
+        tags += more_tags
     for shape in shapes:
         _add(spec, shape)
     for robot in floor.present:
@@ -119,21 +125,6 @@ def _room(wall: Colour, ground: Colour) -> Iterator[SolidShape]:
     yield SolidShape("box", (WIDTH / 2 + 0.1, 0.05, WALL / 2), (WIDTH / 2, 0.05, WALL / 2), wall)
     yield SolidShape("box", (0.05, DEPTH / 2 + 0.1, WALL / 2), (-0.1, -DEPTH / 2, WALL / 2), wall)
     yield SolidShape("box", (0.05, DEPTH / 2 + 0.1, WALL / 2), (WIDTH + 0.1, -DEPTH / 2, WALL / 2), wall)
-
-
-def _surfaces(floor: FloorPlan, wood: Colour) -> Iterator[SolidShape]:
-    for area in floor.scene.areas:
-        box = floor.surfaces[area.name]
-        x, y, _ = metres(*box.centre)
-        yield from surface(area.name, x, y, box.w / 100, box.h / 100, area.height, wood)
-
-
-def _area_tags(floor: FloorPlan) -> Iterator[Tag]:
-    for area in floor.scene.areas:
-        box = floor.surfaces[area.name]
-        words = area.name if area.height == 0 else f"{area.name}, {area.height:g} m"
-        x, y, z = metres(box.x + box.w / 2, box.y + box.h, area.height)
-        yield Tag(words, (x, y, max(0.02, z - 0.1)), "area")
 
 
 def _things(floor: FloorPlan) -> Iterator[tuple[list[SolidShape], list[Tag]]]:
@@ -155,7 +146,7 @@ def _thing(floor: FloorPlan, item: FloorItem, at: Triple, front: float) -> tuple
     """The shapes and labels of a thing at a point, and of what is in or on it."""
     x, y, z = at
     name, kind = item.asset.name, item.asset.kind
-    state = "" if not KINDS[kind].opens else "closed" if item.asset.closed else "open"
+    state = item.asset.door
     if kind in THINGS:
         shapes = [shape.moved(*at, SCALE) for shape in THINGS[kind]]
         inner: Triple = (x, y, z + TOPS.get(kind, 0.0) * SCALE)
@@ -429,7 +420,7 @@ class Kitchens(Generator):
         pictures = {name: _jpeg(image) for name, image in rendered(stage, ROOM, EGO).items()}
         return Made(pictures, {"scene": setup.scene.to_json(), "trace": _trace(setup, floor, stage)})
 
-    def _drawn(self, number: int) -> Iterator[tuple[Setup, FloorPlan, StageModel]]:
+    def _drawn(self, number: int) -> Iterator[tuple[SceneSetup, FloorPlan, StageModel]]:
         """Scenes in which nothing is hidden in all views of the room."""
         for attempt in count():
             seed = stream(self.seed, "kitchen", number, attempt).bits() >> 16
@@ -440,12 +431,12 @@ class Kitchens(Generator):
                 yield setup, floor, stage
 
 
-def _trace(setup: Setup, floor: FloorPlan, stage: StageModel) -> dict[str, Any] | None:
+def _trace(setup: SceneSetup, floor: FloorPlan, stage: StageModel) -> dict[str, Any] | None:
     """The errands of level 3 and their paths in the first view in which both are seen."""
     seeds = [stream(setup.seed, "errands", number).bits() >> 16 for number in range(TRIES)]
     for view in ("ego", "front"):
         for seed in seeds:
-            both = errands(Setup(seed, setup.scene))
+            both = errands(SceneSetup(seed, setup.scene))
             if both is None:
                 return None
             name = f"ego_{both[0].robot.lower()}" if view == "ego" else view

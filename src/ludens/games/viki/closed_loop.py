@@ -15,8 +15,8 @@ from ludens.games.viki.floor import FloorPlan
 from ludens.games.viki.replies import read_step, read_turn, write_step, write_turn
 from ludens.games.viki.rules import RefusedStep, World
 from ludens.games.viki.search import shortest_plan
-from ludens.games.viki.sources import SEAT, SPLIT_HELP, SPLITS, SceneState, Setup, setup_of
-from ludens.games.viki.world import KINDS, Plan, Position, Scene, Step
+from ludens.games.viki.sources import SEAT, SPLIT_HELP, SPLITS, SceneSetup, SceneState, setup_of
+from ludens.games.viki.world import KINDS, Plan, Scene, Step, WorldState
 
 HORIZON = 30
 """The most steps: more than twice as many as any shortest plan has."""
@@ -49,10 +49,10 @@ class Act(Game):
 class ActState(SceneState):
     """A scene, its present position and how it came about."""
 
-    def __init__(self, game: Game, setup: Setup) -> None:
+    def __init__(self, game: Game, setup: SceneSetup) -> None:
         super().__init__(game, setup)
         self.world = World(setup.scene)
-        self.position: Position = self.world.start()
+        self.position: WorldState = self.world.start()
         self.steps = 0
         self.refused = 0
         self.reason = ""
@@ -185,7 +185,7 @@ class Team(Game):
 class TeamState(ActState):
     """A state of the closed loop, with what was said."""
 
-    def __init__(self, game: Team, setup: Setup) -> None:
+    def __init__(self, game: Team, setup: SceneSetup) -> None:
         super().__init__(game, setup)
         self.reasons: dict[str, str] = {}
         """Why the last action of a robot was refused."""

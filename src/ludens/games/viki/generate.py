@@ -7,13 +7,11 @@ team as its only best one. So the answer depends on who is where, not on the wor
 
 from __future__ import annotations
 
-import tomllib
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -41,6 +39,7 @@ from ludens.games.viki.world import (
     Scene,
     Stage,
     layout,
+    read_tables,
 )
 from ludens.pictures.sets import user_folder
 
@@ -72,7 +71,7 @@ class Template:
     share: int
     goals: tuple[str, ...]
     texts: tuple[str, ...]
-    things: dict[str, list[str]] = field(default_factory=dict)
+    things: dict[str, tuple[str, ...]] = field(default_factory=dict)
     place: str = ""
     fixture: str = ""
     inside: dict[str, str] = field(default_factory=dict)
@@ -86,27 +85,7 @@ class Template:
         return int(self.id.split("-")[0])
 
 
-def _templates() -> dict[str, Template]:
-    tables = tomllib.loads(files(__package__).joinpath("tasks.toml").read_text(encoding="utf-8"))
-    found = {}
-    for table in tables["template"]:
-        plain: dict[str, Any] = {
-            key: tuple(tuple(item) if isinstance(item, list) else item for item in value)
-            if isinstance(value, list)
-            else value
-            for key, value in table.items()
-        }
-        found[plain["id"]] = Template(**plain)
-    return found
-
-
-TEMPLATES = _templates()
-
-
-def scenes(split: Split, count: int, start: int = 0) -> Iterator[Scene]:
-    """Scenes of consecutive seeds."""
-    for seed in range(start, start + count):
-        yield generate(seed, split)
+TEMPLATES = {table["id"]: Template(**table) for table in read_tables("tasks.toml")["template"]}
 
 
 def generate(seed: int, split: Split = "id", template: str | None = None) -> Scene:
@@ -116,16 +95,17 @@ def generate(seed: int, split: Split = "id", template: str | None = None) -> Sce
     if template is not None and template not in TEMPLATES:
         raise UnknownName("template", template, TEMPLATES)
     random = stream(seed, "viki", "scene", split)
-    drawn = _draw_template(random, split)
-    chosen = drawn if template is None else TEMPLATES[template]
+    chosen = _draw_template(random, split)
+    if template is not None:
+        chosen = TEMPLATES[template]
     teams = wanted_teams(chosen.id)
     while True:
         wanted = random.choice(teams)
         idle = _idle_types(random, wanted)
         for _ in range(_PATIENCE):
-            found = _labelled(_Draft(random, chosen, split, wanted, idle).scene(), wanted)
-            if found is not None:
-                return found
+            scene = _labelled(_Draft(random, chosen, split, wanted, idle).scene(), wanted)
+            if scene is not None:
+                return scene
 
 
 def template_of(seed: int, split: Split) -> Template:
@@ -336,12 +316,6 @@ class _Draft:
         return name
 
 
-@lru_cache(maxsize=256)
-def cached(seed: int, split: Split = "id", template: str | None = None) -> Scene:
-    """`generate`, remembering the last scenes."""
-    return generate(seed, split, template)
-
-
 BLOCK = 100
 
 SeededScene = tuple[int, Scene]
@@ -356,7 +330,14 @@ def stored(module: str, split: str, seed: int) -> SeededScene | None:
         split: Of the generator.
         seed: Of the game.
     """
-    return _read(_file(module, split, seed // BLOCK), seed % BLOCK)
+    file = _file(module, split, seed // BLOCK)
+    if not file.exists():
+        return None
+    try:
+        row = _rows(file)[seed % BLOCK]
+        return int(row["seed"]), Scene.from_json(row["scene"])
+    except (OSError, zlib.error, LookupError, TypeError, ValueError):
+        raise BadFile(f"{file} does not hold scenes of VIKI: delete it.") from None
 
 
 def store(module: str, split: str, seeds: Iterable[int], make: Callable[[int], SeededScene]) -> int:
@@ -365,8 +346,8 @@ def store(module: str, split: str, seeds: Iterable[int], make: Callable[[int], S
     for block in sorted({seed // BLOCK for seed in seeds}):
         file = _file(module, split, block)
         if not file.exists():
-            found = [make(seed) for seed in range(block * BLOCK, (block + 1) * BLOCK)]
-            rows = [{"seed": seed, "scene": scene.to_json()} for seed, scene in found]
+            scenes = map(make, range(block * BLOCK, (block + 1) * BLOCK))
+            rows = [{"seed": seed, "scene": scene.to_json()} for seed, scene in scenes]
             file.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(file, zlib.compress(orjson.dumps(rows)))
             made += 1
@@ -378,16 +359,6 @@ def _file(module: str, split: str, block: int) -> Path:
     versions = ".".join(str(GAMES.get(name).version) for name in games)
     folder = f"viki-scenes-{module}-{versions}-{STREAMS_VERSION}"
     return user_folder() / folder / split / f"{block}.json.z"
-
-
-def _read(file: Path, number: int) -> SeededScene | None:
-    if not file.exists():
-        return None
-    try:
-        row = _rows(file)[number]
-        return int(row["seed"]), Scene.from_json(row["scene"])
-    except (OSError, zlib.error, LookupError, TypeError, ValueError):
-        raise BadFile(f"{file} does not hold scenes of VIKI: delete it.") from None
 
 
 @lru_cache(maxsize=64)

@@ -30,7 +30,7 @@ from ludens.games.viki.replies import (
     write_plan,
     write_points,
 )
-from ludens.games.viki.sources import LOOKS, SEAT, SPLIT_HELP, SPLITS, SceneState, Setup, setup_of
+from ludens.games.viki.sources import LOOKS, SEAT, SPLIT_HELP, SPLITS, SceneSetup, SceneState, setup_of
 from ludens.games.viki.world import ROBOTS
 from ludens.pictures.sets import installed_sets
 
@@ -110,7 +110,7 @@ class Level(Game):
     def start(self, seed: int) -> AnswerState:
         return self.state_class(self, self.setup(seed))
 
-    def setup(self, seed: int) -> Setup:
+    def setup(self, seed: int) -> SceneSetup:
         """The scene of a seed, with its pictures where they come from files."""
         return setup_of(self.name, self.look, self.split, self.pictures, self.data, seed)
 
@@ -252,7 +252,7 @@ class PlanLevel(Level):
 
 
 @lru_cache(maxsize=4096)
-def verdict_of(setup: Setup, answer: str, variant: Variant) -> PlanVerdict:
+def verdict_of(setup: SceneSetup, answer: str, variant: Variant) -> PlanVerdict:
     """What the checker says about an answer; an empty one could not be read."""
     try:
         return check(setup.scene, read_plan(answer, variant), variant)
@@ -330,15 +330,15 @@ class TraceLevel(Level):
 
     module = "trace"
 
-    def setup(self, seed: int) -> Setup:
+    def setup(self, seed: int) -> SceneSetup:
         """The first scene of a seed in which two robots have a way to go."""
         return super().setup(seed) if self.data else _with_paths(self, seed)
 
 
 @lru_cache(maxsize=512)
-def _with_paths(game: TraceLevel, seed: int) -> Setup:
+def _with_paths(game: TraceLevel, seed: int) -> SceneSetup:
     if game.look == "map" and (made := stored(game.module, game.split, seed)):
-        return Setup(*made)
+        return SceneSetup(*made)
     tries = (Level.setup(game, stream(seed, "trace", number).bits() >> 16) for number in count())
     return next(setup for setup in tries if errands(setup) is not None)
 
@@ -354,7 +354,7 @@ class RobotErrand:
 
 
 @lru_cache(maxsize=1024)
-def errands(setup: Setup) -> tuple[RobotErrand, RobotErrand] | None:
+def errands(setup: SceneSetup) -> tuple[RobotErrand, RobotErrand] | None:
     """What two robots of a scene do next; None where fewer than two of them have a way to go."""
     scene, floor, pair = setup.scene, FloorPlan(setup.scene), list[RobotErrand]()
     random = stream(setup.seed, "errands")

@@ -7,11 +7,9 @@ Meshes are decimated, because a software rasteriser draws them.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludens.core.errors import BadFile, MissingExtra
+from ludens.games.viki.world import read_tables
 
 Floats = NDArray[np.float64]
 Faces = NDArray[np.int32]
@@ -58,27 +57,21 @@ class MeshSource:
     tint: Colour | None = None
 
 
-_DATA = tomllib.loads(files(__package__).joinpath("models.toml").read_text(encoding="utf-8"))
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
-
-
-COLOURS: dict[str, Colour] = {name: _tuples(colour) for name, colour in _DATA["colours"].items()}
+_DATA = read_tables("models.toml")
+COLOURS: dict[str, Colour] = _DATA["colours"]
 
 
 def _shapes(name: str) -> dict[str, tuple[SolidShape, ...]]:
     return {
         kind: tuple(
             SolidShape(form, size, at, COLOURS[colour] if isinstance(colour, str) else colour, *turn)
-            for form, size, at, colour, *turn in _tuples(rows)
+            for form, size, at, colour, *turn in rows
         )
         for kind, rows in _DATA[name].items()
     }
 
 
-STYLES: tuple[tuple[Colour, Colour, Colour], ...] = _tuples(_DATA["styles"])
+STYLES: tuple[tuple[Colour, Colour, Colour], ...] = _DATA["styles"]
 """Colours of walls, floor and surfaces."""
 THINGS = _shapes("things")
 """Kind of thing to its shapes."""
@@ -86,12 +79,9 @@ FURNITURE = _shapes("furniture")
 """Kind of furniture, with its state where it opens, to its shapes."""
 TOPS: dict[str, float] = _DATA["tops"]
 """How high above its foot a thing carries what is in or on it."""
-CONTENTS: dict[str, Triple] = {kind: _tuples(at) for kind, at in _DATA["contents"].items()}
+CONTENTS: dict[str, Triple] = _DATA["contents"]
 """Where things in furniture lie, from where the furniture stands."""
-SOURCES = {
-    kind: MeshSource(**{key: _tuples(value) for key, value in table.items()})
-    for kind, table in _DATA["robots"].items()
-}
+SOURCES = {kind: MeshSource(**table) for kind, table in _DATA["robots"].items()}
 """Robot type to its mesh."""
 _BOARD = 0.04
 """Thickness of boards."""

@@ -11,14 +11,14 @@ from ludens.games.viki.world import (
     PRIMITIVES,
     Action,
     Condition,
-    Position,
     Scene,
     SceneIndex,
     Stage,
+    WorldState,
     short,
 )
 
-Test = Callable[[SceneIndex, Position, int, str, Sequence[int | None]], bool]
+Test = Callable[[SceneIndex, WorldState, int, str, Sequence[int | None]], bool]
 
 
 def _is_asset(w: SceneIndex, code: int | None) -> bool:
@@ -29,15 +29,15 @@ def _kind(w: SceneIndex, code: int | None, what: str) -> bool:
     return code is not None and _is_asset(w, code) and bool(getattr(w.kinds[code - w.first_asset], what))
 
 
-def _closed(w: SceneIndex, s: Position, code: int | None) -> bool:
+def _closed(w: SceneIndex, s: WorldState, code: int | None) -> bool:
     return code is not None and _is_asset(w, code) and bool(s.closed >> (code - w.first_asset) & 1)
 
 
-def _unheld(w: SceneIndex, s: Position, r: int, code: int) -> bool:
+def _unheld(w: SceneIndex, s: WorldState, r: int, code: int) -> bool:
     return w.holder(s, code) in (None, r)
 
 
-def _in_height(w: SceneIndex, s: Position, r: int, code: int) -> bool:
+def _in_height(w: SceneIndex, s: WorldState, r: int, code: int) -> bool:
     kind = w.types[r]
     if w.holder(s, code) is not None:
         return True
@@ -121,11 +121,11 @@ class World(SceneIndex):
         self._orders = [[[self.test(one) for one in stage] for stage in order] for order in task.orders]
         self._every_order = (1 << len(self._orders)) - 1
 
-    def applicable(self, state: Position, robot: int, primitive: str, args: Sequence[int | None]) -> bool:
+    def applicable(self, state: WorldState, robot: int, primitive: str, args: Sequence[int | None]) -> bool:
         """Whether every precondition holds."""
         return all(test(self, state, robot, primitive, args) for _, test in TESTS[primitive])
 
-    def broken(self, state: Position, robot: int, primitive: str, args: Sequence[int | None]) -> str | None:
+    def broken(self, state: WorldState, robot: int, primitive: str, args: Sequence[int | None]) -> str | None:
         """The name of the first precondition that is broken."""
         for name, test in TESTS[primitive]:
             if not test(self, state, robot, primitive, args):
@@ -144,7 +144,7 @@ class World(SceneIndex):
             raise RefusedStep("format", f"{said}: {primitive} takes {len(expected)} argument(s)")
         return said, primitive
 
-    def parse(self, state: Position, robot_id: str, action: Action) -> tuple[int, str, list[int]]:
+    def parse(self, state: WorldState, robot_id: str, action: Action) -> tuple[int, str, list[int]]:
         """An action as numbers; `RefusedStep` when it cannot be done in this state."""
         said, primitive = self.well_formed(robot_id, action)
         robot = self.number(robot_id)
@@ -162,7 +162,7 @@ class World(SceneIndex):
             raise RefusedStep(code, f"{said}: {reason}")
         return robot, primitive, [code for code in args if code is not None]
 
-    def step(self, state: Position, actions: Mapping[str, Action]) -> Position:
+    def step(self, state: WorldState, actions: Mapping[str, Action]) -> WorldState:
         """All actions of one step, checked against the same state and applied together."""
         parsed = [self.parse(state, robot, action) for robot, action in actions.items()]
         if len({robot for robot, _, _ in parsed}) < len(parsed):
@@ -174,13 +174,13 @@ class World(SceneIndex):
             raise RefusedStep("order", failed)
         return self.progress(new)
 
-    def check_together(self, state: Position, parsed: Sequence[tuple[int, str, Sequence[int]]]) -> None:
+    def check_together(self, state: WorldState, parsed: Sequence[tuple[int, str, Sequence[int]]]) -> None:
         """Refuse actions that cannot happen in the same step."""
         clash = self.clash(state, parsed)
         if clash is not None:
             raise RefusedStep("incompatible", clash)
 
-    def clash(self, state: Position, parsed: Sequence[tuple[int, str, Sequence[int]]]) -> str | None:
+    def clash(self, state: WorldState, parsed: Sequence[tuple[int, str, Sequence[int]]]) -> str | None:
         """Why actions cannot happen in the same step, or None."""
         for (one, first, args), (two, second, others) in combinations(parsed, 2):
             if first == "Move" or second == "Move" or (first in _SHARE and second in _SHARE):
@@ -199,7 +199,7 @@ class World(SceneIndex):
                 return f"{self.robots[robot]} takes more things in one step than it has free hands"
         return None
 
-    def apply(self, state: Position, parsed: Iterable[tuple[int, str, Sequence[int]]]) -> Position:
+    def apply(self, state: WorldState, parsed: Iterable[tuple[int, str, Sequence[int]]]) -> WorldState:
         """The state after actions whose preconditions hold; orders are not updated."""
         at, reached, place = list(state.at), list(state.reached), list(state.place)
         active, closed, taking, closing = state.active, state.closed, set[int](), False
@@ -233,10 +233,10 @@ class World(SceneIndex):
             else:
                 place[args[0] - first] = args[1]
                 taking.add(args[1] - self.first_robot)
-        new = Position(tuple(at), tuple(reached), tuple(place), active, closed, state.done)
+        new = WorldState(tuple(at), tuple(reached), tuple(place), active, closed, state.done)
         return self._trimmed(new, taking, closing) if taking or closing else new
 
-    def _trimmed(self, state: Position, taking: set[int], closing: bool) -> Position:
+    def _trimmed(self, state: WorldState, taking: set[int], closing: bool) -> WorldState:
         """Forget reached things for which there is no free hand, or that are now inside something closed."""
         reached = list(state.reached)
         for robot in taking:
@@ -249,11 +249,11 @@ class World(SceneIndex):
             ]
         return state._replace(reached=tuple(reached))
 
-    def holds(self, state: Position, condition: Condition) -> bool:
+    def holds(self, state: WorldState, condition: Condition) -> bool:
         """Whether a condition is true of a state."""
         return self.test(condition)(state)
 
-    def test(self, condition: Condition) -> Callable[[Position], bool]:
+    def test(self, condition: Condition) -> Callable[[WorldState], bool]:
         """The function that says whether a condition is true; the planner asks for the same ones often."""
         code = self.code[condition.thing]
         place = None if condition.place is None else self.code.get(condition.place)
@@ -265,7 +265,7 @@ class World(SceneIndex):
                 return lambda state: bool(state.active >> asset & 1)
         return lambda state: self._true(state, condition, code, place)
 
-    def _true(self, state: Position, condition: Condition, code: int, wanted: int | None) -> bool:
+    def _true(self, state: WorldState, condition: Condition, code: int, wanted: int | None) -> bool:
         true = True
         if condition.place is not None:
             if condition.along:
@@ -280,7 +280,7 @@ class World(SceneIndex):
             true = true and (is_active == condition.active) is condition.holds
         return true
 
-    def _chain(self, state: Position, code: int) -> list[int]:
+    def _chain(self, state: WorldState, code: int) -> list[int]:
         chain = []
         while code >= self.first_asset:
             code = (
@@ -291,7 +291,7 @@ class World(SceneIndex):
             chain.append(code)
         return chain
 
-    def order_failure(self, before: Position, after: Position) -> str | None:
+    def order_failure(self, before: WorldState, after: WorldState) -> str | None:
         """Why a step breaks an order constraint: a stage came true before those that must come first."""
         early = self.early_stage(before, after)
         if early is None:
@@ -299,7 +299,7 @@ class World(SceneIndex):
         order = self.scene.task.orders[early[0]]
         return f"{tell(order[early[1]])} comes too early: {tell(order[0])} must hold a step before"
 
-    def early_stage(self, before: Position, after: Position) -> tuple[int, int] | None:
+    def early_stage(self, before: WorldState, after: WorldState) -> tuple[int, int] | None:
         """The numbers of the order and of the stage that comes too early."""
         for number, order in enumerate(self._orders):
             if before.done >> number & 1:
@@ -312,7 +312,7 @@ class World(SceneIndex):
                 earlier = earlier and now and _all(stage, before)
         return None
 
-    def progress(self, state: Position) -> Position:
+    def progress(self, state: WorldState) -> WorldState:
         """The state with the order constraints marked that are satisfied now."""
         done = state.done
         for number, order in enumerate(self._orders):
@@ -320,11 +320,11 @@ class World(SceneIndex):
                 done |= 1 << number
         return state if done == state.done else state._replace(done=done)
 
-    def reached(self, state: Position) -> bool:
+    def reached(self, state: WorldState) -> bool:
         """Whether orders and goals are all satisfied."""
         return state.done == self._every_order and _all(self._goals, state)
 
-    def missing(self, state: Position) -> str | None:
+    def missing(self, state: WorldState) -> str | None:
         """What is not reached yet, or None."""
         for number, order in enumerate(self.scene.task.orders):
             if not state.done >> number & 1:
@@ -335,7 +335,7 @@ class World(SceneIndex):
         return None
 
 
-def _all(stage: Sequence[Callable[[Position], bool]], state: Position) -> bool:
+def _all(stage: Sequence[Callable[[WorldState], bool]], state: WorldState) -> bool:
     return all(holds(state) for holds in stage)
 
 

@@ -76,7 +76,7 @@ from typing import NamedTuple
 from ludens.core.errors import LudensError
 from ludens.games.viki.bound import Bound, SpareUse, early, possible, steps_after_use
 from ludens.games.viki.rules import CHANGING, FIXED, RefusedStep, World
-from ludens.games.viki.world import KINDS, PRIMITIVES, ROBOTS, Plan, Position, Scene, Step
+from ludens.games.viki.world import KINDS, PRIMITIVES, ROBOTS, Plan, Scene, Step, WorldState
 
 Chosen = tuple[int, str, tuple[int, ...]]
 """Robot, primitive, arguments."""
@@ -186,7 +186,7 @@ class PlanSearch:
         if (limit is not None and least > limit) or not possible(world):
             return SearchResult(None, 0)
         heap = [(least, 0, next(ticket), start, self.unused, 0)]
-        seen: dict[Position, list[tuple[int, int]]] = {start: [(0, self.unused)]}
+        seen: dict[WorldState, list[tuple[int, int]]] = {start: [(0, self.unused)]}
         expanded = 0
         while heap:
             _, minus_steps, _, state, flags, number = heappop(heap)
@@ -212,7 +212,7 @@ class PlanSearch:
                 heappush(heap, (estimate, -steps - 1, next(ticket), new, new_flags, len(parents) - 1))
         return SearchResult(None, expanded)
 
-    def _estimate(self, state: Position, flags: int, room: int | None) -> int:
+    def _estimate(self, state: WorldState, flags: int, room: int | None) -> int:
         """Steps that are still needed at least; exact only up to `room`."""
         need = self.bound(state, room)
         if self.use is None or not flags & self.unused or (room is not None and need > room):
@@ -230,7 +230,9 @@ class PlanSearch:
         assert works(self.world, steps)
         return steps
 
-    def _successors(self, state: Position, flags: int) -> Iterator[tuple[tuple[Chosen, ...], Position, int]]:
+    def _successors(
+        self, state: WorldState, flags: int
+    ) -> Iterator[tuple[tuple[Chosen, ...], WorldState, int]]:
         world, width = self.world, self.width
         options = [self._options(state, robot) for robot in self.robots]
         allowed = []
@@ -277,12 +279,12 @@ class PlanSearch:
                     new_flags |= self.unused
                 yield chosen, new, new_flags
 
-    def _uses_spare(self, state: Position, chosen: Sequence[Chosen]) -> bool:
+    def _uses_spare(self, state: WorldState, chosen: Sequence[Chosen]) -> bool:
         use = self.use
         assert use is not None
         return any(use.happens(state, robot, primitive, args[0]) for robot, primitive, args in chosen)
 
-    def _options(self, state: Position, robot: int) -> list[_Option]:
+    def _options(self, state: WorldState, robot: int) -> list[_Option]:
         """What one robot may do, without waiting."""
         world, first, size = self.world, self.world.first_asset, len(self.world.assets)
         kind = world.types[robot]
@@ -354,11 +356,11 @@ class PlanSearch:
             )
         return found
 
-    def _pending(self, state: Position, asset: int) -> bool:
+    def _pending(self, state: WorldState, asset: int) -> bool:
         """Whether a reached thing has not served its purpose yet."""
         return not self.world.kinds[asset].fixture or bool(state.closed >> asset & 1)
 
-    def _may_be_touched(self, state: Position, robot: int) -> bool:
+    def _may_be_touched(self, state: WorldState, robot: int) -> bool:
         world = self.world
         here = state.at[robot]
         if not world.types[robot].arms:

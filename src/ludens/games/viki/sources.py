@@ -198,7 +198,7 @@ def _reading(file: Path) -> Iterator[Any]:
         raise BadFile(f"{str(file)!r} cannot be read as Parquet: {str(error)[:200]}.") from None
 
 
-__all__ = ["LOOKS", "SEAT", "SPLITS", "SPLIT_HELP", "SceneState", "Setup", "setup_of"]
+__all__ = ["LOOKS", "SEAT", "SPLITS", "SPLIT_HELP", "SceneSetup", "SceneState", "setup_of"]
 
 SEAT = "planner"
 SPLIT_HELP = "train, in-domain (id), out-of-domain (ood: a family held out), or held-out layouts"
@@ -208,7 +208,7 @@ Points = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Setup:
+class SceneSetup:
     """A scene as one seed shows it."""
 
     seed: int
@@ -226,17 +226,17 @@ class Setup:
 
 
 @lru_cache(maxsize=512)
-def setup_of(level: str, look: str, split: str, pictures: str, data: str, seed: int) -> Setup:
+def setup_of(level: str, look: str, split: str, pictures: str, data: str, seed: int) -> SceneSetup:
     """What a level shows for a seed."""
     if data:
         return _released(level, data, split, seed)
     if look == "camera":
         return _photographed(level, pictures, split, seed)
     made = stored("generate", split, seed)
-    return Setup(*made) if made else Setup(seed, generate(seed, cast(Split, split)))
+    return SceneSetup(*made) if made else SceneSetup(seed, generate(seed, cast(Split, split)))
 
 
-def _released(level: str, data: str, split: str, seed: int) -> Setup:
+def _released(level: str, data: str, split: str, seed: int) -> SceneSetup:
     """A row of released data; rows are taken in their order, so that as many seeds as rows play them all."""
     places = index(data, _LEVELS[level], split)
     row = places[seed % len(places)].read(seed)
@@ -245,13 +245,13 @@ def _released(level: str, data: str, split: str, seed: int) -> Setup:
     task = KitchenTask(row.text, 0, "0-0", "released", ())
     scene = row.scene or Scene("", 0, 0.0, 0.0, (), (), robots, task)
     size = picture.width, picture.height
-    return Setup(seed, scene, (picture,), row.traces or None, prompt=row.text, size=size)
+    return SceneSetup(seed, scene, (picture,), row.traces or None, prompt=row.text, size=size)
 
 
 _LEVELS: dict[str, LevelNumber] = {"viki/activate": 1, "viki/plan": 2, "viki/trace": 3}
 
 
-def _photographed(level: str, pictures: str, split: str, seed: int) -> Setup:
+def _photographed(level: str, pictures: str, split: str, seed: int) -> SceneSetup:
     """An entry of a picture set: views of the room, or the view of one robot at level 3."""
     pictures_set = open_set(pictures)
     entries = _entries(pictures_set, level, split)
@@ -259,14 +259,14 @@ def _photographed(level: str, pictures: str, split: str, seed: int) -> Setup:
     scene, trace = Scene.from_json(entry.scene["scene"]), entry.scene["trace"]
     if level != "viki/trace":
         views = [role for role in entry.files if not role.startswith("ego_")]
-        return Setup(
+        return SceneSetup(
             seed, scene, tuple(pictures_set.picture(entry, role) for role in sorted(views, reverse=True))
         )
     picture = pictures_set.picture(entry, trace["view"])
     points = tuple(tuple((float(x), float(y)) for x, y in path) for path in trace["points"])
     positions = {str(name): (int(x), int(y)) for name, (x, y) in trace["positions"].items()}
     size = picture.width, picture.height
-    return Setup(trace["seed"], scene, (picture,), points, positions, size=size)
+    return SceneSetup(trace["seed"], scene, (picture,), points, positions, size=size)
 
 
 @lru_cache(maxsize=64)
@@ -293,7 +293,7 @@ class SceneState(State):
     longest = 2_000
     """Characters of an answer."""
 
-    def __init__(self, game: Game, setup: Setup) -> None:
+    def __init__(self, game: Game, setup: SceneSetup) -> None:
         self.game = game
         self.setup = setup
 

@@ -28,9 +28,9 @@ from ludens.games.viki.world import (
     Kind,
     KitchenTask,
     Plan,
-    Position,
     Robot,
     Scene,
+    WorldState,
 )
 
 Types = tuple[str, ...]
@@ -254,7 +254,7 @@ def greedy_plan(scene: Scene) -> Plan:
     return plan
 
 
-def _errand(world: World, state: Position, robot: str, goal: Condition) -> Iterator[Action]:
+def _errand(world: World, state: WorldState, robot: str, goal: Condition) -> Iterator[Action]:
     """The actions with which one robot would fulfil a goal."""
     if goal.place is None:
         yield from (("Move", goal.thing), ("Interact", goal.thing))
@@ -274,7 +274,7 @@ def _errand(world: World, state: Position, robot: str, goal: Condition) -> Itera
     yield ("Place", goal.place)
 
 
-def _opened(world: World, state: Position, thing: str) -> Iterator[Action]:
+def _opened(world: World, state: WorldState, thing: str) -> Iterator[Action]:
     """Open what the thing is inside of."""
     code = world.code[thing]
     while world.first_asset <= code < world.first_robot:
@@ -283,7 +283,7 @@ def _opened(world: World, state: Position, thing: str) -> Iterator[Action]:
             yield from (("Reach", world.names[code]), ("Open", world.names[code]))
 
 
-def _played(world: World, state: Position, robot: str, steps: list[Action]) -> Position | None:
+def _played(world: World, state: WorldState, robot: str, steps: list[Action]) -> WorldState | None:
     try:
         for step in steps:
             state = world.step(state, {robot: step})

@@ -36,7 +36,7 @@ from ludens.games.viki.replies import (
     write_turn,
 )
 from ludens.games.viki.rules import tell
-from ludens.games.viki.sources import SceneState, Setup
+from ludens.games.viki.sources import SceneSetup, SceneState
 from ludens.games.viki.world import KINDS, PRECONDITIONS, PRIMITIVES, ROBOTS, Asset, random_action
 
 
@@ -91,13 +91,10 @@ def describe(floor: FloorPlan, you: str = "") -> str:
 
 
 def _thing(floor: FloorPlan, asset: Asset) -> str:
-    kind, marks = KINDS[asset.kind], []
-    if kind.opens:
-        marks.append("closed" if asset.closed else "open")
-    if kind.height is not None:
-        marks.append(f"{kind.height:g} m high inside")
-    if asset.name in floor.active:
-        marks.append("used")
+    height = KINDS[asset.kind].height
+    marks = [asset.door] if asset.door else []
+    marks += [] if height is None else [f"{height:g} m high inside"]
+    marks += ["used"] if asset.name in floor.active else []
     text = f"{asset.name} ({', '.join(marks)})" if marks else asset.name
     inside = floor.seen_in(asset.name)
     return f"{text} with {' and '.join(_thing(floor, one) for one in inside)}" if inside else text
@@ -125,14 +122,13 @@ class Map:
         canvas = self._base.copy()
         heights = {area.name: area.height for area in floor.scene.areas}
         for area, box in floor.surfaces.items():
-            self._surface(canvas, area, box, heights[area])
+            ground = "page" if area == GROUND else "wood"
+            self._surface(canvas, area, box, heights[area], ground)
             if not floor.sees(area):
-                cx, cy = box.centre
-                ground = "page" if area == GROUND else "wood"
-                canvas.text(self._sheet.px(cx), self._sheet.px(cy), "not in view", self._sheet.font_px(11),
-                            "ink", ground, "mm")  # fmt: skip
+                cx, cy = map(self._sheet.px, box.centre)
+                canvas.text(cx, cy, "not in view", self._sheet.font_px(11), "ink", ground, "mm")
             for item in floor.items[area]:
-                self._item(canvas, item, floor, "page" if area == GROUND else "wood")
+                self._item(canvas, item, floor, ground)
         self._reaching(canvas, floor)
         for one in floor.present:
             self._robot(canvas, floor, one.id, one.type, you == one.id)
@@ -153,10 +149,9 @@ class Map:
         canvas.pixels.setflags(write=False)
         return canvas
 
-    def _surface(self, canvas: Canvas, area: str, box: Box, height: float) -> None:
+    def _surface(self, canvas: Canvas, area: str, box: Box, height: float, ground: str) -> None:
         px, sheet = self._sheet.px, self._sheet
         x, y, w, h = px(box.x), px(box.y), px(box.w), px(box.h)
-        ground = "page" if area == GROUND else "wood"
         canvas.fill(x, y, w, h, ground)
         canvas.frame(x, y, w, h, "line", px(1 if area == GROUND else 2))
         font, middle = sheet.font_px(10), px(box.y + HEAD / 2 + 1)
@@ -175,8 +170,8 @@ class Map:
             lines = name.split(" ")
         size = px(min(box.w - 6, box.h - 8 - 9 * (len(lines) + item.low), 32))
         cx, cy = px(box.x + box.w / 2), px(box.y + 2) + size // 2
-        state = "" if not kind.opens else " closed" if item.asset.closed else " open"
-        canvas.centre(sprite(sheet, f"{item.asset.kind}{state}", size, ground), cx, cy)
+        picture = f"{item.asset.kind} {item.asset.door}".strip()
+        canvas.centre(sprite(sheet, picture, size, ground), cx, cy)
         font = sheet.font_px(9)
         for number, line in enumerate(lines):
             y = cy + size // 2 + px(5) + (number + item.low) * max(px(9), font - 1)
@@ -195,13 +190,12 @@ class Map:
         top = px(y - side - 6)
         canvas.text(px(x), top, f"{name} (you)" if you else name, sheet.font_px(11), ink, ground, "mm", True)
         held = floor.seen_in(name)
-        for number, one in enumerate(held):
-            canvas.centre(
-                sprite(sheet, one.kind, px(18), "light"), px(x + 22), px(y - side + 8 + 20 * number)
-            )
-        for number, one in enumerate(held):
+        for number, asset in enumerate(held):
+            picture = sprite(sheet, asset.kind, px(18), "light")
+            canvas.centre(picture, px(x + 22), px(y - side + 8 + 20 * number))
+        for number, asset in enumerate(held):
             at = px(y + 5 + 10 * number)
-            canvas.text(px(x), at, one.name, small, "ink", "light", "mm", room=px(floor.room(name) + 6))
+            canvas.text(px(x), at, asset.name, small, "ink", "light", "mm", room=px(floor.room(name) + 6))
 
     def _reaching(self, canvas: Canvas, floor: FloorPlan) -> None:
         """A line from each robot to what it reaches for."""
@@ -282,7 +276,7 @@ class LevelView(SceneView):
     def images(self, state: AnswerState, seat: str) -> tuple[Picture, ...]:
         return state.setup.pictures or (self._drawn(state.setup, self.you(state, seat)),)
 
-    def _draw(self, setup: Setup, you: str) -> Picture:
+    def _draw(self, setup: SceneSetup, you: str) -> Picture:
         return self._map.picture(FloorPlan(setup.scene), you)
 
     def text(self, state: Any, seat: str) -> str:

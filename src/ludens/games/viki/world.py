@@ -72,20 +72,30 @@ class ReleasedNames:
     boxes: frozenset[str]
 
 
-def _tuples(table: dict[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+def read_tables(name: str) -> dict[str, Any]:
+    """A TOML file of this package, with tuples for lists."""
+    tables: dict[str, Any] = _tuples(
+        tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    )
+    return tables
 
 
-_DATA = tomllib.loads(files(__package__).joinpath("world.toml").read_text(encoding="utf-8"))
-ROBOTS: dict[str, RobotType] = {name: RobotType(**_tuples(table)) for name, table in _DATA["robots"].items()}
-KINDS: dict[str, Kind] = {name: Kind(**_tuples(table)) for name, table in _DATA["things"].items()}
-AREAS: dict[str, tuple[float, ...]] = {name: tuple(area["heights"]) for name, area in _DATA["areas"].items()}
+def _tuples(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _tuples(item) for key, item in value.items()}
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+_DATA = read_tables("world.toml")
+ROBOTS: dict[str, RobotType] = {name: RobotType(**table) for name, table in _DATA["robots"].items()}
+KINDS: dict[str, Kind] = {name: Kind(**table) for name, table in _DATA["things"].items()}
+AREAS: dict[str, tuple[float, ...]] = {name: area["heights"] for name, area in _DATA["areas"].items()}
 """Names of areas, each with the heights that a layout may choose from."""
 PRECONDITIONS: dict[str, Precondition] = {
     name: Precondition(**table) for name, table in _DATA["preconditions"].items()
 }
 PRIMITIVES: dict[str, Primitive] = {
-    name: Primitive(name=name, **_tuples(table)) for name, table in _DATA["primitives"].items()
+    name: Primitive(name=name, **table) for name, table in _DATA["primitives"].items()
 }
 RELEASED = ReleasedNames(**{name: frozenset(names) for name, names in _DATA["released"].items()})
 
@@ -123,6 +133,11 @@ class Asset:
     """The area or the asset it is directly in or on at the start."""
     closed: bool = False
     """Only cabinets and drawers can be closed."""
+
+    @property
+    def door(self) -> str:
+        """`open` or `closed`; empty where it does not open."""
+        return "" if not KINDS[self.kind].opens else "closed" if self.closed else "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +315,7 @@ def layout(number: int) -> KitchenLayout:
     )
 
 
-class Position(NamedTuple):
+class WorldState(NamedTuple):
     """Where everything is."""
 
     at: tuple[int, ...]
@@ -338,11 +353,11 @@ class SceneIndex:
         apart = [[hypot(one.x - two.x, one.y - two.y) for two in scene.areas] for one in scene.areas]
         self.bridged = [[[far <= kind.reach for far in row] for row in apart] for kind in self.types]
 
-    def start(self) -> Position:
+    def start(self) -> WorldState:
         """The state at the start."""
         scene = self.scene
         closed = sum(1 << number for number, asset in enumerate(scene.assets) if asset.closed)
-        return Position(
+        return WorldState(
             at=tuple(self.code[robot.place] for robot in scene.robots),
             reached=((),) * len(scene.robots),
             place=tuple(self.code[asset.place] for asset in scene.assets),
@@ -351,7 +366,7 @@ class SceneIndex:
             done=0,
         )
 
-    def scene_at(self, state: Position) -> Scene:
+    def scene_at(self, state: WorldState) -> Scene:
         """The scene with robots and assets as they are in a state."""
         scene, closed = self.scene, state.closed
         robots = zip(scene.robots, state.at, strict=True)
@@ -365,7 +380,7 @@ class SceneIndex:
             ),
         )
 
-    def area(self, state: Position, code: int) -> int:
+    def area(self, state: WorldState, code: int) -> int:
         """The area in which an area, asset or robot is."""
         while code >= self.first_asset:
             code = (
@@ -375,13 +390,13 @@ class SceneIndex:
             )
         return code
 
-    def holder(self, state: Position, code: int) -> int | None:
+    def holder(self, state: WorldState, code: int) -> int | None:
         """The robot that holds an asset, directly or with what the asset is in."""
         while self.first_asset <= code < self.first_robot:
             code = state.place[code - self.first_asset]
         return code - self.first_robot if code >= self.first_robot else None
 
-    def height(self, state: Position, code: int) -> float:
+    def height(self, state: WorldState, code: int) -> float:
         """The height at which an asset lies."""
         while code >= self.first_asset:
             if code >= self.first_robot:
@@ -393,15 +408,15 @@ class SceneIndex:
                     return own
         return self.heights[code]
 
-    def carried(self, state: Position, robot: int) -> list[int]:
+    def carried(self, state: WorldState, robot: int) -> list[int]:
         """The assets that a robot holds directly."""
         return [asset for asset, code in enumerate(state.place) if code == self.first_robot + robot]
 
-    def free_hands(self, state: Position, robot: int) -> int:
+    def free_hands(self, state: WorldState, robot: int) -> int:
         """Arms that hold nothing."""
         return self.types[robot].arms - state.place.count(self.first_robot + robot)
 
-    def covered(self, state: Position, code: int) -> bool:
+    def covered(self, state: WorldState, code: int) -> bool:
         """Whether an asset is inside something closed."""
         while self.first_asset <= code < self.first_robot:
             code = state.place[code - self.first_asset]
