@@ -56,6 +56,6 @@ def every_action(world: World, state: WorldState, robot: int) -> list[Chosen]:
                     continue  # the same as moving to the area
                 if name == "Push" and args[1] >= world.first_asset:
                     continue
-                if world.applicable(state, robot, name, args):
+                if world.broken(state, robot, name, args) is None:
                     found.append((robot, name, args))
     return found

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from ludens.games.viki.generate import generate
+from ludens.games.viki.generate import Split, generate
+from ludens.games.viki.levels import ActivateLevel
 from ludens.games.viki.world import Area, Asset, Condition, KitchenTask, Robot, Scene, Stage
 
 AREAS = {"table": 0.75, "kitchen work area": 0.9, "rack": 1.7, "ground": 0.0}
 
 
-cached = lru_cache(maxsize=1024)(generate)
+@lru_cache(maxsize=1024)
+def cached(seed: int, split: Split = "id", template: str | None = None) -> Scene:
+    """The scene of a seed, made once for all tests of one process."""
+    return generate(seed, split, template) if template else ActivateLevel(split=split).setup(seed).scene
 
 
 def kitchen(

@@ -49,9 +49,10 @@ def test_layouts_are_different_and_no_arm_bridges_two_areas() -> None:
 
 
 def test_a_seed_is_one_scene_and_splits_differ() -> None:
-    assert generate(1) == generate(1)
-    assert generate(1, "train") != generate(1, "id")
-    assert Scene.from_json(json.loads(json.dumps(generate(1).to_json()))) == generate(1)
+    scene = generate(1)
+    assert scene == generate(1) == cached(1)
+    assert cached(1, "train") != scene
+    assert Scene.from_json(json.loads(json.dumps(scene.to_json()))) == scene
     with pytest.raises(UnknownName):
         generate(1, "test")  # type: ignore[arg-type]
     with pytest.raises(UnknownName):

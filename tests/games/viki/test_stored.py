@@ -24,7 +24,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def forget() -> None:
-    sources.shown.cache_clear()
+    sources.setup_of.cache_clear()
+    sources._generated.cache_clear()
     levels._with_paths.cache_clear()
 
 

@@ -135,7 +135,8 @@ def test_notes_in_short() -> None:
     assert brief == "Toast.\nbread at sink, then sink activated; plate at table"
 
     game = PlanLevel(feedback=1)
-    state = PlanState(game, GIVEN, (write_plan([{"R1": ("Grasp", "apple")}]),))
+    state = PlanState(game, GIVEN)
+    state.answers = (write_plan([{"R1": ("Grasp", "apple")}]),)
     words, goal, plan, reason = view_of(game, RenderOptions(), 0).brief(state, SEAT).splitlines()
     assert (words, goal) == ("Put the apple on the plate.", "apple at plate")
     assert plan == '[{"step":1,"actions":{"R1":["Grasp","apple"]}}]'

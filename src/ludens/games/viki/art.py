@@ -37,7 +37,6 @@ class SpriteBrush:
             self.draw.ellipse(((x - a) * s, (y - b) * s, (x + a) * s, (y + b) * s), fill=fill)
 
     def blob(self, x: float, y: float, w: float, h: float, hue: str) -> None:
-        """An ellipse without an outline."""
         s = self.side
         self.draw.ellipse(((x - w) * s, (y - h) * s, (x + w) * s, (y + h) * s), fill=self.rgb(hue))
 
@@ -49,7 +48,6 @@ class SpriteBrush:
             self.draw.rounded_rectangle(edges, max(0.0, corner - inset) * s, fill=fill)
 
     def polygon(self, points: Points, hue: str) -> None:
-        """A polygon with an outline."""
         colour, s = self.rgb(hue), self.side
         corners = [(x * s, y * s) for x, y in points]
         self.draw.polygon(corners, fill=colour)
@@ -57,7 +55,6 @@ class SpriteBrush:
         self.draw.line([*corners, *corners[:2]], edge, width, joint="curve")
 
     def stroke(self, points: Points, width: float, hue: str) -> None:
-        """A thick line with round ends and an outline."""
         colour, s = self.rgb(hue), self.side
         for extra, fill in ((self.line, edge_of(colour, self.ground)), (-self.line * 0.4, colour)):
             thick = max(1.0, (width + extra) * s)
@@ -67,7 +64,6 @@ class SpriteBrush:
                 self.draw.ellipse((x * s - r, y * s - r, x * s + r, y * s + r), fill=fill)
 
     def mark(self, points: Points, width: float, hue: str) -> None:
-        """A line without an outline, for details."""
         s = self.side
         self.draw.line([(x * s, y * s) for x, y in points], self.rgb(hue), max(1, round(width * s)), "curve")
 

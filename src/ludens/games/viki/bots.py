@@ -131,14 +131,12 @@ def _bends(errand: RobotErrand) -> bool:
     return any(abs((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / length > 2 for x, y in errand.points)
 
 
-class _GreedyBot(Agent):
+@dataclass
+class GreedyTeam(Agent):
+    """Level 1: names the types of all robots in the kitchen."""
+
     kind = "bot/greedy"
     sees = "state"
-
-
-@dataclass
-class GreedyTeam(_GreedyBot):
-    """Level 1: names the types of all robots in the kitchen."""
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, ActivateState)
@@ -146,8 +144,11 @@ class GreedyTeam(_GreedyBot):
 
 
 @dataclass
-class GreedyPlan(_GreedyBot):
+class GreedyPlan(Agent):
     """Level 2: one goal after the other, one robot at a time."""
+
+    kind = "bot/greedy"
+    sees = "state"
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, PlanState)
@@ -155,8 +156,11 @@ class GreedyPlan(_GreedyBot):
 
 
 @dataclass
-class GreedyTrace(_GreedyBot):
+class GreedyTrace(Agent):
     """Level 3: straight lines from robot to target, through furniture."""
+
+    kind = "bot/greedy"
+    sees = "state"
 
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, TraceState)
@@ -164,14 +168,15 @@ class GreedyTrace(_GreedyBot):
         return Reply(action=write_points([straight_line(path[0], path[-1], POINTS) for path in paths]))
 
 
-class _Follower(_GreedyBot):
+class _Follower(Agent):
     """Follows the greedy plan of an episode step by step, then waits."""
+
+    sees = "state"
 
     def begin(self) -> None:
         self.plan: Plan | None = None
 
     def next_step(self, state: ActState) -> Step:
-        """The step of the plan that is due."""
         if self.plan is None:
             self.plan = greedy_plan(state.scene)
         return self.plan[state.steps] if state.steps < len(self.plan) else {}

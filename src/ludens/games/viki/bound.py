@@ -33,17 +33,17 @@ class Bound:
         self.uses = sum(1 << asset for asset in active)
         """Bit set of the things to interact with."""
         self.tests = {id(condition): world.test(condition) for condition in conditions}
-        self.known: dict[WorldState, int] = {}
+        self.cache: dict[WorldState, int] = {}
 
     def __call__(self, state: WorldState, room: int | None = None) -> int:
         """Steps that any plan needs from this state; counted only until they are more than `room`."""
-        known = self.known.get(state)
-        if known is not None:
-            return known
+        bound = self.cache.get(state)
+        if bound is not None:
+            return bound
         best = self._conditions(state)
         if room is not None and best > room:
             return best
-        best = self.known[state] = max(best, self.work(state))
+        best = self.cache[state] = max(best, self.work(state))
         return best
 
     def _conditions(self, state: WorldState) -> int:
@@ -313,7 +313,6 @@ class SpareUse:
 
     @classmethod
     def of(cls, bound: Bound, names: frozenset[str]) -> SpareUse:
-        """The use of these spare containers."""
         world = bound.world
         containers = frozenset(world.code[name] - world.first_asset for name in names)
         movable = [asset for asset, kind in enumerate(world.kinds) if not kind.fixture]
@@ -356,11 +355,9 @@ class SpareUse:
         return min(lift, 2) if self.parked else lift
 
     def _held(self, state: WorldState, asset: int) -> int:
-        """Steps until a thing is in a hand."""
         return 0 if state.place[asset] >= self.bound.world.first_robot else self.bound.pick(state, asset)[0]
 
     def happens(self, state: WorldState, robot: int, primitive: str, target: int) -> bool:
-        """Whether an action uses a spare container."""
         world = self.bound.world
         container = target - world.first_asset
         if container not in self.containers:
@@ -486,7 +483,6 @@ class _Reachable:
         return chain
 
     def allows(self, condition: Condition) -> bool:
-        """Whether a condition could come true."""
         world = self.world
         code = world.code[condition.thing]
         if not condition.holds or code >= world.first_robot:

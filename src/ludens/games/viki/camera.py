@@ -239,8 +239,8 @@ def backend() -> str:
     """The OpenGL backend that works here. MuJoCo reads its name when first imported: call this before."""
     if find_spec("mujoco") is None:
         raise MissingExtra("look=camera", "robots")
-    chosen = os.environ.get("MUJOCO_GL")
-    for name in (chosen,) if chosen else BACKENDS:
+    preset = os.environ.get("MUJOCO_GL")
+    for name in (preset,) if preset else BACKENDS:
         done = subprocess.run(
             [sys.executable, "-c", _PROBE],
             env={**os.environ, "MUJOCO_GL": name},
@@ -316,18 +316,18 @@ def unseen(stage: StageModel) -> list[str]:
     mujoco.mj_forward(stage.model, data)
     views = [camera for name, camera in stage.cameras.items() if not name.startswith("ego_")]
     hit = np.zeros(1, np.int32)
-    found = []
+    hidden = []
     for tag in stage.tags:
         point = np.add(tag.at, (0.0, 0.0, -_DOWN if tag.kind == "robot" else _UP))
         clear = False
         for camera in views:
             way = point - np.asarray(camera.at)
             far = float(np.linalg.norm(way))
-            met = mujoco.mj_ray(stage.model, data, np.asarray(camera.at), way / far, None, 1, -1, hit)
-            clear = clear or met < 0 or met > far - _NEAR[tag.kind]
+            distance = mujoco.mj_ray(stage.model, data, np.asarray(camera.at), way / far, None, 1, -1, hit)
+            clear = clear or distance < 0 or distance > far - _NEAR[tag.kind]
         if not clear and tag.kind != "area":
-            found.append(tag.words)
-    return found
+            hidden.append(tag.words)
+    return hidden
 
 
 _UP, _DOWN = 0.05, 0.2
@@ -359,7 +359,7 @@ _PAINT = {"robot": ((255, 255, 255), (20, 20, 20)), "area": ((20, 20, 20), (255,
 def _label(image: Image, tags: tuple[Tag, ...], project: Projection) -> None:
     from PIL import ImageDraw
 
-    draw, taken = ImageDraw.Draw(image), list[tuple[float, float, float, float]]()
+    draw, boxes = ImageDraw.Draw(image), list[tuple[float, float, float, float]]()
     px = max(9, image.width // 80)
     for tag in sorted(tags, key=lambda tag: tuple(_PAINT).index(tag.kind)):
         at = project(tag.at)
@@ -372,11 +372,11 @@ def _label(image: Image, tags: tuple[Tag, ...], project: Projection) -> None:
             continue
         x, y = min(max(0, x), image.width - wide), min(max(0, y), image.height - high)
         for _ in range(4):
-            clash = next((box for box in taken if _overlap(box, (x, y, x + wide, y + high))), None)
+            clash = next((box for box in boxes if _overlap(box, (x, y, x + wide, y + high))), None)
             if clash is None:
                 break
             y = clash[3] + 1
-        taken.append((x, y, x + wide, y + high))
+        boxes.append((x, y, x + wide, y + high))
         ink, ground = _PAINT[tag.kind]
         draw.rectangle((x, y, x + wide, y + high), fill=ground)
         draw.text((x + 2, y + 1), tag.words, fill=ink, font=face)
@@ -458,10 +458,10 @@ def _seen(floor: FloorPlan, stage: StageModel, project: Projection) -> dict[str,
     """Where labels and the feet of robots are in a picture, as far as they are in it."""
     points = {tag.words: tag.at for tag in stage.tags if tag.kind != "robot"}
     points |= {f"{name}, feet": metres(*floor.robots[name]) for name in floor.robots}
-    found = {words: project(at) for words, at in points.items()}
+    pixels = {words: project(at) for words, at in points.items()}
     return {
         words: (round(at[0]), round(at[1]))
-        for words, at in found.items()
+        for words, at in pixels.items()
         if at is not None and 0 <= at[0] < project.width and 0 <= at[1] < project.height
     }
 

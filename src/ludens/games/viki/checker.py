@@ -84,7 +84,6 @@ class _Run:
                 thing.pos = container.inside
 
     def plan(self, steps: Sequence[Mapping[str, Action]]) -> Refusal | None:
-        """Bad format anywhere comes first; then step by step."""
         for number, step in enumerate(steps, 1):
             for robot, action in step.items():
                 if any(not piece or "<" in piece or ">" in piece for piece in ",".join(action).split(",")):
@@ -115,20 +114,20 @@ class _Run:
         commands: list[_Command] = []
         for robot, action in step.items():
             primitive, *names = (piece.strip() for piece in ",".join(action).split(","))
-            said = f"{robot} {' '.join([primitive, *names])}"[:120]
+            command = f"{robot} {' '.join([primitive, *names])}"[:120]
             primitive = primitive.lower()
             entities: list[_Entity] = []
             for name in (robot, *names):
                 entity = self.bots.get(name) or self.things.get(name)
                 if entity is None and primitive not in ("move", "place"):
-                    return "entity", f"step {number}, {said}: there is no {name[:40]} in the scene", number
+                    return "entity", f"step {number}, {command}: there is no {name[:40]} in the scene", number
                 entities.append(entity or _Spot(name))
             bot = entities[0]
             if not isinstance(bot, _Bot):
-                raise _Fails(f"{said}: {robot[:40]} is not a robot")
-            broken = self._broken(primitive, bot, entities[1:], said)
+                raise _Fails(f"{command}: {robot[:40]} is not a robot")
+            broken = self._broken(primitive, bot, entities[1:], command)
             if broken:
-                return "infeasible", f"step {number}, {said}: {broken}", number
+                return "infeasible", f"step {number}, {command}: {broken}", number
             commands.append((primitive, bot, entities[1:]))
         clash = self._clash(commands)
         if clash:
@@ -136,7 +135,7 @@ class _Run:
         self._apply(commands)
         return None
 
-    def _broken(self, primitive: str, bot: _Bot, args: list[_Entity], said: str) -> str | None:
+    def _broken(self, primitive: str, bot: _Bot, args: list[_Entity], command: str) -> str | None:
         """What the released checker finds wrong with one action."""
         if primitive.capitalize() not in ROBOTS[bot.type].primitives:
             return f"{bot.name} ({bot.type}) cannot {primitive}"
@@ -145,9 +144,9 @@ class _Run:
             return f"{primitive} takes {len(kinds)} argument(s)"
         if any(not isinstance(arg, kind) for arg, kind in zip(args, kinds, strict=True)):
             return "the arguments are of the wrong kind"
-        return next((reason for broken, reason in self._tests(primitive, bot, args, said) if broken), None)
+        return next((reason for broken, reason in self._tests(primitive, bot, args, command) if broken), None)
 
-    def _tests(self, primitive: str, bot: _Bot, args: list[Any], said: str) -> Iterator[tuple[bool, str]]:
+    def _tests(self, primitive: str, bot: _Bot, args: list[Any], command: str) -> Iterator[tuple[bool, str]]:
         """The preconditions in the order they are tested: whether one is broken, and the reason."""
         x, name = args[0], args[0].name
         inside = x.inside if isinstance(x, _Thing) else None
@@ -159,7 +158,7 @@ class _Run:
             yield not meets, f"{bot.name} is not where {name} is"
         if primitive == "reach":
             if isinstance(x.pos, _Thing):
-                raise _Fails(said)
+                raise _Fails(command)
             yield x.pos.closed, f"{name} is inside something closed"
         elif primitive == "place":
             yield inside is not None and inside.closed, f"{name} is closed"
@@ -192,17 +191,17 @@ class _Run:
 
     def _aligned(self, entity: _Thing | _Bot, name: str) -> bool:
         """Whether the chain of places that starts at an entity meets a name; a closed chain has no end."""
-        seen: list[str] = []
-        met = False
+        visited: list[str] = []
+        meets = False
         while True:
             here = entity.pos.name
             following = self.things.get(here) or self.bots.get(here)
             if following is None:
-                return met or here == name or entity.name == name
-            if here in seen:
-                return met
-            seen.append(here)
-            met = met or here == name
+                return meets or here == name or entity.name == name
+            if here in visited:
+                return meets
+            visited.append(here)
+            meets = meets or here == name
             entity = following
 
     def _clash(self, commands: list[_Command]) -> str | None:

@@ -66,18 +66,15 @@ class ActState(SceneState):
 
     @property
     def limit(self) -> int:
-        """Length of the shortest plan."""
         assert self.scene.limit is not None
         return self.scene.limit
 
     @property
     def reached(self) -> bool:
-        """Whether the task is done."""
         return self.world.missing(self.position) is None
 
     @property
     def floor(self) -> FloorPlan:
-        """What there is to see now."""
         world, position = self.world, self.position
         queues = zip(world.robots, position.reached, strict=True)
         return FloorPlan(

@@ -41,7 +41,6 @@ class Box:
 
     @property
     def centre(self) -> tuple[float, float]:
-        """The middle of the rectangle."""
         return self.x + self.w / 2, self.y + self.h / 2
 
 
@@ -92,7 +91,6 @@ class FloorPlan:
         return contents
 
     def sees(self, area: str) -> bool:
-        """Whether what is in an area can be seen."""
         return not self.view_from or area == self.view_from
 
     def area_of(self, name: str) -> str:
@@ -103,7 +101,6 @@ class FloorPlan:
 
     @cached_property
     def present(self) -> tuple[Robot, ...]:
-        """The robots that can be seen."""
         return tuple(robot for robot in self.scene.robots if self.sees(robot.place))
 
     def seen_in(self, place: str) -> Sequence[Asset]:
@@ -116,7 +113,6 @@ class FloorPlan:
 
     @cached_property
     def items(self) -> dict[str, tuple[FloorItem, ...]]:
-        """The things on each surface."""
         return {area: tuple(self._flow(area, box)) for area, box in self.surfaces.items()}
 
     def _flow(self, area: str, box: Box) -> Iterator[FloorItem]:
@@ -151,7 +147,6 @@ class FloorPlan:
 
     @cached_property
     def centres(self) -> dict[str, tuple[float, float]]:
-        """Where each thing on a surface is."""
         centres: dict[str, tuple[float, float]] = {}
         waiting = [item for items in reversed(self.items.values()) for item in reversed(items)]
         while waiting:

@@ -95,21 +95,20 @@ def generate(seed: int, split: Split = "id", template: str | None = None) -> Sce
     if template is not None and template not in TEMPLATES:
         raise UnknownName("template", template, TEMPLATES)
     random = stream(seed, "viki", "scene", split)
-    chosen = _draw_template(random, split)
+    task_template = _draw_template(random, split)
     if template is not None:
-        chosen = TEMPLATES[template]
-    teams = wanted_teams(chosen.id)
+        task_template = TEMPLATES[template]
+    teams = wanted_teams(task_template.id)
     while True:
         wanted = random.choice(teams)
         idle = _idle_types(random, wanted)
         for _ in range(_PATIENCE):
-            scene = _labelled(_Draft(random, chosen, split, wanted, idle).scene(), wanted)
+            scene = _labelled(_Draft(random, task_template, split, wanted, idle).scene(), wanted)
             if scene is not None:
                 return scene
 
 
 def template_of(seed: int, split: Split) -> Template:
-    """The template of a seed, without its scene."""
     return _draw_template(stream(seed, "viki", "scene", split), split)
 
 
@@ -257,7 +256,6 @@ class _Draft:
         return random.choice([place for place in options if place not in away] or ["kitchen work area"])
 
     def _put_others(self) -> None:
-        """Things that the task does not name."""
         others = [
             name
             for name, kind in KINDS.items()
@@ -342,7 +340,7 @@ def stored(module: str, split: str, seed: int) -> SeededScene | None:
 
 def store(module: str, split: str, seeds: Iterable[int], make: Callable[[int], SeededScene]) -> int:
     """Make the blocks of these seeds that are missing; returns how many were made."""
-    made = 0
+    count = 0
     for block in sorted({seed // BLOCK for seed in seeds}):
         file = _file(module, split, block)
         if not file.exists():
@@ -350,8 +348,8 @@ def store(module: str, split: str, seeds: Iterable[int], make: Callable[[int], S
             rows = [{"seed": seed, "scene": scene.to_json()} for seed, scene in scenes]
             file.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(file, zlib.compress(orjson.dumps(rows)))
-            made += 1
-    return made
+            count += 1
+    return count
 
 
 def _file(module: str, split: str, block: int) -> Path:

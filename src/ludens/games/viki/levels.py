@@ -189,7 +189,6 @@ class PlanState(AnswerState):
 
     @property
     def verdicts(self) -> list[PlanVerdict]:
-        """What the checker says about each plan."""
         return [verdict_of(self.setup, answer, self.game.rules_variant) for answer in self.answers]
 
     @property
@@ -275,7 +274,6 @@ class TraceState(AnswerState):
 
     @property
     def truth(self) -> tuple[tuple[Point, ...], ...]:
-        """The points of both paths."""
         return self.setup.points or tuple(one.points for one in self.errands)
 
     def canonical(self, answer: str) -> str:
@@ -337,8 +335,8 @@ class TraceLevel(Level):
 
 @lru_cache(maxsize=512)
 def _with_paths(game: TraceLevel, seed: int) -> SceneSetup:
-    if game.look == "map" and (made := stored(game.module, game.split, seed)):
-        return SceneSetup(*made)
+    if game.look == "map" and (seeded := stored(game.module, game.split, seed)):
+        return SceneSetup(*seeded)
     tries = (Level.setup(game, stream(seed, "trace", number).bits() >> 16) for number in count())
     return next(setup for setup in tries if errands(setup) is not None)
 

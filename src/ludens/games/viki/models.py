@@ -209,6 +209,6 @@ def _decimated(vertices: Floats, faces: Faces, cell: float) -> tuple[Floats, Fac
     inverse = inverse.reshape(-1)
     counts = np.bincount(inverse)
     merged = np.stack([np.bincount(inverse, vertices[:, axis]) / counts for axis in range(3)], axis=1)
-    kept = inverse[faces].astype(np.int32)
-    kept = kept[(kept[:, 0] != kept[:, 1]) & (kept[:, 1] != kept[:, 2]) & (kept[:, 0] != kept[:, 2])]
-    return merged, np.unique(kept, axis=0)
+    a, b, c = inverse[faces].astype(np.int32).T
+    whole = (a != b) & (b != c) & (a != c)
+    return merged, np.unique(np.stack([a, b, c], axis=1)[whole], axis=0)

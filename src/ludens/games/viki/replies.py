@@ -172,8 +172,10 @@ def _no_constant(name: str) -> Any:
 def _literal(text: str, last_key_wins: bool) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = _Constants().visit(ast.parse(text, mode="eval"))
-    if not last_key_wins:
+        tree = ast.parse(text, mode="eval")
+    if not text.isascii() or any(word in text for word in _WORDS):
+        tree = _Constants().visit(tree)
+    if not last_key_wins and "{" in text:
         for node in ast.walk(tree):
             if isinstance(node, ast.Dict):
                 _check_keys([key.value for key in node.keys if isinstance(key, ast.Constant)])
@@ -377,12 +379,10 @@ def read_points(text: str, width: int, height: int) -> str:
 
 
 def write_points(paths: Sequence[Sequence[tuple[float, float]]]) -> str:
-    """The canonical form of paths."""
     return _compact(paths)
 
 
 def points_of(action: str) -> Trajectories:
-    """The trajectories of a canonical answer."""
     return tuple(tuple((float(x), float(y)) for x, y in trajectory) for trajectory in json.loads(action))
 
 

@@ -121,10 +121,6 @@ class World(SceneIndex):
         self._orders = [[[self.test(one) for one in stage] for stage in order] for order in task.orders]
         self._every_order = (1 << len(self._orders)) - 1
 
-    def applicable(self, state: WorldState, robot: int, primitive: str, args: Sequence[int | None]) -> bool:
-        """Whether every precondition holds."""
-        return all(test(self, state, robot, primitive, args) for _, test in TESTS[primitive])
-
     def broken(self, state: WorldState, robot: int, primitive: str, args: Sequence[int | None]) -> str | None:
         """The name of the first precondition that is broken."""
         for name, test in TESTS[primitive]:
@@ -134,22 +130,22 @@ class World(SceneIndex):
 
     def well_formed(self, robot_id: str, action: Action) -> tuple[str, str]:
         """The action in words, and its primitive; `RefusedStep` when it is no call of a primitive."""
-        said = f"{robot_id} {' '.join(action)}"
-        said = said if len(said) <= 120 else said[:117] + "..."
+        command = f"{robot_id} {' '.join(action)}"
+        command = command if len(command) <= 120 else command[:117] + "..."
         primitive = action[0].strip().capitalize() if action else ""
         if primitive not in PRIMITIVES:
-            raise RefusedStep("format", f"{said}: there is no primitive {short(primitive)}")
+            raise RefusedStep("format", f"{command}: there is no primitive {short(primitive)}")
         expected = PRIMITIVES[primitive].arguments
         if len(action) - 1 != len(expected):
-            raise RefusedStep("format", f"{said}: {primitive} takes {len(expected)} argument(s)")
-        return said, primitive
+            raise RefusedStep("format", f"{command}: {primitive} takes {len(expected)} argument(s)")
+        return command, primitive
 
     def parse(self, state: WorldState, robot_id: str, action: Action) -> tuple[int, str, list[int]]:
         """An action as numbers; `RefusedStep` when it cannot be done in this state."""
-        said, primitive = self.well_formed(robot_id, action)
+        command, primitive = self.well_formed(robot_id, action)
         robot = self.number(robot_id)
         if robot is None or robot < self.first_robot:
-            raise RefusedStep("entity", f"{said}: there is no robot {short(robot_id)}")
+            raise RefusedStep("entity", f"{command}: there is no robot {short(robot_id)}")
         robot -= self.first_robot
         args = [self.number(name) for name in action[1:]]
         name = self.broken(state, robot, primitive, args)
@@ -159,7 +155,7 @@ class World(SceneIndex):
             reason = PRECONDITIONS[name].broken.format(
                 r=self.robots[robot], x=x, y=y, primitive=primitive, type=self.type_names[robot]
             )
-            raise RefusedStep(code, f"{said}: {reason}")
+            raise RefusedStep(code, f"{command}: {reason}")
         return robot, primitive, [code for code in args if code is not None]
 
     def step(self, state: WorldState, actions: Mapping[str, Action]) -> WorldState:
@@ -167,18 +163,18 @@ class World(SceneIndex):
         parsed = [self.parse(state, robot, action) for robot, action in actions.items()]
         if len({robot for robot, _, _ in parsed}) < len(parsed):
             raise RefusedStep("format", "one robot has two actions")
-        self.check_together(state, parsed)
+        if (clash := self.clash(state, parsed)) is not None:
+            raise RefusedStep("incompatible", clash)
         new = self.apply(state, parsed)
-        failed = self.order_failure(state, new)
-        if failed is not None:
-            raise RefusedStep("order", failed)
+        if (failure := self.order_failure(state, new)) is not None:
+            raise RefusedStep("order", failure)
         return self.progress(new)
 
-    def check_together(self, state: WorldState, parsed: Sequence[tuple[int, str, Sequence[int]]]) -> None:
-        """Refuse actions that cannot happen in the same step."""
-        clash = self.clash(state, parsed)
-        if clash is not None:
-            raise RefusedStep("incompatible", clash)
+    def run(self, state: WorldState, steps: Iterable[Mapping[str, Action]]) -> WorldState:
+        """The state after several steps; `RefusedStep` at the first that the rules refuse."""
+        for step in steps:
+            state = self.step(state, step)
+        return state
 
     def clash(self, state: WorldState, parsed: Sequence[tuple[int, str, Sequence[int]]]) -> str | None:
         """Why actions cannot happen in the same step, or None."""
@@ -250,7 +246,6 @@ class World(SceneIndex):
         return state._replace(reached=tuple(reached))
 
     def holds(self, state: WorldState, condition: Condition) -> bool:
-        """Whether a condition is true of a state."""
         return self.test(condition)(state)
 
     def test(self, condition: Condition) -> Callable[[WorldState], bool]:
@@ -321,11 +316,9 @@ class World(SceneIndex):
         return state if done == state.done else state._replace(done=done)
 
     def reached(self, state: WorldState) -> bool:
-        """Whether orders and goals are all satisfied."""
         return state.done == self._every_order and _all(self._goals, state)
 
     def missing(self, state: WorldState) -> str | None:
-        """What is not reached yet, or None."""
         for number, order in enumerate(self.scene.task.orders):
             if not state.done >> number & 1:
                 return "the required order was never completed: " + ", then ".join(map(tell, order))

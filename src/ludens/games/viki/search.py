@@ -78,14 +78,14 @@ from ludens.games.viki.bound import Bound, SpareUse, early, possible, steps_afte
 from ludens.games.viki.rules import CHANGING, FIXED, RefusedStep, World
 from ludens.games.viki.world import KINDS, PRIMITIVES, ROBOTS, Plan, Scene, Step, WorldState
 
-Chosen = tuple[int, str, tuple[int, ...]]
+RobotAction = tuple[int, str, tuple[int, ...]]
 """Robot, primitive, arguments."""
 
 
 class _Option(NamedTuple):
     """Something that a robot may do."""
 
-    action: Chosen
+    action: RobotAction
     named: int
     """Bit set of the assets it names; 0 for Move."""
     shares: bool
@@ -108,11 +108,9 @@ class _Joint(NamedTuple):
     """Those that are named by an action that does not share."""
 
     def clashes(self, option: _Option) -> bool:
-        """Whether the option acts on an asset on which one of the actions acts."""
         return bool(option.named & (self.alone if option.shares else self.named))
 
     def also(self, option: _Option) -> _Joint:
-        """These actions and one more."""
         alone = self.alone if option.shares else self.alone | option.named
         return _Joint((*self.options, option), self.named | option.named, alone)
 
@@ -172,7 +170,7 @@ class PlanSearch:
         """Bits of restrictions for each robot: no Move; then Reach, Grasp, Open of each asset."""
         self.unused = 1 << len(world.robots) * self.width if spare else 0
         """The last restriction: a spare container must still be used."""
-        self.fixed: dict[Chosen, bool] = {}
+        self.fixed: dict[RobotAction, bool] = {}
 
     def run(self, limit: int | None, max_states: int) -> SearchResult:
         """A* from the start."""
@@ -181,7 +179,7 @@ class PlanSearch:
         if world.reached(start):
             return SearchResult([], 0)
         ticket = count()
-        parents: list[tuple[int, tuple[Chosen, ...]]] = [(-1, ())]
+        parents: list[tuple[int, tuple[RobotAction, ...]]] = [(-1, ())]
         least = self._estimate(start, self.unused, limit)
         if (limit is not None and least > limit) or not possible(world):
             return SearchResult(None, 0)
@@ -198,17 +196,17 @@ class PlanSearch:
             expanded += 1
             if expanded > max_states:
                 raise SearchLimit(f"no plan and no proof after {max_states} states; use a smaller scene.")
-            for chosen, new, new_flags in self._successors(state, flags):
+            for actions, new, new_flags in self._successors(state, flags):
                 room = None if limit is None else limit - steps - 1
                 estimate = steps + 1 + self._estimate(new, new_flags, room)
                 if limit is not None and estimate > limit:
                     continue
-                known = seen.setdefault(new, [])
-                if any(t <= steps + 1 and not f & ~new_flags for t, f in known):
+                entries = seen.setdefault(new, [])
+                if any(t <= steps + 1 and not f & ~new_flags for t, f in entries):
                     continue
-                known[:] = [(t, f) for t, f in known if t < steps + 1 or new_flags & ~f]
-                known.append((steps + 1, new_flags))
-                parents.append((number, chosen))
+                entries[:] = [(t, f) for t, f in entries if t < steps + 1 or new_flags & ~f]
+                entries.append((steps + 1, new_flags))
+                parents.append((number, actions))
                 heappush(heap, (estimate, -steps - 1, next(ticket), new, new_flags, len(parents) - 1))
         return SearchResult(None, expanded)
 
@@ -219,20 +217,20 @@ class PlanSearch:
             return need
         return max(need, self.use.steps(state), self.bound.work(state, self.use.actions(state)))
 
-    def _plan(self, parents: list[tuple[int, tuple[Chosen, ...]]], number: int) -> Plan:
+    def _plan(self, parents: list[tuple[int, tuple[RobotAction, ...]]], number: int) -> Plan:
         names = self.world.names
         steps: Plan = []
         while number > 0:
-            number, chosen = parents[number]
+            number, actions = parents[number]
             robots = self.world.robots
-            steps.append({robots[r]: (name, *(names[c] for c in args)) for r, name, args in chosen})
+            steps.append({robots[r]: (name, *(names[c] for c in args)) for r, name, args in actions})
         steps.reverse()
         assert works(self.world, steps)
         return steps
 
     def _successors(
         self, state: WorldState, flags: int
-    ) -> Iterator[tuple[tuple[Chosen, ...], WorldState, int]]:
+    ) -> Iterator[tuple[tuple[RobotAction, ...], WorldState, int]]:
         world, width = self.world, self.width
         options = [self._options(state, robot) for robot in self.robots]
         allowed = []
@@ -250,12 +248,12 @@ class PlanSearch:
         sleepers = [[option for option in options[robot] if option.bit] for robot in self.robots]
         ordered = bool(world.scene.task.orders)
         for joint in _joints(allowed):
-            chosen = tuple(option.action for option in joint.options)
+            actions = tuple(option.action for option in joint.options)
             receivers = {option.receiver for option in joint.options if option.receiver >= 0}
-            if receivers and world.clash(state, chosen) is not None:
+            if receivers and world.clash(state, actions) is not None:
                 continue
             new_flags, idle = 0, (1 << len(self.robots)) - 1
-            for robot, primitive, _ in chosen:
+            for robot, primitive, _ in actions:
                 idle &= ~(1 << robot)
                 if primitive == "Move":
                     stays = flags >> robot * width & 1 and robot not in receivers
@@ -263,7 +261,7 @@ class PlanSearch:
                         break
                     new_flags |= 1 << robot * width
             else:
-                new = world.apply(state, chosen)
+                new = world.apply(state, actions)
                 if ordered:
                     if world.early_stage(state, new) is not None:
                         continue
@@ -275,21 +273,21 @@ class PlanSearch:
                             if not joint.clashes(option):
                                 bits |= 1 << option.bit
                         new_flags |= bits << robot * width
-                if flags & self.unused and not self._uses_spare(state, chosen):
+                if flags & self.unused and not self._uses_spare(state, actions):
                     new_flags |= self.unused
-                yield chosen, new, new_flags
+                yield actions, new, new_flags
 
-    def _uses_spare(self, state: WorldState, chosen: Sequence[Chosen]) -> bool:
+    def _uses_spare(self, state: WorldState, actions: Sequence[RobotAction]) -> bool:
         use = self.use
         assert use is not None
-        return any(use.happens(state, robot, primitive, args[0]) for robot, primitive, args in chosen)
+        return any(use.happens(state, robot, primitive, args[0]) for robot, primitive, args in actions)
 
     def _options(self, state: WorldState, robot: int) -> list[_Option]:
         """What one robot may do, without waiting."""
         world, first, size = self.world, self.world.first_asset, len(self.world.assets)
         kind = world.types[robot]
         here = state.at[robot]
-        found: list[_Option] = []
+        options: list[_Option] = []
 
         def add(primitive: str, *args: int, bit: int = 0) -> None:
             action = (robot, primitive, args)
@@ -311,7 +309,7 @@ class PlanSearch:
             elif primitive == "Interact":
                 holder = world.holder(state, args[0])
                 touched = -1 if holder is None or holder == robot else holder
-            found.append(_Option(action, named, primitive in ("Reach", "Place"), bit, receiver, touched))
+            options.append(_Option(action, named, primitive in ("Reach", "Place"), bit, receiver, touched))
 
         if kind.arms:
             reached = state.reached[robot]
@@ -349,12 +347,12 @@ class PlanSearch:
                         if area != state.place[asset]:
                             add("Push", first + asset, area)
         if kind.mobile and not any(self._pending(state, asset) for asset in state.reached[robot]):
-            found.extend(
+            options.extend(
                 _Option((robot, "Move", (area,)), 0, False, 0, -1, -1)
                 for area in (self.areas if kind.arms else self.dog_areas)
                 if area != here
             )
-        return found
+        return options
 
     def _pending(self, state: WorldState, asset: int) -> bool:
         """Whether a reached thing has not served its purpose yet."""
@@ -379,13 +377,10 @@ class PlanSearch:
 
 def works(world: World, plan: Plan) -> bool:
     """Whether a plan can be done and reaches the goal, by the checker's own rules."""
-    state = world.start()
     try:
-        for step in plan:
-            state = world.step(state, step)
+        return world.reached(world.run(world.start(), plan))
     except RefusedStep:
         return False
-    return world.reached(state)
 
 
 def _joints(options: Sequence[Sequence[_Option]]) -> list[_Joint]:
@@ -404,7 +399,7 @@ def _joints(options: Sequence[Sequence[_Option]]) -> list[_Joint]:
 def relevant(scene: Scene, also: frozenset[str] = frozenset()) -> Scene:
     """The scene without what is left out; `also` names things to keep."""
     every = scene.task.conditions
-    kept = {name for condition in every for name in (condition.thing, condition.place) if name} | also
+    names = {name for condition in every for name in (condition.thing, condition.place) if name} | also
     arms = [ROBOTS[robot.type] for robot in scene.robots if ROBOTS[robot.type].arms]
     heights = {area.name: area.height for area in scene.areas}
     robots = {robot.id for robot in scene.robots}
@@ -418,25 +413,25 @@ def relevant(scene: Scene, also: frozenset[str] = frozenset()) -> Scene:
             in_reach = all(arm.low <= height <= arm.high for arm in arms)
             needed = kind.height is not None and not (kind.fixture and in_reach)
         if needed:
-            kept.add(asset.name)
-    for name in list(kept):
+            names.add(asset.name)
+    for name in list(names):
         while name in places:
-            kept.add(name)
+            names.add(name)
             name = places[name]
-    assets = tuple(asset for asset in scene.assets if asset.name in kept)
+    assets = tuple(asset for asset in scene.assets if asset.name in names)
     legs = any(one.active for one in every) or any(KINDS[asset.kind].pushable for asset in assets)
-    team = tuple(robot for robot in scene.robots if legs or ROBOTS[robot.type].arms or robot.id in kept)
+    team = tuple(robot for robot in scene.robots if legs or ROBOTS[robot.type].arms or robot.id in names)
     return replace(scene, assets=assets, robots=team)
 
 
 def spare(scene: Scene, small: Scene) -> frozenset[str]:
     """The containers that `relevant(scene)` leaves out and that somebody may lift, park in or stack."""
-    kept = {asset.name for asset in small.assets}
+    names = {asset.name for asset in small.assets}
     unwanted = {place for _, place in early(scene.task)}
     return frozenset(
         asset.name
         for asset in scene.assets
-        if asset.name not in kept
+        if asset.name not in names
         and KINDS[asset.kind].holds
         and (not KINDS[asset.kind].fixture or asset.place in unwanted)
     )
@@ -456,7 +451,6 @@ expanding at most so many states."""
 
 
 def search(scene: Scene, containers: frozenset[str], limit: int | None, max_states: int) -> SearchResult:
-    """The `Searcher` without a cache."""
     return PlanSearch(World(scene), containers).run(limit, max_states)
 
 

@@ -154,7 +154,6 @@ class RowPlace:
     """Within its file, from 1."""
 
     def read(self, seed: int) -> ReleasedRow:
-        """The row with its picture."""
         columns = ["prompt", "reward_model", "images"]
         with _reading(self.file) as parquet:
             values = parquet.read_row_group(self.group, columns=columns).to_pylist()[self.row]
@@ -230,10 +229,13 @@ def setup_of(level: str, look: str, split: str, pictures: str, data: str, seed: 
     """What a level shows for a seed."""
     if data:
         return _released(level, data, split, seed)
-    if look == "camera":
-        return _photographed(level, pictures, split, seed)
-    made = stored("generate", split, seed)
-    return SceneSetup(*made) if made else SceneSetup(seed, generate(seed, cast(Split, split)))
+    return _photographed(level, pictures, split, seed) if look == "camera" else _generated(split, seed)
+
+
+@lru_cache(maxsize=512)
+def _generated(split: str, seed: int) -> SceneSetup:
+    """The same scene for all levels."""
+    return SceneSetup(*(stored("generate", split, seed) or (seed, generate(seed, cast(Split, split)))))
 
 
 def _released(level: str, data: str, split: str, seed: int) -> SceneSetup:
@@ -283,8 +285,8 @@ def _entries(pictures: PictureSet, level: str, split: str) -> tuple[Entry, ...]:
 
 def _fits(entry: Entry, level: str, split: str) -> bool:
     scene = entry.scene["scene"]
-    chosen = (split == "ood") == (scene["task"]["family"] == HELD_OUT_FAMILY)
-    return chosen and (level != "viki/trace" or entry.scene.get("trace") is not None)
+    fits = (split == "ood") == (scene["task"]["family"] == HELD_OUT_FAMILY)
+    return fits and (level != "viki/trace" or entry.scene.get("trace") is not None)
 
 
 class SceneState(State):
@@ -299,7 +301,6 @@ class SceneState(State):
 
     @property
     def scene(self) -> Scene:
-        """The scene at the start."""
         return self.setup.scene
 
     def legal(self, seat: str) -> Legal:

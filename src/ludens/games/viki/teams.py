@@ -64,30 +64,32 @@ def best_team(
         solver: How plans are found, by default with `solve`.
     """
     robots, solver = scene.robots, solver or solve
-    those = tuple(robot for robot in robots if wanted is None or robot.type in wanted)
-    found = _alone(scene, most_steps, those, solver)
-    if found is None:
+    candidates = tuple(robot for robot in robots if wanted is None or robot.type in wanted)
+    plans = _alone(scene, most_steps, candidates, solver)
+    if plans is None:
         return None
-    steps = min(map(len, found.values()), default=most_steps + 1)
-    faster = _plan(scene, those, steps - 1, solver) if len(those) > 1 else None
+    steps = min(map(len, plans.values()), default=most_steps + 1)
+    faster = _plan(scene, candidates, steps - 1, solver) if len(candidates) > 1 else None
     if faster is not None:
-        steps, found = len(faster), {}
+        steps, plans = len(faster), {}
         for size in range(2, len(robots) + 1):
             others = [team for team in combinations(robots, size) if not _within(team, wanted)]
             if any(_plan(scene, team, steps, solver) is not None for team in others):
                 return None
             teams = [team for team in combinations(robots, size) if _within(team, wanted)]
-            plans = {team: faster if team == those else _plan(scene, team, steps, solver) for team in teams}
-            found = {team: plan for team, plan in plans.items() if plan is not None}
-            if found:
+            every = {
+                team: faster if team == candidates else _plan(scene, team, steps, solver) for team in teams
+            }
+            plans = {team: plan for team, plan in every.items() if plan is not None}
+            if plans:
                 break
-    types = frozenset(tuple(sorted({robot.type for robot in team})) for team in found)
-    if not found or (wanted is not None and types != {tuple(sorted(wanted))}):
+    types = frozenset(tuple(sorted({robot.type for robot in team})) for team in plans)
+    if not plans or (wanted is not None and types != {tuple(sorted(wanted))}):
         return None
-    if len(those) < len(robots) and _plan(scene, robots, steps - 1, solver) is not None:
+    if len(candidates) < len(robots) and _plan(scene, robots, steps - 1, solver) is not None:
         return None
-    team = next(iter(found))
-    return BestTeam(found[team], tuple(robot.id for robot in team), types)
+    team = next(iter(plans))
+    return BestTeam(plans[team], tuple(robot.id for robot in team), types)
 
 
 def _within(team: Sequence[Robot], wanted: Types | None) -> bool:
@@ -95,13 +97,13 @@ def _within(team: Sequence[Robot], wanted: Types | None) -> bool:
 
 
 def _alone(
-    scene: Scene, most_steps: int, those: tuple[Robot, ...], solver: Solver
+    scene: Scene, most_steps: int, candidates: tuple[Robot, ...], solver: Solver
 ) -> dict[tuple[Robot, ...], Plan] | None:
     """The shortest plans of single robots; None if the only robot of the wanted types is not the best one."""
     steps, plans = most_steps, dict[Robot, Plan]()
-    for robot in sorted(scene.robots, key=lambda robot: robot not in those):
+    for robot in sorted(scene.robots, key=lambda robot: robot not in candidates):
         plan = _plan(scene, (robot,), steps, solver)
-        if len(those) == 1 and (plan is None) == (robot in those):
+        if len(candidates) == 1 and (plan is None) == (robot in candidates):
             return None
         if plan is not None:
             steps, plans[robot] = len(plan), plan
@@ -124,8 +126,8 @@ def quick(scene: Scene, limit: int | None = None) -> SearchResult:
 
 
 @dataclass(slots=True)
-class _Known:
-    """What earlier searches have shown about a scene."""
+class _SearchRecord:
+    """What earlier searches have proved about a scene."""
 
     plan: Plan | None = None
     none_below: float = 0
@@ -133,8 +135,8 @@ class _Known:
 
 
 @lru_cache(maxsize=100_000)
-def _known(scene: Scene, containers: frozenset[str]) -> _Known:
-    return _Known()
+def _record(scene: Scene, containers: frozenset[str]) -> _SearchRecord:
+    return _SearchRecord()
 
 
 def _search(scene: Scene, containers: frozenset[str], limit: int | None, max_states: int) -> SearchResult:
@@ -142,17 +144,17 @@ def _search(scene: Scene, containers: frozenset[str], limit: int | None, max_sta
     abstract, names = renamed(scene)
     new = {name: to for to, name in names.items()}
     spare = frozenset(new[name] for name in containers)
-    known, most = _known(abstract, spare), inf if limit is None else limit
+    record, most = _record(abstract, spare), inf if limit is None else limit
     states = 0
-    if known.plan is None and most >= known.none_below:
+    if record.plan is None and most >= record.none_below:
         result = search(abstract, spare, limit, max_states)
-        known.plan, states = result.plan, result.states
-        known.none_below = most + 1 if result.plan is None else len(result.plan)
-    if known.plan is None or len(known.plan) > most:
+        record.plan, states = result.plan, result.states
+        record.none_below = most + 1 if result.plan is None else len(result.plan)
+    if record.plan is None or len(record.plan) > most:
         return SearchResult(None, states)
     plan = [
         {names[robot]: (action[0], *(names[name] for name in action[1:])) for robot, action in step.items()}
-        for step in known.plan
+        for step in record.plan
     ]
     return SearchResult(plan, states)
 
@@ -220,7 +222,7 @@ def _alike(kind: str, arms: frozenset[str]) -> str:
 
 def _behaviour(kind: Kind, arms: frozenset[str]) -> Kind:
     height = None if kind.height is None else _height(kind.height, arms)
-    return replace(kind, group="", activates="", starts=(), height=height)
+    return replace(kind, group="", height=height)
 
 
 @cache
@@ -245,12 +247,13 @@ def greedy_plan(scene: Scene) -> Plan:
         if world.holds(state, goal):
             continue
         for robot in world.robots:
-            steps = list(_errand(world, state, robot, goal))
-            after = _played(world, state, robot, steps)
-            if after is not None:
-                state = after
-                plan += [{robot: step} for step in steps]
-                break
+            steps = [{robot: action} for action in _errand(world, state, robot, goal)]
+            try:
+                state = world.run(state, steps)
+            except RefusedStep:
+                continue
+            plan += steps
+            break
     return plan
 
 
@@ -259,9 +262,7 @@ def _errand(world: World, state: WorldState, robot: str, goal: Condition) -> Ite
     if goal.place is None:
         yield from (("Move", goal.thing), ("Interact", goal.thing))
         return
-    here = world.number(robot)
-    assert here is not None
-    kind = world.types[here - world.first_robot]
+    kind = world.types[world.code[robot] - world.first_robot]
     if kind.pushes:
         yield from (("Move", goal.thing), ("Push", goal.thing, goal.place))
         return
@@ -281,12 +282,3 @@ def _opened(world: World, state: WorldState, thing: str) -> Iterator[Action]:
         code = state.place[code - world.first_asset]
         if world.first_asset <= code < world.first_robot and state.closed >> (code - world.first_asset) & 1:
             yield from (("Reach", world.names[code]), ("Open", world.names[code]))
-
-
-def _played(world: World, state: WorldState, robot: str, steps: list[Action]) -> WorldState | None:
-    try:
-        for step in steps:
-            state = world.step(state, {robot: step})
-    except RefusedStep:
-        return None
-    return state

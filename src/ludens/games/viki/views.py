@@ -224,7 +224,6 @@ class SceneView(View):
         self._map = Map(render, seed)
 
     def floor(self, state: Any, seat: str) -> FloorPlan:
-        """What the seat sees."""
         raise NotImplementedError
 
     def you(self, state: Any, seat: str) -> str:

@@ -35,11 +35,9 @@ class Kind:
 
     holds: bool = False
     opens: bool = False
-    starts: tuple[str, ...] = ()
     fixture: bool = False
     pushable: bool = False
     height: float | None = None
-    activates: str = ""
     group: str = "furniture"
 
 
@@ -193,7 +191,6 @@ class KitchenTask:
 
     @property
     def conditions(self) -> list[Condition]:
-        """Of goals and orders."""
         return [*self.goals, *(one for order in self.orders for stage in order for one in stage)]
 
 
@@ -354,7 +351,6 @@ class SceneIndex:
         self.bridged = [[[far <= kind.reach for far in row] for row in apart] for kind in self.types]
 
     def start(self) -> WorldState:
-        """The state at the start."""
         scene = self.scene
         closed = sum(1 << number for number, asset in enumerate(scene.assets) if asset.closed)
         return WorldState(
@@ -397,7 +393,6 @@ class SceneIndex:
         return code - self.first_robot if code >= self.first_robot else None
 
     def height(self, state: WorldState, code: int) -> float:
-        """The height at which an asset lies."""
         while code >= self.first_asset:
             if code >= self.first_robot:
                 return self.heights[state.at[code - self.first_robot]]
@@ -409,11 +404,9 @@ class SceneIndex:
         return self.heights[code]
 
     def carried(self, state: WorldState, robot: int) -> list[int]:
-        """The assets that a robot holds directly."""
         return [asset for asset, code in enumerate(state.place) if code == self.first_robot + robot]
 
     def free_hands(self, state: WorldState, robot: int) -> int:
-        """Arms that hold nothing."""
         return self.types[robot].arms - state.place.count(self.first_robot + robot)
 
     def covered(self, state: WorldState, code: int) -> bool:
