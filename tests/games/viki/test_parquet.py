@@ -9,14 +9,10 @@ import pytest
 
 from ludens.core.errors import BadFile
 from ludens.games.viki.checker import check
-from ludens.games.viki.sources import LevelNumber, ReleasedRow, index, strip_none
+from ludens.games.viki.sources import read_folder, strip_none
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
-
-
-def read_folder(folder: Path, level: LevelNumber, seed: int = 0) -> list[ReleasedRow]:
-    return [place.read(seed) for place in index(str(folder), level, "id")]
 
 
 def row(truth: Any) -> dict[str, Any]:

@@ -160,28 +160,39 @@ class RowPlace:
         return read_row(values, f"{self.file.name}, row {self.number}", seed)
 
 
+def read_folder(folder: Path | str, level: LevelNumber, seed: int = 0) -> Iterator[ReleasedRow]:
+    """The rows of a level in all Parquet files of a folder and below it, in the order of file names."""
+    columns = ["prompt", "reward_model", "images"]
+    return (row for _, row in _rows(folder, columns, seed) if row.level == level)
+
+
 @lru_cache(maxsize=16)
 def index(folder: str, level: LevelNumber, split: str) -> tuple[RowPlace, ...]:
-    """The rows of a level, in the order of file names; of level 2 only those of the split, `id` or `ood`."""
+    """Where the rows of a level are; of level 2 only those of the split, `id` or `ood`."""
+    places = tuple(
+        place
+        for place, row in _rows(folder, ["prompt", "reward_model"])
+        if row.level == level
+        and (row.scene is None or (split == "ood") == (row.scene.task.family == HELD_OUT_FAMILY))
+    )
+    if not places:
+        raise BadOption(f"{folder!r} has no rows of level {level} for split={split}.")
+    return places
+
+
+def _rows(folder: Path | str, columns: list[str], seed: int = 0) -> Iterator[tuple[RowPlace, ReleasedRow]]:
     files = sorted(Path(folder).rglob("*.parquet"))
     if not files:
-        raise BadFile(f"{folder!r} has no Parquet files.")
-    places = []
+        raise BadFile(f"{str(folder)!r} has no Parquet files.")
     for file in files:
         number = 0
         with _reading(file) as parquet:
             for group in range(parquet.num_row_groups):
-                rows = parquet.read_row_group(group, columns=["prompt", "reward_model"]).to_pylist()
+                rows = parquet.read_row_group(group, columns=columns).to_pylist()
                 for at, values in enumerate(rows):
                     number += 1
-                    row = read_row({**values, "images": _NO_PICTURE}, f"{file.name}, row {number}")
-                    if row.level == level and (
-                        row.scene is None or (split == "ood") == (row.scene.task.family == HELD_OUT_FAMILY)
-                    ):
-                        places.append(RowPlace(file, group, at, number))
-    if not places:
-        raise BadOption(f"{folder!r} has no rows of level {level} for split={split}.")
-    return tuple(places)
+                    row = read_row({"images": _NO_PICTURE, **values}, f"{file.name}, row {number}", seed)
+                    yield RowPlace(file, group, at, number), row
 
 
 @contextmanager
