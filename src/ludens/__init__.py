@@ -23,7 +23,7 @@ CATALOGUES.update(
         "ludens.models": ("ludens.models:CATALOGUE", "ludens.train:MODELS"),
         "ludens.suites": ("ludens.suites:CATALOGUE",),
         "ludens.datasets": ("ludens.suites:DATASETS",),
-        "ludens.pictures": ("ludens.games.spy.sources:CATALOGUE", "ludens.games.viki.camera:CATALOGUE"),
+        "ludens.pictures": ("ludens.games.spy.sources:CATALOGUE", "ludens.games.viki:CATALOGUE"),
     }
 )
 

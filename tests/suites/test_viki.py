@@ -14,8 +14,8 @@ from ludens.core.config import PlayConfig
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import Canvas, sprite_sheet
-from ludens.games.viki.levels import SEAT
 from ludens.games.viki.replies import well_formed
+from ludens.games.viki.sources import SEAT
 from ludens.run.dataset import Order
 from ludens.run.stats import Estimate
 from ludens.run.task import EpisodeResult, Summary, suite

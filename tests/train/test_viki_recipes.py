@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from ludens.core.registry import make
-from ludens.games.viki.levels import SEAT, Answered, Level
+from ludens.games.viki.levels import AnswerState, Level
+from ludens.games.viki.sources import SEAT
 from ludens.train.checks import check
 from ludens.train.recipe import Recipe
 from ludens.train.rollout import Job
@@ -77,8 +78,8 @@ def test_games_of_recipes_make_rewards() -> None:
 
 def _accuracy(game: Level, seed: int, other: object) -> float:
     state = game.start(seed)
-    assert isinstance(state, Answered)
-    assert isinstance(other, Answered)
+    assert isinstance(state, AnswerState)
+    assert isinstance(other, AnswerState)
     state.apply({SEAT: other.solution(SEAT) or ""})
     return state.accuracies[0]
 

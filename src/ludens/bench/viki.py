@@ -9,7 +9,7 @@ from time import process_time
 from ludens.bench import Row
 from ludens.bench import rate as rate_of
 from ludens.core.view import RenderOptions
-from ludens.games.viki.floor import Floor, Snapshot
+from ludens.games.viki.floor import FloorPlan
 from ludens.games.viki.generate import MOST_STEPS, generate
 from ludens.games.viki.search import shortest_plan
 from ludens.games.viki.views import Map
@@ -69,7 +69,7 @@ def _pictures(scenes: Sequence[Scene], seconds: float) -> float:
 
     def work(seed: int) -> int:
         scene = scenes[seed % len(scenes)]
-        drawn.picture(Floor(scene, Snapshot.at_start(scene))).data_uri()
+        drawn.picture(FloorPlan(scene)).data_uri()
         return 1
 
     for seed in range(min(100, len(scenes))):  # sprites are painted once

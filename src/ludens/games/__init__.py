@@ -33,9 +33,9 @@ CATALOGUE = {
     "comma/password": "ludens.games.comma.password:Password",
     "comma/atm": "ludens.games.comma.atm:Atm",
     "comma/telehealth": "ludens.games.comma.telehealth:Telehealth",
-    "viki/activate": "ludens.games.viki.levels:Activate",
-    "viki/plan": "ludens.games.viki.levels:Plan",
-    "viki/trace": "ludens.games.viki.levels:Trace",
+    "viki/activate": "ludens.games.viki.levels:ActivateLevel",
+    "viki/plan": "ludens.games.viki.levels:PlanLevel",
+    "viki/trace": "ludens.games.viki.levels:TraceLevel",
     "viki/act": "ludens.games.viki.closed_loop:Act",
     "viki/team": "ludens.games.viki.closed_loop:Team",
 }

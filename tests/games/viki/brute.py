@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ludens.games.viki.rules import State, World
+from ludens.games.viki.rules import World, WorldState
 from ludens.games.viki.world import PRIMITIVES, Scene
 
 Chosen = tuple[int, str, tuple[int, ...]]
@@ -21,7 +21,7 @@ def shortest_length(scene: Scene, most_steps: int, most_states: int = 400_000) -
     for steps in range(most_steps + 1):
         if any(world.missing(state) is None for state in frontier):
             return steps
-        following = set[State]()
+        following = set[WorldState]()
         for state in frontier:
             for chosen in _joint(world, state, [], 0):
                 new = world.apply(state, chosen)
@@ -34,7 +34,7 @@ def shortest_length(scene: Scene, most_steps: int, most_states: int = 400_000) -
     return None
 
 
-def _joint(world: World, state: State, chosen: list[Chosen], robot: int) -> Iterator[list[Chosen]]:
+def _joint(world: World, state: WorldState, chosen: list[Chosen], robot: int) -> Iterator[list[Chosen]]:
     if robot == len(world.robots):
         if chosen and world.clash(state, chosen) is None:
             yield chosen
@@ -44,7 +44,7 @@ def _joint(world: World, state: State, chosen: list[Chosen], robot: int) -> Iter
         yield from _joint(world, state, [*chosen, option], robot + 1)
 
 
-def every_action(world: World, state: State, robot: int) -> list[Chosen]:
+def every_action(world: World, state: WorldState, robot: int) -> list[Chosen]:
     """All actions whose preconditions hold."""
     codes = range(len(world.names))
     found: list[Chosen] = []
@@ -56,6 +56,6 @@ def every_action(world: World, state: State, robot: int) -> list[Chosen]:
                     continue  # the same as moving to the area
                 if name == "Push" and args[1] >= world.first_asset:
                     continue
-                if world.applicable(state, robot, name, args):
+                if world.broken(state, robot, name, args) is None:
                     found.append((robot, name, args))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ludens.games.viki.world import Area, Asset, Condition, Robot, Scene, Task
+from ludens.games.viki.world import Area, Asset, Condition, KitchenTask, Robot, Scene
 
 AREAS = (
     Area("kitchen work area", 1, 0.5, 2, 0.6, 0.9),
@@ -31,6 +31,6 @@ ROBOTS = (
     Robot("R3", "stompy", "room", needed=False),
     Robot("R4", "anymal_c", "ground", needed=False),
 )
-TASK = Task("Put the apple on the plate.", 1, "1-1", "move one", (Condition("apple", "plate"),))
+TASK = KitchenTask("Put the apple on the plate.", 1, "1-1", "move one", (Condition("apple", "plate"),))
 PLAN = ({"R1": ("Reach", "apple")}, {"R1": ("Grasp", "apple")}, {"R1": ("Place", "plate")})
 SCENE = Scene("hand", 0, 6, 4, AREAS, ASSETS, ROBOTS, TASK, 3, PLAN)

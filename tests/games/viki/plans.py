@@ -6,9 +6,9 @@ import random
 from dataclasses import replace
 
 from ludens.games.viki.checker import check_released
-from ludens.games.viki.generate import cached
-from ludens.games.viki.rules import Refused, World
+from ludens.games.viki.rules import RefusedStep, World
 from ludens.games.viki.world import Action, Asset, Plan, Scene
+from tests.games.viki.kitchens import cached
 
 PRIMITIVES = ("Move", "Reach", "Grasp", "Place", "Open", "Close", "Interact", "Push", "Handover")
 
@@ -110,7 +110,7 @@ def walk(rng: random.Random, scene: Scene, names: list[str]) -> Plan:
                 action = random_action(rng, scene, names)
                 try:
                     world.parse(state, robot, action)
-                except Refused:
+                except RefusedStep:
                     continue
                 step[robot] = action
                 break
@@ -120,7 +120,7 @@ def walk(rng: random.Random, scene: Scene, names: list[str]) -> Plan:
             continue
         try:
             state = world.step(state, step)
-        except Refused:
+        except RefusedStep:
             if rng.random() < 0.7:
                 continue
         plan.append(step)

@@ -14,23 +14,18 @@ from ludens.core.view import RenderOptions, view_of
 from ludens.games.viki import bots
 from ludens.games.viki.closed_loop import (
     HORIZON,
-    MESSAGE,
-    SEAT,
     Act,
-    Acting,
+    ActState,
     Team,
-    Teaming,
-    read_step,
-    read_turn,
-    write_step,
-    write_turn,
+    TeamState,
 )
-from ludens.games.viki.sources import Shown
+from ludens.games.viki.replies import MESSAGE, read_step, read_turn, write_step, write_turn
+from ludens.games.viki.sources import SEAT, SceneSetup
 from ludens.games.viki.teams import greedy_plan
 from ludens.games.viki.world import Plan, Scene
 from tests.games.viki.hand_kitchen import PLAN, SCENE
 
-GIVEN = Shown(5, SCENE)
+GIVEN = SceneSetup(5, SCENE)
 SEATS = ("R1", "R2", "R3", "R4")
 
 
@@ -39,7 +34,7 @@ def turns(**actions: tuple[str, ...]) -> dict[str, str]:
 
 
 def test_a_refused_step_is_lost_and_explained() -> None:
-    state = Acting(Act(), GIVEN)
+    state = ActState(Act(), GIVEN)
     before = state.position
     state.apply({SEAT: write_step({"R1": ("Reach", "apple"), "R2": ("Move", "rack")})})
     assert state.position == before
@@ -51,7 +46,7 @@ def test_a_refused_step_is_lost_and_explained() -> None:
 
 
 def test_done_by_length() -> None:
-    state = Acting(Act(), GIVEN)
+    state = ActState(Act(), GIVEN)
     state.apply({SEAT: "{}"})
     for step in PLAN:
         assert not state.over
@@ -62,7 +57,7 @@ def test_done_by_length() -> None:
 
 
 def test_it_ends_after_the_horizon() -> None:
-    state = Acting(Act(), GIVEN)
+    state = ActState(Act(), GIVEN)
     while not state.over:
         state.apply({SEAT: "{}"})
     assert state.steps == HORIZON
@@ -102,20 +97,20 @@ def test_steps_are_refused(text: str) -> None:
 
 
 def test_a_team_shares_steps() -> None:
-    state = Teaming(Team(robots=4), GIVEN)
+    state = TeamState(Team(robots=4), GIVEN)
     state.apply(turns(R1=("Reach", "apple"), R2=("Move", "rack"), R4=("Interact", "cardboardbox")))
     assert set(state.reasons) == {"R2"}
-    assert state.floor.snapshot.reached == {"R1": ("apple",)}
-    assert state.floor.snapshot.active == {"cardboardbox"}
+    assert state.floor.reached == {"R1": ("apple",)}
+    assert state.floor.active == {"cardboardbox"}
     # Two robots cannot take one thing in one step: neither gets it.
     state.apply(turns(R2=("Reach", "apple")))
     state.apply(turns(R1=("Grasp", "apple"), R2=("Grasp", "apple")))
     assert set(state.reasons) == {"R1", "R2"}
-    assert state.floor.snapshot.places["apple"] == "table"
+    assert state.floor.places["apple"] == "table"
 
 
 def test_a_robot_sees_where_it_is_and_reads_messages() -> None:
-    state = Teaming(Team(robots=4), GIVEN)
+    state = TeamState(Team(robots=4), GIVEN)
     view = view_of(state.game, RenderOptions(), 0)
     assert "apple" in view.text(state, "R1")
     assert "apple" not in view.text(state, "R3")
@@ -127,12 +122,12 @@ def test_a_robot_sees_where_it_is_and_reads_messages() -> None:
 
 
 def test_hidden_things_change_places_unseen() -> None:
-    state = Teaming(Team(robots=4), GIVEN)
+    state = TeamState(Team(robots=4), GIVEN)
     view, texts, kiwis = view_of(state.game, RenderOptions(), 0), set(), set()
     for number in range(12):
         other = state.resample_hidden("R3", stream(number, "hidden"))
         texts.add((view.text(other, "R3"), view.image(other, "R3").hash))
-        kiwis.add(other.floor.snapshot.places["kiwi"])
+        kiwis.add(other.floor.places["kiwi"])
     assert len(texts) == 1
     assert len(kiwis) > 2
 

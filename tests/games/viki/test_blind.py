@@ -11,7 +11,8 @@ import pytest
 
 from ludens.games.viki.checker import check
 from ludens.games.viki.floor import distances
-from ludens.games.viki.levels import SEAT, Activate, Plan, Trace
+from ludens.games.viki.levels import ActivateLevel, PlanLevel, TraceLevel
+from ludens.games.viki.sources import SEAT
 from ludens.games.viki.world import AREAS, KINDS, Scene
 
 NAMES = re.compile("|".join(sorted(map(re.escape, {*KINDS, *AREAS}), key=len, reverse=True)))
@@ -50,7 +51,7 @@ def table(pairs: list[tuple[str, str]]) -> tuple[dict[str, str], str]:
 
 def blind(fit: range, test: range) -> dict[str, float]:
     """Accuracies of levels 1 and 2, mean distance at level 3 and that of the mean path."""
-    scenes = {seed: Activate().shown(seed).scene for seed in (*fit, *test)}
+    scenes = {seed: ActivateLevel().setup(seed).scene for seed in (*fit, *test)}
     keys = {seed: skeleton(scene.task.text)[0] for seed, scene in scenes.items()}
     by_words, usual = table([(keys[seed], json.dumps(scenes[seed].team)) for seed in fit])
     teams = mean(by_words.get(keys[seed], usual) == json.dumps(scenes[seed].team) for seed in test)
@@ -58,7 +59,7 @@ def blind(fit: range, test: range) -> dict[str, float]:
     right = mean(
         check(scenes[seed], filled(plans.get(keys[seed], usual), scenes[seed])).right for seed in test
     )
-    traces = {seed: Trace().start(seed) for seed in (*fit, *test)}
+    traces = {seed: TraceLevel().start(seed) for seed in (*fit, *test)}
     truths = {seed: state.truth for seed, state in traces.items()}
 
     def centre(some: list[int], who: int) -> list[tuple[float, float]]:
@@ -82,9 +83,9 @@ def test_who_does_not_look_is_near_chance() -> None:
 
 def test_two_seeds_share_few_questions() -> None:
     """Words and scene together; a set of one seed does not give away another."""
-    games = Activate(), Plan()
-    assert games[0].shown(1).scene == games[1].shown(1).scene  # one scene for all levels
-    said = [json.dumps(Activate().shown(seed).scene.to_json(), sort_keys=True) for seed in range(12)]
+    games = ActivateLevel(), PlanLevel()
+    assert games[0].setup(1).scene == games[1].setup(1).scene  # one scene for all levels
+    said = [json.dumps(ActivateLevel().setup(seed).scene.to_json(), sort_keys=True) for seed in range(12)]
     assert len(set(said)) == 12
 
 
@@ -92,7 +93,7 @@ def test_words_do_not_tell_robots_or_places() -> None:
     from ludens.core.view import RenderOptions, view_of
 
     for seed in range(4):
-        for game in (Activate(), Plan()):
+        for game in (ActivateLevel(), PlanLevel()):
             state = game.start(seed)
             notes = view_of(game, RenderOptions(), 0).notes(state, SEAT)
             assert not any(robot.id in notes for robot in state.scene.robots)
@@ -101,7 +102,7 @@ def test_words_do_not_tell_robots_or_places() -> None:
 
 def test_the_text_says_where_things_are_that_are_not_seen() -> None:
     for seed in range(30):
-        scene = Activate().shown(seed).scene
+        scene = ActivateLevel().setup(seed).scene
         closed = {asset.name for asset in scene.assets if asset.closed}
         named = {goal.thing for goal in scene.task.goals}
         inside = [asset for asset in scene.assets if asset.name in named and asset.place in closed]

@@ -11,11 +11,10 @@ import ludens
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import Picture
-from ludens.games.viki.camera.render import Camera, Kitchens, Projection, metres
-from ludens.games.viki.camera.robots import SOURCES, _decimated, model_file
-from ludens.games.viki.camera.shapes import THINGS
+from ludens.games.viki.camera import Kitchens, Projection, RoomCamera, metres
 from ludens.games.viki.checker import check
-from ludens.games.viki.levels import SEAT
+from ludens.games.viki.models import SOURCES, THINGS, _decimated, model_file
+from ludens.games.viki.sources import SEAT
 from ludens.games.viki.world import KINDS, ROBOTS, Scene
 from ludens.pictures import open_set
 
@@ -61,7 +60,7 @@ def test_a_set_without_a_split() -> None:
 
 def test_projection_by_hand() -> None:
     """A camera 2 m in front of the origin, with an angle of view of 90 degrees."""
-    project = Projection(Camera((0.0, -2.0, 0.0), (0.0, 0.0, 0.0), 90.0), 200, 100)
+    project = Projection(RoomCamera((0.0, -2.0, 0.0), (0.0, 0.0, 0.0), 90.0), 200, 100)
     assert project((0.0, 0.0, 0.0)) == pytest.approx((100, 50))
     assert project((1.0, 0.0, 0.0)) == pytest.approx((125, 50))
     assert project((0.0, 0.0, 1.0)) == pytest.approx((100, 25))
@@ -100,13 +99,13 @@ def _reach_down(form: str, size: tuple[float, float, float], turn: tuple[float, 
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ludens.games.viki.camera.robots.find_spec", lambda name: None)
+    monkeypatch.setattr("ludens.games.viki.models.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="robots"):
         model_file(SOURCES["fetch"])
 
 
 def test_missing_meshes_are_named_before_anything_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ludens.games.viki.camera.robots.find_spec", lambda name: None)
+    monkeypatch.setattr("ludens.games.viki.models.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="robots"):
         Kitchens().prepare()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -11,20 +12,35 @@ import pytest
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions
 from ludens.draw import THEMES, sprite_sheet
-from ludens.games.viki.art import ROBOTS as PAINTERS
-from ludens.games.viki.art import THINGS
-from ludens.games.viki.art import robot_sprite as robot
-from ludens.games.viki.floor import BOTTOM, SIDE, Box, Floor, Item, Snapshot, own_box
+from ludens.games.viki.art import SPRITES, sprite
+from ludens.games.viki.closed_loop import Act, ActState
+from ludens.games.viki.floor import BOTTOM, SIDE, Box, FloorItem, FloorPlan, own_box
+from ludens.games.viki.replies import write_step
 from ludens.games.viki.rules import World
+from ludens.games.viki.sources import SEAT, SceneSetup
 from ludens.games.viki.views import Map, describe
 from ludens.games.viki.world import KINDS, ROBOTS, Asset, Scene
 from tests.games.viki.hand_kitchen import SCENE
 
-START = Snapshot.at_start(SCENE)
-FLOOR = Floor(SCENE, START)
+FLOOR = FloorPlan(SCENE)
+THINGS = [name for name, kind in KINDS.items() if not kind.fixture]
 
 
-def flat(items: tuple[Item, ...]) -> list[Item]:
+def changed(closed: Sequence[str] = ("cabinet",), **places: str) -> FloorPlan:
+    """The kitchen with robots and things at other places, and with these things closed."""
+    return FloorPlan(
+        replace(
+            SCENE,
+            robots=tuple(replace(one, place=places.get(one.id, one.place)) for one in SCENE.robots),
+            assets=tuple(
+                replace(one, place=places.get(one.name, one.place), closed=one.name in closed)
+                for one in SCENE.assets
+            ),
+        )
+    )
+
+
+def flat(items: tuple[FloorItem, ...]) -> list[FloorItem]:
     return [one for item in items for one in (item, *flat(item.inside))]
 
 
@@ -50,7 +66,7 @@ def scattered(seed: int) -> Scene:
 @pytest.mark.parametrize("seed", range(12))
 def test_everything_seen_has_a_place_of_its_own(seed: int) -> None:
     scene = scattered(seed)
-    floor = Floor(scene, Snapshot.at_start(scene))
+    floor = FloorPlan(scene)
     drawn = {area: flat(items) for area, items in floor.items.items()}
     names = sorted(item.asset.name for items in drawn.values() for item in items)
     assert names == sorted(asset.name for asset in scene.assets)
@@ -70,7 +86,7 @@ def test_surfaces_and_robots_are_apart() -> None:
     assert len(FLOOR.surfaces) == len(SCENE.areas)
     assert not any(overlap(a, b) for a, b in combinations(FLOOR.surfaces.values(), 2))
     for name, (x, y) in FLOOR.robots.items():
-        area = FLOOR.surfaces[START.robots[name]]
+        area = FLOOR.surfaces[FLOOR.places[name]]
         assert area.x < x < area.x + area.w
         assert area.y + area.h < y < BOTTOM <= SIDE
 
@@ -78,12 +94,13 @@ def test_surfaces_and_robots_are_apart() -> None:
 def test_the_state_of_the_rules_is_shown() -> None:
     world = World(SCENE)
     state = world.start()
-    assert Snapshot.of(world, state) == replace(START, reached={})
+    assert world.scene_at(state) == SCENE
     for action in (("Reach", "apple"), ("Grasp", "apple")):
         state = world.step(state, {"R1": action})
-        if action[0] == "Reach":
-            assert Snapshot.of(world, state).reached == {"R1": ("apple",)}
-    assert Snapshot.of(world, state).places["apple"] == "R1"
+    assert FloorPlan(world.scene_at(state)).places == {**FLOOR.places, "apple": "R1"}
+    act = ActState(Act(), SceneSetup(0, SCENE))
+    act.apply({SEAT: write_step({"R1": ("Reach", "apple")})})
+    assert act.floor.reached == {"R1": ("apple",)}
 
 
 def test_words_tell_what_is_seen_and_no_more() -> None:
@@ -92,42 +109,42 @@ def test_words_tell_what_is_seen_and_no_more() -> None:
     assert "cabinet (closed, 1.4 m high inside)" in said
     assert "bread" not in said
     assert "R1: fetch at table" in said
-    opened = describe(Floor(SCENE, replace(START, closed=frozenset())))
+    opened = describe(changed(closed=()))
     assert "cabinet (open, 1.4 m high inside) with bread" in opened
 
 
 CHANGES = {
-    "a robot elsewhere": {"robots": {**START.robots, "R1": "rack"}},
-    "a thing elsewhere": {"places": {**START.places, "apple": "rack"}},
-    "a thing in a hand": {"places": {**START.places, "apple": "R1"}},
-    "a thing on a plate": {"places": {**START.places, "apple": "plate"}},
-    "an open cabinet": {"closed": frozenset()},
-    "a closed drawer": {"closed": frozenset({"cabinet", "drawer"})},
-    "a running sink": {"active": frozenset({"sink"})},
-    "a stretched arm": {"reached": {"R1": ("apple",)}},
+    "a robot elsewhere": changed(R1="rack"),
+    "a thing elsewhere": changed(apple="rack"),
+    "a thing in a hand": changed(apple="R1"),
+    "a thing on a plate": changed(apple="plate"),
+    "an open cabinet": changed(closed=()),
+    "a closed drawer": changed(closed=("cabinet", "drawer")),
+    "a running sink": FloorPlan(SCENE, active=frozenset({"sink"})),
+    "a stretched arm": FloorPlan(SCENE, reached={"R1": ("apple",)}),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("theme", ["classic", "plain"])
 def test_every_change_shows_in_picture_and_words(change: str, theme: str) -> None:
-    after = Floor(SCENE, replace(START, **CHANGES[change]))
+    after = CHANGES[change]
     drawn = Map(RenderOptions(theme))
     assert drawn.picture(after).hash != drawn.picture(FLOOR).hash
     assert describe(after) != describe(FLOOR)
 
 
 def test_what_is_hidden_changes_nothing() -> None:
-    other = replace(START, places={**START.places, "fork": "cabinet", "bread": "cabinet"})
-    same = replace(other, places={**other.places, "bread": "drawer"}, closed=frozenset({"cabinet", "drawer"}))
-    closed = replace(other, closed=frozenset({"cabinet", "drawer"}))
+    both = ("cabinet", "drawer")
+    same = changed(closed=both, fork="cabinet", bread="drawer")
+    closed = changed(closed=both, fork="cabinet", bread="cabinet")
     drawn = Map(RenderOptions())
-    assert drawn.picture(Floor(SCENE, closed)).hash == drawn.picture(Floor(SCENE, same)).hash
-    assert describe(Floor(SCENE, closed)) == describe(Floor(SCENE, same))
+    assert drawn.picture(closed).hash == drawn.picture(same).hash
+    assert describe(closed) == describe(same)
 
 
 def test_a_robot_sees_its_own_area() -> None:
-    said = describe(Floor(SCENE, START, "room"), "R3")
+    said = describe(FloorPlan(SCENE, view_from="room"), "R3")
     assert "apple" not in said
     assert "R1" not in said
     assert "table (0.75 m high): not in view" in said
@@ -136,23 +153,25 @@ def test_a_robot_sees_its_own_area() -> None:
 
 
 def test_robots_elsewhere_are_not_drawn_when_they_reach() -> None:
-    reaching = replace(START, reached={"R1": ("apple",)})
+    still = FloorPlan(SCENE, view_from="room")
+    reaching = replace(still, reached={"R1": ("apple",)})
     drawn = Map(RenderOptions())
-    before, after = (drawn.picture(Floor(SCENE, one, "room")) for one in (START, reaching))
+    before, after = (drawn.picture(floor) for floor in (still, reaching))
     assert before.hash == after.hash
 
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_robot_types_differ_in_shape(theme: str) -> None:
     sheet = sprite_sheet(theme, 512, 5)
-    masks = {kind: robot(sheet, kind, 42, "light").mask for kind in ROBOTS}
-    assert set(PAINTERS) == set(ROBOTS)
+    masks = {kind: sprite(sheet, kind, 42, "light").mask for kind in ROBOTS}
     for a, b in combinations(masks.values(), 2):
         assert np.mean(a != b) > 0.1
 
 
 def test_every_kind_has_a_sprite() -> None:
-    assert set(THINGS) == {name for name, kind in KINDS.items() if not kind.fixture}
+    opening = {name for name, kind in KINDS.items() if kind.opens}
+    states = {f"{name} {state}" for name in opening for state in ("open", "closed")}
+    assert set(SPRITES) == {*KINDS, *ROBOTS, *states} - opening
 
 
 @pytest.mark.parametrize("size", [256, 512, 1024])

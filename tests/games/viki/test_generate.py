@@ -10,10 +10,11 @@ from statistics import mean
 import pytest
 
 from ludens.core.errors import UnknownName
-from ludens.games.viki.generate import TEMPLATES, cached, generate
+from ludens.games.viki.generate import TEMPLATES, generate
 from ludens.games.viki.rules import World
 from ludens.games.viki.search import shortest_plan
 from ludens.games.viki.world import COUNT, HELD_OUT, ROBOTS, Scene, layout
+from tests.games.viki.kitchens import cached
 
 SEEDS = range(24)
 
@@ -48,9 +49,10 @@ def test_layouts_are_different_and_no_arm_bridges_two_areas() -> None:
 
 
 def test_a_seed_is_one_scene_and_splits_differ() -> None:
-    assert generate(1) == generate(1)
-    assert generate(1, "train") != generate(1, "id")
-    assert Scene.from_json(json.loads(json.dumps(generate(1).to_json()))) == generate(1)
+    scene = generate(1)
+    assert scene == generate(1) == cached(1)
+    assert cached(1, "train") != scene
+    assert Scene.from_json(json.loads(json.dumps(scene.to_json()))) == scene
     with pytest.raises(UnknownName):
         generate(1, "test")  # type: ignore[arg-type]
     with pytest.raises(UnknownName):

@@ -15,21 +15,19 @@ from ludens.core.errors import MoveError
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.viki.levels import (
-    SEAT,
-    Activate,
-    Activation,
-    Plan,
-    Planning,
-    Trace,
-    Tracing,
-    read_types,
-    write_plan,
+    ActivateLevel,
+    ActivateState,
+    PlanLevel,
+    PlanState,
+    TraceLevel,
+    TraceState,
 )
-from ludens.games.viki.sources import Shown
+from ludens.games.viki.replies import read_types, write_plan
+from ludens.games.viki.sources import SEAT, SceneSetup
 from tests.games.viki.hand_kitchen import PLAN, SCENE
 from tests.support.players import Scripted
 
-GIVEN = Shown(5, SCENE)
+GIVEN = SceneSetup(5, SCENE)
 RIGHT = write_plan(PLAN)
 LONG = write_plan([{"R1": ("Move", "table")}, *PLAN])
 IMPOSSIBLE = write_plan([{"R1": ("Grasp", "apple")}])
@@ -78,7 +76,7 @@ def test_types_are_refused(text: str, reason: str) -> None:
     [('["fetch"]', 1.0), ('["panda"]', 0.0), ('["fetch", "panda"]', 0.0), ("", 0.0)],
 )
 def test_the_right_team(answer: str, score: float) -> None:
-    state = answered(Activation(Activate(), GIVEN), answer)
+    state = answered(ActivateState(ActivateLevel(), GIVEN), answer)
     assert state.over
     assert state.returns == {SEAT: score}
     assert state.facts["right"] is (score == 1.0)
@@ -96,25 +94,25 @@ def test_the_right_team(answer: str, score: float) -> None:
     ],
 )
 def test_what_makes_a_plan_right(answer: str, code: str | None, feasible: bool, reached: bool) -> None:
-    facts = answered(Planning(Plan(), GIVEN), answer).facts
+    facts = answered(PlanState(PlanLevel(), GIVEN), answer).facts
     assert (facts["code"], facts["feasible"], facts["reached"]) == (code, feasible, reached)
     assert facts["right"] is (code is None)
     assert facts["above"] == ({None: 0, "long": 1}[code] if reached else None)
 
 
 def test_feedback_tells_what_was_wrong() -> None:
-    told, untold = Plan(feedback=2), Plan(feedback=2, told=False)
+    told, untold = PlanLevel(feedback=2), PlanLevel(feedback=2, told=False)
     for game in (told, untold):
-        state = answered(Planning(game, GIVEN), IMPOSSIBLE)
+        state = answered(PlanState(game, GIVEN), IMPOSSIBLE)
         notes = view_of(game, RenderOptions(), 0).notes(state, SEAT)
         assert IMPOSSIBLE in notes
         assert ("step 1, R1 Grasp apple: R1 has not reached apple" in notes) is game.told
         assert not state.over
-    state = answered(Planning(told, GIVEN), IMPOSSIBLE, "", RIGHT)
+    state = answered(PlanState(told, GIVEN), IMPOSSIBLE, "", RIGHT)
     assert state.over
     assert state.facts["rights"] == [False, False, True]
-    assert answered(Planning(told, GIVEN), IMPOSSIBLE, RIGHT).over
-    assert answered(Planning(told, GIVEN), IMPOSSIBLE, IMPOSSIBLE, LONG).facts["rights"] == [False] * 3
+    assert answered(PlanState(told, GIVEN), IMPOSSIBLE, RIGHT).over
+    assert answered(PlanState(told, GIVEN), IMPOSSIBLE, IMPOSSIBLE, LONG).facts["rights"] == [False] * 3
 
 
 BAD_PLANS = {
@@ -131,7 +129,7 @@ BAD_PLANS = {
 @pytest.mark.parametrize("case", BAD_PLANS)
 def test_bad_plans_get_one_sentence(case: str) -> None:
     text, reason = BAD_PLANS[case]
-    state = Planning(Plan(), GIVEN)
+    state = PlanState(PlanLevel(), GIVEN)
     form = view_of(state.game, RenderOptions(), 0).format(state, SEAT)
     with pytest.raises(MoveError, match=reason) as refused:
         form.read(text, state.legal(SEAT))
@@ -149,20 +147,20 @@ def test_bad_plans_get_one_sentence(case: str) -> None:
     ],
 )
 def test_unknown_names_are_named(action: dict[str, list[str]], reason: str) -> None:
-    state = Planning(Plan(feedback=1), GIVEN)
+    state = PlanState(PlanLevel(feedback=1), GIVEN)
     answered(state, state.canonical(json.dumps([{"actions": action}])))
     assert reason in view_of(state.game, RenderOptions(), 0).notes(state, SEAT)
 
 
 def test_the_path_itself_earns_everything() -> None:
-    state = Tracing(Trace(), GIVEN)
+    state = TraceState(TraceLevel(), GIVEN)
     answered(state, state.solution(SEAT) or "")
     assert state.returns == {SEAT: 1.0}
     assert state.facts["average"] == 0.0
 
 
 def test_an_unreadable_path_is_the_worst() -> None:
-    state = Tracing(Trace(), GIVEN)
+    state = TraceState(TraceLevel(), GIVEN)
     corners = json.dumps([[[0.0, 0.0]] * 5, [[512.0, 512.0]] * 5], separators=(",", ":"))
     far = answered(state.clone(), state.canonical(corners))
     nothing = answered(state.clone(), "")

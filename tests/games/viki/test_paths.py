@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import dijkstra
 
-from ludens.games.viki.floor import MARGIN, Box, Floor, Point, Snapshot, feet, path, sampled
+from ludens.games.viki.floor import MARGIN, Box, FloorPlan, Point, feet, path, sample_path
 from tests.games.viki.hand_kitchen import SCENE
 
-FLOOR = Floor(SCENE, Snapshot.at_start(SCENE))
+FLOOR = FloorPlan(SCENE)
 SOLID = [box for area, box in FLOOR.surfaces.items() if area != "ground"]
 TRIPS = [
     (robot, target)
@@ -70,6 +70,6 @@ def test_a_fixed_arm_stretches_straight() -> None:
 
 def test_points_at_equal_distances() -> None:
     corner = [(0.0, 0.0), (100.0, 0.0), (100.0, 60.0)]
-    assert sampled(corner, 5) == [(0, 0), (40, 0), (80, 0), (100, 20), (100, 60)]
-    assert sampled([(0.0, 0.0), (8.0, 0.0)], 5) == [(0, 0), (2, 0), (4, 0), (6, 0), (8, 0)]
-    assert sampled([(3.0, 3.0), (3.0, 3.0)], 5) == [(3, 3)] * 5
+    assert sample_path(corner, 5) == [(0, 0), (40, 0), (80, 0), (100, 20), (100, 60)]
+    assert sample_path([(0.0, 0.0), (8.0, 0.0)], 5) == [(0, 0), (2, 0), (4, 0), (6, 0), (8, 0)]
+    assert sample_path([(3.0, 3.0), (3.0, 3.0)], 5) == [(3, 3)] * 5

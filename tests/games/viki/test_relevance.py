@@ -7,9 +7,8 @@ import random
 import pytest
 
 from ludens.games.viki.checker import check
-from ludens.games.viki.relevance import relevant, spare
 from ludens.games.viki.rules import World
-from ludens.games.viki.search import Search, SearchLimit, shortest_plan
+from ludens.games.viki.search import PlanSearch, SearchLimit, relevant, shortest_plan, spare
 from ludens.games.viki.world import Condition, Scene
 from tests.games.viki.brute import shortest_length
 from tests.games.viki.kitchens import kitchen
@@ -139,8 +138,8 @@ def compare_with_everything(seed: int, count: int, most_states: int) -> tuple[in
         try:
             plan = shortest_plan(scene, limit=11, max_states=most_states).plan
             most = 11 if plan is None else len(plan) - 1
-            assert Search(World(scene)).run(most, most_states).plan is None, scene.to_json()
-            without = Search(World(small)).run(11, most_states).plan
+            assert PlanSearch(World(scene)).run(most, most_states).plan is None, scene.to_json()
+            without = PlanSearch(World(small)).run(11, most_states).plan
         except SearchLimit:
             continue
         if plan is not None:

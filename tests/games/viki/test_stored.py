@@ -11,7 +11,7 @@ import pytest
 import ludens
 from ludens.core.errors import BadFile
 from ludens.games.viki import generate, levels, sources
-from ludens.games.viki.levels import Answered
+from ludens.games.viki.levels import AnswerState
 from tests.games.viki.hand_kitchen import SCENE
 
 
@@ -24,7 +24,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def forget() -> None:
-    sources.shown.cache_clear()
+    sources.setup_of.cache_clear()
+    sources._generated.cache_clear()
     levels._with_paths.cache_clear()
 
 
@@ -39,9 +40,9 @@ def test_stored_scenes_are_those_of_the_generator(
     forget()
     monkeypatch.setattr(sources, "generate", None)
     for state, old in zip((game.start(3), game.start(4)), before, strict=True):
-        assert isinstance(state, Answered)
-        assert isinstance(old, Answered)
-        assert (state.given.seed, state.scene) == (old.given.seed, old.scene)
+        assert isinstance(state, AnswerState)
+        assert isinstance(old, AnswerState)
+        assert (state.setup.seed, state.scene) == (old.setup.seed, old.scene)
         assert state.solution("planner") == old.solution("planner")
     with pytest.raises(TypeError):  # a seed that is not stored needs the generator
         game.start(8)

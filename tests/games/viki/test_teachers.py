@@ -18,23 +18,21 @@ from ludens.core.view import RenderOptions, view_of
 from ludens.games.viki.bots import random_plan
 from ludens.games.viki.checker import check
 from ludens.games.viki.levels import (
-    SEAT,
-    Activate,
-    Activation,
-    Answered,
+    ActivateLevel,
+    ActivateState,
+    AnswerState,
     Level,
-    Plan,
-    Planning,
-    Trace,
-    Tracing,
-    write_plan,
+    PlanLevel,
+    PlanState,
+    TraceLevel,
+    TraceState,
 )
-from ludens.games.viki.replies import points_of, well_formed
-from ludens.games.viki.sources import Shown
+from ludens.games.viki.replies import points_of, well_formed, write_plan
+from ludens.games.viki.sources import SEAT, SceneSetup
 from ludens.games.viki.world import PRIMITIVES, Condition
 from tests.games.viki.hand_kitchen import PLAN, SCENE
 
-GIVEN = Shown(5, SCENE)
+GIVEN = SceneSetup(5, SCENE)
 SHORT_PLAN = (
     '[{"actions":{"R1":["Reach","apple"]}},{"actions":{"R1":["Grasp","apple"]}},'
     '{"actions":{"R1":["Place","plate"]}}]'
@@ -45,7 +43,7 @@ SEEN = (
 )
 
 
-async def said(bot: str, state: Answered) -> Reply:
+async def said(bot: str, state: AnswerState) -> Reply:
     view = view_of(state.game, RenderOptions(), 0)
     ask = build_ask(view, state, SEAT, "state", PlayConfig())
     return (
@@ -66,21 +64,25 @@ async def said(bot: str, state: Answered) -> Reply:
     ],
 )
 async def test_replies_of_the_oracle(bot: str, team: str, plan: str) -> None:
-    assert await said(bot, Activation(Activate(), GIVEN)) == Reply(team, '["fetch"]')
-    assert await said(bot, Planning(Plan(), GIVEN)) == Reply(plan, write_plan(PLAN))
+    assert await said(bot, ActivateState(ActivateLevel(), GIVEN)) == Reply(team, '["fetch"]')
+    assert await said(bot, PlanState(PlanLevel(), GIVEN)) == Reply(plan, write_plan(PLAN))
 
 
 async def test_things_in_furniture_are_told_with_it() -> None:
     goals = (Condition("bread", "plate"), Condition("sink", active=True))
     scene = replace(SCENE, task=replace(SCENE.task, goals=goals))
-    text = (await said("bot/describe", Activation(Activate(), Shown(5, scene)))).text
+    text = (await said("bot/describe", ActivateState(ActivateLevel(), SceneSetup(5, scene)))).text
     things = "bread cabinet; cabinet 01: kitchen work area closed; plate 84: table; sink 31: room; R1 77: "
     assert text.startswith(f"<think>{things}")
 
 
 @pytest.mark.parametrize("bot", ["bot/oracle?reason=true", "bot/oracle?reason=true&short=true"])
 async def test_reasoning_is_well_formed(bot: str) -> None:
-    for state in (Activation(Activate(), GIVEN), Planning(Plan(), GIVEN), Tracing(Trace(), GIVEN)):
+    for state in (
+        ActivateState(ActivateLevel(), GIVEN),
+        PlanState(PlanLevel(), GIVEN),
+        TraceState(TraceLevel(), GIVEN),
+    ):
         reply = await said(bot, state)
         form = view_of(state.game, RenderOptions(), 0).format(state, SEAT)
         assert well_formed(reply.text)
@@ -88,7 +90,7 @@ async def test_reasoning_is_well_formed(bot: str) -> None:
 
 
 async def test_short_paths_have_whole_coordinates() -> None:
-    state = Tracing(Trace(), GIVEN)
+    state = TraceState(TraceLevel(), GIVEN)
     reply = await said("bot/oracle?short=true&reason=true", state)
     mine, partner = state.errands
     begins = [f"{one.robot} {one.points[0][0]:.0f} {one.points[0][1]:.0f} " for one in (mine, partner)]
@@ -104,7 +106,8 @@ async def test_short_paths_have_whole_coordinates() -> None:
 async def test_describing_is_no_help_to_the_answer() -> None:
     """The guess does not depend on what is seen."""
     replies = [
-        await said("bot/describe", Activation(Activate(), Shown(5, scene))) for scene in (SCENE, _moved())
+        await said("bot/describe", ActivateState(ActivateLevel(), SceneSetup(5, scene)))
+        for scene in (SCENE, _moved())
     ]
     assert replies[0].text != replies[1].text
     assert replies[0].action == replies[1].action
@@ -127,23 +130,24 @@ def _moved() -> object:
 def test_notes_in_short() -> None:
     toast = (Condition("bread", "sink"),), (Condition("sink", active=True),)
     task = replace(SCENE.task, text="Toast.", goals=(Condition("plate", "table"),), orders=(toast,))
-    given = Shown(5, replace(SCENE, task=task))
-    brief = view_of(Activate(), RenderOptions(), 0).brief(Activation(Activate(), given), SEAT)
+    setup = SceneSetup(5, replace(SCENE, task=task))
+    brief = view_of(ActivateLevel(), RenderOptions(), 0).brief(ActivateState(ActivateLevel(), setup), SEAT)
     assert brief == "Toast.\nbread at sink, then sink activated; plate at table"
 
-    game = Plan(feedback=1)
-    state = Planning(game, GIVEN, (write_plan([{"R1": ("Grasp", "apple")}]),))
+    game = PlanLevel(feedback=1)
+    state = PlanState(game, GIVEN)
+    state.answers = (write_plan([{"R1": ("Grasp", "apple")}]),)
     words, goal, plan, reason = view_of(game, RenderOptions(), 0).brief(state, SEAT).splitlines()
     assert (words, goal) == ("Put the apple on the plate.", "apple at plate")
     assert plan == '[{"step":1,"actions":{"R1":["Grasp","apple"]}}]'
     assert reason == "step 1, R1 Grasp apple: R1 has not reached apple"
 
-    path = Tracing(Trace(), GIVEN)
-    lines = view_of(Trace(), RenderOptions(), 0).brief(path, SEAT).splitlines()
+    path = TraceState(TraceLevel(), GIVEN)
+    lines = view_of(TraceLevel(), RenderOptions(), 0).brief(path, SEAT).splitlines()
     assert lines == [f"{one.robot} {one.words}" for one in path.errands]
 
 
-def earned(game: Level, state: Answered, text: str) -> float:
+def earned(game: Level, state: AnswerState, text: str) -> float:
     """What a reply earns."""
     form = view_of(game, RenderOptions(), 0).format(state, SEAT)
     action = form.read(text, state.legal(SEAT))
@@ -173,8 +177,8 @@ WRONG = [{"R1": ("Reach", "apple")}]
 def test_plans_earn_with_and_without_the_step_penalty(
     plan: list[dict[str, tuple[str, ...]]], penalty: bool, tags: bool, reward: float
 ) -> None:
-    game = Plan(step_penalty=penalty)
-    state = Planning(game, GIVEN)
+    game = PlanLevel(step_penalty=penalty)
+    state = PlanState(game, GIVEN)
     text = f"{'<think>so</think>' if tags else ''}<answer>{write_plan(plan)}</answer>"
     assert earned(game, state, text) == pytest.approx(reward)
     assert state.facts["right"] is (plan is PLAN)
@@ -182,7 +186,7 @@ def test_plans_earn_with_and_without_the_step_penalty(
 
 def test_a_long_plan_needs_no_further_attempt_without_the_step_penalty() -> None:
     for penalty in (True, False):
-        state = Planning(Plan(feedback=1, step_penalty=penalty), GIVEN)
+        state = PlanState(PlanLevel(feedback=1, step_penalty=penalty), GIVEN)
         state.apply({SEAT: write_plan(LONG)})
         assert state.over is not penalty
 
@@ -192,9 +196,9 @@ def test_paths_earn_by_distance() -> None:
 
     (1 - 3.5355/360 + 1 - 5/360 + 1 - 5/400) / 3 = 0.98793, and 0.1 + 0.9 * 0.98793 = 0.98914.
     """
-    state = Tracing(Trace(), GIVEN)
+    state = TraceState(TraceLevel(), GIVEN)
     moved = json.dumps([[[x - 3, y - 4] for x, y in path] for path in state.truth])
-    assert earned(Trace(), state, f"<think>so</think><answer>{moved}</answer>") == pytest.approx(
+    assert earned(TraceLevel(), state, f"<think>so</think><answer>{moved}</answer>") == pytest.approx(
         0.98914, abs=1e-5
     )
 

@@ -12,64 +12,56 @@ from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.boards import pointer
-from ludens.games.viki.closed_loop import Acting, Teaming, write_step, write_turn
-from ludens.games.viki.floor import ROBOT, SIDE, Floor, Snapshot
-from ludens.games.viki.levels import Activation, Answered, Errand, Planning, Tracing, write_plan
-from ludens.games.viki.replies import POINTS, points_of
+from ludens.games.viki.closed_loop import ActState, TeamState
+from ludens.games.viki.floor import ROBOT, SIDE, FloorPlan, straight_line
+from ludens.games.viki.levels import ActivateState, AnswerState, PlanState, RobotErrand, TraceState
+from ludens.games.viki.replies import POINTS, points_of, write_plan, write_points, write_step, write_turn
 from ludens.games.viki.rules import tell
 from ludens.games.viki.teams import greedy_plan
-from ludens.games.viki.world import KINDS, PRIMITIVES, ROBOTS, Asset, Plan, Robot, Scene, Step
+from ludens.games.viki.world import ROBOTS, Asset, Plan, Robot, Scene, Step, random_action
 
 
-def reasoning(state: Answered) -> str:
+def reasoning(state: AnswerState) -> str:
     """What leads to the right answer, in sentences."""
-    if isinstance(state, Tracing):
-        return trace_reasoning(state.scene, state.errands)
-    return team_reasoning(state.scene) if isinstance(state, Activation) else plan_reasoning(state.scene)
+    scene = state.scene
+    if isinstance(state, TraceState):
+        return _trace_reasoning(scene, state.errands)
+    lines = [_task(scene), *_seen(scene), *_judged(scene)]
+    if isinstance(state, ActivateState):
+        return "\n".join([*lines, f"So the team is: {', '.join(scene.team)}."])
+    for number, step in enumerate(scene.plan, 1):
+        actions = "; ".join(f"{robot} {' '.join(action)}" for robot, action in step.items())
+        lines.append(f"Step {number}: {actions}.")
+    return "\n".join([*lines, f"The task is then done in {len(scene.plan)} steps."])
 
 
-def seen_briefly(state: Answered) -> str:
+def seen_briefly(state: AnswerState) -> str:
     """Where the things of the task and the robots are: "bread 42: rack; R1 44: fetch rack; ".
 
     What is not in view has no place on the map.
     """
-    if isinstance(state, Tracing):
+    if isinstance(state, TraceState):
         ends = [(errand.robot, errand.points[0], errand.points[-1]) for errand in state.errands]
         return "".join(f"{robot} {ax:.0f} {ay:.0f} {bx:.0f} {by:.0f}; " for robot, (ax, ay), (bx, by) in ends)
     scene = state.scene
-    floor = Floor(scene, Snapshot.at_start(scene))
+    floor = FloorPlan(scene)
     middles = {robot: (x, y - ROBOT / 2) for robot, (x, y) in floor.robots.items()} | floor.centres
     at = {name: f" {pointer(x / SIDE, y / SIDE)}" for name, (x, y) in middles.items()}
-    things = [f"{one.name}{at.get(one.name, '')} {one.place}{_shut(one)}" for one in _concerned(scene)]
+    things = [f"{one.name}{at.get(one.name, '')} {one.place} {one.door}" for one in _concerned(scene)]
     robots = [f"{robot.id}{at.get(robot.id, '')} {robot.type} {robot.place}" for robot in scene.robots]
-    return "".join(f"{seen}; " for seen in (*things, *robots))
+    return "".join(f"{entry.strip()}; " for entry in (*things, *robots))
 
 
-def needed(state: Answered) -> str:
+def needed(state: AnswerState) -> str:
     """The robots that the task needs: "R1 R3"; nothing where the paths of two robots are asked for."""
-    if isinstance(state, Tracing):
+    if isinstance(state, TraceState):
         return ""
     return " ".join(robot.id for robot in state.scene.robots if robot.needed)
 
 
-def team_reasoning(scene: Scene) -> str:
-    """Why the best team is the best."""
-    team = ", ".join(scene.team)
-    return "\n".join([_task(scene), *_seen(scene), *_judged(scene), f"So the team is: {team}."])
-
-
-def plan_reasoning(scene: Scene) -> str:
-    """What each step of a shortest plan is for."""
-    lines = [_task(scene), *_seen(scene), *_judged(scene)]
-    for number, step in enumerate(scene.plan, 1):
-        said = "; ".join(f"{robot} {' '.join(action)}" for robot, action in step.items())
-        lines.append(f"Step {number}: {said}.")
-    return "\n".join([*lines, f"The task is then done in {len(scene.plan)} steps."])
-
-
-def trace_reasoning(scene: Scene, errands: tuple[Errand, Errand]) -> str:
+def _trace_reasoning(scene: Scene, errands: tuple[RobotErrand, RobotErrand]) -> str:
     """Where two paths begin and end."""
-    floor = Floor(scene, Snapshot.at_start(scene))
+    floor = FloorPlan(scene)
     lines = [f"The task is: {scene.task.text}"]
     for who, errand in zip(("I", "My partner"), errands, strict=True):
         (ax, ay), (bx, by) = errand.points[0], errand.points[-1]
@@ -91,41 +83,34 @@ def _task(scene: Scene) -> str:
 
 def _seen(scene: Scene) -> Iterator[str]:
     named = {goal.thing for goal in scene.task.goals} | {goal.place for goal in scene.task.goals}
-    floor = Floor(scene, Snapshot.at_start(scene))
+    floor = FloorPlan(scene)
+    things = {asset.name for asset in scene.assets}
     for asset in scene.assets:
         if asset.name in named and asset.name in floor.centres:
-            yield f"I see the {asset.name} {_where(scene, asset)}."
+            where = "in or on" if asset.place in things else "at"
+            door = f", {asset.door}" if asset.door else ""
+            yield f"I see the {asset.name} {where} the {asset.place}{door}."
     robots = ", ".join(f"{robot.id} is a {robot.type} at {robot.place}" for robot in scene.robots)
     yield f"I see {len(scene.robots)} robot{'s' * (len(scene.robots) > 1)}: {robots}."
 
 
 def _concerned(scene: Scene) -> list[Asset]:
-    """The things that goals name, and what they are in. What is not in the picture, the words tell."""
+    """The things that goals name, and what they are in, also where the picture does not show them."""
     things = {asset.name: asset for asset in scene.assets}
-    found: dict[str, Asset] = {}
+    concerned: dict[str, Asset] = {}
     for goal in scene.task.goals:
         for name in (goal.thing, goal.place or ""):
-            while name in things and name not in found:
-                found[name] = things[name]
+            while name in things and name not in concerned:
+                concerned[name] = things[name]
                 name = things[name].place
-    return list(found.values())
-
-
-def _shut(asset: Asset) -> str:
-    return f" {'closed' if asset.closed else 'open'}" if KINDS[asset.kind].opens else ""
-
-
-def _where(scene: Scene, asset: Asset) -> str:
-    inside = {one.name for one in scene.assets}
-    state = f", {'closed' if asset.closed else 'open'}" if KINDS[asset.kind].opens else ""
-    return f"{'in or on' if asset.place in inside else 'at'} the {asset.place}{state}"
+    return list(concerned.values())
 
 
 def _judged(scene: Scene) -> Iterator[str]:
     for robot in scene.robots:
-        mine = [action for step in scene.plan for one, action in step.items() if one == robot.id]
         if robot.needed:
-            kinds = ", ".join(dict.fromkeys(action[0] for action in mine)) or "helps"
+            primitives = [step[robot.id][0] for step in scene.plan if robot.id in step]
+            kinds = ", ".join(dict.fromkeys(primitives)) or "helps"
             yield f"{robot.id} ({robot.type}) is needed: {_can(robot)}; it does {kinds}."
         else:
             yield f"{robot.id} ({robot.type}) is not needed: {_can(robot)}; the others do it as fast."
@@ -135,13 +120,12 @@ def _can(robot: Robot) -> str:
     kind = ROBOTS[robot.type]
     if not kind.arms:
         return "it has no arm and can only move, push and inspect"
-    hands = (
-        f"it has {kind.arms} arm{'s' * (kind.arms > 1)} and reaches from {kind.low:g} m to {kind.high:g} m"
-    )
-    return hands if kind.mobile else f"{hands}, but only in its own area, {robot.place}"
+    arms = f"it has {kind.arms} arm{'s' * (kind.arms > 1)}"
+    arms += f" and reaches from {kind.low:g} m to {kind.high:g} m"
+    return arms if kind.mobile else f"{arms}, but only in its own area, {robot.place}"
 
 
-def _bends(errand: Errand) -> bool:
+def _bends(errand: RobotErrand) -> bool:
     (ax, ay), (bx, by) = errand.points[0], errand.points[-1]
     length = max(1e-9, ((bx - ax) ** 2 + (by - ay) ** 2) ** 0.5)
     return any(abs((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / length > 2 for x, y in errand.points)
@@ -155,7 +139,7 @@ class GreedyTeam(Agent):
     sees = "state"
 
     async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, Activation)
+        assert isinstance(ask.state, ActivateState)
         return Reply(action=json.dumps(sorted({robot.type for robot in ask.state.scene.robots})))
 
 
@@ -167,7 +151,7 @@ class GreedyPlan(Agent):
     sees = "state"
 
     async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, Planning)
+        assert isinstance(ask.state, PlanState)
         return Reply(action=write_plan(greedy_plan(ask.state.scene)))
 
 
@@ -179,26 +163,20 @@ class GreedyTrace(Agent):
     sees = "state"
 
     async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, Tracing)
-        lines = []
-        for points in ask.state.truth:
-            (ax, ay), (bx, by) = points[0], points[-1]
-            parts = [number / (POINTS - 1) for number in range(POINTS)]
-            lines.append([[round(ax + (bx - ax) * p, 1), round(ay + (by - ay) * p, 1)] for p in parts])
-        return Reply(action=json.dumps(lines, separators=(",", ":")))
+        assert isinstance(ask.state, TraceState)
+        paths = ask.state.truth
+        return Reply(action=write_points([straight_line(path[0], path[-1], POINTS) for path in paths]))
 
 
 class _Follower(Agent):
     """Follows the greedy plan of an episode step by step, then waits."""
 
-    kind = "bot/greedy"
     sees = "state"
 
     def begin(self) -> None:
         self.plan: Plan | None = None
 
-    def next_step(self, state: Acting) -> Step:
-        """The step of the plan that is due."""
+    def next_step(self, state: ActState) -> Step:
         if self.plan is None:
             self.plan = greedy_plan(state.scene)
         return self.plan[state.steps] if state.steps < len(self.plan) else {}
@@ -209,7 +187,7 @@ class GreedyActor(_Follower):
     """Closed loop: plays the greedy plan."""
 
     async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, Acting)
+        assert isinstance(ask.state, ActState)
         return Reply(action=write_step(self.next_step(ask.state)))
 
 
@@ -218,12 +196,12 @@ class GreedyMate(_Follower):
     """A robot of a team: its own part of the greedy plan, and no messages."""
 
     async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, Teaming)
+        assert isinstance(ask.state, TeamState)
         return Reply(action=write_turn(self.next_step(ask.state).get(ask.seat), ""))
 
 
 @dataclass
-class Oracle(Agent):
+class AnswerOracle(Agent):
     """The right answer: the best team, a shortest plan, the true paths."""
 
     reason: bool = option(False, help="reason first, for imitation")
@@ -233,7 +211,7 @@ class Oracle(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         state = ask.state
-        assert isinstance(state, Answered)
+        assert isinstance(state, AnswerState)
         answer = state.solution(ask.seat)
         if answer is None:
             raise BadOption(f"bot/oracle: {self.game.name} does not know a best action in this state.")
@@ -255,8 +233,8 @@ class Describe(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         state = ask.state
-        assert isinstance(state, Answered)
-        if isinstance(state, Planning):
+        assert isinstance(state, AnswerState)
+        if isinstance(state, PlanState):
             answer = write_plan(random_plan(state.scene, self.random))
         else:
             answer = view_of(self.game, RenderOptions(), 0).guess(state, ask.seat, self.random)
@@ -265,33 +243,28 @@ class Describe(Agent):
 
 def random_plan(scene: Scene, random: Stream) -> Plan:
     """Three to six steps of one or two robots: primitives of their types with names of the kitchen."""
-    things = [asset.name for asset in scene.assets]
-    words = {"thing": things, "box": things, "robot": [robot.id for robot in scene.robots]}
-    anything = [*things, *(area.name for area in scene.areas)]
-    plan: Plan = []
-    for _ in range(random.between(3, 6)):
-        step = {}
-        for robot in random.sample(scene.robots, random.between(1, min(2, len(scene.robots)))):
-            primitive = PRIMITIVES[random.choice(ROBOTS[robot.type].primitives)]
-            names = [random.choice(words.get(what, anything)) for what in primitive.arguments]
-            step[robot.id] = (primitive.name, *names)
-        plan.append(step)
-    return plan
+    return [
+        {
+            robot.id: random_action(scene, robot.type, random)
+            for robot in random.sample(scene.robots, random.between(1, min(2, len(scene.robots))))
+        }
+        for _ in range(random.between(3, 6))
+    ]
 
 
-def reply(ask: Ask, state: Answered, thoughts: str, answer: str, *, short: bool) -> Reply:
+def reply(ask: Ask, state: AnswerState, thoughts: str, answer: str, *, short: bool) -> Reply:
     """The reply of a bot: thoughts in tags where there are any, then the answer."""
-    said = shortened(state, answer) if short else answer
+    answer = shorten(state, answer) if short else answer
     thought = f"<think>{thoughts}</think>" if thoughts else ""
-    return Reply(f"{thought}{ask.format.write(said)}", state.canonical(said))
+    return Reply(f"{thought}{ask.format.write(answer)}", state.canonical(answer))
 
 
-def shortened(state: Answered, answer: str) -> str:
+def shorten(state: AnswerState, answer: str) -> str:
     """An answer in fewer characters: steps without numbers, whole coordinates."""
-    if isinstance(state, Tracing):
+    if isinstance(state, TraceState):
         points = [[[round(x), round(y)] for x, y in path] for path in points_of(answer)]
         return json.dumps(points, separators=(",", ":"))
-    found = json.loads(answer)
-    if found and isinstance(found[0], dict):
-        found = [{"actions": step["actions"]} for step in found]
-    return json.dumps(found, separators=(",", ":"), ensure_ascii=False)
+    value = json.loads(answer)
+    if value and isinstance(value[0], dict):
+        value = [{"actions": step["actions"]} for step in value]
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -3,8 +3,13 @@ none exists."""
 
 from __future__ import annotations
 
-from ludens.games.viki.rules import World
-from ludens.games.viki.world import Condition, Stage, State
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ludens.games.viki.world import Condition, KitchenTask, Scene, Stage, WorldState
+
+if TYPE_CHECKING:
+    from ludens.games.viki.rules import World
 
 NEVER = 1_000
 
@@ -20,27 +25,28 @@ class Bound:
         task = world.scene.task
         self.goals = task.goals
         self.orders = task.orders
-        vehicles = any(kind.pushable for kind in world.kinds) and any(kind.pushes for kind in world.types)
-        self.vehicles = vehicles
-        conditions = [*self.goals, *(c for order in self.orders for stage in order for c in stage)]
+        self.vehicles = any(kind.pushable for kind in world.kinds) and any(
+            kind.pushes for kind in world.types
+        )
+        conditions = task.conditions
         active = {world.code[c.thing] - world.first_asset for c in conditions if c.active and c.holds}
         self.uses = sum(1 << asset for asset in active)
         """Bit set of the things to interact with."""
         self.tests = {id(condition): world.test(condition) for condition in conditions}
-        self.known: dict[State, int] = {}
+        self.cache: dict[WorldState, int] = {}
 
-    def __call__(self, state: State, room: int | None = None) -> int:
+    def __call__(self, state: WorldState, room: int | None = None) -> int:
         """Steps that any plan needs from this state; counted only until they are more than `room`."""
-        known = self.known.get(state)
-        if known is not None:
-            return known
+        bound = self.cache.get(state)
+        if bound is not None:
+            return bound
         best = self._conditions(state)
         if room is not None and best > room:
             return best
-        best = self.known[state] = max(best, self.work(state))
+        best = self.cache[state] = max(best, self.work(state))
         return best
 
-    def _conditions(self, state: State) -> int:
+    def _conditions(self, state: WorldState) -> int:
         best = 0
         staged: dict[str, tuple[int, Condition]] = {}
         for number, order in enumerate(self.orders):
@@ -60,7 +66,7 @@ class Bound:
             best = max(best, need)
         return best
 
-    def _onward(self, state: State, stop: Condition, goal: Condition) -> int:
+    def _onward(self, state: WorldState, stop: Condition, goal: Condition) -> int:
         """Steps from the last stage of an order, in which a thing is at a stop, to its goal.
 
         A thing that was put down must be grasped and put down again, and carried if the places are apart. A
@@ -77,7 +83,7 @@ class Bound:
         """Whether a quadruped can bring a thing to an area."""
         return self.vehicles and self.world.kinds[self.world.code[name] - self.world.first_asset].pushable
 
-    def _order(self, state: State, order: tuple[Stage, ...]) -> int:
+    def _order(self, state: WorldState, order: tuple[Stage, ...]) -> int:
         time = 0
         for number, stage in enumerate(order):
             need = max((self._condition(state, condition) for condition in stage), default=0)
@@ -87,7 +93,7 @@ class Bound:
                 time = max(need, time + 1)
         return time
 
-    def _condition(self, state: State, condition: Condition) -> int:
+    def _condition(self, state: WorldState, condition: Condition) -> int:
         world = self.world
         code = world.code[condition.thing]
         plain = condition.holds and not condition.along and code < world.first_robot
@@ -108,7 +114,7 @@ class Bound:
             need = max(need, self._interact(state, asset))
         return need
 
-    def _interact(self, state: State, asset: int) -> int:
+    def _interact(self, state: WorldState, asset: int) -> int:
         world = self.world
         if state.active >> asset & 1:
             return 0
@@ -122,7 +128,7 @@ class Bound:
                 return 1
         return 2
 
-    def _opening(self, state: State, asset: int) -> int:
+    def _opening(self, state: WorldState, asset: int) -> int:
         """Steps until a closed thing is open."""
         if not state.closed >> asset & 1:
             return 0
@@ -131,7 +137,7 @@ class Bound:
         area = self.world.area(state, self.world.first_asset + asset)
         return 2 if any(state.at[robot] == area for robot in self.armed) else 3
 
-    def _bring(self, state: State, asset: int, target: int) -> int:
+    def _bring(self, state: WorldState, asset: int, target: int) -> int:
         world = self.world
         current = state.place[asset]
         if current == target:
@@ -151,7 +157,7 @@ class Bound:
         far = not moving and not loose and here != there
         return max(pick + 1 + far, opening + 1)
 
-    def pick(self, state: State, asset: int) -> tuple[int, bool, int]:
+    def pick(self, state: WorldState, asset: int) -> tuple[int, bool, int]:
         """Steps until a thing is in a hand; whether it lies in something that can be moved; its area."""
         world = self.world
         first_asset, first_robot = world.first_asset, world.first_robot
@@ -179,7 +185,7 @@ class Bound:
                 return 2, loose, code
         return 3, loose, code
 
-    def _apart(self, state: State, one: str, two: str) -> int:
+    def _apart(self, state: WorldState, one: str, two: str) -> int:
         """1 if two fixed places are in different areas, so that a thing must be carried between them."""
         codes = self.world.code[one], self.world.code[two]
         for code in codes:
@@ -187,7 +193,7 @@ class Bound:
                 return 0
         return int(self.world.area(state, codes[0]) != self.world.area(state, codes[1]))
 
-    def _hops(self, state: State) -> list[tuple[int, int, int]]:
+    def _hops(self, state: WorldState) -> list[tuple[int, int, int]]:
         """Asset, place before and place after, for every Place that must still happen."""
         world = self.world
         stops: dict[int, int] = {}
@@ -198,7 +204,7 @@ class Bound:
                         if condition.place is not None and condition.holds and not condition.along:
                             asset = world.code[condition.thing] - world.first_asset
                             stops[asset] = world.code[condition.place]
-        found = []
+        hops = []
         for goal in self.goals:
             if goal.place is None or not goal.holds or goal.along or self._pushed(goal.thing):
                 continue
@@ -206,15 +212,15 @@ class Bound:
             place = state.place[asset]
             stop = stops.pop(asset, place)
             if place != stop:
-                found.append((asset, place, stop))
+                hops.append((asset, place, stop))
             if stop != target:
-                found.append((asset, stop, target))
+                hops.append((asset, stop, target))
         for asset, stop in stops.items():
             if state.place[asset] != stop and not self._pushed(world.assets[asset]):
-                found.append((asset, state.place[asset], stop))
-        return found
+                hops.append((asset, state.place[asset], stop))
+        return hops
 
-    def work(self, state: State, extra: int = 0) -> int:
+    def work(self, state: WorldState, extra: int = 0) -> int:
         """All that arms must still do, and so many actions more, divided by the robots that have arms."""
         world = self.world
         if not self.armed:
@@ -255,14 +261,127 @@ class Bound:
         return -(-(hands + doors + puts + moves + uses + extra) // len(self.armed))
 
 
+def early(task: KitchenTask) -> frozenset[tuple[str, str]]:
+    """Things, and direct places at which a condition does not want them, or not yet."""
+    later = [one for order in task.orders for stage in order[1:] for one in stage]
+    negated = [one for one in task.conditions if not one.holds]
+    return frozenset((one.thing, one.place) for one in (*later, *negated) if one.place and not one.along)
+
+
+def steps_after_use(scene: Scene) -> int | None:
+    """Steps that follow the use of a spare container; None where nothing is claimed."""
+    every, areas = scene.task.conditions, {area.name for area in scene.areas}
+    if not all(one.holds and not (one.along and one.place not in areas) for one in every):
+        return None
+    return 1 if any(one.along for one in every) else 2
+
+
+@dataclass(frozen=True, slots=True)
+class SpareUse:
+    """When spare containers are used, and how many steps that takes at least.
+
+    - Lifting: a kept thing is in a hand, is put on the container (1), the container is grasped (1), and
+      two steps follow in a shortest plan with as few actions as possible. A lift in the last step can be
+      left out, since it makes no condition true. A lift in the last step but one can be left out with
+      what the same robot does to the container in the last step: that others hold a thing only forbids,
+      and things on the container get to no place that a condition names for them, unless the robot moves
+      away with them and a condition follows places (`along`). Then one step follows.
+    - Parking: a thing in a hand is put down (1), and then reached, grasped and put down (3) where the
+      later stage wants it.
+    - Stacking: the container is in a hand, is put into something (1), then a thing in a hand is put into
+      it (1), and two steps follow: with fewer, nobody can take the thing out again, and it could be put
+      down in the area instead, unless somebody moves away with all of it and a condition follows places.
+      Then one follows.
+
+    Arms have more to do as well: to grasp the container (reaching it before), and to put the thing on it;
+    or, to park, to put the thing down and to grasp it again. This comes on top of `Bound.work`: a
+    container with k things, lifted by a robot with `arms` arms, saves at most 2 (k / arms - 1) moves, but
+    takes k / arms times putting down and k times grasping.
+
+    Where conditions are negated, or follow places to things rather than areas, none of this is claimed.
+    """
+
+    bound: Bound
+    containers: frozenset[int]
+    """Spare containers, as numbers of assets."""
+    loads: tuple[int, ...]
+    """Kept things that can be carried."""
+    parked: frozenset[int]
+    """Kept things that a condition does not want somewhere yet."""
+    after: int | None
+    """Steps that follow a lift; None where nothing is claimed."""
+
+    @classmethod
+    def of(cls, bound: Bound, names: frozenset[str]) -> SpareUse:
+        world = bound.world
+        containers = frozenset(world.code[name] - world.first_asset for name in names)
+        movable = [asset for asset, kind in enumerate(world.kinds) if not kind.fixture]
+        return cls(
+            bound=bound,
+            containers=containers,
+            loads=tuple(asset for asset in movable if asset not in containers),
+            parked=frozenset(world.code[thing] - world.first_asset for thing, _ in early(world.scene.task)),
+            after=steps_after_use(world.scene),
+        )
+
+    def steps(self, state: WorldState) -> int:
+        """Steps that a plan needs in which a spare container is still to be used."""
+        if self.after is None:
+            return 0
+        world = self.bound.world
+        lift, hold, stack = NEVER, NEVER, NEVER
+        for asset in self.loads:
+            if any(self._lies_on(state, asset, container) for container in self.containers):
+                lift = 1
+            held = self._held(state, asset)
+            lift, hold = min(lift, held + 2), min(hold, held)
+        for asset in self.containers:
+            if world.kinds[asset].fixture:
+                continue
+            nested = world.first_asset <= state.place[asset] < world.first_robot
+            stack = min(stack, 0 if nested else self._held(state, asset) + 1)
+        return self.after + min(lift, max(hold, stack) + 1)
+
+    def actions(self, state: WorldState) -> int:
+        """Actions of arms that such a plan needs besides those that every plan needs."""
+        world = self.bound.world
+        if self.after is None or any(state.place[one] >= world.first_asset for one in self.containers):
+            return 0
+        loaded = any(
+            self._lies_on(state, one, container) for one in self.loads for container in self.containers
+        )
+        reached = any(one in queue for one in self.containers for queue in state.reached)
+        lift = (1 if reached else 2) + (not loaded)
+        return min(lift, 2) if self.parked else lift
+
+    def _held(self, state: WorldState, asset: int) -> int:
+        return 0 if state.place[asset] >= self.bound.world.first_robot else self.bound.pick(state, asset)[0]
+
+    def happens(self, state: WorldState, robot: int, primitive: str, target: int) -> bool:
+        world = self.bound.world
+        container = target - world.first_asset
+        if container not in self.containers:
+            return False
+        if primitive == "Grasp":
+            return any(self._lies_on(state, asset, container) for asset in self.loads)
+        if primitive != "Place":
+            return False
+        hand = world.first_robot + robot
+        nested = state.place[container] >= world.first_asset
+        return any(state.place[asset] == hand for asset in (self.loads if nested else self.parked))
+
+    def _lies_on(self, state: WorldState, asset: int, container: int) -> bool:
+        world = self.bound.world
+        code, target = state.place[asset], world.first_asset + container
+        while world.first_asset <= code < world.first_robot and code != target:
+            code = state.place[code - world.first_asset]
+        return code == target
+
+
 def possible(world: World) -> bool:
     """False if no plan exists; True says nothing."""
     reachable = _Reachable(world)
-    task = world.scene.task
-    return all(
-        reachable.allows(condition)
-        for condition in (*task.goals, *(c for order in task.orders for stage in order for c in stage))
-    )
+    return all(reachable.allows(condition) for condition in world.scene.task.conditions)
 
 
 class _Reachable:
@@ -289,10 +408,10 @@ class _Reachable:
             return self.robots[code - world.first_robot]
         if code in seen:
             return set()
-        found: set[int] = set()
+        areas: set[int] = set()
         for place in self.places[code - world.first_asset]:
-            found |= self._areas(place, seen | {code})
-        return found
+            areas |= self._areas(place, seen | {code})
+        return areas
 
     def _grow(self) -> None:
         world, first = self.world, self.world.first_asset
@@ -347,10 +466,10 @@ class _Reachable:
     def _chain(self, places: set[int]) -> set[int]:
         """The places, and the places of the things and robots among them."""
         world = self.world
-        found: set[int] = set()
+        chain: set[int] = set()
         new = set(places)
         while new:
-            found |= new
+            chain |= new
             new = {
                 code
                 for place in new
@@ -360,11 +479,10 @@ class _Reachable:
                     if place < world.first_robot
                     else self.robots[place - world.first_robot]
                 )
-            } - found
-        return found
+            } - chain
+        return chain
 
     def allows(self, condition: Condition) -> bool:
-        """Whether a condition could come true."""
         world = self.world
         code = world.code[condition.thing]
         if not condition.holds or code >= world.first_robot:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 from ludens.games.viki.replies import Variant
-from ludens.games.viki.rules import Code, Refused, World, tell
+from ludens.games.viki.rules import Code, RefusedStep, World, tell
 from ludens.games.viki.world import RELEASED, ROBOTS, Action, Condition, Scene, Stage
 
 Refusal = tuple[Code, str, int | None]
@@ -17,16 +17,12 @@ Refusal = tuple[Code, str, int | None]
 
 @dataclass(eq=False, slots=True)
 class _Spot:
-    """A place by name."""
-
     name: str
     closed: bool = False
 
 
 @dataclass(eq=False, slots=True)
 class _Thing:
-    """An asset."""
-
     name: str
     pos: _Spot | _Thing
     held: bool = False
@@ -37,8 +33,6 @@ class _Thing:
 
 @dataclass(eq=False, slots=True)
 class _Bot:
-    """A robot."""
-
     name: str
     type: str
     pos: _Spot
@@ -73,11 +67,6 @@ _TARGETS: dict[str, tuple[tuple[type, ...], ...]] = {
 """What each primitive acts on."""
 
 
-def check_released(scene: Scene, steps: Sequence[Mapping[str, Action]]) -> Refusal | None:
-    """Why the released checker refuses a plan, or None. Length is not tested."""
-    return _Run(scene).plan(steps)
-
-
 class _Run:
     def __init__(self, scene: Scene) -> None:
         self.task = scene.task
@@ -95,15 +84,11 @@ class _Run:
                 thing.pos = container.inside
 
     def plan(self, steps: Sequence[Mapping[str, Action]]) -> Refusal | None:
-        """Bad format anywhere comes first; then step by step."""
         for number, step in enumerate(steps, 1):
             for robot, action in step.items():
                 if any(not piece or "<" in piece or ">" in piece for piece in ",".join(action).split(",")):
-                    return (
-                        "format",
-                        f"step {number}, {robot}: the action has an empty part or a bracket",
-                        number,
-                    )
+                    message = f"step {number}, {robot}: the action has an empty part or a bracket"
+                    return "format", message, number
         satisfied = [False] * len(self.task.orders)
         for number, step in enumerate(steps, 1):
             try:
@@ -114,14 +99,8 @@ class _Run:
                 return refusal
         if not all(satisfied):
             order = self.task.orders[satisfied.index(False)]
-            return (
-                "order",
-                f"the required order was never completed: {', then '.join(map(tell, order))}",
-                None,
-            )
-        return self._goals()
-
-    def _goals(self) -> Refusal | None:
+            message = f"the required order was never completed: {', then '.join(map(tell, order))}"
+            return "order", message, None
         for goal in self.task.goals:
             try:
                 reached = self._holds((goal,))
@@ -135,20 +114,20 @@ class _Run:
         commands: list[_Command] = []
         for robot, action in step.items():
             primitive, *names = (piece.strip() for piece in ",".join(action).split(","))
-            said = f"{robot} {' '.join([primitive, *names])}"[:120]
+            command = f"{robot} {' '.join([primitive, *names])}"[:120]
             primitive = primitive.lower()
             entities: list[_Entity] = []
             for name in (robot, *names):
-                found: _Entity | None = self.bots.get(name) or self.things.get(name)
-                if found is None and primitive not in ("move", "place"):
-                    return "entity", f"step {number}, {said}: there is no {name[:40]} in the scene", number
-                entities.append(found if found is not None else _Spot(name))
+                entity = self.bots.get(name) or self.things.get(name)
+                if entity is None and primitive not in ("move", "place"):
+                    return "entity", f"step {number}, {command}: there is no {name[:40]} in the scene", number
+                entities.append(entity or _Spot(name))
             bot = entities[0]
             if not isinstance(bot, _Bot):
-                raise _Fails(f"{said}: {robot[:40]} is not a robot")
-            broken = self._broken(primitive, bot, entities[1:], said)
+                raise _Fails(f"{command}: {robot[:40]} is not a robot")
+            broken = self._broken(primitive, bot, entities[1:], command)
             if broken:
-                return "infeasible", f"step {number}, {said}: {broken}", number
+                return "infeasible", f"step {number}, {command}: {broken}", number
             commands.append((primitive, bot, entities[1:]))
         clash = self._clash(commands)
         if clash:
@@ -156,7 +135,7 @@ class _Run:
         self._apply(commands)
         return None
 
-    def _broken(self, primitive: str, bot: _Bot, args: list[_Entity], said: str) -> str | None:
+    def _broken(self, primitive: str, bot: _Bot, args: list[_Entity], command: str) -> str | None:
         """What the released checker finds wrong with one action."""
         if primitive.capitalize() not in ROBOTS[bot.type].primitives:
             return f"{bot.name} ({bot.type}) cannot {primitive}"
@@ -165,83 +144,64 @@ class _Run:
             return f"{primitive} takes {len(kinds)} argument(s)"
         if any(not isinstance(arg, kind) for arg, kind in zip(args, kinds, strict=True)):
             return "the arguments are of the wrong kind"
-        x = args[0]
-        if primitive == "move":
-            return None
+        return next((reason for broken, reason in self._tests(primitive, bot, args, command) if broken), None)
+
+    def _tests(self, primitive: str, bot: _Bot, args: list[Any], command: str) -> Iterator[tuple[bool, str]]:
+        """The preconditions in the order they are tested: whether one is broken, and the reason."""
+        x, name = args[0], args[0].name
+        inside = x.inside if isinstance(x, _Thing) else None
+        no_hand = not bot.free, f"{bot.name} has no free hand"
+        not_moved = f"{bot.name} has not moved to {name}"
+        if primitive in ("reach", "place"):
+            meets = self._aligned(bot, name if isinstance(x, _Spot) else x.pos.name)
+            meets = meets or (not isinstance(x, _Spot) and self._aligned(x, bot.pos.name))
+            yield not meets, f"{bot.name} is not where {name} is"
         if primitive == "reach":
-            assert isinstance(x, _Thing | _Bot)
-            if not (self._aligned(bot, x.pos.name) or self._aligned(x, bot.pos.name)):
-                return f"{bot.name} is not where {x.name} is"
             if isinstance(x.pos, _Thing):
-                raise _Fails(said)
-            return f"{x.name} is inside something closed" if x.pos.closed else None
-        if primitive == "place":
-            return self._broken_place(bot, x)
-        assert isinstance(x, _Thing)
-        near = bot.pos.name == x.name or bot.name == x.pos.name
-        if primitive == "grasp":
-            if x.held:
-                return f"{x.name} is already held"
-            if not bot.free:
-                return f"{bot.name} has no free hand"
-            return None if x in bot.reached else f"{bot.name} has not reached {x.name}"
-        if primitive in ("open", "close"):
-            return self._broken_door(primitive, bot, x, near)
-        if primitive == "handover":
+                raise _Fails(command)
+            yield x.pos.closed, f"{name} is inside something closed"
+        elif primitive == "place":
+            yield inside is not None and inside.closed, f"{name} is closed"
+            yield not bot.carried, f"{bot.name} holds nothing"
+        elif primitive == "grasp":
+            yield x.held, f"{name} is already held"
+            yield no_hand
+            yield x not in bot.reached, f"{bot.name} has not reached {name}"
+        elif primitive in ("open", "close"):
+            yield name not in RELEASED.opens, f"{name} does not open or close"
+            yield not _at_each_other(bot, x), not_moved
+            yield no_hand
+            done = "open" if primitive == "open" else "closed"
+            yield inside is None or inside.closed != (primitive == "open"), f"{name} is already {done}"
+            yield x not in bot.reached, f"{bot.name} has not reached {name}"
+        elif primitive == "handover":
             to = args[1]
-            assert isinstance(to, _Bot)
-            if not (bot.pos.name == to.name or bot.name == to.pos.name):
-                return f"{bot.name} has not moved to {to.name}, nor {to.name} to {bot.name}"
-            if not bot.carried:
-                return f"{bot.name} holds nothing"
-            if not to.free:
-                return f"{to.name} has no free hand"
-            return None
-        if primitive == "push":
-            if x.name not in RELEASED.boxes:
-                return f"{x.name} is not a box"
-            return None if near else f"{bot.name} has not moved to {x.name}"
-        if ROBOTS[bot.type].arms and x not in bot.carried and not bot.free:
-            return f"{bot.name} has no free hand and does not hold {x.name}"
-        if not near:
-            return f"{bot.name} has not moved to {x.name} and does not hold it"
-        return f"{x.name} has already been interacted with" if x.active else None
-
-    def _broken_place(self, bot: _Bot, x: _Entity) -> str | None:
-        if isinstance(x, _Thing):
-            near = self._aligned(bot, x.pos.name) or self._aligned(x, bot.pos.name)
-        else:
-            near = self._aligned(bot, x.name)
-        if not near:
-            return f"{bot.name} is not where {x.name} is"
-        if isinstance(x, _Thing) and x.inside is not None and x.inside.closed:
-            return f"{x.name} is closed"
-        return None if bot.carried else f"{bot.name} holds nothing"
-
-    def _broken_door(self, primitive: str, bot: _Bot, x: _Thing, near: bool) -> str | None:
-        if x.name not in RELEASED.opens:
-            return f"{x.name} does not open or close"
-        if not near:
-            return f"{bot.name} has not moved to {x.name}"
-        if not bot.free:
-            return f"{bot.name} has no free hand"
-        if x.inside is None or x.inside.closed != (primitive == "open"):
-            return f"{x.name} is already {'open' if primitive == 'open' else 'closed'}"
-        return None if x in bot.reached else f"{bot.name} has not reached {x.name}"
+            unmet = f"{bot.name} has not moved to {to.name}, nor {to.name} to {bot.name}"
+            yield not _at_each_other(bot, to), unmet
+            yield not bot.carried, f"{bot.name} holds nothing"
+            yield not to.free, f"{to.name} has no free hand"
+        elif primitive == "push":
+            yield name not in RELEASED.boxes, f"{name} is not a box"
+            yield not _at_each_other(bot, x), not_moved
+        elif primitive == "interact":
+            full = bool(ROBOTS[bot.type].arms) and x not in bot.carried and not bot.free
+            yield full, f"{bot.name} has no free hand and does not hold {name}"
+            yield not _at_each_other(bot, x), f"{not_moved} and does not hold it"
+            yield x.active, f"{name} has already been interacted with"
 
     def _aligned(self, entity: _Thing | _Bot, name: str) -> bool:
         """Whether the chain of places that starts at an entity meets a name; a closed chain has no end."""
-        seen: list[str] = []
-        met = False
+        visited: list[str] = []
+        meets = False
         while True:
             here = entity.pos.name
             following = self.things.get(here) or self.bots.get(here)
             if following is None:
-                return met or here == name or entity.name == name
-            if here in seen:
-                return met
-            seen.append(here)
-            met = met or here == name
+                return meets or here == name or entity.name == name
+            if here in visited:
+                return meets
+            visited.append(here)
+            meets = meets or here == name
             entity = following
 
     def _clash(self, commands: list[_Command]) -> str | None:
@@ -331,6 +291,10 @@ class _Run:
         return True
 
 
+def _at_each_other(bot: _Bot, x: _Thing | _Bot) -> bool:
+    return bot.pos.name == x.name or bot.name == x.pos.name
+
+
 def _change(entity: _Thing | _Bot, changes: dict[str, Any]) -> None:
     for name, value in changes.items():
         if name == "rename":
@@ -343,8 +307,13 @@ def _change(entity: _Thing | _Bot, changes: dict[str, Any]) -> None:
             setattr(entity, name, value)
 
 
+def check_released(scene: Scene, steps: Sequence[Mapping[str, Action]]) -> Refusal | None:
+    """Why the released checker refuses a plan, or None. Length is not tested."""
+    return _Run(scene).plan(steps)
+
+
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PlanVerdict:
     """What a checker says about a plan."""
 
     code: Code | None
@@ -372,20 +341,20 @@ class Verdict:
         return self.code in (None, "long")
 
 
-def check(scene: Scene, plan: Sequence[Mapping[str, Action]], variant: Variant = "default") -> Verdict:
+def check(scene: Scene, plan: Sequence[Mapping[str, Action]], variant: Variant = "default") -> PlanVerdict:
     """Check a plan; steps without actions do not count; more than `scene.limit` steps are too long."""
     steps = [step for step in plan if step]
     verdict = _verdict(scene, steps, variant)
     if verdict.right and scene.limit is not None and len(steps) > scene.limit:
         message = f"the plan reaches the goal in {len(steps)} steps, but {scene.limit} are enough"
-        return Verdict("long", message, len(steps))
+        return PlanVerdict("long", message, len(steps))
     return verdict
 
 
-def _verdict(scene: Scene, steps: Sequence[Mapping[str, Action]], variant: Variant) -> Verdict:
+def _verdict(scene: Scene, steps: Sequence[Mapping[str, Action]], variant: Variant) -> PlanVerdict:
     if variant == "released":
         code, message, refused = check_released(scene, steps) or (None, "", None)
-        return Verdict(code, message, len(steps), refused)
+        return PlanVerdict(code, message, len(steps), refused)
     world = World(scene)
     state, now = world.start(), 0
     try:
@@ -396,9 +365,11 @@ def _verdict(scene: Scene, steps: Sequence[Mapping[str, Action]], variant: Varia
         for number, step in enumerate(steps, 1):
             now = number
             state = world.step(state, step)
-    except Refused as error:
-        return Verdict(error.code, f"step {now}, {error.message}", len(steps), now)
+    except RefusedStep as error:
+        return PlanVerdict(error.code, f"step {now}, {error.message}", len(steps), now)
     missing = world.missing(state)
     if missing is not None:
-        return Verdict("order" if missing.startswith("the required order") else "goal", missing, len(steps))
-    return Verdict(None, "", len(steps))
+        return PlanVerdict(
+            "order" if missing.startswith("the required order") else "goal", missing, len(steps)
+        )
+    return PlanVerdict(None, "", len(steps))

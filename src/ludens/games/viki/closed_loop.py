@@ -3,27 +3,21 @@ that talks."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Self
 
-from ludens.core.errors import MoveError, Unreadable
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.core.state import Legal, State
-from ludens.games.viki.floor import Floor, Snapshot
-from ludens.games.viki.replies import plan_of, read_value
-from ludens.games.viki.rules import Refused, World
+from ludens.games.viki.floor import FloorPlan
+from ludens.games.viki.replies import read_step, read_turn, write_step, write_turn
+from ludens.games.viki.rules import RefusedStep, World
 from ludens.games.viki.search import shortest_plan
-from ludens.games.viki.sources import SPLIT_HELP, SPLITS, Shown, shown
-from ludens.games.viki.world import KINDS, Action, Asset, Plan, Robot, Scene, Step
-from ludens.games.viki.world import State as Position
+from ludens.games.viki.sources import SEAT, SPLIT_HELP, SPLITS, SceneSetup, SceneState, setup_of
+from ludens.games.viki.world import KINDS, Plan, Scene, Step, WorldState
 
-SEAT = "planner"
-LONGEST = 2_000
 HORIZON = 30
 """The most steps: more than twice as many as any shortest plan has."""
 
@@ -48,70 +42,53 @@ class Act(Game):
 
     split: str = option("id", choices=SPLITS, help=SPLIT_HELP)
 
-    def start(self, seed: int) -> Acting:
-        return Acting(self, shown("viki/act", "map", self.split, "", "", seed))
+    def start(self, seed: int) -> ActState:
+        return ActState(self, setup_of("viki/act", "map", self.split, "", "", seed))
 
 
-class Acting(State):
-    """A scene, its present state and how it came about."""
+class ActState(SceneState):
+    """A scene, its present position and how it came about."""
 
-    def __init__(self, game: Game, given: Shown) -> None:
-        self.game = game
-        self.given = given
-        self.world = World(given.scene)
-        self.position: Position = self.world.start()
+    def __init__(self, game: Game, setup: SceneSetup) -> None:
+        super().__init__(game, setup)
+        self.world = World(setup.scene)
+        self.position: WorldState = self.world.start()
         self.steps = 0
         self.refused = 0
         self.reason = ""
         """Why the last step was refused; empty where it was not."""
-        self._plan: Plan = [dict(step) for step in given.scene.plan]
+        self._plan: Plan = [dict(step) for step in setup.scene.plan]
         """A shortest plan from here, as long as it is followed."""
 
-    @property
-    def scene(self) -> Scene:
-        """The scene at the start."""
-        return self.given.scene
+    def reason_for(self, seat: str) -> str:
+        """Why the last action of a seat was refused; empty where it was not."""
+        return self.reason
 
     @property
     def limit(self) -> int:
-        """Length of the shortest plan."""
         assert self.scene.limit is not None
         return self.scene.limit
 
     @property
     def reached(self) -> bool:
-        """Whether the task is done."""
         return self.world.missing(self.position) is None
 
     @property
-    def floor(self) -> Floor:
-        """What there is to see now."""
-        return Floor(self.scene, Snapshot.of(self.world, self.position))
+    def floor(self) -> FloorPlan:
+        world, position = self.world, self.position
+        queues = zip(world.robots, position.reached, strict=True)
+        return FloorPlan(
+            world.scene_at(position),
+            frozenset(asset for n, asset in enumerate(world.assets) if position.active >> n & 1),
+            {robot: tuple(world.assets[n] for n in queue) for robot, queue in queues if queue},
+        )
 
     @property
     def to_act(self) -> tuple[str, ...]:
         return () if self.reached or self.steps >= HORIZON else self.game.seats
 
-    def legal(self, seat: str) -> Legal:
-        return Legal.text(LONGEST) if seat in self.to_act else Legal()
-
     def canonical(self, answer: str) -> str:
-        """The canonical form of a step."""
         return write_step(read_step(answer))
-
-    def refusal(self, seat: str, action: str) -> str | None:
-        reason = super().refusal(seat, action)
-        if reason is None and action:
-            try:
-                if self.canonical(action) != action:
-                    return "the answer is not in its canonical form."
-            except MoveError as error:
-                return str(error)
-        return reason
-
-    def fallback(self, seat: str) -> str | None:
-        """No readable answer is a lost step."""
-        return ""
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         action = actions[SEAT]
@@ -123,7 +100,7 @@ class Acting(State):
         if not reason and step:
             try:
                 self.position = self.world.step(self.position, step)
-            except Refused as error:
+            except RefusedStep as error:
                 reason = error.message
         self.reason = reason
         self.refused += bool(reason)
@@ -157,54 +134,17 @@ class Acting(State):
             "refused": self.refused,
         }
 
-    def clone(self) -> Self:
-        copy = object.__new__(type(self))
-        copy.__dict__.update(self.__dict__)
-        return copy
-
     def as_scene(self) -> Scene:
         """The scene as it is now, as if it were a start: what was done for good is no longer asked for."""
-        snapshot, task = Snapshot.of(self.world, self.position), self.scene.task
+        task = self.scene.task
         goals = tuple(
             goal for goal in task.goals if not (goal.active and self.world.holds(self.position, goal))
         )
         orders = tuple(order for n, order in enumerate(task.orders) if not self.position.done >> n & 1)
-        return replace(
-            self.scene,
-            task=replace(task, goals=goals, orders=orders),
-            robots=tuple(_moved(robot, snapshot) for robot in self.scene.robots),
-            assets=tuple(_put(asset, snapshot) for asset in self.scene.assets),
-        )
-
-
-def _moved(robot: Robot, snapshot: Snapshot) -> Robot:
-    return replace(robot, place=snapshot.robots[robot.id])
-
-
-def _put(asset: Asset, snapshot: Snapshot) -> Asset:
-    return replace(asset, place=snapshot.places[asset.name], closed=asset.name in snapshot.closed)
-
-
-def read_step(answer: str) -> Step:
-    """The step in an answer: an object with an action for each robot, or one step of a plan."""
-    value = read_value(answer, what="step")
-    if isinstance(value, list | tuple) and len(value) == 1:
-        value = value[0]
-    if not isinstance(value, dict):
-        raise Unreadable('the answer is not an object such as {"R1": ["Move", "apple"]}.')
-    steps = plan_of([value if "actions" in value else {"actions": value}])
-    return steps[0] if steps else {}
-
-
-def write_step(step: Step) -> str:
-    """The canonical form of a step: compact JSON, robots in order."""
-    actions = {robot: list(step[robot]) for robot in sorted(step)}
-    return json.dumps(actions, separators=(",", ":"), ensure_ascii=False)
+        return replace(self.world.scene_at(self.position), task=replace(task, goals=goals, orders=orders))
 
 
 _TRIES = 20
-MESSAGE = 300
-"""Characters of a message."""
 
 
 @dataclass(frozen=True)
@@ -233,26 +173,29 @@ class Team(Game):
     def seats(self) -> tuple[str, ...]:
         return tuple(f"R{number}" for number in range(1, self.robots + 1))
 
-    def start(self, seed: int) -> Teaming:
+    def start(self, seed: int) -> TeamState:
         seeds = (stream(seed, "team", number).bits() >> 16 for number in count())
-        scenes = (shown("viki/team", "map", self.split, "", "", one) for one in seeds)
-        return Teaming(self, next(one for one in scenes if len(one.scene.robots) == self.robots))
+        scenes = (setup_of("viki/team", "map", self.split, "", "", one) for one in seeds)
+        return TeamState(self, next(one for one in scenes if len(one.scene.robots) == self.robots))
 
 
-class Teaming(Acting):
+class TeamState(ActState):
     """A state of the closed loop, with what was said."""
 
-    def __init__(self, game: Team, given: Any) -> None:
-        super().__init__(game, given)
+    def __init__(self, game: Team, setup: SceneSetup) -> None:
+        super().__init__(game, setup)
         self.reasons: dict[str, str] = {}
         """Why the last action of a robot was refused."""
         self.messages: tuple[tuple[int, str, str], ...] = ()
         """Step, robot and text of each message."""
 
-    def seen_by(self, seat: str) -> Floor:
+    def reason_for(self, seat: str) -> str:
+        return self.reasons.get(seat, "")
+
+    def seen_by(self, seat: str) -> FloorPlan:
         """What a robot sees: the area it is in."""
         floor = self.floor
-        return Floor(floor.scene, floor.snapshot, floor.snapshot.robots[seat])
+        return replace(floor, view_from=floor.area_of(seat))
 
     def canonical(self, answer: str) -> str:
         return write_turn(*read_turn(answer))
@@ -272,7 +215,7 @@ class Teaming(Acting):
             try:
                 self.world.parse(self.position, seat, action)
                 turns[seat] = action
-            except Refused as error:
+            except RefusedStep as error:
                 self.reasons[seat] = error.message
         before = self.refused
         self.play(turns)
@@ -282,11 +225,6 @@ class Teaming(Acting):
 
     def solution(self, seat: str) -> str | None:
         return write_turn(self.next_step().get(seat), "")
-
-    def clone(self) -> Self:
-        copy = super().clone()
-        copy.reasons = dict(self.reasons)
-        return copy
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
         """Things that the seat does not see change places, such that the task is not done by it."""
@@ -298,7 +236,7 @@ class Teaming(Acting):
             n
             for n, name in enumerate(world.assets)
             if name not in fixed and name not in floor.centres and name not in held
-            and _loose(world.names[position.place[n]], fixed, world.areas)
+            and world.names[position.place[n]] in (*fixed, *world.areas)
         ]  # fmt: skip
         places = [position.place[n] for n in hidden]
         copy._plan = []
@@ -311,34 +249,3 @@ class Teaming(Acting):
                 return copy
         copy.position = position
         return copy
-
-
-def _loose(place: str, fixed: set[str], areas: list[str]) -> bool:
-    return place in fixed or place in areas
-
-
-def read_turn(answer: str) -> tuple[Action | None, str]:
-    """The action, or None, and the message in an answer."""
-    value = read_value(answer, what="answer")
-    if isinstance(value, list | tuple):
-        value = {"action": value}
-    if not isinstance(value, dict) or not set(value) <= {"action", "message"}:
-        raise Unreadable('the answer is not an object with "action" and "message".')
-    message = value.get("message") or ""
-    if not isinstance(message, str):
-        raise Unreadable("the message is not a text.")
-    if len(message) > MESSAGE:
-        raise Unreadable(f"the message has {len(message)} characters; at most {MESSAGE} are sent.")
-    if not value.get("action"):
-        return None, message
-    try:
-        step = read_step(json.dumps({"R1": value["action"]}))
-    except (MoveError, TypeError, ValueError):
-        raise Unreadable('the action is not a list of texts such as ["Move", "apple"].') from None
-    return step["R1"], message
-
-
-def write_turn(action: Action | None, message: str) -> str:
-    """The canonical form of an answer."""
-    turn = {"action": list(action) if action else None, "message": message}
-    return json.dumps(turn, separators=(",", ":"), ensure_ascii=False)

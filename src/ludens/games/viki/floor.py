@@ -3,15 +3,14 @@ and how far two are apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from itertools import pairwise
-from math import ceil, hypot, inf, sqrt
+from math import ceil, dist, hypot, inf, sqrt
 
-from ludens.games.viki.rules import World
-from ludens.games.viki.world import KINDS, ROBOTS, Area, Asset, Robot, Scene, State
+from ludens.games.viki.world import KINDS, ROBOTS, Area, Asset, Robot, Scene
 
 SIDE = 512
 ROBOT = 42
@@ -32,44 +31,6 @@ GROUND = "ground"
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
-    """What a picture shows of a state."""
-
-    robots: Mapping[str, str]
-    """Robot id to the area it is in."""
-    places: Mapping[str, str]
-    """Asset name to the area, asset or robot it is directly in, on or held by."""
-    closed: frozenset[str] = frozenset()
-    active: frozenset[str] = frozenset()
-    reached: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Robot id to the assets it reaches for."""
-
-    @classmethod
-    def at_start(cls, scene: Scene) -> Snapshot:
-        """The start of a scene."""
-        return cls(
-            {robot.id: robot.place for robot in scene.robots},
-            {asset.name: asset.place for asset in scene.assets},
-            frozenset(asset.name for asset in scene.assets if asset.closed),
-        )
-
-    @classmethod
-    def of(cls, world: World, state: State) -> Snapshot:
-        """A state of the default rules."""
-        return cls(
-            {robot: world.areas[at] for robot, at in zip(world.robots, state.at, strict=True)},
-            {asset: world.names[place] for asset, place in zip(world.assets, state.place, strict=True)},
-            frozenset(asset for n, asset in enumerate(world.assets) if state.closed >> n & 1),
-            frozenset(asset for n, asset in enumerate(world.assets) if state.active >> n & 1),
-            {
-                robot: tuple(world.assets[n] for n in queue)
-                for robot, queue in zip(world.robots, state.reached, strict=True)
-                if queue
-            },
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Box:
     """A rectangle by its top left corner."""
 
@@ -80,79 +41,81 @@ class Box:
 
     @property
     def centre(self) -> tuple[float, float]:
-        """The middle of the rectangle."""
         return self.x + self.w / 2, self.y + self.h / 2
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class FloorItem:
     """A thing that is seen: where it is drawn, and what is drawn inside its box."""
 
     asset: Asset
     box: Box
     """Of the thing with its name; of the whole group for a container with contents."""
-    inside: tuple[Item, ...] = ()
+    inside: tuple[FloorItem, ...] = ()
     low: bool = False
     """Whether its name is a line lower, so that it does not run into its neighbours'."""
 
 
 @dataclass(frozen=True)
-class Floor:
-    """The floor plan of one state of a scene."""
+class FloorPlan:
+    """The floor plan of a scene: of its start, or as it is now (`World.scene_at`)."""
 
     scene: Scene
-    snapshot: Snapshot
+    active: frozenset[str] = frozenset()
+    """Assets that were interacted with."""
+    reached: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Robot id to the assets it reaches for."""
     view_from: str = ""
     """The area in which the viewer stands, who sees nothing else; empty for one who sees everything."""
     surfaces: Mapping[str, Box] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "surfaces", arranged(self.scene.areas))
+        object.__setattr__(self, "surfaces", arrange(self.scene.areas))
 
     @cached_property
-    def _assets(self) -> dict[str, Asset]:
-        return {asset.name: asset for asset in self.scene.assets}
+    def places(self) -> dict[str, str]:
+        """Robots and assets to where they are directly."""
+        places = {robot.id: robot.place for robot in self.scene.robots}
+        return places | {asset.name: asset.place for asset in self.scene.assets}
 
     @cached_property
     def _contents(self) -> dict[str, list[Asset]]:
-        found: dict[str, list[Asset]] = {}
-        for name, place in self.snapshot.places.items():
-            if self.sees(self.area_of(name)):
-                found.setdefault(place, []).append(self._assets[name])
-        return found
+        """What is seen in each place, furniture first; nothing in what is closed."""
+        contents: dict[str, list[Asset]] = {}
+        for asset in sorted(self.scene.assets, key=lambda asset: not KINDS[asset.kind].fixture):
+            if self.sees(self.area_of(asset.name)):
+                contents.setdefault(asset.place, []).append(asset)
+        for asset in self.scene.assets:
+            if asset.closed:
+                contents.pop(asset.name, None)
+        return contents
 
     def sees(self, area: str) -> bool:
-        """Whether what is in an area can be seen."""
         return not self.view_from or area == self.view_from
 
-    def area_of(self, asset: str) -> str:
-        """The area in which a thing is, in whatever it lies or whoever holds it."""
-        place = asset
-        while place in self.snapshot.places:
-            place = self.snapshot.places[place]
-        return self.snapshot.robots.get(place, place)
+    def area_of(self, name: str) -> str:
+        """The area in which a thing or robot is, in whatever it lies or whoever holds it."""
+        while name in self.places:
+            name = self.places[name]
+        return name
 
     @cached_property
     def present(self) -> tuple[Robot, ...]:
-        """The robots that can be seen."""
-        return tuple(robot for robot in self.scene.robots if self.sees(self.snapshot.robots[robot.id]))
+        return tuple(robot for robot in self.scene.robots if self.sees(robot.place))
 
     def seen_in(self, place: str) -> Sequence[Asset]:
         """What is directly in, on or held by a place, furniture first; nothing where the place is closed."""
-        if place in self.snapshot.closed:
-            return ()
-        return sorted(self._contents.get(place, ()), key=lambda asset: not KINDS[asset.kind].fixture)
+        return self._contents.get(place, ())
 
     def _span(self, asset: Asset) -> int:
         own = 1 if len(asset.name) < 11 or " " in asset.name else 2
         return own + sum(self._span(inner) for inner in self.seen_in(asset.name))
 
     @cached_property
-    def items(self) -> dict[str, tuple[Item, ...]]:
-        """The things on each surface."""
+    def items(self) -> dict[str, tuple[FloorItem, ...]]:
         return {area: tuple(self._flow(area, box)) for area, box in self.surfaces.items()}
 
-    def _flow(self, area: str, box: Box) -> Iterator[Item]:
+    def _flow(self, area: str, box: Box) -> Iterator[FloorItem]:
         """Things in rows, as large as they fit."""
         assets = self.seen_in(area)
         spans = [self._span(asset) for asset in assets]
@@ -168,48 +131,44 @@ class Floor:
             yield self._item(asset, place, column if columns > 3 else None)
             column += wide
 
-    def _item(self, asset: Asset, box: Box, column: int | None) -> Item:
+    def _item(self, asset: Asset, box: Box, column: int | None) -> FloorItem:
         """The thing with its contents; `column` is where it begins, in rows so tight that names alternate."""
         inner, low = self.seen_in(asset.name), column is not None and column % 2 == 1
         if not inner:
-            return Item(asset, box, (), low)
-        spans, whole = [self._span(one) for one in inner], self._span(asset)
-        unit, inside = box.w / whole, list[Item]()
-        x = box.x + unit * (whole - sum(spans))
+            return FloorItem(asset, box, (), low)
+        spans, total = [self._span(one) for one in inner], self._span(asset)
+        unit, inside = box.w / total, list[FloorItem]()
+        x = box.x + unit * (total - sum(spans))
         for one, span in zip(inner, spans, strict=True):
             at = None if column is None else column + round((x - box.x) / unit)
             inside.append(self._item(one, Box(x, box.y, unit * span, box.h), at))
             x += unit * span
-        return Item(asset, box, tuple(inside), low)
+        return FloorItem(asset, box, tuple(inside), low)
 
     @cached_property
     def centres(self) -> dict[str, tuple[float, float]]:
-        """Where each thing on a surface is."""
-        found: dict[str, tuple[float, float]] = {}
-
-        def add(item: Item) -> None:
-            found[item.asset.name] = own_box(item).centre
-            for one in item.inside:
-                add(one)
-
-        for items in self.items.values():
-            for item in items:
-                add(item)
-        return found
+        centres: dict[str, tuple[float, float]] = {}
+        waiting = [item for items in reversed(self.items.values()) for item in reversed(items)]
+        while waiting:
+            item = waiting.pop()
+            centres[item.asset.name] = own_box(item).centre
+            waiting.extend(reversed(item.inside))
+        return centres
 
     @cached_property
     def robots(self) -> dict[str, tuple[float, float]]:
         """Where each robot's feet are: side by side on the strip of their area."""
-        found = {}
+        feet_of = {}
         for area, box in self.surfaces.items():
-            here = [robot.id for robot in self.present if self.snapshot.robots[robot.id] == area]
+            here = [robot.id for robot in self.present if robot.place == area]
             for number, robot in enumerate(here):
-                found[robot] = (box.x + box.w * (number + 0.5) / max(2, len(here)), feet(box))
-        return found
+                feet_of[robot] = (box.x + box.w * (number + 0.5) / max(2, len(here)), feet(box))
+        return feet_of
 
     def room(self, robot: str) -> float:
         """How wide the place of a robot is: robots of one area share its strip."""
-        here = sum(area == self.snapshot.robots[robot] for area in self.snapshot.robots.values())
+        area = self.places[robot]
+        here = sum(other.place == area for other in self.scene.robots)
         return SURFACE[0] / max(2, here)
 
 
@@ -218,13 +177,13 @@ def feet(surface: Box) -> float:
     return surface.y + surface.h + STRIP - 19
 
 
-def own_box(item: Item) -> Box:
+def own_box(item: FloorItem) -> Box:
     """The box of a thing without its contents: the first column of its group."""
     share = item.box.w - sum(one.box.w for one in item.inside)
     return Box(item.box.x, item.box.y, share, item.box.h)
 
 
-def arranged(areas: Sequence[Area]) -> dict[str, Box]:
+def arrange(areas: Sequence[Area]) -> dict[str, Box]:
     """A box for each area: those at the back of the room in the upper row, from left to right as there."""
     deep = sorted(areas, key=lambda area: (area.y, area.x, area.name))
     half = ceil(len(areas) / 2)
@@ -255,7 +214,7 @@ _WALL = 10
 _WAYS = [(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy]
 
 
-def path(floor: Floor, robot: str, target: str) -> list[Point]:
+def path(floor: FloorPlan, robot: str, target: str) -> list[Point]:
     """The corners of the path of a robot to an area, a thing or another robot."""
     kind = next(one.type for one in floor.scene.robots if one.id == robot)
     start = floor.robots[robot]
@@ -265,7 +224,7 @@ def path(floor: Floor, robot: str, target: str) -> list[Point]:
     return walk(solid, start, goal(floor, target))
 
 
-def goal(floor: Floor, target: str) -> Point:
+def goal(floor: FloorPlan, target: str) -> Point:
     """Where a robot stands that has gone to a target."""
     if target in floor.robots:
         x, y = floor.robots[target]
@@ -286,19 +245,26 @@ def walk(solid: Sequence[Box], start: Point, end: Point) -> list[Point]:
     return _straightened(points, blocked)
 
 
-def sampled(points: Sequence[Point], count: int) -> list[Point]:
+def sample_path(points: Sequence[Point], count: int) -> list[Point]:
     """Points at equal distances along a path, its ends included."""
-    lengths = [hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points)]
-    whole, found = sum(lengths), [points[0]]
+    lengths = [dist(a, b) for a, b in pairwise(points)]
+    total, samples = sum(lengths), [points[0]]
     for number in range(1, count - 1):
-        left, at = whole * number / (count - 1), 0
+        left, at = total * number / (count - 1), 0
         while at < len(lengths) - 1 and left > lengths[at]:
             left -= lengths[at]
             at += 1
         part = left / lengths[at] if lengths[at] else 0.0
         (ax, ay), (bx, by) = points[at], points[at + 1]
-        found.append((ax + (bx - ax) * part, ay + (by - ay) * part))
-    return [*found, points[-1]]
+        samples.append((ax + (bx - ax) * part, ay + (by - ay) * part))
+    return [*samples, points[-1]]
+
+
+def straight_line(start: Point, end: Point, count: int) -> list[Point]:
+    """Points at equal distances between two points, with one digit."""
+    (ax, ay), (bx, by) = start, end
+    parts = [number / (count - 1) for number in range(count)]
+    return [(round(ax + (bx - ax) * part, 1), round(ay + (by - ay) * part, 1)) for part in parts]
 
 
 def _inside(box: Box, x: float, y: float) -> bool:
@@ -314,12 +280,13 @@ def _blocked(solid: tuple[Box, ...]) -> frozenset[tuple[int, int]]:
     """Cells whose centre is in or near furniture or a wall."""
     grown = [Box(b.x - MARGIN, b.y - MARGIN, b.w + 2 * MARGIN, b.h + 2 * MARGIN) for b in solid]
     cells = ((x, y) for x in range(SIDE // CELL) for y in range(SIDE // CELL))
-    return frozenset((x, y) for x, y in cells if _taken(grown, CELL * (x + 0.5), CELL * (y + 0.5)))
-
-
-def _taken(grown: Iterable[Box], x: float, y: float) -> bool:
-    at_wall = not (_WALL <= x <= SIDE - _WALL and _WALL <= y <= BOTTOM - 2)
-    return at_wall or any(_inside(box, x, y) for box in grown)
+    free = Box(_WALL, _WALL, SIDE - 2 * _WALL, BOTTOM - 2 - _WALL)
+    centres = {(x, y): (CELL * (x + 0.5), CELL * (y + 0.5)) for x, y in cells}
+    return frozenset(
+        cell
+        for cell, centre in centres.items()
+        if not _inside(free, *centre) or any(_inside(box, *centre) for box in grown)
+    )
 
 
 def _search(
@@ -341,7 +308,7 @@ def _search(
             length = best[here] + hypot(dx, dy)
             if length < best.get(there, inf) - 1e-9:
                 best[there], came[there] = length, here
-                heappush(heap, (length + hypot(end[0] - there[0], end[1] - there[1]), there))
+                heappush(heap, (length + dist(there, end), there))
     cells = [end]
     while cells[-1] != start:
         cells.append(came[cells[-1]])
@@ -350,19 +317,19 @@ def _search(
 
 def _straightened(points: Sequence[Point], blocked: frozenset[tuple[int, int]]) -> list[Point]:
     """The path without the corners that a straight line can skip."""
-    kept, at = [points[0]], 0
+    corners, at = [points[0]], 0
     while at < len(points) - 1:
         at = next(
             far
             for far in range(len(points) - 1, at, -1)
             if far == at + 1 or _clear(points[at], points[far], blocked)
         )
-        kept.append(points[at])
-    return kept
+        corners.append(points[at])
+    return corners
 
 
 def _clear(a: Point, b: Point, blocked: frozenset[tuple[int, int]]) -> bool:
-    steps = int(hypot(b[0] - a[0], b[1] - a[1]) // 2) + 1
+    steps = int(dist(a, b) // 2) + 1
     ends = (_cell(a), _cell(b))
     for step in range(steps + 1):
         cell = _cell((a[0] + (b[0] - a[0]) * step / steps, a[1] + (b[1] - a[1]) * step / steps))
@@ -371,8 +338,7 @@ def _clear(a: Point, b: Point, blocked: frozenset[tuple[int, int]]) -> bool:
     return True
 
 
-PathPoint = tuple[float, float]
-Trajectory = Sequence[PathPoint]
+Trajectory = Sequence[Point]
 
 SCALES = {"rmse": 360.0, "hausdorff": 360.0, "frechet": 400.0}
 """The distance in pixels at which a reward is 0."""
@@ -386,7 +352,7 @@ def rmse(a: Trajectory, b: Trajectory) -> float:
 
 def hausdorff(a: Trajectory, b: Trajectory) -> float:
     """The largest distance from a point of either to the nearest point of the other."""
-    return max(max(min(_apart(p, q) for q in them) for p in us) for us, them in ((a, b), (b, a)))
+    return max(max(min(dist(p, q) for q in second) for p in first) for first, second in ((a, b), (b, a)))
 
 
 def frechet(a: Trajectory, b: Trajectory) -> float:
@@ -396,13 +362,13 @@ def frechet(a: Trajectory, b: Trajectory) -> float:
         above, row = row, []
         for j, q in enumerate(b):
             before = min(above[j] if i else inf, row[j - 1] if j else inf, above[j - 1] if i and j else inf)
-            row.append(max(_apart(p, q), 0.0 if not i and not j else before))
+            row.append(max(dist(p, q), 0.0 if not i and not j else before))
     return row[-1]
 
 
-def distances(said: Trajectory, truth: Trajectory) -> dict[str, float]:
+def distances(answer: Trajectory, truth: Trajectory) -> dict[str, float]:
     """All three, by name."""
-    values = (rmse(said, truth), hausdorff(said, truth), frechet(said, truth))
+    values = (rmse(answer, truth), hausdorff(answer, truth), frechet(answer, truth))
     return dict(zip(NAMES, values, strict=True))
 
 
@@ -413,7 +379,3 @@ def reward(apart: dict[str, float]) -> float:
     """
     shrunk = {**apart, "rmse": apart["rmse"] / sqrt(2)}
     return sum(max(0.0, 1 - shrunk[name] / SCALES[name]) for name in NAMES) / len(NAMES)
-
-
-def _apart(p: PathPoint, q: PathPoint) -> float:
-    return hypot(p[0] - q[0], p[1] - q[1])

@@ -7,13 +7,11 @@ team as its only best one. So the answer depends on who is where, not on the wor
 
 from __future__ import annotations
 
-import tomllib
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -35,12 +33,13 @@ from ludens.games.viki.world import (
     Area,
     Asset,
     Condition,
-    Layout,
+    KitchenLayout,
+    KitchenTask,
     Robot,
     Scene,
     Stage,
-    Task,
     layout,
+    read_tables,
 )
 from ludens.pictures.sets import user_folder
 
@@ -72,7 +71,7 @@ class Template:
     share: int
     goals: tuple[str, ...]
     texts: tuple[str, ...]
-    things: dict[str, list[str]] = field(default_factory=dict)
+    things: dict[str, tuple[str, ...]] = field(default_factory=dict)
     place: str = ""
     fixture: str = ""
     inside: dict[str, str] = field(default_factory=dict)
@@ -86,27 +85,7 @@ class Template:
         return int(self.id.split("-")[0])
 
 
-def _templates() -> dict[str, Template]:
-    tables = tomllib.loads(files(__package__).joinpath("tasks.toml").read_text(encoding="utf-8"))
-    found = {}
-    for table in tables["template"]:
-        plain: dict[str, Any] = {
-            key: tuple(tuple(item) if isinstance(item, list) else item for item in value)
-            if isinstance(value, list)
-            else value
-            for key, value in table.items()
-        }
-        found[plain["id"]] = Template(**plain)
-    return found
-
-
-TEMPLATES = _templates()
-
-
-def scenes(split: Split, count: int, start: int = 0) -> Iterator[Scene]:
-    """Scenes of consecutive seeds."""
-    for seed in range(start, start + count):
-        yield generate(seed, split)
+TEMPLATES = {table["id"]: Template(**table) for table in read_tables("tasks.toml")["template"]}
 
 
 def generate(seed: int, split: Split = "id", template: str | None = None) -> Scene:
@@ -116,20 +95,20 @@ def generate(seed: int, split: Split = "id", template: str | None = None) -> Sce
     if template is not None and template not in TEMPLATES:
         raise UnknownName("template", template, TEMPLATES)
     random = stream(seed, "viki", "scene", split)
-    drawn = _draw_template(random, split)
-    chosen = drawn if template is None else TEMPLATES[template]
-    teams = wanted_teams(chosen.id)
+    task_template = _draw_template(random, split)
+    if template is not None:
+        task_template = TEMPLATES[template]
+    teams = wanted_teams(task_template.id)
     while True:
         wanted = random.choice(teams)
         idle = _idle_types(random, wanted)
         for _ in range(_PATIENCE):
-            found = _labelled(_Draft(random, chosen, split, wanted, idle).scene(), wanted)
-            if found is not None:
-                return found
+            scene = _labelled(_Draft(random, task_template, split, wanted, idle).scene(), wanted)
+            if scene is not None:
+                return scene
 
 
 def template_of(seed: int, split: Split) -> Template:
-    """The template of a seed, without its scene."""
     return _draw_template(stream(seed, "viki", "scene", split), split)
 
 
@@ -197,7 +176,7 @@ class _Draft:
         self.idle = idle
         kitchens = COUNT - HELD_OUT
         number = kitchens + random.below(HELD_OUT) if split == "layout" else random.below(kitchens)
-        self.layout: Layout = layout(number)
+        self.layout: KitchenLayout = layout(number)
         self.areas: dict[str, Area] = {area.name: area for area in self.layout.areas}
         self.names: dict[str, str] = {}
         self.places: dict[str, str] = dict(self.layout.homes)
@@ -277,7 +256,6 @@ class _Draft:
         return random.choice([place for place in options if place not in away] or ["kitchen work area"])
 
     def _put_others(self) -> None:
-        """Things that the task does not name."""
         others = [
             name
             for name, kind in KINDS.items()
@@ -286,10 +264,10 @@ class _Draft:
         for name in self.random.sample(others, self.random.between(3, 6)):
             self.places[name] = self._anywhere(name, set())
 
-    def _task(self) -> Task:
+    def _task(self) -> KitchenTask:
         template = self.template
         text = self.random.choice(template.texts).format(**self.names)
-        return Task(
+        return KitchenTask(
             text=text,
             family=template.family,
             template=template.id,
@@ -336,19 +314,13 @@ class _Draft:
         return name
 
 
-@lru_cache(maxsize=256)
-def cached(seed: int, split: Split = "id", template: str | None = None) -> Scene:
-    """`generate`, remembering the last scenes."""
-    return generate(seed, split, template)
-
-
 BLOCK = 100
 
-Numbered = tuple[int, Scene]
+SeededScene = tuple[int, Scene]
 """A scene and its seed."""
 
 
-def stored(module: str, split: str, seed: int) -> Numbered | None:
+def stored(module: str, split: str, seed: int) -> SeededScene | None:
     """The scene for a seed; None where it was not made in advance.
 
     Args:
@@ -356,21 +328,28 @@ def stored(module: str, split: str, seed: int) -> Numbered | None:
         split: Of the generator.
         seed: Of the game.
     """
-    return _read(_file(module, split, seed // BLOCK), seed % BLOCK)
+    file = _file(module, split, seed // BLOCK)
+    if not file.exists():
+        return None
+    try:
+        row = _rows(file)[seed % BLOCK]
+        return int(row["seed"]), Scene.from_json(row["scene"])
+    except (OSError, zlib.error, LookupError, TypeError, ValueError):
+        raise BadFile(f"{file} does not hold scenes of VIKI: delete it.") from None
 
 
-def store(module: str, split: str, seeds: Iterable[int], make: Callable[[int], Numbered]) -> int:
+def store(module: str, split: str, seeds: Iterable[int], make: Callable[[int], SeededScene]) -> int:
     """Make the blocks of these seeds that are missing; returns how many were made."""
-    made = 0
+    count = 0
     for block in sorted({seed // BLOCK for seed in seeds}):
         file = _file(module, split, block)
         if not file.exists():
-            found = [make(seed) for seed in range(block * BLOCK, (block + 1) * BLOCK)]
-            rows = [{"seed": seed, "scene": scene.to_json()} for seed, scene in found]
+            scenes = map(make, range(block * BLOCK, (block + 1) * BLOCK))
+            rows = [{"seed": seed, "scene": scene.to_json()} for seed, scene in scenes]
             file.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(file, zlib.compress(orjson.dumps(rows)))
-            made += 1
-    return made
+            count += 1
+    return count
 
 
 def _file(module: str, split: str, block: int) -> Path:
@@ -378,16 +357,6 @@ def _file(module: str, split: str, block: int) -> Path:
     versions = ".".join(str(GAMES.get(name).version) for name in games)
     folder = f"viki-scenes-{module}-{versions}-{STREAMS_VERSION}"
     return user_folder() / folder / split / f"{block}.json.z"
-
-
-def _read(file: Path, number: int) -> Numbered | None:
-    if not file.exists():
-        return None
-    try:
-        row = _rows(file)[number]
-        return int(row["seed"]), Scene.from_json(row["scene"])
-    except (OSError, zlib.error, LookupError, TypeError, ValueError):
-        raise BadFile(f"{file} does not hold scenes of VIKI: delete it.") from None
 
 
 @lru_cache(maxsize=64)

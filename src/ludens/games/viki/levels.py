@@ -8,127 +8,54 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 from math import hypot
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ludens.core.errors import Illegal, MoveError, Unreadable
+from ludens.core.errors import MoveError
 from ludens.core.game import Game
 from ludens.core.options import Touch, option
 from ludens.core.random import stream
-from ludens.core.state import Legal, State
-from ludens.games.viki.checker import Verdict, check
-from ludens.games.viki.floor import NAMES, Floor, Point, Snapshot, distances, path, reward, sampled
-from ludens.games.viki.generate import Numbered, store, stored
-from ludens.games.viki.replies import POINTS, Variant, combined, points_of, read_plan, read_points, read_value
-from ludens.games.viki.replies import ROBOTS as WHO
-from ludens.games.viki.sources import LOOKS, SPLIT_HELP, SPLITS, Shown, shown
-from ludens.games.viki.world import ROBOTS, Action, Scene
+from ludens.core.state import State
+from ludens.games.viki.checker import PlanVerdict, check
+from ludens.games.viki.floor import NAMES, FloorPlan, Point, distances, path, reward, sample_path
+from ludens.games.viki.generate import SeededScene, store, stored
+from ludens.games.viki.replies import (
+    PATHS,
+    POINTS,
+    Variant,
+    combined,
+    points_of,
+    read_plan,
+    read_points,
+    read_types,
+    write_plan,
+    write_points,
+)
+from ludens.games.viki.sources import LOOKS, SEAT, SPLIT_HELP, SPLITS, SceneSetup, SceneState, setup_of
+from ludens.games.viki.world import ROBOTS
 from ludens.pictures.sets import installed_sets
 
 if TYPE_CHECKING:
     from ludens.core.episode import Move
 
 
-SEAT = "planner"
 TEACHERS = {
-    "oracle": "ludens.games.viki.bots:Oracle",
+    "oracle": "ludens.games.viki.bots:AnswerOracle",
     "describe": "ludens.games.viki.bots:Describe",
 }
 """Bots of all levels, for imitation."""
 
 
-@dataclass(frozen=True)
-class Level(Game):
-    """The options of all levels."""
-
-    seats = (SEAT,)
-    best = "bot/oracle"
-    question = True
-
-    look: str = option("map", choices=LOOKS, help="the kitchen from above, or rendered camera pictures")
-    split: str = option("id", choices=SPLITS, help=SPLIT_HELP)
-    pictures: str = option(
-        "viki-8",
-        help="the picture set of look=camera",
-        touches=Touch.READ,
-        installed=lambda: installed_sets("scene"),
-    )
-    data: str = option(
-        "",
-        help="a folder with the released Parquet files, played by the released rules",
-        touches=Touch.READ,
-    )
-
-    def shown(self, seed: int) -> Shown:
-        """The scene of a seed, with its pictures where they come from files."""
-        return shown(self.name, self.look, self.split, self.pictures, self.data, seed)
-
-    module: ClassVar[str] = "generate"
-    """The module that makes its scenes."""
-
-    def prepare(self, seeds: Iterable[int]) -> None:
-        """Make scenes, which need a planner; those from files are there already."""
-        if self.look == "map" and not self.data:
-            store(self.module, self.split, seeds, self._made)
-
-    def _made(self, seed: int) -> Numbered:
-        given = self.shown(seed)
-        return given.seed, given.scene
-
-    def rewards(self, state: State, moves: Sequence[Move]) -> list[float]:
-        """A tenth for the form of the reply, the rest for the answer."""
-        assert isinstance(state, Answered)
-        accuracy = state.accuracies
-        return [combined(_said(move), part) for move, part in zip(moves, accuracy, strict=False)]
-
-
-def _said(move: Move) -> str:
-    return move.tries[-1].text if move.tries else ""
-
-
-class Answered(State):
-    """A scene and the answers that were given about it."""
+class AnswerState(SceneState):
+    """A scene and the answers about it."""
 
     attempts = 1
-    """How many answers may be given."""
-    longest = 2_000
-    """Characters of an answer."""
-
-    def __init__(self, game: Level, given: Shown, answers: tuple[str, ...] = ()) -> None:
-        self.game = game
-        self.given = given
-        self.answers = answers
-
-    @property
-    def scene(self) -> Scene:
-        """The scene that is shown."""
-        return self.given.scene
+    """How many answers may be setup."""
+    answers: tuple[str, ...] = ()
 
     @property
     def to_act(self) -> tuple[str, ...]:
         done = len(self.answers) >= self.attempts or (bool(self.answers) and self.accuracies[-1] == 1.0)
         return () if done else (SEAT,)
-
-    def legal(self, seat: str) -> Legal:
-        return Legal.text(self.longest) if seat in self.to_act else Legal()
-
-    def refusal(self, seat: str, action: str) -> str | None:
-        reason = super().refusal(seat, action)
-        if reason is None and action:
-            try:
-                canonical = self.canonical(action)
-            except MoveError as error:
-                return str(error)
-            if canonical != action:
-                return "the answer is not in its canonical form."
-        return reason
-
-    def canonical(self, answer: str) -> str:
-        """The canonical form of an answer; raises a `MoveError` where there is none."""
-        raise NotImplementedError
-
-    def fallback(self, seat: str) -> str | None:
-        """No readable answer is an empty one, which is wrong."""
-        return ""
 
     @property
     def accuracies(self) -> list[float]:
@@ -153,34 +80,57 @@ class Answered(State):
             "readable": bool(self.answers) and all(self.answers),
         }
 
-    def clone(self) -> Self:
-        return type(self)(self.game, self.given, self.answers)
-
-
-_SPELLINGS = {name.replace("_", " "): name for name in ROBOTS}
-_SPELLINGS |= {kind.name.lower(): name for name, kind in ROBOTS.items()}
-
 
 @dataclass(frozen=True)
-class Activate(Level):
-    """Choose the robot types that a household task needs (VIKI level 1).
+class Level(Game):
+    """The options of all levels."""
 
-    Seats: `planner`, alone, for one move.
-    Observation: the kitchen with its robots, and the task; the picture alone tells which robots are there.
-    Actions: a list of robot types, such as `["fetch", "panda"]`; canonical form: JSON, sorted.
-    Rewards: 1 for the set of types of the best team, else 0. The best team has the shortest plan and, among
-    equals, the fewest robots; the scene has exactly one.
-    """
+    seats = (SEAT,)
+    best = "bot/oracle"
+    question = True
 
-    name = "viki/activate"
-    view_class = "ludens.games.viki.views:ActivateView"
-    bots = {"greedy": "ludens.games.viki.bots:GreedyTeam", **TEACHERS}
+    look: str = option("map", choices=LOOKS, help="the kitchen from above, or rendered camera pictures")
+    split: str = option("id", choices=SPLITS, help=SPLIT_HELP)
+    pictures: str = option(
+        "viki-8",
+        help="the picture set of look=camera",
+        touches=Touch.READ,
+        installed=lambda: installed_sets("scene"),
+    )
+    data: str = option(
+        "",
+        help="a folder with the released Parquet files, played by the released rules",
+        touches=Touch.READ,
+    )
 
-    def start(self, seed: int) -> Activation:
-        return Activation(self, self.shown(seed))
+    module: ClassVar[str] = "generate"
+    """The module that makes its scenes."""
+    state_class: ClassVar[type[AnswerState]]
+
+    def start(self, seed: int) -> AnswerState:
+        return self.state_class(self, self.setup(seed))
+
+    def setup(self, seed: int) -> SceneSetup:
+        """The scene of a seed, with its pictures where they come from files."""
+        return setup_of(self.name, self.look, self.split, self.pictures, self.data, seed)
+
+    def prepare(self, seeds: Iterable[int]) -> None:
+        """Make scenes, which need a planner; those from files are there already."""
+        if self.look == "map" and not self.data:
+            store(self.module, self.split, seeds, self._seeded_scene)
+
+    def _seeded_scene(self, seed: int) -> SeededScene:
+        setup = self.setup(seed)
+        return setup.seed, setup.scene
+
+    def rewards(self, state: State, moves: Sequence[Move]) -> list[float]:
+        """A tenth for the form of the reply, the rest for the answer."""
+        assert isinstance(state, AnswerState)
+        texts = [move.tries[-1].text if move.tries else "" for move in moves]
+        return [combined(text, part) for text, part in zip(texts, state.accuracies, strict=False)]
 
 
-class Activation(Answered):
+class ActivateState(AnswerState):
     """A scene and the types that were named."""
 
     longest = 200
@@ -197,82 +147,38 @@ class Activation(Answered):
 
     @property
     def facts(self) -> dict[str, Any]:
-        said = self.answers[-1] if self.answers else ""
+        answer = self.answers[-1] if self.answers else ""
         return {
             **super().facts,
             "right": self.returns[SEAT] == 1.0,
             "truth": list(self.scene.team),
-            "said": json.loads(said) if said else None,
+            "said": json.loads(answer) if answer else None,
             "robots": sorted(robot.type for robot in self.scene.robots),
         }
 
 
-def read_types(answer: str) -> str:
-    """The canonical form of a list of robot types: as JSON, a Python literal, or names with commas."""
-    bare = answer.strip()
-    names: Any = [part.strip(" '\"`.") for part in bare.split(",")]
-    if bare[:1] in tuple("[({`\"'"):
-        names = read_value(bare, what="list of robot types")
-        names = [names] if isinstance(names, str) else names
-    if not isinstance(names, list | tuple | set) or not all(isinstance(name, str) for name in names):
-        raise Unreadable('the answer is not a list of robot types such as ["fetch", "panda"].')
-    found = {_type(name) for name in names}
-    if not found:
-        raise Illegal("the list of robot types is empty; every task needs a robot.")
-    return json.dumps(sorted(found))
-
-
-def _type(name: str) -> str:
-    folded = name.strip().lower()
-    known = folded if folded in ROBOTS else _SPELLINGS.get(folded.replace("_", " "))
-    if known is None:
-        shown = name if len(name) <= 40 else name[:37] + "..."
-        raise Illegal(f"there is no robot type {shown!r}; there are {', '.join(ROBOTS)}.")
-    return known
-
-
-LONGEST = 60_000
-
-
 @dataclass(frozen=True)
-class Plan(Level):
-    """Plan what every robot does, step by step (VIKI level 2).
+class ActivateLevel(Level):
+    """Choose the robot types that a household task needs (VIKI level 1).
 
-    Seats: `planner`, alone; one move, and up to `feedback` more after a wrong plan.
-    Observation: the kitchen with its robots, and the task; after a wrong plan also that plan and, with
-    `told`, the checker's sentence.
-    Actions: a JSON list of steps, each with at most one action a robot.
-    Rewards: 1 for a plan that can be done, reaches the goal and, with `step_penalty`, is not longer than the
-    shortest, else 0.
+    Seats: `planner`, alone, for one move.
+    Observation: the kitchen with its robots, and the task; the picture alone tells which robots are there.
+    Actions: a list of robot types, such as `["fetch", "panda"]`; canonical form: JSON, sorted.
+    Rewards: 1 for the set of types of the best team, else 0. The best team has the shortest plan and, among
+    equals, the fewest robots; the scene has exactly one.
     """
 
-    name = "viki/plan"
-    view_class = "ludens.games.viki.views:PlanView"
-    bots = {"greedy": "ludens.games.viki.bots:GreedyPlan", **TEACHERS}
-
-    feedback: int = option(0, low=0, high=10, help="further attempts after a wrong plan")
-    told: bool = option(True, help="whether the checker says what was wrong before a further attempt")
-    step_penalty: bool = option(True, help="whether a plan that is longer than the shortest earns nothing")
-
-    @property
-    def rules_variant(self) -> Variant:
-        """The rule set: that of the released checker for released data."""
-        return "released" if self.data else "default"
-
-    @property
-    def question(self) -> bool:  # type: ignore[override]
-        """With feedback there are several answers."""
-        return not self.feedback
-
-    def start(self, seed: int) -> Planning:
-        return Planning(self, self.shown(seed))
+    name = "viki/activate"
+    view_class = "ludens.games.viki.views:ActivateView"
+    state_class = ActivateState
+    bots = {"greedy": "ludens.games.viki.bots:GreedyTeam", **TEACHERS}
 
 
-class Planning(Answered):
+class PlanState(AnswerState):
     """A scene, the plans that were tried and what the checker says about them."""
 
-    game: Plan
-    longest = LONGEST
+    game: PlanLevel
+    longest = 60_000
 
     @property
     def attempts(self) -> int:  # type: ignore[override]
@@ -282,15 +188,13 @@ class Planning(Answered):
         return write_plan(read_plan(answer, self.game.rules_variant))
 
     @property
-    def verdicts(self) -> list[Verdict]:
-        """What the checker says about each plan."""
-        return [verdict_of(self.given, answer, self.game.rules_variant) for answer in self.answers]
+    def verdicts(self) -> list[PlanVerdict]:
+        return [verdict_of(self.setup, answer, self.game.rules_variant) for answer in self.answers]
 
     @property
     def accuracies(self) -> list[float]:
-        if self.game.step_penalty:
-            return [float(verdict.right) for verdict in self.verdicts]
-        return [float(verdict.reached) for verdict in self.verdicts]
+        penalty = self.game.step_penalty
+        return [float(verdict.right if penalty else verdict.reached) for verdict in self.verdicts]
 
     def solution(self, seat: str) -> str | None:
         return write_plan(self.scene.plan) if self.scene.plan else None
@@ -314,108 +218,84 @@ class Planning(Answered):
         }
 
 
-@lru_cache(maxsize=4096)
-def verdict_of(given: Shown, answer: str, variant: Variant) -> Verdict:
-    """What the checker says about an answer; an empty one could not be read."""
-    try:
-        return check(given.scene, read_plan(answer, variant), variant)
-    except MoveError as error:
-        reason = str(error) if answer else "the answer could not be read"
-        return Verdict("format", reason.removesuffix("."), 0)
-
-
-def write_plan(plan: Sequence[Mapping[str, Action]]) -> str:
-    """The canonical form of a plan: compact JSON."""
-    steps = [
-        {"step": number, "actions": {robot: list(action) for robot, action in step.items()}}
-        for number, step in enumerate(plan, 1)
-    ]
-    return json.dumps(steps, separators=(",", ":"), ensure_ascii=False)
-
-
 @dataclass(frozen=True)
-class Trace(Level):
-    """Mark the paths of two robots in the picture, five points each (VIKI level 3).
+class PlanLevel(Level):
+    """Plan what every robot does, step by step (VIKI level 2).
 
-    Seats: `planner`, alone, for one move.
-    Observation: the kitchen, the task, and what you and one partner do next.
-    Actions: two lists of five points [x, y], yours first, in units of 1/512 of the picture's side.
-    Rewards: for each robot the mean of 1 - distance / scale over RMSE, Hausdorff and discrete Frechet
-    distance, each at least 0; then the mean of both robots. An unreadable answer earns 0, and its distances
-    are the diagonal of the picture.
+    Seats: `planner`, alone; one move, and up to `feedback` more after a wrong plan.
+    Observation: the kitchen with its robots, and the task; after a wrong plan also that plan and, with
+    `told`, the checker's sentence.
+    Actions: a JSON list of steps, each with at most one action a robot.
+    Rewards: 1 for a plan that can be done, reaches the goal and, with `step_penalty`, is not longer than the
+    shortest, else 0.
     """
 
-    name = "viki/trace"
-    view_class = "ludens.games.viki.views:TraceView"
-    bots = {"greedy": "ludens.games.viki.bots:GreedyTrace", **TEACHERS}
+    name = "viki/plan"
+    view_class = "ludens.games.viki.views:PlanView"
+    state_class = PlanState
+    bots = {"greedy": "ludens.games.viki.bots:GreedyPlan", **TEACHERS}
 
-    module = "trace"
+    feedback: int = option(0, low=0, high=10, help="further attempts after a wrong plan")
+    told: bool = option(True, help="whether the checker says what was wrong before a further attempt")
+    step_penalty: bool = option(True, help="whether a plan that is longer than the shortest earns nothing")
 
-    def start(self, seed: int) -> Tracing:
-        return Tracing(self, self.shown(seed))
+    @property
+    def rules_variant(self) -> Variant:
+        """The rule set: that of the released checker for released data."""
+        return "released" if self.data else "default"
 
-    def shown(self, seed: int) -> Shown:
-        """The first scene of a seed in which two robots have a way to go."""
-        return super().shown(seed) if self.data else _with_paths(self, seed)
-
-
-@lru_cache(maxsize=512)
-def _with_paths(game: Trace, seed: int) -> Shown:
-    if game.look == "map" and (made := stored(game.module, game.split, seed)):
-        return Shown(*made)
-    tries = (Level.shown(game, stream(seed, "trace", number).bits() >> 16) for number in count())
-    return next(given for given in tries if errands(given) is not None)
+    @property
+    def question(self) -> bool:  # type: ignore[override]
+        """With feedback there are several answers."""
+        return not self.feedback
 
 
-@dataclass(frozen=True)
-class Errand:
-    """What a robot does next, and the path it takes."""
+@lru_cache(maxsize=4096)
+def verdict_of(setup: SceneSetup, answer: str, variant: Variant) -> PlanVerdict:
+    """What the checker says about an answer; an empty one could not be read."""
+    try:
+        return check(setup.scene, read_plan(answer, variant), variant)
+    except MoveError as error:
+        reason = str(error) if answer else "the answer could not be read"
+        return PlanVerdict("format", reason.removesuffix("."), 0)
 
-    robot: str
-    target: str
-    words: str
-    points: tuple[Point, ...]
 
-
-class Tracing(Answered):
+class TraceState(AnswerState):
     """A scene, two errands and the points that were marked."""
 
     longest = 1_000
 
     @property
-    def errands(self) -> tuple[Errand, Errand]:
+    def errands(self) -> tuple[RobotErrand, RobotErrand]:
         """Yours and your partner's."""
-        found = errands(self.given)
-        assert found is not None
-        return found
+        pair = errands(self.setup)
+        assert pair is not None
+        return pair
 
     @property
     def truth(self) -> tuple[tuple[Point, ...], ...]:
-        """The points of both paths."""
-        return self.given.points or tuple(one.points for one in self.errands)
+        return self.setup.points or tuple(one.points for one in self.errands)
 
     def canonical(self, answer: str) -> str:
-        return read_points(answer, *self.given.size)
+        return read_points(answer, *self.setup.size)
 
     def solution(self, seat: str) -> str | None:
-        return json.dumps(self.truth, separators=(",", ":"))
+        return write_points(self.truth)
 
     @property
     def accuracies(self) -> list[float]:
-        return [self._reward(answer) for answer in self.answers]
+        return [sum(map(reward, self._distances(answer))) / len(PATHS) for answer in self.answers]
 
-    def _reward(self, answer: str) -> float:
-        if not answer:
-            return 0.0
-        pairs = zip(points_of(answer), self.truth, strict=True)
-        return sum(reward(distances(said, truth)) for said, truth in pairs) / len(WHO)
+    def _distances(self, answer: str) -> list[dict[str, float]]:
+        """For each robot; none where the answer could not be read."""
+        pairs = zip(points_of(answer), self.truth, strict=True) if answer else ()
+        return [distances(points, truth) for points, truth in pairs]
 
     def apart(self) -> dict[str, float]:
         """The mean distances over both robots; those of an unreadable answer are the diagonal."""
-        if not self.answers or not self.answers[-1]:
-            return dict.fromkeys(NAMES, hypot(*self.given.size))
-        pairs = zip(points_of(self.answers[-1]), self.truth, strict=True)
-        both = [distances(said, truth) for said, truth in pairs]
+        both = self._distances(self.answers[-1]) if self.answers else []
+        if not both:
+            return dict.fromkeys(NAMES, hypot(*self.setup.size))
         return {name: sum(one[name] for one in both) / len(both) for name in NAMES}
 
     @property
@@ -429,15 +309,55 @@ class Tracing(Answered):
         }
 
 
+@dataclass(frozen=True)
+class TraceLevel(Level):
+    """Mark the paths of two robots in the picture, five points each (VIKI level 3).
+
+    Seats: `planner`, alone, for one move.
+    Observation: the kitchen, the task, and what you and one partner do next.
+    Actions: two lists of five points [x, y], yours first, in units of 1/512 of the picture's side.
+    Rewards: for each robot the mean of 1 - distance / scale over RMSE, Hausdorff and discrete Frechet
+    distance, each at least 0; then the mean of both robots. An unreadable answer earns 0, and its distances
+    are the diagonal of the picture.
+    """
+
+    name = "viki/trace"
+    view_class = "ludens.games.viki.views:TraceView"
+    state_class = TraceState
+    bots = {"greedy": "ludens.games.viki.bots:GreedyTrace", **TEACHERS}
+
+    module = "trace"
+
+    def setup(self, seed: int) -> SceneSetup:
+        """The first scene of a seed in which two robots have a way to go."""
+        return super().setup(seed) if self.data else _with_paths(self, seed)
+
+
+@lru_cache(maxsize=512)
+def _with_paths(game: TraceLevel, seed: int) -> SceneSetup:
+    if game.look == "map" and (seeded := stored(game.module, game.split, seed)):
+        return SceneSetup(*seeded)
+    tries = (Level.setup(game, stream(seed, "trace", number).bits() >> 16) for number in count())
+    return next(setup for setup in tries if errands(setup) is not None)
+
+
+@dataclass(frozen=True)
+class RobotErrand:
+    """What a robot does next, and the path it takes."""
+
+    robot: str
+    target: str
+    words: str
+    points: tuple[Point, ...]
+
+
 @lru_cache(maxsize=1024)
-def errands(given: Shown) -> tuple[Errand, Errand] | None:
+def errands(setup: SceneSetup) -> tuple[RobotErrand, RobotErrand] | None:
     """What two robots of a scene do next; None where fewer than two of them have a way to go."""
-    scene = given.scene
-    floor = Floor(scene, Snapshot.at_start(scene))
-    found: list[Errand] = []
-    random = stream(given.seed, "errands")
+    scene, floor, pair = setup.scene, FloorPlan(setup.scene), list[RobotErrand]()
+    random = stream(setup.seed, "errands")
     for robot in random.sample(scene.robots, len(scene.robots)):
-        taken = {errand.target for errand in found}
+        taken = {errand.target for errand in pair}
         targets = [name for name in sorted(floor.centres) if name not in taken]
         mobile = ROBOTS[robot.type].mobile
         here = {name for name in targets if floor.area_of(name) == robot.place}
@@ -445,9 +365,9 @@ def errands(given: Shown) -> tuple[Errand, Errand] | None:
         if choices and (mobile or ROBOTS[robot.type].arms):
             target = random.choice(choices)
             words = f"{'Move to' if mobile else 'Reach'} the {target}"
-            corners = sampled(path(floor, robot.id, target), POINTS)
+            corners = sample_path(path(floor, robot.id, target), POINTS)
             points = tuple((round(float(x), 1), round(float(y), 1)) for x, y in corners)
-            found.append(Errand(robot.id, target, words, points))
-        if len(found) == len(WHO):
-            return found[0], found[1]
+            pair.append(RobotErrand(robot.id, target, words, points))
+        if len(pair) == len(PATHS):
+            return pair[0], pair[1]
     return None

@@ -7,20 +7,20 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ludens.core.errors import Ambiguous, Illegal, Unreadable
+from ludens.core.errors import Ambiguous, Illegal, MoveError, Unreadable
 from ludens.core.reply import ReplyFormat, without_reasoning
 from ludens.core.state import Legal
-from ludens.games.viki.world import Action, Plan
+from ludens.games.viki.world import ROBOTS, Action, Plan, Step, short
 
 _ANSWER = re.compile(r"<(/?)answer>", re.IGNORECASE)
 _TAGS = re.compile(r"<(/?)(think|answer)>", re.IGNORECASE)
 _WANTED = [("", "think"), ("/", "think"), ("", "answer"), ("/", "answer")]
 
-MOST_CHARACTERS = 200_000
+MAX_CHARS = 200_000
 """Of an answer that is parsed."""
 
 
@@ -46,35 +46,37 @@ class AnswerFormat(ReplyFormat):
         return f"<answer>{action}</answer>"
 
     def read(self, text: str, legal: Legal) -> str:
-        said = answer_in(text)
-        if len(said) > MOST_CHARACTERS:
-            raise Illegal(f"the answer has {len(said):,} characters; at most {MOST_CHARACTERS:,} are read.")
-        action = self.parse(said)
-        if legal.text_limit is not None and len(action) > legal.text_limit:
-            raise Illegal(
-                f"the answer has {len(action):,} characters; at most {legal.text_limit:,} are read."
-            )
+        answer = answer_in(text)
+        _check_length(answer, MAX_CHARS)
+        action = self.parse(answer)
+        if legal.text_limit is not None:
+            _check_length(action, legal.text_limit)
         return action
+
+
+def _check_length(answer: str, limit: int) -> None:
+    if len(answer) > limit:
+        raise Illegal(f"the answer has {len(answer):,} characters; at most {limit:,} are read.")
 
 
 def answer_in(text: str) -> str:
     """The text between the answer tags, or the reply without its reasoning where it has no such tags."""
-    said = without_reasoning(text)
-    tags = list(_ANSWER.finditer(said))
+    reply = without_reasoning(text)
+    tags = list(_ANSWER.finditer(reply))
     if not tags:
-        if not said.strip():
+        if not reply.strip():
             raise Unreadable("the reply has no answer; give it between <answer> and </answer>.")
-        return said.strip()
+        return reply.strip()
     opened = [tag for tag in tags if not tag[1]]
     if len(opened) > 1:
         raise Ambiguous("the reply has several <answer> tags; give exactly one answer.")
     if not opened:
         raise Unreadable("the reply has </answer> without <answer>.")
     closed = [tag for tag in tags if tag[1] and tag.start() >= opened[0].end()]
-    found = said[opened[0].end() : closed[0].start() if closed else len(said)].strip()
-    if not found:
+    answer = reply[opened[0].end() : closed[0].start() if closed else len(reply)].strip()
+    if not answer:
         raise Unreadable("there is nothing between <answer> and </answer>.")
-    return found
+    return answer
 
 
 def well_formed(text: str) -> bool:
@@ -97,7 +99,6 @@ def combined(text: str, accuracy: float) -> float:
 
 Variant = Literal["default", "released"]
 
-MAX_CHARS = 200_000
 MAX_STEPS = 1_000
 MAX_DEPTH = 60
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
@@ -129,12 +130,9 @@ def read_value(text: str, *, what: str = "answer", last_key_wins: bool = False) 
     text = (fenced[0] if fenced else text).strip()
     if not text:
         raise Unreadable(f"the {what} is empty.")
-    depth = deepest = 0
-    for bracket in _BRACKET.findall(text):
-        depth += 1 if bracket in "[({" else -1 if bracket in "])}" else 0
-        deepest = max(deepest, depth)
-    if deepest > MAX_DEPTH:
-        raise Unreadable(f"the {what} is nested {deepest} levels deep; at most {MAX_DEPTH} are read.")
+    depth = _depth(text)
+    if depth > MAX_DEPTH:
+        raise Unreadable(f"the {what} is nested {depth} levels deep; at most {MAX_DEPTH} are read.")
     try:
         try:
             cleaned = _COMMA.sub(lambda hit: "" if hit[0] == "," else hit[0], text)
@@ -148,12 +146,23 @@ def read_value(text: str, *, what: str = "answer", last_key_wins: bool = False) 
         raise Unreadable(f"the {what} is neither JSON nor a Python literal.") from None
 
 
+def _depth(text: str) -> int:
+    """How deep brackets are nested; those in strings do not count."""
+    depth = deepest = 0
+    for bracket in _BRACKET.findall(text):
+        depth += 1 if bracket in "[({" else -1 if bracket in "])}" else 0
+        deepest = max(deepest, depth)
+    return deepest
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _Twice(_short(next(key for key in keys if keys.count(key) > 1)))
-    return found
+    _check_keys([key for key, _ in pairs])
+    return dict(pairs)
+
+
+def _check_keys(keys: Sequence[Any]) -> None:
+    if len(set(keys)) < len(keys):
+        raise _Twice(short(str(next(key for n, key in enumerate(keys) if key in keys[:n]))))
 
 
 def _no_constant(name: str) -> Any:
@@ -163,16 +172,13 @@ def _no_constant(name: str) -> Any:
 def _literal(text: str, last_key_wins: bool) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = _Constants().visit(ast.parse(text, mode="eval"))
-    if not last_key_wins:
+        tree = ast.parse(text, mode="eval")
+    if not text.isascii() or any(word in text for word in _WORDS):
+        tree = _Constants().visit(tree)
+    if not last_key_wins and "{" in text:
         for node in ast.walk(tree):
             if isinstance(node, ast.Dict):
-                keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
-                seen: set[Any] = set()
-                for key in keys:
-                    if key in seen:
-                        raise _Twice(_short(str(key)))
-                    seen.add(key)
+                _check_keys([key.value for key in node.keys if isinstance(key, ast.Constant)])
     return ast.literal_eval(tree)
 
 
@@ -198,25 +204,25 @@ def plan_of(value: Any, variant: Variant = "default") -> Plan:
     for number, step in enumerate(steps, 1):
         if not isinstance(step, dict) or not isinstance(step.get("actions"), dict | None):
             raise Unreadable(f'step {number} is not an object with "actions".')
-        read: dict[str, Action] = {}
+        actions: dict[str, Action] = {}
         for robot, action in (step.get("actions") or {}).items():
             if action is None:
                 continue
             if not isinstance(robot, str):
                 raise Unreadable(f"step {number} names a robot that is not a text.")
             name = robot.strip().upper()
-            if name in read:
-                raise Unreadable(f"step {number} has two actions for {_short(name)}.")
-            if (
-                not isinstance(action, list | tuple)
-                or not action
-                or not all(isinstance(w, str) for w in action)
-            ):
-                raise Unreadable(f"step {number}, {_short(name)}: an action is a list of texts.")
-            read[name] = tuple(action)
-        if read:
-            plan.append(read)
+            if name in actions:
+                raise Unreadable(f"step {number} has two actions for {short(name)}.")
+            if not action or not _is_texts(action):
+                raise Unreadable(f"step {number}, {short(name)}: an action is a list of texts.")
+            actions[name] = tuple(action)
+        if actions:
+            plan.append(actions)
     return plan
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
 
 
 def _released(value: Any) -> Plan:
@@ -232,7 +238,7 @@ def _released(value: Any) -> Plan:
                 continue
             if isinstance(action, str | dict):
                 action = tuple(action)
-            if not isinstance(action, list | tuple) or not all(isinstance(word, str) for word in action):
+            if not _is_texts(action):
                 raise Unreadable("the plan has an action that is not a list of texts.")
             read[robot if isinstance(robot, str) else str(robot)] = tuple(action)
         if read:
@@ -244,12 +250,97 @@ def _released(value: Any) -> Plan:
     return plan
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= 40 else name[:37] + "..."
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def write_plan(plan: Sequence[Mapping[str, Action]]) -> str:
+    """The canonical form of a plan: compact JSON."""
+    steps = [
+        {"step": number, "actions": {robot: list(action) for robot, action in step.items()}}
+        for number, step in enumerate(plan, 1)
+    ]
+    return _compact(steps)
+
+
+def read_step(answer: str) -> Step:
+    """The step in an answer: an object with an action for each robot, or one step of a plan."""
+    value = read_value(answer, what="step")
+    if isinstance(value, list | tuple) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, dict):
+        raise Unreadable('the answer is not an object such as {"R1": ["Move", "apple"]}.')
+    steps = plan_of([value if "actions" in value else {"actions": value}])
+    return steps[0] if steps else {}
+
+
+def write_step(step: Step) -> str:
+    """The canonical form of a step: compact JSON, robots in order."""
+    actions = {robot: list(step[robot]) for robot in sorted(step)}
+    return _compact(actions)
+
+
+MESSAGE = 300
+"""Characters of a message."""
+
+
+def read_turn(answer: str) -> tuple[Action | None, str]:
+    """The action, or None, and the message in an answer."""
+    value = read_value(answer, what="answer")
+    if isinstance(value, list | tuple):
+        value = {"action": value}
+    if not isinstance(value, dict) or not set(value) <= {"action", "message"}:
+        raise Unreadable('the answer is not an object with "action" and "message".')
+    message = value.get("message") or ""
+    if not isinstance(message, str):
+        raise Unreadable("the message is not a text.")
+    if len(message) > MESSAGE:
+        raise Unreadable(f"the message has {len(message)} characters; at most {MESSAGE} are sent.")
+    if not value.get("action"):
+        return None, message
+    try:
+        step = read_step(json.dumps({"R1": value["action"]}))
+    except (MoveError, TypeError, ValueError):
+        raise Unreadable('the action is not a list of texts such as ["Move", "apple"].') from None
+    return step["R1"], message
+
+
+def write_turn(action: Action | None, message: str) -> str:
+    """The canonical form of an answer."""
+    turn = {"action": list(action) if action else None, "message": message}
+    return _compact(turn)
+
+
+_SPELLINGS = {name.replace("_", " "): name for name in ROBOTS}
+_SPELLINGS |= {kind.name.lower(): name for name, kind in ROBOTS.items()}
+
+
+def read_types(answer: str) -> str:
+    """The canonical form of a list of robot types: as JSON, a Python literal, or names with commas."""
+    bare = answer.strip()
+    names: Any = [part.strip(" '\"`.") for part in bare.split(",")]
+    if bare[:1] in tuple("[({`\"'"):
+        names = read_value(bare, what="list of robot types")
+        names = [names] if isinstance(names, str) else names
+    if not isinstance(names, list | tuple | set) or not all(isinstance(name, str) for name in names):
+        raise Unreadable('the answer is not a list of robot types such as ["fetch", "panda"].')
+    types = {_type(name) for name in names}
+    if not types:
+        raise Illegal("the list of robot types is empty; every task needs a robot.")
+    return json.dumps(sorted(types))
+
+
+def _type(name: str) -> str:
+    folded = name.strip().lower()
+    kind = folded if folded in ROBOTS else _SPELLINGS.get(folded.replace("_", " "))
+    if kind is None:
+        raise Illegal(f"there is no robot type {short(name)!r}; there are {', '.join(ROBOTS)}.")
+    return kind
 
 
 POINTS = 5
-ROBOTS = ("you", "partner")
+PATHS = ("you", "partner")
+"""Whose paths level 3 asks for."""
 
 _POINTS_FENCE = re.compile(r"```[a-z]*", re.IGNORECASE)
 _TRAILING = re.compile(r",(?=\s*\])")
@@ -265,57 +356,50 @@ def read_points(text: str, width: int, height: int) -> str:
 
     Raises a `MoveError` that says what is wrong; points outside the picture are wrong too.
     """
-    said = _POINTS_FENCE.sub("", text).strip()
-    if len(said) > _LONGEST:
-        raise Unreadable(f"the answer has {len(said):,} characters; two lists of {POINTS} points need fewer.")
-    if re.search(r"nan|inf", said, re.IGNORECASE):
+    bare = _POINTS_FENCE.sub("", text).strip()
+    if len(bare) > _LONGEST:
+        raise Unreadable(f"the answer has {len(bare):,} characters; two lists of {POINTS} points need fewer.")
+    if re.search(r"nan|inf", bare, re.IGNORECASE):
         raise Illegal("a coordinate is not a finite number.")
-    bad = next((character for character in said if character not in _ALLOWED), None)
+    bad = next((character for character in bare if character not in _ALLOWED), None)
     if bad is not None:
         raise Unreadable(f"the answer is not a list of points: {bad!r} is neither a number nor a bracket.")
-    listed = _TRAILING.sub("", said.replace("(", "[").replace(")", "]"))
-    if _depth(listed) > _DEEPEST:
+    bare = _TRAILING.sub("", bare.replace("(", "[").replace(")", "]"))
+    if _depth(bare) > _DEEPEST:
         raise Unreadable("the answer has too many nested brackets; two lists of [x, y] are expected.")
     try:
-        found = json.loads(listed)
+        value = json.loads(bare)
     except ValueError:
         raise Unreadable(
             "the answer is not a list of points such as [[[10, 20], ...], [[30, 40], ...]]."
         ) from None
-    return json.dumps(_checked(found, width, height), separators=(",", ":"))
+    if (count := _length(value)) != len(PATHS):
+        raise Illegal(f"two trajectories are expected, yours and your partner's, not {count}.")
+    return _compact([_trajectory(path, who, width, height) for who, path in zip(PATHS, value, strict=True)])
+
+
+def write_points(paths: Sequence[Sequence[tuple[float, float]]]) -> str:
+    return _compact(paths)
 
 
 def points_of(action: str) -> Trajectories:
-    """The trajectories of a canonical answer."""
     return tuple(tuple((float(x), float(y)) for x, y in trajectory) for trajectory in json.loads(action))
 
 
-def _checked(found: Any, width: int, height: int) -> list[list[list[float]]]:
-    if not isinstance(found, list) or len(found) != len(ROBOTS):
-        count = len(found) if isinstance(found, list) else 0
-        raise Illegal(f"two trajectories are expected, yours and your partner's, not {count}.")
-    return [_trajectory(one, who, width, height) for who, one in zip(ROBOTS, found, strict=True)]
-
-
-def _trajectory(found: Any, who: str, width: int, height: int) -> list[list[float]]:
-    if not isinstance(found, list) or len(found) != POINTS:
-        count = len(found) if isinstance(found, list) else 0
+def _trajectory(value: Any, who: str, width: int, height: int) -> list[list[float]]:
+    if (count := _length(value)) != POINTS:
         raise Illegal(f"the trajectory of {who} has {count} points; {POINTS} are expected.")
-    for number, point in enumerate(found, 1):
-        if not isinstance(point, list) or len(point) != 2 or not all(map(_is_number, point)):
+    for number, point in enumerate(value, 1):
+        if _length(point) != 2 or not all(map(_is_number, point)):
             raise Illegal(f"point {number} of {who} is not a pair of numbers [x, y].")
         if not (0 <= point[0] <= width and 0 <= point[1] <= height):
             raise Illegal(f"point {number} of {who} is outside the picture of {width} by {height} pixels.")
-    return [[round(float(x), 1), round(float(y), 1)] for x, y in found]
+    return [[round(float(x), 1), round(float(y), 1)] for x, y in value]
+
+
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, list) else 0
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and -1e9 < value < 1e9
-
-
-def _depth(text: str) -> int:
-    deepest = depth = 0
-    for character in text:
-        depth += (character == "[") - (character == "]")
-        deepest = max(deepest, depth)
-    return deepest

@@ -11,32 +11,33 @@ from ludens.games.viki.world import (
     PRIMITIVES,
     Action,
     Condition,
-    Numbered,
     Scene,
+    SceneIndex,
     Stage,
-    State,
+    WorldState,
+    short,
 )
 
-Test = Callable[[Numbered, State, int, str, Sequence[int | None]], bool]
+Test = Callable[[SceneIndex, WorldState, int, str, Sequence[int | None]], bool]
 
 
-def _is_asset(w: Numbered, code: int | None) -> bool:
+def _is_asset(w: SceneIndex, code: int | None) -> bool:
     return code is not None and w.first_asset <= code < w.first_robot
 
 
-def _kind(w: Numbered, code: int | None, what: str) -> bool:
+def _kind(w: SceneIndex, code: int | None, what: str) -> bool:
     return code is not None and _is_asset(w, code) and bool(getattr(w.kinds[code - w.first_asset], what))
 
 
-def _closed(w: Numbered, s: State, code: int | None) -> bool:
+def _closed(w: SceneIndex, s: WorldState, code: int | None) -> bool:
     return code is not None and _is_asset(w, code) and bool(s.closed >> (code - w.first_asset) & 1)
 
 
-def _unheld(w: Numbered, s: State, r: int, code: int) -> bool:
+def _unheld(w: SceneIndex, s: WorldState, r: int, code: int) -> bool:
     return w.holder(s, code) in (None, r)
 
 
-def _in_height(w: Numbered, s: State, r: int, code: int) -> bool:
+def _in_height(w: SceneIndex, s: WorldState, r: int, code: int) -> bool:
     kind = w.types[r]
     if w.holder(s, code) is not None:
         return True
@@ -101,7 +102,7 @@ Code = Literal["format", "entity", "infeasible", "incompatible", "order", "goal"
 """Why a plan is wrong, in the order in which the reasons are tested."""
 
 
-class Refused(Exception):
+class RefusedStep(Exception):
     """A step that the rules refuse; the message names robot, primitive and broken precondition."""
 
     def __init__(self, code: Code, message: str) -> None:
@@ -110,7 +111,7 @@ class Refused(Exception):
         self.message = message
 
 
-class World(Numbered):
+class World(SceneIndex):
     """A scene with its rules."""
 
     def __init__(self, scene: Scene) -> None:
@@ -120,11 +121,7 @@ class World(Numbered):
         self._orders = [[[self.test(one) for one in stage] for stage in order] for order in task.orders]
         self._every_order = (1 << len(self._orders)) - 1
 
-    def applicable(self, state: State, robot: int, primitive: str, args: Sequence[int | None]) -> bool:
-        """Whether every precondition holds."""
-        return all(test(self, state, robot, primitive, args) for _, test in TESTS[primitive])
-
-    def broken(self, state: State, robot: int, primitive: str, args: Sequence[int | None]) -> str | None:
+    def broken(self, state: WorldState, robot: int, primitive: str, args: Sequence[int | None]) -> str | None:
         """The name of the first precondition that is broken."""
         for name, test in TESTS[primitive]:
             if not test(self, state, robot, primitive, args):
@@ -132,54 +129,54 @@ class World(Numbered):
         return None
 
     def well_formed(self, robot_id: str, action: Action) -> tuple[str, str]:
-        """The action in words, and its primitive; `Refused` when there is no such primitive or call of it."""
-        said = f"{robot_id} {' '.join(action)}"
-        said = said if len(said) <= 120 else said[:117] + "..."
+        """The action in words, and its primitive; `RefusedStep` when it is no call of a primitive."""
+        command = f"{robot_id} {' '.join(action)}"
+        command = command if len(command) <= 120 else command[:117] + "..."
         primitive = action[0].strip().capitalize() if action else ""
         if primitive not in PRIMITIVES:
-            raise Refused("format", f"{said}: there is no primitive {_short(primitive)}")
+            raise RefusedStep("format", f"{command}: there is no primitive {short(primitive)}")
         expected = PRIMITIVES[primitive].arguments
         if len(action) - 1 != len(expected):
-            raise Refused("format", f"{said}: {primitive} takes {len(expected)} argument(s)")
-        return said, primitive
+            raise RefusedStep("format", f"{command}: {primitive} takes {len(expected)} argument(s)")
+        return command, primitive
 
-    def parse(self, state: State, robot_id: str, action: Action) -> tuple[int, str, list[int]]:
-        """An action as numbers; `Refused` when it cannot be done in this state."""
-        said, primitive = self.well_formed(robot_id, action)
+    def parse(self, state: WorldState, robot_id: str, action: Action) -> tuple[int, str, list[int]]:
+        """An action as numbers; `RefusedStep` when it cannot be done in this state."""
+        command, primitive = self.well_formed(robot_id, action)
         robot = self.number(robot_id)
         if robot is None or robot < self.first_robot:
-            raise Refused("entity", f"{said}: there is no robot {_short(robot_id)}")
+            raise RefusedStep("entity", f"{command}: there is no robot {short(robot_id)}")
         robot -= self.first_robot
         args = [self.number(name) for name in action[1:]]
         name = self.broken(state, robot, primitive, args)
         if name is not None:
             code: Code = "entity" if name in ("exists", "second_exists") else "infeasible"
-            x, y = (*map(_short, action[1:]), "")[:2]
+            x, y = (*map(short, action[1:]), "")[:2]
             reason = PRECONDITIONS[name].broken.format(
                 r=self.robots[robot], x=x, y=y, primitive=primitive, type=self.type_names[robot]
             )
-            raise Refused(code, f"{said}: {reason}")
+            raise RefusedStep(code, f"{command}: {reason}")
         return robot, primitive, [code for code in args if code is not None]
 
-    def step(self, state: State, actions: Mapping[str, Action]) -> State:
+    def step(self, state: WorldState, actions: Mapping[str, Action]) -> WorldState:
         """All actions of one step, checked against the same state and applied together."""
         parsed = [self.parse(state, robot, action) for robot, action in actions.items()]
         if len({robot for robot, _, _ in parsed}) < len(parsed):
-            raise Refused("format", "one robot has two actions")
-        self.check_together(state, parsed)
+            raise RefusedStep("format", "one robot has two actions")
+        if (clash := self.clash(state, parsed)) is not None:
+            raise RefusedStep("incompatible", clash)
         new = self.apply(state, parsed)
-        failed = self.order_failure(state, new)
-        if failed is not None:
-            raise Refused("order", failed)
+        if (failure := self.order_failure(state, new)) is not None:
+            raise RefusedStep("order", failure)
         return self.progress(new)
 
-    def check_together(self, state: State, parsed: Sequence[tuple[int, str, Sequence[int]]]) -> None:
-        """Refuse actions that cannot happen in the same step."""
-        clash = self.clash(state, parsed)
-        if clash is not None:
-            raise Refused("incompatible", clash)
+    def run(self, state: WorldState, steps: Iterable[Mapping[str, Action]]) -> WorldState:
+        """The state after several steps; `RefusedStep` at the first that the rules refuse."""
+        for step in steps:
+            state = self.step(state, step)
+        return state
 
-    def clash(self, state: State, parsed: Sequence[tuple[int, str, Sequence[int]]]) -> str | None:
+    def clash(self, state: WorldState, parsed: Sequence[tuple[int, str, Sequence[int]]]) -> str | None:
         """Why actions cannot happen in the same step, or None."""
         for (one, first, args), (two, second, others) in combinations(parsed, 2):
             if first == "Move" or second == "Move" or (first in _SHARE and second in _SHARE):
@@ -190,15 +187,15 @@ class World(Numbered):
                         f"{self.robots[one]} {first} and {self.robots[two]} {second}: "
                         f"both act on {self.names[code]} in one step"
                     )
-        given = [args[1] for _, primitive, args in parsed if primitive == "Handover"]
+        receivers = [args[1] for _, primitive, args in parsed if primitive == "Handover"]
         grasping = [robot for robot, primitive, _ in parsed if primitive == "Grasp"]
-        for code in set(given):
+        for code in set(receivers):
             robot = code - self.first_robot
-            if given.count(code) + grasping.count(robot) > self.free_hands(state, robot):
+            if receivers.count(code) + grasping.count(robot) > self.free_hands(state, robot):
                 return f"{self.robots[robot]} takes more things in one step than it has free hands"
         return None
 
-    def apply(self, state: State, parsed: Iterable[tuple[int, str, Sequence[int]]]) -> State:
+    def apply(self, state: WorldState, parsed: Iterable[tuple[int, str, Sequence[int]]]) -> WorldState:
         """The state after actions whose preconditions hold; orders are not updated."""
         at, reached, place = list(state.at), list(state.reached), list(state.place)
         active, closed, taking, closing = state.active, state.closed, set[int](), False
@@ -232,10 +229,10 @@ class World(Numbered):
             else:
                 place[args[0] - first] = args[1]
                 taking.add(args[1] - self.first_robot)
-        new = State(tuple(at), tuple(reached), tuple(place), active, closed, state.done)
+        new = WorldState(tuple(at), tuple(reached), tuple(place), active, closed, state.done)
         return self._trimmed(new, taking, closing) if taking or closing else new
 
-    def _trimmed(self, state: State, taking: set[int], closing: bool) -> State:
+    def _trimmed(self, state: WorldState, taking: set[int], closing: bool) -> WorldState:
         """Forget reached things for which there is no free hand, or that are now inside something closed."""
         reached = list(state.reached)
         for robot in taking:
@@ -248,11 +245,10 @@ class World(Numbered):
             ]
         return state._replace(reached=tuple(reached))
 
-    def holds(self, state: State, condition: Condition) -> bool:
-        """Whether a condition is true of a state."""
+    def holds(self, state: WorldState, condition: Condition) -> bool:
         return self.test(condition)(state)
 
-    def test(self, condition: Condition) -> Callable[[State], bool]:
+    def test(self, condition: Condition) -> Callable[[WorldState], bool]:
         """The function that says whether a condition is true; the planner asks for the same ones often."""
         code = self.code[condition.thing]
         place = None if condition.place is None else self.code.get(condition.place)
@@ -264,7 +260,7 @@ class World(Numbered):
                 return lambda state: bool(state.active >> asset & 1)
         return lambda state: self._true(state, condition, code, place)
 
-    def _true(self, state: State, condition: Condition, code: int, wanted: int | None) -> bool:
+    def _true(self, state: WorldState, condition: Condition, code: int, wanted: int | None) -> bool:
         true = True
         if condition.place is not None:
             if condition.along:
@@ -279,7 +275,7 @@ class World(Numbered):
             true = true and (is_active == condition.active) is condition.holds
         return true
 
-    def _chain(self, state: State, code: int) -> list[int]:
+    def _chain(self, state: WorldState, code: int) -> list[int]:
         chain = []
         while code >= self.first_asset:
             code = (
@@ -290,7 +286,7 @@ class World(Numbered):
             chain.append(code)
         return chain
 
-    def order_failure(self, before: State, after: State) -> str | None:
+    def order_failure(self, before: WorldState, after: WorldState) -> str | None:
         """Why a step breaks an order constraint: a stage came true before those that must come first."""
         early = self.early_stage(before, after)
         if early is None:
@@ -298,7 +294,7 @@ class World(Numbered):
         order = self.scene.task.orders[early[0]]
         return f"{tell(order[early[1]])} comes too early: {tell(order[0])} must hold a step before"
 
-    def early_stage(self, before: State, after: State) -> tuple[int, int] | None:
+    def early_stage(self, before: WorldState, after: WorldState) -> tuple[int, int] | None:
         """The numbers of the order and of the stage that comes too early."""
         for number, order in enumerate(self._orders):
             if before.done >> number & 1:
@@ -311,7 +307,7 @@ class World(Numbered):
                 earlier = earlier and now and _all(stage, before)
         return None
 
-    def progress(self, state: State) -> State:
+    def progress(self, state: WorldState) -> WorldState:
         """The state with the order constraints marked that are satisfied now."""
         done = state.done
         for number, order in enumerate(self._orders):
@@ -319,12 +315,10 @@ class World(Numbered):
                 done |= 1 << number
         return state if done == state.done else state._replace(done=done)
 
-    def reached(self, state: State) -> bool:
-        """Whether orders and goals are all satisfied."""
+    def reached(self, state: WorldState) -> bool:
         return state.done == self._every_order and _all(self._goals, state)
 
-    def missing(self, state: State) -> str | None:
-        """What is not reached yet, or None."""
+    def missing(self, state: WorldState) -> str | None:
         for number, order in enumerate(self.scene.task.orders):
             if not state.done >> number & 1:
                 return "the required order was never completed: " + ", then ".join(map(tell, order))
@@ -334,7 +328,7 @@ class World(Numbered):
         return None
 
 
-def _all(stage: Sequence[Callable[[State], bool]], state: State) -> bool:
+def _all(stage: Sequence[Callable[[WorldState], bool]], state: WorldState) -> bool:
     return all(holds(state) for holds in stage)
 
 
@@ -348,10 +342,6 @@ def tell(stage: Stage) -> str:
         if condition.active is not None:
             words.append(f"{condition.thing} {no}{'' if condition.active else 'not '}activated")
     return " and ".join(words)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 40 else name[:37] + "..."
 
 
 _SHARE = ("Reach", "Place")

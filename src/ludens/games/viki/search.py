@@ -16,37 +16,83 @@ early as possible. Only such plans are searched, so these cuts lose nothing:
   what it could have done.
 
 A state that was reached before, no later and with no more of these restrictions, is not searched again.
+
+What a shortest plan can do without is left out of the search:
+
+**Left out** is every thing that no condition names, that nobody holds at the start, in which nothing kept
+lies at the start, and that is no box (boxes can be pushed and have a height of their own). Containers are
+left out only if they are directly in an area, and furniture with a height of its own only if all arms reach
+the height of that area.
+
+**Lemma.** A plan can be done, in no more steps, without the things that are left out, unless somebody in it
+
+- *lifts*: grasps a container that is left out while something kept lies on it;
+- *parks*: puts a kept thing into a container left out, in an area where a condition does not want it yet: a
+  later stage of an order, or a negated condition, names this area for the thing; or
+- *stacks*: puts a kept thing into a container left out that is itself in or on another thing.
+
+*Proof.* Read the plan without the actions on things left out (Reach, Grasp, Handover, Interact, Open,
+Close), replace targets of Move and Place that are left out by the area that they are in, and skip a Place
+of a robot that holds nothing kept. By induction over the steps, the states of both plans agree in this:
+
+- Robots are in the same areas; kept things are closed, and interacted with, in both or in neither.
+- A kept thing is where it was, or directly in the area if it was in a container left out: nobody stacks, so
+  that container is directly in the area, and stays there as long as the thing is in it, because nobody
+  lifts.
+- A robot holds the same kept things and nothing else, so it has at least as many free hands.
+- What a robot has reached, as far as kept, is the end of what it has reached now: a queue loses its oldest
+  entries when it is longer than there are free hands, and now there are fewer entries and no fewer hands.
+
+So every precondition still holds. `free_hand`, `second_free_hand`, `hand_or_holding`, `reached`,
+`carrying`, `carries_target`, `together`, `in_radius`, `unheld`, `free`, `set_down`, `not_active`,
+`is_closed` and `is_open` by these four points; `uncovered` and `not_closed` because what a thing is in now,
+it was in before; `in_height` because things left out have no height of their own, except for furniture in
+areas that all arms reach; `receptacle` because areas hold everything. Actions name no other things than
+before, so they clash no more. A condition that follows places (`along`) or asks for an interaction is true
+in both or in neither. One that names a direct place is true now if it was true before; only for a thing in
+a container left out it may be true now and not before. Goals and first stages of orders may be true more
+often, and in the others nobody parks. Steps in which nothing is left to do change nothing and are skipped
+(where an order is satisfied at the start, so that the first step counts, the planner leaves nothing out). ∎
+
+Robots without arms are left out where no condition asks for an interaction and there is no box: they could
+only move.
+
+Conversely, a plan without these things is a plan with them: nobody holds them, and nothing kept is in them.
+
+So only containers that are left out and can be lifted, parked in or stacked can make a plan shorter: the
+*spare* containers. The planner first searches without them. A shorter plan has to lift, park or stack,
+which takes time (`SpareUse`), so in most tasks nothing more is to be done. Else it searches once more, with
+the spare containers, for a shorter plan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count, product
 from typing import NamedTuple
 
 from ludens.core.errors import LudensError
-from ludens.games.viki.bound import Bound, possible
-from ludens.games.viki.relevance import SpareUse, conditions, relevant, soonest_use, spare
-from ludens.games.viki.rules import CHANGING, FIXED, Refused, World
-from ludens.games.viki.world import PRIMITIVES, Plan, Scene, State, Step
+from ludens.games.viki.bound import Bound, SpareUse, early, possible, steps_after_use
+from ludens.games.viki.rules import CHANGING, FIXED, RefusedStep, World
+from ludens.games.viki.world import KINDS, PRIMITIVES, ROBOTS, Plan, Scene, Step, WorldState
 
-Chosen = tuple[int, str, tuple[int, ...]]
+RobotAction = tuple[int, str, tuple[int, ...]]
 """Robot, primitive, arguments."""
 
 
 class _Option(NamedTuple):
     """Something that a robot may do."""
 
-    action: Chosen
+    action: RobotAction
     named: int
     """Bit set of the assets it names; 0 for Move."""
     shares: bool
     """Whether another action that shares may name the same asset in one step."""
     bit: int
     """The restriction that forbids it after waiting; 0 for none."""
-    given: int
+    receiver: int
     """The robot to which something is handed over; -1 for none."""
     touched: int
     """The other robot that holds what is interacted with; -1 for none."""
@@ -62,17 +108,15 @@ class _Joint(NamedTuple):
     """Those that are named by an action that does not share."""
 
     def clashes(self, option: _Option) -> bool:
-        """Whether the option acts on an asset on which one of the actions acts."""
         return bool(option.named & (self.alone if option.shares else self.named))
 
     def also(self, option: _Option) -> _Joint:
-        """These actions and one more."""
         alone = self.alone if option.shares else self.alone | option.named
         return _Joint((*self.options, option), self.named | option.named, alone)
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class SearchResult:
     """What was found."""
 
     plan: Plan | None
@@ -85,7 +129,7 @@ class SearchLimit(LudensError):
     """The search was given up: neither a plan nor a proof."""
 
 
-class Search:
+class PlanSearch:
     """The search in one world.
 
     Args:
@@ -97,7 +141,7 @@ class Search:
         self.world = world
         self.bound = Bound(world)
         self.use = SpareUse.of(self.bound, spare) if spare else None
-        every = conditions(world.scene.task)
+        every = world.scene.task.conditions
         first = world.first_asset
         self.wanted = {
             world.code[c.thing] - first for c in every if c.active and world.code[c.thing] >= first
@@ -126,21 +170,21 @@ class Search:
         """Bits of restrictions for each robot: no Move; then Reach, Grasp, Open of each asset."""
         self.unused = 1 << len(world.robots) * self.width if spare else 0
         """The last restriction: a spare container must still be used."""
-        self.fixed: dict[Chosen, bool] = {}
+        self.fixed: dict[RobotAction, bool] = {}
 
-    def run(self, limit: int | None, max_states: int) -> Result:
+    def run(self, limit: int | None, max_states: int) -> SearchResult:
         """A* from the start."""
         world = self.world
         start = world.start()
         if world.reached(start):
-            return Result([], 0)
+            return SearchResult([], 0)
         ticket = count()
-        parents: list[tuple[int, tuple[Chosen, ...]]] = [(-1, ())]
+        parents: list[tuple[int, tuple[RobotAction, ...]]] = [(-1, ())]
         least = self._estimate(start, self.unused, limit)
         if (limit is not None and least > limit) or not possible(world):
-            return Result(None, 0)
+            return SearchResult(None, 0)
         heap = [(least, 0, next(ticket), start, self.unused, 0)]
-        seen: dict[State, list[tuple[int, int]]] = {start: [(0, self.unused)]}
+        seen: dict[WorldState, list[tuple[int, int]]] = {start: [(0, self.unused)]}
         expanded = 0
         while heap:
             _, minus_steps, _, state, flags, number = heappop(heap)
@@ -148,47 +192,45 @@ class Search:
             if (steps, flags) not in seen[state]:
                 continue
             if world.reached(state):
-                return Result(self._plan(parents, number), expanded)
+                return SearchResult(self._plan(parents, number), expanded)
             expanded += 1
             if expanded > max_states:
                 raise SearchLimit(f"no plan and no proof after {max_states} states; use a smaller scene.")
-            for chosen, new, new_flags in self._successors(state, flags):
+            for actions, new, new_flags in self._successors(state, flags):
                 room = None if limit is None else limit - steps - 1
                 estimate = steps + 1 + self._estimate(new, new_flags, room)
                 if limit is not None and estimate > limit:
                     continue
-                known = seen.setdefault(new, [])
-                if any(t <= steps + 1 and not f & ~new_flags for t, f in known):
+                entries = seen.setdefault(new, [])
+                if any(t <= steps + 1 and not f & ~new_flags for t, f in entries):
                     continue
-                known[:] = [(t, f) for t, f in known if t < steps + 1 or new_flags & ~f]
-                known.append((steps + 1, new_flags))
-                parents.append((number, chosen))
+                entries[:] = [(t, f) for t, f in entries if t < steps + 1 or new_flags & ~f]
+                entries.append((steps + 1, new_flags))
+                parents.append((number, actions))
                 heappush(heap, (estimate, -steps - 1, next(ticket), new, new_flags, len(parents) - 1))
-        return Result(None, expanded)
+        return SearchResult(None, expanded)
 
-    def _estimate(self, state: State, flags: int, room: int | None) -> int:
+    def _estimate(self, state: WorldState, flags: int, room: int | None) -> int:
         """Steps that are still needed at least; exact only up to `room`."""
         need = self.bound(state, room)
         if self.use is None or not flags & self.unused or (room is not None and need > room):
             return need
         return max(need, self.use.steps(state), self.bound.work(state, self.use.actions(state)))
 
-    def _plan(self, parents: list[tuple[int, tuple[Chosen, ...]]], number: int) -> Plan:
+    def _plan(self, parents: list[tuple[int, tuple[RobotAction, ...]]], number: int) -> Plan:
         names = self.world.names
         steps: Plan = []
         while number > 0:
-            number, chosen = parents[number]
-            steps.append(
-                {
-                    self.world.robots[r]: (primitive, *(names[c] for c in args))
-                    for r, primitive, args in chosen
-                }
-            )
+            number, actions = parents[number]
+            robots = self.world.robots
+            steps.append({robots[r]: (name, *(names[c] for c in args)) for r, name, args in actions})
         steps.reverse()
         assert works(self.world, steps)
         return steps
 
-    def _successors(self, state: State, flags: int) -> Iterator[tuple[tuple[Chosen, ...], State, int]]:
+    def _successors(
+        self, state: WorldState, flags: int
+    ) -> Iterator[tuple[tuple[RobotAction, ...], WorldState, int]]:
         world, width = self.world, self.width
         options = [self._options(state, robot) for robot in self.robots]
         allowed = []
@@ -206,20 +248,20 @@ class Search:
         sleepers = [[option for option in options[robot] if option.bit] for robot in self.robots]
         ordered = bool(world.scene.task.orders)
         for joint in _joints(allowed):
-            chosen = tuple(option.action for option in joint.options)
-            given = {option.given for option in joint.options if option.given >= 0}
-            if given and world.clash(state, chosen) is not None:
+            actions = tuple(option.action for option in joint.options)
+            receivers = {option.receiver for option in joint.options if option.receiver >= 0}
+            if receivers and world.clash(state, actions) is not None:
                 continue
             new_flags, idle = 0, (1 << len(self.robots)) - 1
-            for robot, primitive, _ in chosen:
+            for robot, primitive, _ in actions:
                 idle &= ~(1 << robot)
                 if primitive == "Move":
-                    stays = flags >> robot * width & 1 and robot not in given
+                    stays = flags >> robot * width & 1 and robot not in receivers
                     if stays and not any(option.touched == robot for option in joint.options):
                         break
                     new_flags |= 1 << robot * width
             else:
-                new = world.apply(state, chosen)
+                new = world.apply(state, actions)
                 if ordered:
                     if world.early_stage(state, new) is not None:
                         continue
@@ -227,25 +269,25 @@ class Search:
                 for robot in self.robots if idle else ():
                     if idle >> robot & 1:
                         bits = 1
-                        for option in sleepers[robot] if robot not in given else ():
+                        for option in sleepers[robot] if robot not in receivers else ():
                             if not joint.clashes(option):
                                 bits |= 1 << option.bit
                         new_flags |= bits << robot * width
-                if flags & self.unused and not self._used(state, chosen):
+                if flags & self.unused and not self._uses_spare(state, actions):
                     new_flags |= self.unused
-                yield chosen, new, new_flags
+                yield actions, new, new_flags
 
-    def _used(self, state: State, chosen: Sequence[Chosen]) -> bool:
+    def _uses_spare(self, state: WorldState, actions: Sequence[RobotAction]) -> bool:
         use = self.use
         assert use is not None
-        return any(use.happens(state, robot, primitive, args[0]) for robot, primitive, args in chosen)
+        return any(use.happens(state, robot, primitive, args[0]) for robot, primitive, args in actions)
 
-    def _options(self, state: State, robot: int) -> list[_Option]:
+    def _options(self, state: WorldState, robot: int) -> list[_Option]:
         """What one robot may do, without waiting."""
         world, first, size = self.world, self.world.first_asset, len(self.world.assets)
         kind = world.types[robot]
         here = state.at[robot]
-        found: list[_Option] = []
+        options: list[_Option] = []
 
         def add(primitive: str, *args: int, bit: int = 0) -> None:
             action = (robot, primitive, args)
@@ -258,16 +300,16 @@ class Search:
             for test in CHANGING[primitive]:
                 if not test(world, state, robot, primitive, args):
                     return
-            named, given, touched = 0, -1, -1
+            named, receiver, touched = 0, -1, -1
             for code in args:
                 if first <= code < world.first_robot:
                     named |= 1 << code
             if primitive == "Handover":
-                given = args[1] - world.first_robot
+                receiver = args[1] - world.first_robot
             elif primitive == "Interact":
                 holder = world.holder(state, args[0])
                 touched = -1 if holder is None or holder == robot else holder
-            found.append(_Option(action, named, primitive in ("Reach", "Place"), bit, given, touched))
+            options.append(_Option(action, named, primitive in ("Reach", "Place"), bit, receiver, touched))
 
         if kind.arms:
             reached = state.reached[robot]
@@ -305,18 +347,18 @@ class Search:
                         if area != state.place[asset]:
                             add("Push", first + asset, area)
         if kind.mobile and not any(self._pending(state, asset) for asset in state.reached[robot]):
-            found.extend(
+            options.extend(
                 _Option((robot, "Move", (area,)), 0, False, 0, -1, -1)
                 for area in (self.areas if kind.arms else self.dog_areas)
                 if area != here
             )
-        return found
+        return options
 
-    def _pending(self, state: State, asset: int) -> bool:
+    def _pending(self, state: WorldState, asset: int) -> bool:
         """Whether a reached thing has not served its purpose yet."""
         return not self.world.kinds[asset].fixture or bool(state.closed >> asset & 1)
 
-    def _may_be_touched(self, state: State, robot: int) -> bool:
+    def _may_be_touched(self, state: WorldState, robot: int) -> bool:
         world = self.world
         here = state.at[robot]
         if not world.types[robot].arms:
@@ -335,13 +377,10 @@ class Search:
 
 def works(world: World, plan: Plan) -> bool:
     """Whether a plan can be done and reaches the goal, by the checker's own rules."""
-    state = world.start()
     try:
-        for step in plan:
-            state = world.step(state, step)
-    except Refused:
+        return world.reached(world.run(world.start(), plan))
+    except RefusedStep:
         return False
-    return world.reached(state)
 
 
 def _joints(options: Sequence[Sequence[_Option]]) -> list[_Joint]:
@@ -357,19 +396,67 @@ def _joints(options: Sequence[Sequence[_Option]]) -> list[_Joint]:
     return joints
 
 
-Searcher = Callable[[Scene, frozenset[str], int | None, int], Result]
+def relevant(scene: Scene, also: frozenset[str] = frozenset()) -> Scene:
+    """The scene without what is left out; `also` names things to keep."""
+    every = scene.task.conditions
+    names = {name for condition in every for name in (condition.thing, condition.place) if name} | also
+    arms = [ROBOTS[robot.type] for robot in scene.robots if ROBOTS[robot.type].arms]
+    heights = {area.name: area.height for area in scene.areas}
+    robots = {robot.id for robot in scene.robots}
+    places = {asset.name: asset.place for asset in scene.assets}
+    for asset in scene.assets:
+        kind = KINDS[asset.kind]
+        height = heights.get(asset.place)
+        if height is None:
+            needed = kind.holds or asset.place in robots
+        else:
+            in_reach = all(arm.low <= height <= arm.high for arm in arms)
+            needed = kind.height is not None and not (kind.fixture and in_reach)
+        if needed:
+            names.add(asset.name)
+    for name in list(names):
+        while name in places:
+            names.add(name)
+            name = places[name]
+    assets = tuple(asset for asset in scene.assets if asset.name in names)
+    legs = any(one.active for one in every) or any(KINDS[asset.kind].pushable for asset in assets)
+    team = tuple(robot for robot in scene.robots if legs or ROBOTS[robot.type].arms or robot.id in names)
+    return replace(scene, assets=assets, robots=team)
+
+
+def spare(scene: Scene, small: Scene) -> frozenset[str]:
+    """The containers that `relevant(scene)` leaves out and that somebody may lift, park in or stack."""
+    names = {asset.name for asset in small.assets}
+    unwanted = {place for _, place in early(scene.task)}
+    return frozenset(
+        asset.name
+        for asset in scene.assets
+        if asset.name not in names
+        and KINDS[asset.kind].holds
+        and (not KINDS[asset.kind].fixture or asset.place in unwanted)
+    )
+
+
+def soonest_use(scene: Scene) -> int:
+    """Steps of any plan in which a spare container is used: see `SpareUse`, at the start of a scene."""
+    after = steps_after_use(scene)
+    robots = {robot.id for robot in scene.robots}
+    in_hand = 0 if any(asset.place in robots for asset in scene.assets) else 2
+    return 0 if after is None else in_hand + 2 + after
+
+
+Searcher = Callable[[Scene, frozenset[str], int | None, int], SearchResult]
 """Searches a scene for a plan that uses one of the spare containers named (if any), of at most so many steps,
 expanding at most so many states."""
 
 
-def search(scene: Scene, containers: frozenset[str], limit: int | None, max_states: int) -> Result:
-    """The `Searcher` without a cache."""
-    return Search(World(scene), containers).run(limit, max_states)
+def search(scene: Scene, containers: frozenset[str], limit: int | None, max_states: int) -> SearchResult:
+    return PlanSearch(World(scene), containers).run(limit, max_states)
 
 
 def shortest_plan(
     scene: Scene, *, limit: int | None = None, max_states: int = 2_000_000, searcher: Searcher = search
-) -> Result:
+) -> SearchResult:
     """The shortest joint plan of all robots in the scene.
 
     Args:
@@ -383,7 +470,7 @@ def shortest_plan(
         # An order that holds at the start is satisfied by the first step, whatever it is: leave nothing out.
         step = _any_step(world)
         if step is not None and (limit is None or limit > 0):
-            return Result([step], 0)
+            return SearchResult([step], 0)
         return searcher(scene, frozenset(), limit, max_states)
     small = relevant(scene)
     result = searcher(small, frozenset(), limit, max_states)
@@ -394,7 +481,7 @@ def shortest_plan(
     if not containers:
         return result
     other = searcher(relevant(scene, containers), containers, shorter, max_states)
-    return Result(result.plan if other.plan is None else other.plan, result.states + other.states)
+    return SearchResult(result.plan if other.plan is None else other.plan, result.states + other.states)
 
 
 def _any_step(world: World) -> Step | None:

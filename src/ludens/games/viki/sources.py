@@ -1,30 +1,34 @@
-"""Where the scenes of a level come from: the generator, a picture set, or released data."""
+"""Scenes of all levels: where they come from (the generator, a picture set, released data), and what their
+states share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
 from ludens.core.errors import BadFile, BadOption, MissingExtra, MoveError
+from ludens.core.game import Game
 from ludens.core.random import stream
+from ludens.core.state import Legal, State
 from ludens.draw import Picture
 from ludens.games.viki.floor import SIDE
 from ludens.games.viki.generate import HELD_OUT_FAMILY, SPLITS, Split, generate, stored
 from ludens.games.viki.replies import plan_of, read_value
-from ludens.games.viki.world import RELEASED, ROBOTS, Area, Asset, Condition, Robot, Scene, Stage, Task
+from ludens.games.viki.world import RELEASED, ROBOTS, Area, Asset, Condition, KitchenTask, Robot, Scene, Stage
 from ludens.pictures import Entry, PictureSet, open_set
 
-Level = Literal[1, 2, 3]
+LevelNumber = Literal[1, 2, 3]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReleasedRow:
     """One released sample."""
 
-    level: Level
+    level: LevelNumber
     system: str
     """The system message."""
     text: str
@@ -39,30 +43,7 @@ class Row:
     """Level 3: pixel points of the player and the partner."""
 
 
-def read_folder(folder: Path | str, level: Level, seed: int = 0) -> Iterator[Row]:
-    """The rows of a level in all Parquet files of a folder and below it, in the order of file names."""
-    try:
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtra("reading Parquet files", "data") from None
-    files = sorted(Path(folder).rglob("*.parquet"))
-    if not files:
-        raise BadFile(f"{folder} has no Parquet files.")
-    for file in files:
-        try:
-            parquet = pq.ParquetFile(file)
-            number = 0
-            for batch in parquet.iter_batches(batch_size=64):
-                for row in batch.to_pylist():
-                    number += 1
-                    read = read_row(row, f"{file.name}, row {number}", seed)
-                    if read.level == level:
-                        yield read
-        except (OSError, ValueError) as error:
-            raise BadFile(f"{file} cannot be read as Parquet: {str(error)[:200]}.") from None
-
-
-def read_row(row: dict[str, Any], where: str, seed: int = 0) -> Row:
+def read_row(row: dict[str, Any], where: str, seed: int = 0) -> ReleasedRow:
     """One row; the level follows from its ground truth."""
     try:
         system, user = row["prompt"][0]["content"], row["prompt"][1]["content"]
@@ -72,14 +53,14 @@ def read_row(row: dict[str, Any], where: str, seed: int = 0) -> Row:
             raise ValueError("prompt or picture is missing")
         text = user.replace("<image>", "", 1).strip()
         if isinstance(truth, dict):
-            return Row(2, system, text, image, scene=released_scene(strip_none(truth), where, seed))
+            return ReleasedRow(2, system, text, image, scene=released_scene(strip_none(truth), where, seed))
         value = read_value(truth, what="ground truth")
         if value and all(isinstance(one, str) for one in value):
             if not set(value) <= set(ROBOTS):
                 raise ValueError("unknown robot type")
-            return Row(1, system, text, image, types=tuple(sorted(set(value))))
+            return ReleasedRow(1, system, text, image, types=tuple(sorted(set(value))))
         traces = tuple(tuple((float(x), float(y)) for x, y in trace) for trace in value)
-        return Row(3, system, text, image, traces=traces)
+        return ReleasedRow(3, system, text, image, traces=traces)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, MoveError) as error:
         raise BadFile(f"{where} is not a sample of the released data: {str(error)[:120]}.") from None
 
@@ -125,7 +106,7 @@ def released_scene(truth: dict[str, Any], where: str = "", seed: int = 0) -> Sce
         areas=tuple(Area(name, 0.0, 0.0, 0.0, 0.0, 0.0) for name in areas),
         assets=tuple(Asset(name, name, place, name in RELEASED.closed) for name, place in places.items()),
         robots=tuple(Robot(name, kind, name) for name, kind in robots.items()),
-        task=Task(
+        task=KitchenTask(
             text=str(truth.get("description", "")),
             family=int(template.split("-")[0]),
             template=template,
@@ -162,7 +143,7 @@ _NO_PICTURE = [{"bytes": b""}]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RowPlace:
     """Where a row is."""
 
     file: Path
@@ -172,61 +153,64 @@ class Place:
     number: int
     """Within its file, from 1."""
 
+    def read(self, seed: int) -> ReleasedRow:
+        columns = ["prompt", "reward_model", "images"]
+        with _reading(self.file) as parquet:
+            values = parquet.read_row_group(self.group, columns=columns).to_pylist()[self.row]
+        return read_row(values, f"{self.file.name}, row {self.number}", seed)
+
+
+def read_folder(folder: Path | str, level: LevelNumber, seed: int = 0) -> Iterator[ReleasedRow]:
+    """The rows of a level in all Parquet files of a folder and below it, in the order of file names."""
+    columns = ["prompt", "reward_model", "images"]
+    return (row for _, row in _rows(folder, columns, seed) if row.level == level)
+
 
 @lru_cache(maxsize=16)
-def index(folder: str, level: Level, split: str) -> tuple[Place, ...]:
-    """The rows of a level, in the order of file names; of level 2 only those of the split, `id` or `ood`."""
+def index(folder: str, level: LevelNumber, split: str) -> tuple[RowPlace, ...]:
+    """Where the rows of a level are; of level 2 only those of the split, `id` or `ood`."""
+    places = tuple(
+        place
+        for place, row in _rows(folder, ["prompt", "reward_model"])
+        if row.level == level
+        and (row.scene is None or (split == "ood") == (row.scene.task.family == HELD_OUT_FAMILY))
+    )
+    if not places:
+        raise BadOption(f"{folder!r} has no rows of level {level} for split={split}.")
+    return places
+
+
+def _rows(folder: Path | str, columns: list[str], seed: int = 0) -> Iterator[tuple[RowPlace, ReleasedRow]]:
     files = sorted(Path(folder).rglob("*.parquet"))
     if not files:
-        raise BadFile(f"{folder!r} has no Parquet files.")
-    found = []
+        raise BadFile(f"{str(folder)!r} has no Parquet files.")
     for file in files:
         number = 0
-        parquet = _opened(file)
-        for group in range(parquet.num_row_groups):
-            for row, values in enumerate(_read(file, parquet, group, ["prompt", "reward_model"])):
-                number += 1
-                read = read_row({**values, "images": _NO_PICTURE}, f"{file.name}, row {number}")
-                if read.level == level and _in_split(read, split):
-                    found.append(Place(file, group, row, number))
-    if not found:
-        raise BadOption(f"{folder!r} has no rows of level {level} for split={split}.")
-    return tuple(found)
+        with _reading(file) as parquet:
+            for group in range(parquet.num_row_groups):
+                rows = parquet.read_row_group(group, columns=columns).to_pylist()
+                for at, values in enumerate(rows):
+                    number += 1
+                    row = read_row({"images": _NO_PICTURE, **values}, f"{file.name}, row {number}", seed)
+                    yield RowPlace(file, group, at, number), row
 
 
-def row_at(place: Place, seed: int) -> Row:
-    """One row with its picture."""
-    values = _read(place.file, _opened(place.file), place.group, ["prompt", "reward_model", "images"])[
-        place.row
-    ]
-    return read_row(values, f"{place.file.name}, row {place.number}", seed)
-
-
-def _in_split(row: Row, split: str) -> bool:
-    return row.scene is None or (split == "ood") == (row.scene.task.family == HELD_OUT_FAMILY)
-
-
-def _opened(file: Path) -> Any:
+@contextmanager
+def _reading(file: Path) -> Iterator[Any]:
+    """The open Parquet file; `BadFile` where it cannot be read."""
     try:
         import pyarrow.parquet as pq
     except ImportError:
         raise MissingExtra("reading Parquet files", "data") from None
     try:
-        return pq.ParquetFile(file)
+        yield pq.ParquetFile(file)
     except (OSError, ValueError) as error:
         raise BadFile(f"{str(file)!r} cannot be read as Parquet: {str(error)[:200]}.") from None
 
 
-def _read(file: Path, parquet: Any, group: int, columns: list[str]) -> list[dict[str, Any]]:
-    try:
-        rows: list[dict[str, Any]] = parquet.read_row_group(group, columns=columns).to_pylist()
-    except (OSError, ValueError) as error:
-        raise BadFile(f"{str(file)!r} cannot be read as Parquet: {str(error)[:200]}.") from None
-    return rows
+__all__ = ["LOOKS", "SEAT", "SPLITS", "SPLIT_HELP", "SceneSetup", "SceneState", "setup_of"]
 
-
-__all__ = ["LOOKS", "SPLITS", "SPLIT_HELP", "Shown", "shown"]
-
+SEAT = "planner"
 SPLIT_HELP = "train, in-domain (id), out-of-domain (ood: a family held out), or held-out layouts"
 LOOKS = ("map", "camera")
 
@@ -234,7 +218,7 @@ Points = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class SceneSetup:
     """A scene as one seed shows it."""
 
     seed: int
@@ -252,60 +236,106 @@ class Shown:
 
 
 @lru_cache(maxsize=512)
-def shown(level: str, look: str, split: str, pictures: str, data: str, seed: int) -> Shown:
+def setup_of(level: str, look: str, split: str, pictures: str, data: str, seed: int) -> SceneSetup:
     """What a level shows for a seed."""
     if data:
         return _released(level, data, split, seed)
-    if look == "camera":
-        return _photographed(level, pictures, split, seed)
-    made = stored("generate", split, seed)
-    return Shown(*made) if made else Shown(seed, generate(seed, cast(Split, split)))
+    return _photographed(level, pictures, split, seed) if look == "camera" else _generated(split, seed)
 
 
-def _released(level: str, data: str, split: str, seed: int) -> Shown:
+@lru_cache(maxsize=512)
+def _generated(split: str, seed: int) -> SceneSetup:
+    """The same scene for all levels."""
+    return SceneSetup(*(stored("generate", split, seed) or (seed, generate(seed, cast(Split, split)))))
+
+
+def _released(level: str, data: str, split: str, seed: int) -> SceneSetup:
     """A row of released data; rows are taken in their order, so that as many seeds as rows play them all."""
     places = index(data, _LEVELS[level], split)
-    row = row_at(places[seed % len(places)], seed)
+    row = places[seed % len(places)].read(seed)
     picture = Picture.from_bytes(row.image)
     robots = tuple(Robot(f"R{n}", kind, "room") for n, kind in enumerate(row.types, 1))
-    task = Task(row.text, 0, "0-0", "released", ())
+    task = KitchenTask(row.text, 0, "0-0", "released", ())
     scene = row.scene or Scene("", 0, 0.0, 0.0, (), (), robots, task)
     size = picture.width, picture.height
-    return Shown(seed, scene, (picture,), row.traces or None, prompt=row.text, size=size)
+    return SceneSetup(seed, scene, (picture,), row.traces or None, prompt=row.text, size=size)
 
 
-_LEVELS: dict[str, Level] = {"viki/activate": 1, "viki/plan": 2, "viki/trace": 3}
+_LEVELS: dict[str, LevelNumber] = {"viki/activate": 1, "viki/plan": 2, "viki/trace": 3}
 
 
-def _photographed(level: str, pictures: str, split: str, seed: int) -> Shown:
+def _photographed(level: str, pictures: str, split: str, seed: int) -> SceneSetup:
     """An entry of a picture set: views of the room, or the view of one robot at level 3."""
-    found = open_set(pictures)
-    entries = _entries(found, level, split)
+    pictures_set = open_set(pictures)
+    entries = _entries(pictures_set, level, split)
     entry = entries[stream(seed, "entry").below(len(entries))]
     scene, trace = Scene.from_json(entry.scene["scene"]), entry.scene["trace"]
     if level != "viki/trace":
         views = [role for role in entry.files if not role.startswith("ego_")]
-        return Shown(seed, scene, tuple(found.picture(entry, role) for role in sorted(views, reverse=True)))
-    picture = found.picture(entry, trace["view"])
+        return SceneSetup(
+            seed, scene, tuple(pictures_set.picture(entry, role) for role in sorted(views, reverse=True))
+        )
+    picture = pictures_set.picture(entry, trace["view"])
     points = tuple(tuple((float(x), float(y)) for x, y in path) for path in trace["points"])
     positions = {str(name): (int(x), int(y)) for name, (x, y) in trace["positions"].items()}
     size = picture.width, picture.height
-    return Shown(trace["seed"], scene, (picture,), points, positions, size=size)
+    return SceneSetup(trace["seed"], scene, (picture,), points, positions, size=size)
 
 
 @lru_cache(maxsize=64)
-def _entries(found: PictureSet, level: str, split: str) -> tuple[Entry, ...]:
+def _entries(pictures: PictureSet, level: str, split: str) -> tuple[Entry, ...]:
     entries = tuple(
         entry
-        for entry in found.entries
+        for entry in pictures.entries
         if isinstance(entry.scene, dict) and "scene" in entry.scene and _fits(entry, level, split)
     )
     if not entries:
-        raise BadOption(f"the picture set {found.name!r} has no scene for {level} with split={split}.")
+        raise BadOption(f"the picture set {pictures.name!r} has no scene for {level} with split={split}.")
     return entries
 
 
 def _fits(entry: Entry, level: str, split: str) -> bool:
     scene = entry.scene["scene"]
-    chosen = (split == "ood") == (scene["task"]["family"] == HELD_OUT_FAMILY)
-    return chosen and (level != "viki/trace" or entry.scene.get("trace") is not None)
+    fits = (split == "ood") == (scene["task"]["family"] == HELD_OUT_FAMILY)
+    return fits and (level != "viki/trace" or entry.scene.get("trace") is not None)
+
+
+class SceneState(State):
+    """A state with a scene, whose actions are texts in a canonical form."""
+
+    longest = 2_000
+    """Characters of an answer."""
+
+    def __init__(self, game: Game, setup: SceneSetup) -> None:
+        self.game = game
+        self.setup = setup
+
+    @property
+    def scene(self) -> Scene:
+        return self.setup.scene
+
+    def legal(self, seat: str) -> Legal:
+        return Legal.text(self.longest) if seat in self.to_act else Legal()
+
+    def canonical(self, answer: str) -> str:
+        """The canonical form of an answer; raises a `MoveError` where there is none."""
+        raise NotImplementedError
+
+    def refusal(self, seat: str, action: str) -> str | None:
+        reason = super().refusal(seat, action)
+        if reason is None and action:
+            try:
+                if self.canonical(action) != action:
+                    return "the answer is not in its canonical form."
+            except MoveError as error:
+                return str(error)
+        return reason
+
+    def fallback(self, seat: str) -> str | None:
+        """No readable answer is an empty one: it is wrong, or a lost step."""
+        return ""
+
+    def clone(self) -> Self:
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        return copy

@@ -15,9 +15,8 @@ from functools import cache, lru_cache
 from itertools import combinations
 from math import inf
 
-from ludens.games.viki.relevance import relevant
-from ludens.games.viki.rules import Refused, World
-from ludens.games.viki.search import Result, search, shortest_plan
+from ludens.games.viki.rules import RefusedStep, World
+from ludens.games.viki.search import SearchResult, relevant, search, shortest_plan
 from ludens.games.viki.world import (
     AREAS,
     KINDS,
@@ -27,23 +26,23 @@ from ludens.games.viki.world import (
     Asset,
     Condition,
     Kind,
+    KitchenTask,
     Plan,
     Robot,
     Scene,
-    State,
-    Task,
+    WorldState,
 )
 
 Types = tuple[str, ...]
 """Robot types, each once."""
-Solver = Callable[[Scene, int | None], Result]
+Solver = Callable[[Scene, int | None], SearchResult]
 """Gives the shortest plan of at most so many steps."""
 MOST_STATES = 4_000
 """Searches that need more states are given up with `SearchLimit`; the generator draws another scene then."""
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
+class BestTeam:
     """The best team of a scene."""
 
     plan: Plan
@@ -55,7 +54,7 @@ class Best:
 
 def best_team(
     scene: Scene, most_steps: int = 11, wanted: Types | None = None, *, solver: Solver | None = None
-) -> Best | None:
+) -> BestTeam | None:
     """The best team; None if no plan of at most `most_steps` steps exists.
 
     Args:
@@ -65,30 +64,32 @@ def best_team(
         solver: How plans are found, by default with `solve`.
     """
     robots, solver = scene.robots, solver or solve
-    those = tuple(robot for robot in robots if wanted is None or robot.type in wanted)
-    found = _alone(scene, most_steps, those, solver)
-    if found is None:
+    candidates = tuple(robot for robot in robots if wanted is None or robot.type in wanted)
+    plans = _alone(scene, most_steps, candidates, solver)
+    if plans is None:
         return None
-    steps = min(map(len, found.values()), default=most_steps + 1)
-    faster = _plan(scene, those, steps - 1, solver) if len(those) > 1 else None
+    steps = min(map(len, plans.values()), default=most_steps + 1)
+    faster = _plan(scene, candidates, steps - 1, solver) if len(candidates) > 1 else None
     if faster is not None:
-        steps, found = len(faster), {}
+        steps, plans = len(faster), {}
         for size in range(2, len(robots) + 1):
             others = [team for team in combinations(robots, size) if not _within(team, wanted)]
             if any(_plan(scene, team, steps, solver) is not None for team in others):
                 return None
             teams = [team for team in combinations(robots, size) if _within(team, wanted)]
-            plans = {team: faster if team == those else _plan(scene, team, steps, solver) for team in teams}
-            found = {team: plan for team, plan in plans.items() if plan is not None}
-            if found:
+            every = {
+                team: faster if team == candidates else _plan(scene, team, steps, solver) for team in teams
+            }
+            plans = {team: plan for team, plan in every.items() if plan is not None}
+            if plans:
                 break
-    types = frozenset(tuple(sorted({robot.type for robot in team})) for team in found)
-    if not found or (wanted is not None and types != {tuple(sorted(wanted))}):
+    types = frozenset(tuple(sorted({robot.type for robot in team})) for team in plans)
+    if not plans or (wanted is not None and types != {tuple(sorted(wanted))}):
         return None
-    if len(those) < len(robots) and _plan(scene, robots, steps - 1, solver) is not None:
+    if len(candidates) < len(robots) and _plan(scene, robots, steps - 1, solver) is not None:
         return None
-    team = next(iter(found))
-    return Best(found[team], tuple(robot.id for robot in team), types)
+    team = next(iter(plans))
+    return BestTeam(plans[team], tuple(robot.id for robot in team), types)
 
 
 def _within(team: Sequence[Robot], wanted: Types | None) -> bool:
@@ -96,13 +97,13 @@ def _within(team: Sequence[Robot], wanted: Types | None) -> bool:
 
 
 def _alone(
-    scene: Scene, most_steps: int, those: tuple[Robot, ...], solver: Solver
+    scene: Scene, most_steps: int, candidates: tuple[Robot, ...], solver: Solver
 ) -> dict[tuple[Robot, ...], Plan] | None:
     """The shortest plans of single robots; None if the only robot of the wanted types is not the best one."""
     steps, plans = most_steps, dict[Robot, Plan]()
-    for robot in sorted(scene.robots, key=lambda robot: robot not in those):
+    for robot in sorted(scene.robots, key=lambda robot: robot not in candidates):
         plan = _plan(scene, (robot,), steps, solver)
-        if len(those) == 1 and (plan is None) == (robot in those):
+        if len(candidates) == 1 and (plan is None) == (robot in candidates):
             return None
         if plan is not None:
             steps, plans[robot] = len(plan), plan
@@ -114,19 +115,19 @@ def _plan(scene: Scene, team: tuple[Robot, ...], limit: int, solver: Solver) -> 
     return solver(replace(scene, robots=team), limit).plan
 
 
-def solve(scene: Scene, limit: int | None = None) -> Result:
+def solve(scene: Scene, limit: int | None = None) -> SearchResult:
     """The shortest plan, from the cache where a scene like it was searched before."""
     return shortest_plan(scene, limit=limit, max_states=MOST_STATES, searcher=_search)
 
 
-def quick(scene: Scene, limit: int | None = None) -> Result:
+def quick(scene: Scene, limit: int | None = None) -> SearchResult:
     """Like `solve`, but without spare containers, with which a plan might be shorter."""
     return _search(relevant(scene), frozenset(), limit, MOST_STATES)
 
 
 @dataclass(slots=True)
-class _Known:
-    """What earlier searches have shown about a scene."""
+class _SearchRecord:
+    """What earlier searches have proved about a scene."""
 
     plan: Plan | None = None
     none_below: float = 0
@@ -134,36 +135,35 @@ class _Known:
 
 
 @lru_cache(maxsize=100_000)
-def _known(scene: Scene, containers: frozenset[str]) -> _Known:
-    return _Known()
+def _record(scene: Scene, containers: frozenset[str]) -> _SearchRecord:
+    return _SearchRecord()
 
 
-def _search(scene: Scene, containers: frozenset[str], limit: int | None, max_states: int) -> Result:
+def _search(scene: Scene, containers: frozenset[str], limit: int | None, max_states: int) -> SearchResult:
     """A search in the renamed scene, unless the answer is known."""
     abstract, names = renamed(scene)
     new = {name: to for to, name in names.items()}
     spare = frozenset(new[name] for name in containers)
-    known, most = _known(abstract, spare), inf if limit is None else limit
+    record, most = _record(abstract, spare), inf if limit is None else limit
     states = 0
-    if known.plan is None and most >= known.none_below:
+    if record.plan is None and most >= record.none_below:
         result = search(abstract, spare, limit, max_states)
-        known.plan, states = result.plan, result.states
-        known.none_below = most + 1 if result.plan is None else len(result.plan)
-    if known.plan is None or len(known.plan) > most:
-        return Result(None, states)
+        record.plan, states = result.plan, result.states
+        record.none_below = most + 1 if result.plan is None else len(result.plan)
+    if record.plan is None or len(record.plan) > most:
+        return SearchResult(None, states)
     plan = [
         {names[robot]: (action[0], *(names[name] for name in action[1:])) for robot, action in step.items()}
-        for step in known.plan
+        for step in record.plan
     ]
-    return Result(plan, states)
+    return SearchResult(plan, states)
 
 
 def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
     """An equal scene with neutral names, and the name that each stands for."""
     areas = {area.name: area for area in scene.areas}
     assets = {asset.name: asset for asset in scene.assets}
-    conditions = [*scene.task.goals, *(c for order in scene.task.orders for s in order for c in s)]
-    mentioned = [name for c in conditions for name in (c.thing, c.place) if name is not None]
+    mentioned = [name for c in scene.task.conditions for name in (c.thing, c.place) if name is not None]
     things = list(dict.fromkeys([*(name for name in mentioned if name in assets), *assets]))
     robots = [*scene.robots]
     arms = frozenset(robot.type for robot in robots if ROBOTS[robot.type].arms)
@@ -186,7 +186,7 @@ def renamed(scene: Scene) -> tuple[Scene, dict[str, str]]:
     def condition(old: Condition) -> Condition:
         return replace(old, thing=new[old.thing], place=None if old.place is None else new[old.place])
 
-    task = Task(
+    task = KitchenTask(
         text="",
         family=0,
         template="",
@@ -222,7 +222,7 @@ def _alike(kind: str, arms: frozenset[str]) -> str:
 
 def _behaviour(kind: Kind, arms: frozenset[str]) -> Kind:
     height = None if kind.height is None else _height(kind.height, arms)
-    return replace(kind, group="", activates="", starts=(), height=height)
+    return replace(kind, group="", height=height)
 
 
 @cache
@@ -247,23 +247,22 @@ def greedy_plan(scene: Scene) -> Plan:
         if world.holds(state, goal):
             continue
         for robot in world.robots:
-            steps = list(_errand(world, state, robot, goal))
-            after = _played(world, state, robot, steps)
-            if after is not None:
-                state = after
-                plan += [{robot: step} for step in steps]
-                break
+            steps = [{robot: action} for action in _errand(world, state, robot, goal)]
+            try:
+                state = world.run(state, steps)
+            except RefusedStep:
+                continue
+            plan += steps
+            break
     return plan
 
 
-def _errand(world: World, state: State, robot: str, goal: Condition) -> Iterator[Action]:
+def _errand(world: World, state: WorldState, robot: str, goal: Condition) -> Iterator[Action]:
     """The actions with which one robot would fulfil a goal."""
     if goal.place is None:
         yield from (("Move", goal.thing), ("Interact", goal.thing))
         return
-    here = world.number(robot)
-    assert here is not None
-    kind = world.types[here - world.first_robot]
+    kind = world.types[world.code[robot] - world.first_robot]
     if kind.pushes:
         yield from (("Move", goal.thing), ("Push", goal.thing, goal.place))
         return
@@ -276,19 +275,10 @@ def _errand(world: World, state: State, robot: str, goal: Condition) -> Iterator
     yield ("Place", goal.place)
 
 
-def _opened(world: World, state: State, thing: str) -> Iterator[Action]:
+def _opened(world: World, state: WorldState, thing: str) -> Iterator[Action]:
     """Open what the thing is inside of."""
     code = world.code[thing]
     while world.first_asset <= code < world.first_robot:
         code = state.place[code - world.first_asset]
         if world.first_asset <= code < world.first_robot and state.closed >> (code - world.first_asset) & 1:
             yield from (("Reach", world.names[code]), ("Open", world.names[code]))
-
-
-def _played(world: World, state: State, robot: str, steps: list[Action]) -> State | None:
-    try:
-        for step in steps:
-            state = world.step(state, {robot: step})
-    except Refused:
-        return None
-    return state

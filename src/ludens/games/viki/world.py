@@ -11,7 +11,7 @@ from importlib.resources import files
 from math import hypot
 from typing import Any, NamedTuple
 
-from ludens.core.random import stream
+from ludens.core.random import Stream, stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,9 @@ class Kind:
 
     holds: bool = False
     opens: bool = False
-    starts: tuple[str, ...] = ()
     fixture: bool = False
     pushable: bool = False
     height: float | None = None
-    activates: str = ""
     group: str = "furniture"
 
 
@@ -63,7 +61,7 @@ class Primitive:
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class ReleasedNames:
     """Names that the released checker treats specially."""
 
     containers: frozenset[str]
@@ -72,26 +70,32 @@ class Released:
     boxes: frozenset[str]
 
 
-def _load() -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("world.toml").read_text(encoding="utf-8"))
+def read_tables(name: str) -> dict[str, Any]:
+    """A TOML file of this package, with tuples for lists."""
+    tables: dict[str, Any] = _tuples(
+        tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    )
+    return tables
 
 
-def _tuples(table: dict[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+def _tuples(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _tuples(item) for key, item in value.items()}
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
-_DATA = _load()
-ROBOTS: dict[str, RobotType] = {name: RobotType(**_tuples(table)) for name, table in _DATA["robots"].items()}
-KINDS: dict[str, Kind] = {name: Kind(**_tuples(table)) for name, table in _DATA["things"].items()}
-AREAS: dict[str, tuple[float, ...]] = {name: tuple(area["heights"]) for name, area in _DATA["areas"].items()}
+_DATA = read_tables("world.toml")
+ROBOTS: dict[str, RobotType] = {name: RobotType(**table) for name, table in _DATA["robots"].items()}
+KINDS: dict[str, Kind] = {name: Kind(**table) for name, table in _DATA["things"].items()}
+AREAS: dict[str, tuple[float, ...]] = {name: area["heights"] for name, area in _DATA["areas"].items()}
 """Names of areas, each with the heights that a layout may choose from."""
 PRECONDITIONS: dict[str, Precondition] = {
     name: Precondition(**table) for name, table in _DATA["preconditions"].items()
 }
 PRIMITIVES: dict[str, Primitive] = {
-    name: Primitive(name=name, **_tuples(table)) for name, table in _DATA["primitives"].items()
+    name: Primitive(name=name, **table) for name, table in _DATA["primitives"].items()
 }
-RELEASED = Released(**{name: frozenset(names) for name, names in _DATA["released"].items()})
+RELEASED = ReleasedNames(**{name: frozenset(names) for name, names in _DATA["released"].items()})
 
 
 Action = tuple[str, ...]
@@ -128,6 +132,11 @@ class Asset:
     closed: bool = False
     """Only cabinets and drawers can be closed."""
 
+    @property
+    def door(self) -> str:
+        """`open` or `closed`; empty where it does not open."""
+        return "" if not KINDS[self.kind].opens else "closed" if self.closed else "open"
+
 
 @dataclass(frozen=True, slots=True)
 class Robot:
@@ -161,7 +170,7 @@ Stage = tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class KitchenTask:
     """What to do: the text that players see, and the conditions that are scored."""
 
     text: str
@@ -180,6 +189,10 @@ class Task:
         """What metrics of all games say about the task."""
         return {"family": self.family, "template": self.template}
 
+    @property
+    def conditions(self) -> list[Condition]:
+        return [*self.goals, *(one for order in self.orders for stage in order for one in stage)]
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:
@@ -195,7 +208,7 @@ class Scene:
     areas: tuple[Area, ...]
     assets: tuple[Asset, ...]
     robots: tuple[Robot, ...]
-    task: Task
+    task: KitchenTask
     limit: int | None = None
     """Length of the shortest plan (of their plan in released data)."""
     plan: tuple[Mapping[str, Action], ...] = field(default=())
@@ -220,13 +233,9 @@ class Scene:
             areas=tuple(Area(**area) for area in data["areas"]),
             assets=tuple(Asset(**asset) for asset in data["assets"]),
             robots=tuple(Robot(**robot) for robot in data["robots"]),
-            task=Task(**task),
+            task=KitchenTask(**task),
             plan=tuple({robot: tuple(action) for robot, action in step.items()} for step in data["plan"]),
         )
-
-    def active(self) -> Scene:
-        """The same scene with the needed robots only."""
-        return replace(self, robots=tuple(robot for robot in self.robots if robot.needed))
 
     @property
     def team(self) -> tuple[str, ...]:
@@ -258,7 +267,7 @@ _HOMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class KitchenLayout:
     """A kitchen without things and robots."""
 
     name: str
@@ -270,7 +279,7 @@ class Layout:
 
 
 @lru_cache(maxsize=COUNT)
-def layout(number: int) -> Layout:
+def layout(number: int) -> KitchenLayout:
     """The layout with this number, 0 to 119.
 
     Areas stand on a grid with at least 1.6 m between centres, so that no arm bridges two of them. In some
@@ -294,7 +303,7 @@ def layout(number: int) -> Layout:
         for name, (column, row) in zip(names, slots, strict=True)
     )
     homes = {kind: random.choice([name for name in where if name in names]) for kind, where in _HOMES.items()}
-    return Layout(
+    return KitchenLayout(
         name=f"L{number:03}",
         width=round(2.0 + 3 * step_x, 2),
         depth=round(2.0 + 2 * step_y, 2),
@@ -303,7 +312,7 @@ def layout(number: int) -> Layout:
     )
 
 
-class State(NamedTuple):
+class WorldState(NamedTuple):
     """Where everything is."""
 
     at: tuple[int, ...]
@@ -320,7 +329,7 @@ class State(NamedTuple):
     """Bit set of the order constraints that are satisfied."""
 
 
-class Numbered:
+class SceneIndex:
     """A scene with numbered areas, assets and robots."""
 
     def __init__(self, scene: Scene) -> None:
@@ -341,11 +350,10 @@ class Numbered:
         apart = [[hypot(one.x - two.x, one.y - two.y) for two in scene.areas] for one in scene.areas]
         self.bridged = [[[far <= kind.reach for far in row] for row in apart] for kind in self.types]
 
-    def start(self) -> State:
-        """The state at the start."""
+    def start(self) -> WorldState:
         scene = self.scene
         closed = sum(1 << number for number, asset in enumerate(scene.assets) if asset.closed)
-        return State(
+        return WorldState(
             at=tuple(self.code[robot.place] for robot in scene.robots),
             reached=((),) * len(scene.robots),
             place=tuple(self.code[asset.place] for asset in scene.assets),
@@ -354,7 +362,21 @@ class Numbered:
             done=0,
         )
 
-    def area(self, state: State, code: int) -> int:
+    def scene_at(self, state: WorldState) -> Scene:
+        """The scene with robots and assets as they are in a state."""
+        scene, closed = self.scene, state.closed
+        robots = zip(scene.robots, state.at, strict=True)
+        assets = enumerate(zip(scene.assets, state.place, strict=True))
+        return replace(
+            scene,
+            robots=tuple(replace(robot, place=self.areas[at]) for robot, at in robots),
+            assets=tuple(
+                replace(asset, place=self.names[place], closed=bool(closed >> n & 1))
+                for n, (asset, place) in assets
+            ),
+        )
+
+    def area(self, state: WorldState, code: int) -> int:
         """The area in which an area, asset or robot is."""
         while code >= self.first_asset:
             code = (
@@ -364,14 +386,13 @@ class Numbered:
             )
         return code
 
-    def holder(self, state: State, code: int) -> int | None:
+    def holder(self, state: WorldState, code: int) -> int | None:
         """The robot that holds an asset, directly or with what the asset is in."""
         while self.first_asset <= code < self.first_robot:
             code = state.place[code - self.first_asset]
         return code - self.first_robot if code >= self.first_robot else None
 
-    def height(self, state: State, code: int) -> float:
-        """The height at which an asset lies."""
+    def height(self, state: WorldState, code: int) -> float:
         while code >= self.first_asset:
             if code >= self.first_robot:
                 return self.heights[state.at[code - self.first_robot]]
@@ -382,15 +403,13 @@ class Numbered:
                     return own
         return self.heights[code]
 
-    def carried(self, state: State, robot: int) -> list[int]:
-        """The assets that a robot holds directly."""
+    def carried(self, state: WorldState, robot: int) -> list[int]:
         return [asset for asset, code in enumerate(state.place) if code == self.first_robot + robot]
 
-    def free_hands(self, state: State, robot: int) -> int:
-        """Arms that hold nothing."""
+    def free_hands(self, state: WorldState, robot: int) -> int:
         return self.types[robot].arms - state.place.count(self.first_robot + robot)
 
-    def covered(self, state: State, code: int) -> bool:
+    def covered(self, state: WorldState, code: int) -> bool:
         """Whether an asset is inside something closed."""
         while self.first_asset <= code < self.first_robot:
             code = state.place[code - self.first_asset]
@@ -402,3 +421,17 @@ class Numbered:
         """The code of a name; None when there is no such thing. Case does not matter."""
         code = self.code.get(name)
         return code if code is not None else self.folded.get(name.strip().casefold())
+
+
+def random_action(scene: Scene, kind: str, random: Stream) -> Action:
+    """A random primitive of a robot type with names of the scene."""
+    primitive = PRIMITIVES[random.choice(ROBOTS[kind].primitives)]
+    things = [asset.name for asset in scene.assets]
+    places = [*things, *(area.name for area in scene.areas)]
+    names = {"thing": things, "box": things, "robot": [robot.id for robot in scene.robots]}
+    return (primitive.name, *(random.choice(names.get(argument, places)) for argument in primitive.arguments))
+
+
+def short(name: str) -> str:
+    """A name of a player for a message, of at most 40 characters."""
+    return name if len(name) <= 40 else name[:37] + "..."

@@ -45,13 +45,13 @@ def _on_map() -> tuple[Task, ...]:
 
 def _by_camera(pictures: str) -> tuple[Task, ...]:
     """The tasks whose pictures do not change; the split is that of the set."""
-    shown = f"look=camera&pictures={pictures}"
+    options = f"look=camera&pictures={pictures}"
     return (
-        _task("activate", f"viki/activate?{shown}", TEAM),
-        _task("plan/in-domain", f"viki/plan?{shown}", PLAN),
-        _task("trace", f"viki/trace?{shown}", TRACE),
-        _task("feedback/told", f"viki/plan?{shown}&feedback=5", RETRY),
-        _task("feedback/untold", f"viki/plan?{shown}&feedback=5&told=false", RETRY),
+        _task("activate", f"viki/activate?{options}", TEAM),
+        _task("plan/in-domain", f"viki/plan?{options}", PLAN),
+        _task("trace", f"viki/trace?{options}", TRACE),
+        _task("feedback/told", f"viki/plan?{options}&feedback=5", RETRY),
+        _task("feedback/untold", f"viki/plan?{options}&feedback=5&told=false", RETRY),
     )
 
 

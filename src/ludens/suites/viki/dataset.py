@@ -15,7 +15,8 @@ from ludens.core.registry import make
 from ludens.core.view import view_of
 from ludens.games.viki.bots import reasoning
 from ludens.games.viki.generate import Split, template_of
-from ludens.games.viki.levels import SEAT, Answered, Level
+from ludens.games.viki.levels import AnswerState, Level
+from ludens.games.viki.sources import SEAT
 from ludens.run.dataset import ColumnType, Dataset, Order, counted
 
 LEVELS = ("activate", "plan", "trace")
@@ -66,9 +67,9 @@ def build(order: Order) -> Dataset:
     )  # fmt: skip
 
 
-def _state(game: Level, seed: int) -> Answered:
+def _state(game: Level, seed: int) -> AnswerState:
     state = game.start(seed)
-    assert isinstance(state, Answered)
+    assert isinstance(state, AnswerState)
     return state
 
 

@@ -1,4 +1,4 @@
-"""The metrics of VIKI, and those with which its parts can be told apart."""
+"""The metrics of VIKI, with separate ones for the parts of each task."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -20,12 +20,24 @@ from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.draw import fonts
-from ludens.games.viki.camera.robots import SOURCES, model_file, parts
-from ludens.games.viki.camera.shapes import THINGS, TOPS, Colour, Shape, Triple, furniture, inside, surface
-from ludens.games.viki.floor import BOTTOM, SIDE, Floor, Item, Snapshot, own_box
-from ludens.games.viki.levels import Errand, errands
-from ludens.games.viki.sources import SPLIT_HELP, SPLITS, Shown, shown
-from ludens.games.viki.world import KINDS, ROBOTS
+from ludens.games.viki.floor import BOTTOM, SIDE, FloorItem, FloorPlan, own_box
+from ludens.games.viki.levels import RobotErrand, errands
+from ludens.games.viki.models import (
+    CONTENTS,
+    FURNITURE,
+    SOURCES,
+    STYLES,
+    THINGS,
+    TOPS,
+    Colour,
+    SolidShape,
+    Triple,
+    model_file,
+    parts,
+    surface,
+)
+from ludens.games.viki.sources import SPLIT_HELP, SPLITS, SceneSetup, setup_of
+from ludens.games.viki.world import ROBOTS
 from ludens.pictures.writer import Generator, Made
 
 if TYPE_CHECKING:
@@ -36,25 +48,9 @@ SCALE = 1.5
 """Things are drawn larger than life, so that they are seen from across the room."""
 WIDTH, DEPTH, WALL = SIDE / 100, BOTTOM / 100, 2.6
 
-STYLES: tuple[tuple[Colour, Colour, Colour], ...] = (
-    ((0.86, 0.84, 0.8), (0.72, 0.6, 0.46), (0.66, 0.5, 0.34)),
-    ((0.78, 0.84, 0.88), (0.6, 0.6, 0.6), (0.8, 0.78, 0.74)),
-    ((0.9, 0.86, 0.74), (0.5, 0.42, 0.36), (0.85, 0.8, 0.7)),
-    ((0.8, 0.88, 0.8), (0.68, 0.66, 0.6), (0.55, 0.42, 0.3)),
-    ((0.88, 0.82, 0.84), (0.62, 0.52, 0.44), (0.75, 0.72, 0.7)),
-    ((0.7, 0.76, 0.8), (0.78, 0.74, 0.68), (0.45, 0.36, 0.3)),
-    ((0.92, 0.92, 0.9), (0.5, 0.54, 0.56), (0.7, 0.56, 0.4)),
-    ((0.84, 0.78, 0.7), (0.7, 0.66, 0.62), (0.6, 0.62, 0.64)),
-    ((0.76, 0.8, 0.74), (0.58, 0.48, 0.38), (0.82, 0.76, 0.66)),
-    ((0.9, 0.88, 0.84), (0.66, 0.58, 0.52), (0.5, 0.5, 0.52)),
-    ((0.82, 0.82, 0.88), (0.74, 0.68, 0.6), (0.62, 0.48, 0.36)),
-    ((0.86, 0.88, 0.82), (0.54, 0.5, 0.46), (0.76, 0.66, 0.52)),
-)
-"""Colours of walls, floor and surfaces."""
-
 
 @dataclass(frozen=True)
-class Camera:
+class RoomCamera:
     """A camera by place and target, in metres; `fovy` is its vertical angle in degrees."""
 
     at: Triple
@@ -73,11 +69,11 @@ class Tag:
 
 
 @dataclass(frozen=True)
-class Stage:
+class StageModel:
     """A model with its cameras and labels."""
 
     model: Any
-    cameras: dict[str, Camera]
+    cameras: dict[str, RoomCamera]
     tags: tuple[Tag, ...]
 
 
@@ -86,7 +82,7 @@ def metres(x: float, y: float, z: float = 0.0) -> Triple:
     return x / 100, -y / 100, z
 
 
-def build(floor: Floor, seed: int) -> Stage:
+def build(floor: FloorPlan, seed: int) -> StageModel:
     """The stage of a floor plan; style and cameras vary with scene and seed."""
     import mujoco
 
@@ -100,55 +96,38 @@ def build(floor: Floor, seed: int) -> Stage:
     spec.worldbody.add_light(pos=[WIDTH / 2, -DEPTH / 2, 4.5], dir=[0.1, 0.15, -1], diffuse=[0.5, 0.5, 0.5])
     spec.worldbody.add_light(pos=[0.5, -DEPTH - 1, 3.5], dir=[0.4, 0.6, -0.7], diffuse=[0.25, 0.25, 0.25],
                              castshadow=False)  # fmt: skip
-    shapes = [*_room(wall, ground), *_surfaces(floor, wood)]
-    tags: list[Tag] = list(_area_tags(floor))
-    for placed, found in _things(floor):
-        shapes += placed
-        tags += found
+    shapes, tags = list(_room(wall, ground)), list[Tag]()
+    for area in floor.scene.areas:
+        box = floor.surfaces[area.name]
+        x, y, _ = metres(*box.centre)
+        shapes += surface(area.name, x, y, box.w / 100, box.h / 100, area.height, wood)
+        words = area.name if area.height == 0 else f"{area.name}, {area.height:g} m"
+        x, y, z = metres(box.x + box.w / 2, box.y + box.h, area.height)
+        tags.append(Tag(words, (x, y, max(0.02, z - 0.1)), "area"))
+    for more_shapes, more_tags in _things(floor):
+        shapes += more_shapes
+        tags += more_tags
     for shape in shapes:
         _add(spec, shape)
     for robot in floor.present:
         x, y = floor.robots[robot.id]
         _robot(spec, robot.id, robot.type, metres(x, y), random)
-        tags.append(Tag(robot.id, metres(x, y, _TALL[robot.type] + 0.12), "robot"))
-    return Stage(spec.compile(), _cameras(floor, random), tuple(tags))
+        tags.append(Tag(robot.id, metres(x, y, SOURCES[robot.type].tall + 0.12), "robot"))
+    return StageModel(spec.compile(), _cameras(floor, random), tuple(tags))
 
 
-_TALL = {
-    "panda": 1.35,
-    "fetch": 1.15,
-    "unitree_h1": 1.8,
-    "stompy": 1.3,
-    "unitree_go2": 0.45,
-    "anymal_c": 0.65,
-}
 _PEDESTAL = 0.6
 """Height of the stand of a fixed arm."""
 
 
-def _room(wall: Colour, ground: Colour) -> Iterator[Shape]:
-    yield Shape("box", (WIDTH / 2 + 0.1, DEPTH / 2 + 0.1, 0.02), (WIDTH / 2, -DEPTH / 2, -0.02), ground)
-    yield Shape("box", (WIDTH / 2 + 0.1, 0.05, WALL / 2), (WIDTH / 2, 0.05, WALL / 2), wall)
-    yield Shape("box", (0.05, DEPTH / 2 + 0.1, WALL / 2), (-0.1, -DEPTH / 2, WALL / 2), wall)
-    yield Shape("box", (0.05, DEPTH / 2 + 0.1, WALL / 2), (WIDTH + 0.1, -DEPTH / 2, WALL / 2), wall)
+def _room(wall: Colour, ground: Colour) -> Iterator[SolidShape]:
+    yield SolidShape("box", (WIDTH / 2 + 0.1, DEPTH / 2 + 0.1, 0.02), (WIDTH / 2, -DEPTH / 2, -0.02), ground)
+    yield SolidShape("box", (WIDTH / 2 + 0.1, 0.05, WALL / 2), (WIDTH / 2, 0.05, WALL / 2), wall)
+    yield SolidShape("box", (0.05, DEPTH / 2 + 0.1, WALL / 2), (-0.1, -DEPTH / 2, WALL / 2), wall)
+    yield SolidShape("box", (0.05, DEPTH / 2 + 0.1, WALL / 2), (WIDTH + 0.1, -DEPTH / 2, WALL / 2), wall)
 
 
-def _surfaces(floor: Floor, wood: Colour) -> Iterator[Shape]:
-    for area in floor.scene.areas:
-        box = floor.surfaces[area.name]
-        x, y, _ = metres(*box.centre)
-        yield from surface(area.name, x, y, box.w / 100, box.h / 100, area.height, wood)
-
-
-def _area_tags(floor: Floor) -> Iterator[Tag]:
-    for area in floor.scene.areas:
-        box = floor.surfaces[area.name]
-        words = area.name if area.height == 0 else f"{area.name}, {area.height:g} m"
-        x, y, z = metres(box.x + box.w / 2, box.y + box.h, area.height)
-        yield Tag(words, (x, y, max(0.02, z - 0.1)), "area")
-
-
-def _things(floor: Floor) -> Iterator[tuple[list[Shape], list[Tag]]]:
+def _things(floor: FloorPlan) -> Iterator[tuple[list[SolidShape], list[Tag]]]:
     heights = {area.name: area.height for area in floor.scene.areas}
     for area, items in floor.items.items():
         box = floor.surfaces[area]
@@ -160,39 +139,34 @@ def _things(floor: Floor) -> Iterator[tuple[list[Shape], list[Tag]]]:
         x, y = floor.robots[robot.id]
         for number, held in enumerate(floor.seen_in(robot.id)):
             at = metres(x + 24 * (1 - 2 * number), y + 22, 0.75)
-            yield list(_placed(THINGS[held.kind], at)), [Tag(held.name, at, "thing")]
+            yield [shape.moved(*at, SCALE) for shape in THINGS[held.kind]], [Tag(held.name, at, "thing")]
 
 
-def _thing(floor: Floor, item: Item, at: Triple, front: float) -> tuple[list[Shape], list[Tag]]:
+def _thing(floor: FloorPlan, item: FloorItem, at: Triple, front: float) -> tuple[list[SolidShape], list[Tag]]:
     """The shapes and labels of a thing at a point, and of what is in or on it."""
     x, y, z = at
     name, kind = item.asset.name, item.asset.kind
-    state = "" if not KINDS[kind].opens else "closed" if name in floor.snapshot.closed else "open"
+    state = item.asset.door
     if kind in THINGS:
-        shapes = list(_placed(THINGS[kind], at))
-        within: Triple = (x, y, z + TOPS.get(kind, 0.0) * SCALE)
+        shapes = [shape.moved(*at, SCALE) for shape in THINGS[kind]]
+        inner: Triple = (x, y, z + TOPS.get(kind, 0.0) * SCALE)
     else:
-        shapes = list(furniture(kind, state, x, y, z, front))
-        within = inside(kind, x, y, z, front) or at
+        foot = front if kind == "drawer" else y
+        shapes = [shape.moved(x, foot, z) for shape in FURNITURE[f"{kind} {state}".strip()]]
+        dx, dy, dz = CONTENTS.get(kind, (0.0, y - foot, 0.0))
+        inner = (x + dx, foot + dy, z + dz)
     words = f"{name} ({state})" if state else name
     tag = (x, front - 0.1, z - 0.12) if kind == "drawer" else (x, y, z + 0.02)
     tags = [Tag(words, tag, "thing" if kind in THINGS else "furniture")]
     for number, one in enumerate(item.inside):
         side = (number - (len(item.inside) - 1) / 2) * 0.13
-        more, said = _thing(floor, one, (within[0] + side, within[1], within[2]), front)
-        shapes += more
-        tags += said
+        more_shapes, more_tags = _thing(floor, one, (inner[0] + side, inner[1], inner[2]), front)
+        shapes += more_shapes
+        tags += more_tags
     return shapes, tags
 
 
-def _placed(shapes: Iterable[Shape], at: Triple) -> Iterator[Shape]:
-    for shape in shapes:
-        size, place = (tuple(value * SCALE for value in part) for part in (shape.size, shape.at))
-        moved = (at[0] + place[0], at[1] + place[1], at[2] + place[2])
-        yield Shape(shape.form, (size[0], size[1], size[2]), moved, shape.colour, shape.turn)
-
-
-def _add(spec: Any, shape: Shape) -> None:
+def _add(spec: Any, shape: SolidShape) -> None:
     import mujoco
 
     spec.worldbody.add_geom(
@@ -212,7 +186,7 @@ def _robot(spec: Any, name: str, kind: str, at: Triple, random: Stream) -> None:
 
     lift = _PEDESTAL if kind == "panda" else 0.0
     if lift:
-        _add(spec, Shape("box", (0.14, 0.14, lift / 2), (at[0], at[1], lift / 2), (0.3, 0.3, 0.32)))
+        _add(spec, SolidShape("box", (0.14, 0.14, lift / 2), (at[0], at[1], lift / 2), (0.3, 0.3, 0.32)))
     turn = _quaternion((0.0, 0.0, 90.0 + 30 * (random.random() - 0.5)))
     for number, part in enumerate(parts(kind)):
         mesh = f"{name}-{number}"
@@ -228,18 +202,18 @@ def _robot(spec: Any, name: str, kind: str, at: Triple, random: Stream) -> None:
         )  # fmt: skip
 
 
-def _cameras(floor: Floor, random: Stream) -> dict[str, Camera]:
+def _cameras(floor: FloorPlan, random: Stream) -> dict[str, RoomCamera]:
     """Two cameras that see the room, and one on each robot."""
     shift = 0.5 * (random.random() - 0.5)
     middle = (WIDTH / 2, -DEPTH / 2, 0.55)
     cameras = {
-        "front": Camera((WIDTH / 2 + shift, -DEPTH - 1.2, 6.6), middle, 43),
-        "corner": Camera((WIDTH + 0.4 + shift, -DEPTH - 0.9, 6.2), middle, 46),
+        "front": RoomCamera((WIDTH / 2 + shift, -DEPTH - 1.2, 6.6), middle, 43),
+        "corner": RoomCamera((WIDTH + 0.4 + shift, -DEPTH - 0.9, 6.2), middle, 46),
     }
     for robot in floor.present:
         x, y = floor.robots[robot.id]
-        eye = metres(x, y + 30, max(1.5, _TALL[robot.type] + 0.25))
-        cameras[f"ego_{robot.id.lower()}"] = Camera(eye, metres(x, y - 110, 0.75), 75)
+        eye = metres(x, y + 30, max(1.5, SOURCES[robot.type].tall + 0.25))
+        cameras[f"ego_{robot.id.lower()}"] = RoomCamera(eye, metres(x, y - 110, 0.75), 75)
     return cameras
 
 
@@ -265,8 +239,8 @@ def backend() -> str:
     """The OpenGL backend that works here. MuJoCo reads its name when first imported: call this before."""
     if find_spec("mujoco") is None:
         raise MissingExtra("look=camera", "robots")
-    chosen = os.environ.get("MUJOCO_GL")
-    for name in (chosen,) if chosen else BACKENDS:
+    preset = os.environ.get("MUJOCO_GL")
+    for name in (preset,) if preset else BACKENDS:
         done = subprocess.run(
             [sys.executable, "-c", _PROBE],
             env={**os.environ, "MUJOCO_GL": name},
@@ -286,7 +260,7 @@ def backend() -> str:
 class Projection:
     """Projects points of the room into the picture of a camera."""
 
-    camera: Camera
+    camera: RoomCamera
     width: int
     height: int
 
@@ -302,7 +276,7 @@ class Projection:
         return self.width / 2 + focal * x / depth, self.height / 2 - focal * y / depth
 
 
-def _axes(camera: Camera) -> tuple[Any, Any, Any]:
+def _axes(camera: RoomCamera) -> tuple[Any, Any, Any]:
     forward = np.subtract(camera.target, camera.at)
     forward = forward / np.linalg.norm(forward)
     right = np.cross(forward, (0.0, 0.0, 1.0))
@@ -310,7 +284,7 @@ def _axes(camera: Camera) -> tuple[Any, Any, Any]:
     return right, np.cross(right, forward), forward
 
 
-def rendered(stage: Stage, size: tuple[int, int], ego: tuple[int, int]) -> dict[str, Image]:
+def rendered(stage: StageModel, size: tuple[int, int], ego: tuple[int, int]) -> dict[str, Image]:
     """A picture for each camera, with labels; `ego` is the size of those on robots."""
     import mujoco
     from PIL import Image
@@ -334,7 +308,7 @@ def rendered(stage: Stage, size: tuple[int, int], ego: tuple[int, int]) -> dict[
     return pictures
 
 
-def unseen(stage: Stage) -> list[str]:
+def unseen(stage: StageModel) -> list[str]:
     """The things and robots that something hides in every view of the room."""
     import mujoco
 
@@ -342,18 +316,18 @@ def unseen(stage: Stage) -> list[str]:
     mujoco.mj_forward(stage.model, data)
     views = [camera for name, camera in stage.cameras.items() if not name.startswith("ego_")]
     hit = np.zeros(1, np.int32)
-    found = []
+    hidden = []
     for tag in stage.tags:
         point = np.add(tag.at, (0.0, 0.0, -_DOWN if tag.kind == "robot" else _UP))
         clear = False
         for camera in views:
             way = point - np.asarray(camera.at)
             far = float(np.linalg.norm(way))
-            met = mujoco.mj_ray(stage.model, data, np.asarray(camera.at), way / far, None, 1, -1, hit)
-            clear = clear or met < 0 or met > far - _NEAR[tag.kind]
+            distance = mujoco.mj_ray(stage.model, data, np.asarray(camera.at), way / far, None, 1, -1, hit)
+            clear = clear or distance < 0 or distance > far - _NEAR[tag.kind]
         if not clear and tag.kind != "area":
-            found.append(tag.words)
-    return found
+            hidden.append(tag.words)
+    return hidden
 
 
 _UP, _DOWN = 0.05, 0.2
@@ -362,7 +336,7 @@ _NEAR = {"robot": 0.4, "area": 0.4, "thing": 0.35, "furniture": 0.8}
 """How near to that point a ray must come: furniture is large."""
 
 
-def _render_placed(model: Any, camera: Camera) -> Any:
+def _render_placed(model: Any, camera: RoomCamera) -> Any:
     """MuJoCo's free camera where ours is."""
     import mujoco
 
@@ -385,7 +359,7 @@ _PAINT = {"robot": ((255, 255, 255), (20, 20, 20)), "area": ((20, 20, 20), (255,
 def _label(image: Image, tags: tuple[Tag, ...], project: Projection) -> None:
     from PIL import ImageDraw
 
-    draw, taken = ImageDraw.Draw(image), list[tuple[float, float, float, float]]()
+    draw, boxes = ImageDraw.Draw(image), list[tuple[float, float, float, float]]()
     px = max(9, image.width // 80)
     for tag in sorted(tags, key=lambda tag: tuple(_PAINT).index(tag.kind)):
         at = project(tag.at)
@@ -398,11 +372,11 @@ def _label(image: Image, tags: tuple[Tag, ...], project: Projection) -> None:
             continue
         x, y = min(max(0, x), image.width - wide), min(max(0, y), image.height - high)
         for _ in range(4):
-            clash = next((box for box in taken if _overlap(box, (x, y, x + wide, y + high))), None)
+            clash = next((box for box in boxes if _overlap(box, (x, y, x + wide, y + high))), None)
             if clash is None:
                 break
             y = clash[3] + 1
-        taken.append((x, y, x + wide, y + high))
+        boxes.append((x, y, x + wide, y + high))
         ink, ground = _PAINT[tag.kind]
         draw.rectangle((x, y, x + wide, y + high), fill=ground)
         draw.text((x + 2, y + 1), tag.words, fill=ink, font=face)
@@ -442,27 +416,27 @@ class Kitchens(Generator):
 
     def make(self, number: int) -> Made:
         backend()
-        given, floor, stage = next(self._drawn(number))
+        setup, floor, stage = next(self._drawn(number))
         pictures = {name: _jpeg(image) for name, image in rendered(stage, ROOM, EGO).items()}
-        return Made(pictures, {"scene": given.scene.to_json(), "trace": _trace(given, floor, stage)})
+        return Made(pictures, {"scene": setup.scene.to_json(), "trace": _trace(setup, floor, stage)})
 
-    def _drawn(self, number: int) -> Iterator[tuple[Shown, Floor, Stage]]:
+    def _drawn(self, number: int) -> Iterator[tuple[SceneSetup, FloorPlan, StageModel]]:
         """Scenes in which nothing is hidden in all views of the room."""
         for attempt in count():
             seed = stream(self.seed, "kitchen", number, attempt).bits() >> 16
-            given = shown("viki/activate", "map", self.split, "", "", seed)
-            floor = Floor(given.scene, Snapshot.at_start(given.scene))
-            stage = build(floor, given.seed)
+            setup = setup_of("viki/activate", "map", self.split, "", "", seed)
+            floor = FloorPlan(setup.scene)
+            stage = build(floor, setup.seed)
             if not unseen(stage):
-                yield given, floor, stage
+                yield setup, floor, stage
 
 
-def _trace(given: Shown, floor: Floor, stage: Stage) -> dict[str, Any] | None:
+def _trace(setup: SceneSetup, floor: FloorPlan, stage: StageModel) -> dict[str, Any] | None:
     """The errands of level 3 and their paths in the first view in which both are seen."""
-    seeds = [stream(given.seed, "errands", number).bits() >> 16 for number in range(TRIES)]
+    seeds = [stream(setup.seed, "errands", number).bits() >> 16 for number in range(TRIES)]
     for view in ("ego", "front"):
         for seed in seeds:
-            both = errands(Shown(seed, given.scene))
+            both = errands(SceneSetup(seed, setup.scene))
             if both is None:
                 return None
             name = f"ego_{both[0].robot.lower()}" if view == "ego" else view
@@ -480,19 +454,19 @@ def _trace(given: Shown, floor: Floor, stage: Stage) -> dict[str, Any] | None:
     return None
 
 
-def _seen(floor: Floor, stage: Stage, project: Projection) -> dict[str, tuple[int, int]]:
+def _seen(floor: FloorPlan, stage: StageModel, project: Projection) -> dict[str, tuple[int, int]]:
     """Where labels and the feet of robots are in a picture, as far as they are in it."""
     points = {tag.words: tag.at for tag in stage.tags if tag.kind != "robot"}
     points |= {f"{name}, feet": metres(*floor.robots[name]) for name in floor.robots}
-    found = {words: project(at) for words, at in points.items()}
+    pixels = {words: project(at) for words, at in points.items()}
     return {
         words: (round(at[0]), round(at[1]))
-        for words, at in found.items()
+        for words, at in pixels.items()
         if at is not None and 0 <= at[0] < project.width and 0 <= at[1] < project.height
     }
 
 
-def _projected(floor: Floor, errand: Errand, project: Projection) -> list[tuple[float, float]]:
+def _projected(floor: FloorPlan, errand: RobotErrand, project: Projection) -> list[tuple[float, float]]:
     """A path in a picture; points behind the camera are far outside."""
     robot = next(one for one in floor.scene.robots if one.id == errand.robot)
     heights = [0.0] * len(errand.points)
