@@ -133,7 +133,6 @@ def _effort(state: GridState, block: int) -> tuple[int, int, int]:
 
 
 def _ways(state: GridState, cell: int) -> tuple[int, int]:
-    """Steps of red and of blue to a cell."""
     there = DISTANCE[cell]
     return there[state.cells[RED]], there[state.cells[BLUE]]
 
@@ -153,9 +152,7 @@ class BiasedRed(Walker):
     """Goes to the red block, whichever seat it plays."""
 
     kind = "bot/biased_red"
-
-    def goals(self, state: GridState) -> Collection[int]:
-        return (state.cells[RED_BLOCK],)
+    targets = (RED_BLOCK,)
 
 
 @dataclass
@@ -163,9 +160,7 @@ class BiasedBlue(Walker):
     """Goes to the blue block, whichever seat it plays."""
 
     kind = "bot/biased_blue"
-
-    def goals(self, state: GridState) -> Collection[int]:
-        return (state.cells[BLUE_BLOCK],)
+    targets = (BLUE_BLOCK,)
 
 
 @dataclass
@@ -180,7 +175,7 @@ class BattleView(GridView):
 
     title = "Battle of the Colors"
     legend = ((("red block",), "red block"), (("blue block",), "blue block"))
-    shown = (
+    event_cells = (
         (("red player", "blue player"), ("red block",)),
         (("red player", "blue player"), ("blue block",)),
         (("red player", "red block"), ("blue player", "blue block")),
@@ -190,8 +185,8 @@ class BattleView(GridView):
     def values(self, seat: str) -> dict[str, object]:
         values = super().values(seat)
         names = {"red_moves": "red moves", "blue_moves": "blue moves", "blocks": "blocks"}
-        told = {key: self.templates.fill(f"{name} {values['variant']}") for key, name in names.items()}
-        return {**values, **told}
+        texts = {key: self.templates.fill(f"{name} {values['variant']}") for key, name in names.items()}
+        return {**values, **texts}
 
     def icon(self, thing: str, px: int, ground: str) -> Sprite:
         hue, kind = thing.split()

@@ -11,14 +11,14 @@ from typing import Any, ClassVar, Self
 
 from PIL.ImageDraw import ImageDraw
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Bot
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
-from ludens.draw import Picture, Sprite, Theme, draw_board, get_theme, sprite_sheet
+from ludens.draw import Picture, Sprite, Theme, get_theme
 from ludens.draw.palette import BLACK, WHITE, contrast, mix, visible
 from ludens.draw.shapes import fill_shape, regular
 from ludens.games.boards import BoardView, Matrix
@@ -50,7 +50,6 @@ def names(rows: int, columns: int) -> tuple[str, ...]:
 
 
 def around(mines: Collection[int], touching: tuple[int, ...]) -> int:
-    """How many of these cells hold a mine."""
     return sum(cell in mines for cell in touching)
 
 
@@ -142,7 +141,6 @@ class Knowledge:
 
     @property
     def layouts(self) -> int:
-        """The number of layouts consistent with what is visible."""
         return self._endings[0].get(self._needs, 0)
 
     @cached_property
@@ -164,7 +162,6 @@ class Knowledge:
         return tuple(cell for cell in self.hidden if not self.with_mine[cell])
 
     def risk(self, cell: int) -> float:
-        """The probability that a hidden cell holds a mine."""
         return self.with_mine[cell] / self.layouts
 
     def draw(self, random: Stream) -> frozenset[int]:
@@ -272,7 +269,6 @@ class MinesweeperState(State):
 
     @property
     def won(self) -> bool:
-        """Whether every cell without a mine is open."""
         return self.seen.count(HIDDEN) == self.game.mines and self.hit is None and bool(self._trail)
 
     @property
@@ -344,18 +340,15 @@ class MinesweeperState(State):
 
 
 @dataclass
-class Logic(Agent):
+class Logic(Bot):
     """Opens a cell that is certainly safe, else one of those least likely to hold a mine.
 
     Among those it prefers few hidden cells around: such a cell is blank most often and opens an area.
     """
 
     kind = "bot/logic"
-    sees = "state"
 
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert isinstance(state, MinesweeperState)
+    def choose(self, state: MinesweeperState) -> str:
         game = state.game
         known = infer(game.rows, game.columns, game.mines, state.seen)
         covered = [
@@ -365,8 +358,7 @@ class Logic(Agent):
         rank = {cell: (known.with_mine[cell], covered[cell]) for cell in known.hidden}
         least = min(rank.values())
         cell = self.random.choice([cell for cell in known.hidden if rank[cell] == least])
-        action = names(game.rows, game.columns)[cell]
-        return Reply(action, action)
+        return names(game.rows, game.columns)[cell]
 
 
 _HUES = ("blue", "green", "red", "purple", "brown", "cyan", "black", "gray")
@@ -398,23 +390,22 @@ class MinesweeperView(BoardView):
         MINE: "a mine",
     }
     marks = {HIDDEN: "#", 0: ".", **{number: str(number) for number in range(1, 9)}, MINE: "*"}
+    grounds = ("page", "red")
+    style = "lines"
 
     def __init__(self, game: Minesweeper, render: RenderOptions, seed: int = 0) -> None:
-        super().__init__(game, render, seed)
-        self._field = game
         self.rows, self.columns = game.rows, game.columns
         colours = get_theme(render.theme, seed)
-        self._inks = number_inks(colours, "page")
+        self._number_inks = number_inks(colours, "page")
         page = colours.colour("page")
         self._stone = "#{:02x}{:02x}{:02x}".format(*visible(mix(page, colours.colour("line"), 2, 5), page))
-        inks = ("ink", "line", "red", self._stone, *dict.fromkeys(self._inks))
-        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=("page", "red"))
-        labels = ascii_uppercase[: self.rows], [self.column_label(column) for column in range(self.columns)]
-        self.board = draw_board(self._sheet, self.rows, self.columns, *labels, style="lines", labels="lt")
+        self.inks = ("ink", "line", "red", self._stone, *dict.fromkeys(self._number_inks))
+        super().__init__(game, render, seed)
 
     def values(self, seat: str) -> dict[str, object]:
-        opening = self.templates.fill(f"opening {self._field.first}")
-        return {**super().values(seat), "last": ascii_uppercase[self.rows - 1], "opening": opening}
+        values = super().values(seat)
+        opening = self.templates.fill(f"opening {values['first']}")
+        return {**values, "last": ascii_uppercase[self.rows - 1], "opening": opening}
 
     def matrix(self, state: MinesweeperState) -> Matrix:
         return [state.seen[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
@@ -460,7 +451,7 @@ class MinesweeperView(BoardView):
                         place.tint(canvas, row, column, ground)
                     place.put(canvas, row, column, self._mine(ground))
                 elif code:
-                    digit = self._sheet.text(str(code), px, self._inks[code - 1], "page", True)
+                    digit = self._sheet.text(str(code), px, self._number_inks[code - 1], "page", True)
                     place.put(canvas, row, column, digit)
         width = place.px * self.columns, place.px * self.rows
         canvas.frame(place.x, place.y, *width, "line", self._sheet.px(2))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Bot
 from ludens.core.errors import MissingExtra
 from ludens.core.game import Game
 from ludens.core.options import option
@@ -61,7 +61,6 @@ class Frame:
 
     @cached_property
     def right(self) -> Box | None:
-        """The right paddle."""
         return self._box(RIGHT, WIDTH // 2, WIDTH)
 
     def _box(self, code: int, start: int, end: int) -> Box | None:
@@ -122,18 +121,14 @@ class Console:
         self._current: Any = None
 
     def reset(self, two: bool) -> ConsoleState:
-        """The console after a reset."""
         return ConsoleState(self._on, left=Knob() if two else None)
 
     def run(
         self, snapshot: ConsoleState, frames: Sequence[tuple[str, str]], until: int
     ) -> tuple[ConsoleState, Frame]:
-        """Run frames with the given actions (right player's first) until a player wins.
+        """Run frames with the given actions, the right player's first, until a player has `until` points.
 
-        Args:
-            snapshot: Where to go on from.
-            frames: The actions; the second of each pair matters only where two play.
-            until: The points that win.
+        The second action of each pair matters only where two play.
         """
         ale = self._ale
         start, right, left, pause = snapshot
@@ -199,7 +194,6 @@ class PongState(State):
         """The screens after the last four decisions; the first is repeated when there are fewer."""
 
     def _run(self, wanted: tuple[str, str]) -> Frame:
-        """One decision of the right and the left player."""
         hands = []
         for _ in range(FRAMES):
             for hand, action in enumerate(wanted):
@@ -211,7 +205,6 @@ class PongState(State):
 
     @property
     def points(self) -> tuple[int, int]:
-        """Points of the left and of the right player."""
         return self.frames[-1].points
 
     @property
@@ -306,25 +299,32 @@ _TIME = 20
 """Frames that allow for it."""
 
 
+class _Returner(Bot):
+    """Goes to where the ball will cross the column of its paddle."""
+
+    def begin(self) -> None:
+        self.side = _side(self.seat)
+
+    def approach(self, before: Box, now: Box) -> tuple[float, float, float, float] | None:
+        """The ball's row, the rows it moves per decision, the columns to go and those it moves per decision;
+        None where it goes away."""
+        (x, y), (old_x, old_y) = _centre(now), _centre(before)
+        way, speed = _COLUMN[self.side] - x, x - old_x
+        return (y, y - old_y, way, speed) if speed * way > 0 else None
+
+
 @dataclass
-class Tracker(Agent):
+class Tracker(_Returner):
     """Goes to where the ball will be, slightly beyond, to hit it with the paddle's end at a steep angle."""
 
     kind = "bot/tracker"
-    sees = "state"
     aim: float = option(6.0, low=-8.0, high=8.0, help="rows beyond the ball, in its direction, to be at")
 
     def begin(self) -> None:
-        self.side = "left" if self.seat == "left" else "right"
+        super().begin()
         self.mark = (_MIDDLE, float(_TIME))
 
-    async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, PongState)
-        action = self.action(ask.state)
-        return Reply(action, action)
-
-    def action(self, state: PongState) -> str:
-        """The action for this state."""
+    def choose(self, state: PongState) -> str:
         knob = state.console.left if self.side == "left" else state.console.right
         assert knob is not None
         self.mark = row, frames = self.meeting(*state.frames[-2:])
@@ -336,60 +336,54 @@ class Tracker(Agent):
         """The target row of the paddle's centre, and the frames until the ball arrives."""
         if now.ball is None or before.ball is None:
             return _MIDDLE, _TIME
-        if any(ball[2] <= TOP or ball[3] >= BOTTOM for ball in (before.ball, now.ball)):
-            row, frames = self.mark  # at a wall the ball is partly hidden and its speed unknown
+        if _at_wall(before.ball, now.ball):
+            row, frames = self.mark
             return row, frames - FRAMES
-        (x, y), (old_x, old_y) = _centre(now.ball), _centre(before.ball)
-        way, speed = _COLUMN[self.side] - x, x - old_x
-        if speed * way <= 0:
+        if (approach := self.approach(before.ball, now.ball)) is None:
             return _MIDDLE, _TIME
+        y, down, way, speed = approach
         decisions = way / speed
-        row = min(_reflected(y + (y - old_y) * decisions), BOTTOM - _HALF)
-        return row + (self.aim if y > old_y else -self.aim), FRAMES * decisions
+        row = min(_reflected(y + down * decisions), BOTTOM - _HALF)
+        return row + (self.aim if down > 0 else -self.aim), FRAMES * decisions
 
 
 @dataclass
-class Follower(Agent):
+class Follower(_Returner):
     """Goes to where the ball will be, by nothing but the four screens shown: it does not read the knob.
 
     Weaker than the tracker, and predictable by whoever sees the same screens.
     """
 
     kind = "bot/follower"
-    sees = "state"
 
-    def begin(self) -> None:
-        self.side = "left" if self.seat == "left" else "right"
-
-    def policy(self, state: State) -> dict[str, float]:
+    def policy(self, state: Any) -> dict[str, float]:
         """The probability of each action: always one action."""
-        assert isinstance(state, PongState)
-        frames = state.frames
-        paddle = frames[-1].left if self.side == "left" else frames[-1].right
+        paddle = state.frames[-1].left if self.side == "left" else state.frames[-1].right
         if paddle is None:
             return {"STAY": 1.0}
-        off = self._row(frames) - _centre(paddle)[1]
+        off = self._row(state.frames) - _centre(paddle)[1]
         return {"STAY" if abs(off) <= _HALF else "DOWN" if off > 0 else "UP": 1.0}
 
-    async def act(self, ask: Ask) -> Reply:
-        assert ask.state is not None
-        [action] = self.policy(ask.state)
-        return Reply(action, action)
+    def choose(self, state: PongState) -> str:
+        [action] = self.policy(state)
+        return action
 
     def _row(self, frames: Sequence[Frame]) -> float:
         """Where the ball will cross the paddle's column; the middle if it goes away or cannot be told."""
         for before, now in zip(frames[-2::-1], frames[:0:-1], strict=True):
-            balls = [ball for ball in (before.ball, now.ball) if ball is not None]
-            if len(balls) < 2:
-                return _MIDDLE
-            if any(ball[2] <= TOP or ball[3] >= BOTTOM for ball in balls):
-                continue  # at a wall the ball is partly hidden and its speed unknown: look at earlier screens
-            (old_x, old_y), (x, y) = map(_centre, balls)
-            way, speed = _COLUMN[self.side] - x, x - old_x
-            if speed * way <= 0:
-                return _MIDDLE
-            return min(_reflected(y + (y - old_y) * way / speed), BOTTOM - _HALF)
+            if before.ball is None or now.ball is None:
+                break
+            if not _at_wall(before.ball, now.ball):
+                if approach := self.approach(before.ball, now.ball):
+                    y, down, way, speed = approach
+                    return min(_reflected(y + down * way / speed), BOTTOM - _HALF)
+                break
         return _MIDDLE
+
+
+def _at_wall(*balls: Box) -> bool:
+    """Whether a ball is at a wall: it is partly hidden there and its speed unknown."""
+    return any(ball[2] <= TOP or ball[3] >= BOTTOM for ball in balls)
 
 
 def _centre(box: Box) -> tuple[float, float]:

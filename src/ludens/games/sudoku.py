@@ -15,7 +15,7 @@ from ludens.core.random import Stream, stream
 from ludens.core.reply import DASHES, ActionFormat
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
-from ludens.draw import Canvas, Picture, draw_board, get_theme, sprite_sheet
+from ludens.draw import Canvas, Picture, get_theme
 from ludens.draw.palette import mix
 from ludens.games.boards import BoardView, Matrix
 
@@ -82,7 +82,6 @@ def solutions(grid: Sequence[int], order: Sequence[int] | None = None) -> Iterat
 
 
 def solve(grid: Sequence[int], order: Sequence[int] | None = None) -> Grid | None:
-    """The first of the solutions, or None."""
     return next(solutions(grid, order), None)
 
 
@@ -324,18 +323,17 @@ class SudokuView(BoardView):
     rows = columns = SIDE
     codes = {0: "empty", **{digit: str(digit) for digit in range(1, 10)}}
     marks = {0: ".", **{digit: str(digit) for digit in range(1, 10)}}
+    inks = ("ink", "line", "accent")
+    style = "lines"
 
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
-        super().__init__(game, render, seed)
         colour = get_theme(render.theme, seed).colour
         self._shade = "#{:02x}{:02x}{:02x}".format(*mix(colour("page"), colour("line"), 1, 6))
-        inks, grounds = ("ink", "line", "accent"), ("page", self._shade)
-        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=grounds)
-        self.board = draw_board(self._sheet, SIDE, SIDE, "ABCDEFGHI", "123456789", style="lines", labels="lt")
-        self._format = PlaceFormat()
+        self.grounds = ("page", self._shade)
+        super().__init__(game, render, seed)
 
     def format(self, state: SudokuState, seat: str) -> PlaceFormat:
-        return self._format
+        return PlaceFormat()
 
     def squares(self, move: str) -> tuple[str]:
         return (move[:2],)

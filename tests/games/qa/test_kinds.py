@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ludens
-from ludens.games.qa.game import QUESTIONS
+from ludens.games.qa.boards import QUESTIONS
 from ludens.games.qa.questions import Item
 from tests.games.qa.guessing import blind
 from tests.games.qa.reference import ANSWERS

@@ -13,7 +13,7 @@ from ludens.core.errors import BadOption, MoveError, UnknownName
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions
 from ludens.games.perceive import board_of
-from ludens.games.qa.game import QUESTIONS
+from ludens.games.qa.boards import QUESTIONS
 from ludens.games.qa.questions import Grid
 from ludens.loop import play
 

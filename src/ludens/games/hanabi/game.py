@@ -37,7 +37,6 @@ class Shape:
 
     @cached_property
     def best(self) -> int:
-        """The highest possible score."""
         return self.colors * self.ranks
 
     def name(self, card: int) -> str:
@@ -55,9 +54,9 @@ class Move(NamedTuple):
 
 def read_move(name: str) -> Move:
     """The move of a canonical name; a hint's value is the number of the colour or rank from 0."""
-    found = _MOVE.fullmatch(name)
-    assert found is not None, name
-    what, slot, offset, kind, value = found.groups()
+    match = _MOVE.fullmatch(name)
+    assert match is not None, name
+    what, slot, offset, kind, value = match.groups()
     if what:
         return Move(what.lower(), int(slot))
     return Move(kind, COLORS.index(value) if kind == "color" else int(value) - 1, int(offset))
@@ -124,7 +123,6 @@ class HanabiTable:
         return cls(shape, hands, [0] * shape.colors, [], [], shape.most_life, shape.most_info, deck)
 
     def copy(self) -> Self:
-        """An independent copy."""
         hands = [list(hand) for hand in self.hands]
         return replace(
             self, hands=hands, stacks=list(self.stacks), discards=list(self.discards), log=list(self.log)
@@ -172,37 +170,27 @@ class HanabiTable:
         hand = self.hands[target]
         for slot, held in enumerate(hand):
             assert held.card is not None
-            color, rank = divmod(held.card, self.shape.ranks)
-            hit = (color if move.kind == "color" else rank) == move.value
-            if hit:
-                touched.append(held.serial)
-            if move.kind == "color":
-                hand[slot] = held._replace(colors=held.colors & bit if hit else held.colors & ~bit)
-            else:
-                hand[slot] = held._replace(ranks=held.ranks & bit if hit else held.ranks & ~bit)
+            by_rank = move.kind == "rank"
+            hit = divmod(held.card, self.shape.ranks)[by_rank] == move.value
+            mask = bit if hit else ~bit
+            hand[slot] = (
+                held._replace(ranks=held.ranks & mask)
+                if by_rank
+                else held._replace(colors=held.colors & mask)
+            )
+            touched += [held.serial] if hit else []
         return tuple(touched)
 
     def seen_by(self, player: int) -> Sight:
-        """What this player may know."""
         hands = tuple(
             tuple(held._replace(card=None) for held in hand) if number == player else tuple(hand)
             for number, hand in enumerate(self.hands)
         )
-        return Sight(
-            player,
-            self.shape,
-            hands,
-            tuple(self.stacks),
-            tuple(self.discards),
-            self.life,
-            self.info,
-            self.deck,
-            tuple(self.log),
-        )
+        stacks, discards, log = tuple(self.stacks), tuple(self.discards), tuple(self.log)
+        return Sight(player, self.shape, hands, stacks, discards, self.life, self.info, self.deck, log)
 
 
 def unseen_copies(sight: Sight) -> list[int]:
-    """How many copies of each card this player cannot see."""
     left = list(sight.shape.copies)
     for color, height in enumerate(sight.stacks):
         for rank in range(height):
@@ -217,16 +205,19 @@ def unseen_copies(sight: Sight) -> list[int]:
 
 
 def fits(shape: Shape, held: Held, card: int) -> bool:
-    """Whether the hints allow this held card to be that card."""
     color, rank = divmod(card, shape.ranks)
     return bool(held.colors >> color & 1 and held.ranks >> rank & 1)
 
 
+def possible_cards(sight: Sight) -> list[list[int]]:
+    """For each of the player's own cards, what it may be."""
+    left = [card for card, copies in enumerate(unseen_copies(sight)) if copies]
+    return [[card for card in left if fits(sight.shape, held, card)] for held in sight.hands[sight.me]]
+
+
 def guess_hand(sight: Sight, random: Stream) -> dict[int, int]:
     """A random hand consistent with what the player knows: faces for its own cards, by serial number."""
-    left, own = unseen_copies(sight), sight.hands[sight.me]
-    cards = range(len(left))
-    may = [[card for card in cards if left[card] and fits(sight.shape, held, card)] for held in own]
+    left, own, may = unseen_copies(sight), sight.hands[sight.me], possible_cards(sight)
     # Most constrained cards first: fewer dead ends.
     order = sorted(range(len(own)), key=lambda slot: len(may[slot]))
     most = prod(sum(left[card] for card in may[slot]) for slot in order)
@@ -246,7 +237,7 @@ def guess_hand(sight: Sight, random: Stream) -> dict[int, int]:
 
 
 class HanabiState(SpielState):
-    """OpenSpiel's state and the matching `Table`."""
+    """OpenSpiel's state and the matching `HanabiTable`."""
 
     game: HanabiGame
 
@@ -266,7 +257,6 @@ class HanabiState(SpielState):
         self._read = len(history)
 
     def sight(self, seat: str) -> Sight:
-        """What this seat may know."""
         return self.table.seen_by(self.game.seats.index(seat))
 
     @property
@@ -330,8 +320,7 @@ class HanabiGame(SpielGame):
 
     @property
     @abstractmethod
-    def shape(self) -> Shape:
-        """The parameters of the game."""
+    def shape(self) -> Shape: ...
 
     @property
     def seats(self) -> tuple[str, ...]:

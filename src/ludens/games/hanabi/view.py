@@ -29,7 +29,6 @@ def last_actions(sight: Sight, player: int, brief: bool = False) -> str:
 
 
 def tell(sight: Sight, mover: int | None) -> str:
-    """The text twin of the picture."""
     shape = sight.shape
     stacks = " ".join(f"{COLORS[color]}{height}" for color, height in enumerate(sight.stacks))
     discards = " ".join(shape.name(card) for card in sorted(sight.discards))
@@ -172,7 +171,6 @@ class HanabiView(View):
         return px(8 + 252 * column), px(layout.top + layout.row * row)
 
     def _card_box(self, offset: int, slot: int) -> tuple[int, int, int, int]:
-        """The box of a card in that hand."""
         left, top = self._hand_corner(offset)
         height, width = self._faces[None].shape
         y = top + self._line * self._layout.lines + self._number
@@ -180,11 +178,9 @@ class HanabiView(View):
 
     @property
     def _step(self) -> int:
-        """The distance between the cards of a hand."""
         return round(self._height * 0.7) + self._sheet.px(self._layout.gap)
 
     def _background(self) -> Canvas:
-        """Everything that is the same in every picture."""
         canvas, px, font = Canvas(self._sheet), self._sheet.px, self._sheet.font_px(12)
         (left, top), tile = self._layout.discards, self._layout.tile
         canvas.text(px(8), px(40), "fireworks", font, bold=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Bot
 from ludens.core.errors import BadOption
 from ludens.core.options import option
-from ludens.core.state import State
 from ludens.games.overcooked.game import (
     ACTIONS,
     COOK_STEPS,
@@ -87,7 +86,7 @@ def _with_onion(place: Kitchen, snapshot: Snapshot, me: int, other: str) -> Erra
     return Errand("drop", _free(place, snapshot)) if stuck or unserved else Errand("wait")
 
 
-def done(place: Kitchen, snapshot: Snapshot, me: int, task: Errand) -> Snapshot:
+def after_errand(place: Kitchen, snapshot: Snapshot, me: int, task: Errand) -> Snapshot:
     """The snapshot after the errand is done: what the other chef may rely on."""
     chefs, pots = list(snapshot.chefs), list(snapshot.pots)
     holds = {"take onion": ONION, "take dish": DISH, "plate": SOUPS[-1]}.get(task.kind, NOTHING)
@@ -127,21 +126,15 @@ class Route(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """How long it takes."""
         return len(self.actions)
 
 
 def route(
     place: Kitchen, chef: Chef, task: Errand, around: Sequence[int] = (), wall: int | None = None
 ) -> Route | None:
-    """The shortest route for an errand, or None.
+    """The shortest route of a chef for an errand, or None.
 
-    Args:
-        place: The kitchen.
-        chef: Who goes.
-        task: What for.
-        around: Where the other chef will stand at each time from now on; afterwards the other is away.
-        wall: A cell not to be entered at all.
+    The other chef is at `around` at each time from now on and away afterwards; `wall` is never entered.
     """
     start: Pose = (chef.cell, chef.facing, 0)
     came: dict[Pose, tuple[Pose, str] | None] = {start: None}
@@ -219,10 +212,8 @@ def joint_plan(place: Kitchen, snapshot: Snapshot) -> tuple[str, str]:
     plans: list[tuple[int, int, tuple[str, str]]] = []
     for first, second in ((0, 1), (1, 0)):
         task = errand(place, snapshot, first)
-        then, alone = (
-            errand(place, done(place, snapshot, first, task), second),
-            errand(place, snapshot, second),
-        )
+        then = errand(place, after_errand(place, snapshot, first, task), second)
+        alone = errand(place, snapshot, second)
         for wall in (None, snapshot.chefs[second].cell):
             leader = route(place, snapshot.chefs[first], task, wall=wall)
             if leader is None:
@@ -231,22 +222,18 @@ def joint_plan(place: Kitchen, snapshot: Snapshot) -> tuple[str, str]:
             follower = route(place, snapshot.chefs[second], in_turn, around=leader.cells)
             if follower is None:
                 continue
-            cost = _cost(task, leader) + _cost(then, follower)
-            one, other = leader.actions[0], follower.actions[0]
-            plans.append((cost, len(plans), (one, other) if first == 0 else (other, one)))
+            ways = ((task, leader), (then, follower))
+            cost = sum(way.steps if each.cells else _WAITING for each, way in ways)
+            actions = leader.actions[0], follower.actions[0]
+            plans.append((cost, len(plans), actions if first == 0 else actions[::-1]))
     return min(plans)[2] if plans else ("STAY", "STAY")
 
 
-def _cost(task: Errand, way: Route) -> int:
-    return way.steps if task.cells else _WAITING
-
-
 @dataclass
-class Planner(Agent):
+class Planner(Bot):
     """Plans for both chefs on the full state and executes its own part."""
 
     kind = "bot/planner"
-    sees = "state"
 
     def begin(self) -> None:
         assert isinstance(self.game, Overcooked)
@@ -257,19 +244,14 @@ class Planner(Agent):
             )
 
     def choices(self, state: OvercookedState) -> Sequence[str]:
-        """The planned action; several are equally likely."""
         return (joint_plan(state.kitchen, state.snapshot)[self.me],)
 
-    def policy(self, state: State) -> dict[str, float]:
-        """The probability of each action."""
-        assert isinstance(state, OvercookedState)
-        found = self.choices(state)
-        return dict.fromkeys(found, 1 / len(found))
+    def policy(self, state: Any) -> dict[str, float]:
+        choices = self.choices(state)
+        return dict.fromkeys(choices, 1 / len(choices))
 
-    async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, OvercookedState)
-        action = self.random.choice(self.choices(ask.state))
-        return Reply(action, action)
+    def choose(self, state: OvercookedState) -> str:
+        return self.random.choice(self.choices(state))
 
 
 @dataclass
@@ -308,7 +290,7 @@ class Greedy(Planner):
             return (way.actions[0],)
         return self._aside(state)
 
-    def policy(self, state: State) -> dict[str, float]:
+    def policy(self, state: Any) -> dict[str, float]:
         planned = super().policy(state)
         slip = self.slips / len(ACTIONS)
         return {
@@ -317,11 +299,9 @@ class Greedy(Planner):
             if (share := (1 - self.slips) * planned.get(action, 0.0) + slip) > 0
         }
 
-    async def act(self, ask: Ask) -> Reply:
-        if self.random.random() < self.slips:
-            action = self.random.choice(ACTIONS)
-            return Reply(action, action)
-        return await super().act(ask)
+    def choose(self, state: OvercookedState) -> str:
+        slips = self.random.random() < self.slips
+        return self.random.choice(ACTIONS) if slips else super().choose(state)
 
     def _collided(self, state: OvercookedState, action: str) -> bool:
         """Whether the same step onto free floor was tried just now, and failed."""

@@ -32,7 +32,6 @@ class Kitchen:
 
     @cached_property
     def width(self) -> int:
-        """Cells in a row."""
         return len(self.rows[0])
 
     @cached_property
@@ -42,13 +41,11 @@ class Kitchen:
 
     @cached_property
     def starts(self) -> tuple[int, int]:
-        """The starting cells of the chefs."""
         joined = "".join(self.rows)
         return joined.index("1"), joined.index("2")
 
     @cached_property
     def pots(self) -> tuple[int, ...]:
-        """The cells with a pot."""
         return self.all(POT)
 
     @cached_property
@@ -57,18 +54,15 @@ class Kitchen:
         return {"UP": -self.width, "DOWN": self.width, "RIGHT": 1, "LEFT": -1}
 
     def all(self, tile: str) -> tuple[int, ...]:
-        """Every cell of this kind."""
         return tuple(cell for cell, kind in enumerate(self.tiles) if kind == tile)
 
     def name(self, cell: int) -> str:
-        """The name of a cell."""
         row, column = divmod(cell, self.width)
         return f"{'ABCDEFGHI'[row]}{column + 1}"
 
 
 @lru_cache(maxsize=len(LAYOUTS))
 def kitchen(layout: str) -> Kitchen:
-    """The kitchen of this name."""
     return Kitchen(LAYOUTS[layout])
 
 
@@ -128,7 +122,6 @@ class Snapshot(NamedTuple):
 
 
 def opening(place: Kitchen) -> Snapshot:
-    """The first snapshot: empty hands, empty pots, both chefs looking up."""
     return Snapshot(tuple(Chef(cell, "UP") for cell in place.starts), (Pot(),) * len(place.pots))
 
 
@@ -150,14 +143,7 @@ def random_opening(place: Kitchen, random: Stream) -> Snapshot:
 def after(
     place: Kitchen, snapshot: Snapshot, actions: Sequence[str], strict: bool = False
 ) -> tuple[Snapshot, list[CookingEvent]]:
-    """The next snapshot, and the events of this step.
-
-    Args:
-        place: The kitchen.
-        snapshot: What there is before the step.
-        actions: One of `ACTIONS` for each chef.
-        strict: Whether dishes count as useful by the released code's rule (see `_useful`).
-    """
+    """The next snapshot, and the events of this step; `strict` is the released rule (see `_useful`)."""
     events: list[CookingEvent] = []
     now = snapshot
     for number, action in enumerate(actions):
@@ -279,17 +265,14 @@ class OvercookedState(State):
 
     @property
     def step(self) -> int:
-        """Steps played."""
         return self.frames[-1].step
 
     @property
     def score(self) -> int:
-        """Points earned by both."""
         return self.frames[-1].score
 
     @property
     def snapshot(self) -> Snapshot:
-        """The kitchen now."""
         return self.frames[-1].snapshot
 
     @property

@@ -56,13 +56,11 @@ class Brush:
         self.line = max(0.025, 1.6 / px)
 
     def disc(self, x: float, y: float, radius: float, hue: str, edge: float = 0.0) -> None:
-        """A disc with an outline."""
         colour, s, edge = self.rgb(hue), self.side, min(max(edge, self.line), radius * 0.4)
         for r, fill in ((radius, edge_of(colour, self.ground)), (radius - edge, colour)):
             self.draw.ellipse(((x - r) * s, (y - r) * s, (x + r) * s, (y + r) * s), fill=fill)
 
     def box(self, x: float, y: float, w: float, h: float, hue: str, round_: float = 0.06) -> None:
-        """A rounded box with an outline."""
         colour, s, e = self.rgb(hue), self.side, min(self.line, 0.4 * min(w, h))
         self.draw.rounded_rectangle(
             (x * s, y * s, (x + w) * s, (y + h) * s), round_ * s, fill=edge_of(colour, self.ground)
@@ -71,7 +69,6 @@ class Brush:
         self.draw.rounded_rectangle(inner, max(0.0, round_ - e) * s, fill=colour)
 
     def say(self, words: str, x: float, y: float, room: float, size: float, on: str) -> None:
-        """Letters that are legible on a colour."""
         s = self.side
         letters(self.draw, words, x * s, y * s, room * s, size * s, letter_on(self.rgb(on)))
 
@@ -86,12 +83,10 @@ class Brush:
             self.draw.ellipse(oval, outline=edge_of(skin, self.ground), width=max(1, round(r * 0.11 * s)))
 
     def dish(self, x: float, y: float, r: float) -> None:
-        """A plate."""
         self.disc(x, y, r, "white", r * 0.14)
         self.disc(x, y, r * 0.62, "white", r * 0.09)
 
     def thing(self, what: str, x: float, y: float, r: float) -> None:
-        """Anything that can be carried."""
         if what == ONION:
             self.onion(x, y, r)
         elif what == DISH:
@@ -248,12 +243,10 @@ class OvercookedView(View):
         canvas.place(sprite, *self._corner(cell))
 
     def _corner(self, cell: int) -> tuple[int, int]:
-        """The top left pixel of a tile."""
         row, column = divmod(cell, self._kitchen.width)
         return self._x + column * self._px, self._y + row * self._px
 
     def _background(self, me: int) -> Canvas:
-        """Everything that is the same in every frame for this chef."""
         canvas, px, font = Canvas(self._sheet), self._sheet.px, self._sheet.font_px(14)
         for row in range(len(self._kitchen.rows)):
             middle = self._y + row * self._px + self._px // 2
@@ -304,7 +297,6 @@ class OvercookedView(View):
         return "\n".join([*lines, *(self._describe(frame, seat) for frame in state.frames)])
 
     def _describe(self, frame: Frame, me: str) -> str:
-        """One frame in words."""
         name, snapshot = self._kitchen.name, frame.snapshot
         said = [f"Step {frame.step} of {self._horizon}, score {frame.score}:"]
         for seat, hue, chef in zip(SEATS, HUES, snapshot.chefs, strict=True):

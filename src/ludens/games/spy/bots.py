@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Agent, Ask, Bot, Reply
 from ludens.core.errors import BadOption
 from ludens.core.options import option
 from ludens.games.boards import pointer
@@ -19,12 +19,10 @@ from ludens.games.spy.scene import ATTRIBUTES, Object, Scene
 
 
 def seen(mine: Scene) -> str:
-    """The objects of a picture from left to right, with their places."""
     return ", ".join(f"{place_of(thing)} {joined_names(thing.name)}" for thing in _from_left(mine))
 
 
 def place_of(thing: Object) -> str:
-    """Where an object is in the picture."""
     return pointer(*(0.5 + units * UNIT / 512 for units in (thing.x, -thing.y)))
 
 
@@ -54,13 +52,7 @@ def _found(clue: str, mine: Scene, places: Mapping[str, str]) -> Iterator[str]:
 
 def weighed(state: SpyState, mine: Scene, changed: Mapping[str, str]) -> str:
     """Each object of a spy's picture from left to right, and why not to name it as new: the number of the
-    first player who named it, or the object of the others' picture that it may have been.
-
-    Args:
-        state: With the clues so far.
-        mine: The spy's own scene.
-        changed: Objects that may have changed, each with what it may have been.
-    """
+    first player who named it, or the object of the others' picture that it may have been (`changed`)."""
     return ", ".join(
         " ".join([joined_names(thing.name), *_against(thing, state, changed)]) for thing in _from_left(mine)
     )
@@ -105,11 +97,9 @@ class Blunt(Agent):
         return Reply(f"{self.thoughts(state, mine, ask.seat)} {ask.format.write(action)}", action)
 
     def thoughts(self, state: SpyState, mine: Scene, seat: str) -> str:
-        """What it says before a clue or a vote."""
         return seen(mine) if state.stage == CLUE else f"{seen(mine)}\n{checked(state, mine)}"
 
     def clue(self, state: SpyState, mine: Scene, seat: str) -> str:
-        """What to say."""
         return self._fresh([thing for thing in mine.objects if named(thing) not in state.clues], mine, state)
 
     def _fresh(self, candidates: list[Object], mine: Scene, state: SpyState) -> str:
@@ -120,7 +110,6 @@ class Blunt(Agent):
         return related(first, second)
 
     def vote(self, state: SpyState, mine: Scene, seat: str) -> str:
-        """Whom to suspect."""
         suspicion = self.suspicion(state, mine)
         others = [place for place, other in enumerate(state.table) if other != seat]
         suspect = max(others, key=suspicion.__getitem__)
@@ -214,7 +203,6 @@ def _repeats(state: SpyState, mine: Scene) -> list[int]:
 
 
 def _by_player(state: SpyState) -> list[list[str]]:
-    """The clues of each player at the table."""
     players = len(state.table)
     return [state.clues[place::players] for place in range(players)]
 
@@ -223,26 +211,17 @@ AGREED = STOCK_CLUES[0]
 
 
 @dataclass
-class Blind(Agent):
+class Blind(Bot):
     """Civilians all say one agreed sentence and vote for the player who does not.
 
     The spy repeats what was said most often, which is true of most pictures.
     """
 
     kind = "bot/blind"
-    sees = "state"
 
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert isinstance(state, SpyState)
-        action = self._clue(state, ask.seat) if state.stage == CLUE else self._vote(state)
-        return Reply(action, action)
-
-    def _clue(self, state: SpyState, seat: str) -> str:
-        said = Counter(filter(None, state.clues))
-        return said.most_common(1)[0][0] if said and seat == SPY else AGREED
-
-    def _vote(self, state: SpyState) -> str:
-        players = range(len(state.table))
-        other = [sum(clue != AGREED for clue in state.clues[place :: len(players)]) for place in players]
-        return str(max(players, key=other.__getitem__) + 1)
+    def choose(self, state: SpyState) -> str:
+        if state.stage == CLUE:
+            clues = Counter(filter(None, state.clues))
+            return clues.most_common(1)[0][0] if clues and self.seat == SPY else AGREED
+        deviations = [sum(clue != AGREED for clue in clues) for clues in _by_player(state)]
+        return str(deviations.index(max(deviations)) + 1)

@@ -4,11 +4,13 @@ that bots give."""
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
-from ludens.games.spy.scene import ATTRIBUTES, COLORS, MATERIALS, RADIUS, SHAPES, SIZES, Object, Scene
+from ludens.games.spy.scene import ATTRIBUTES, RADIUS, SHAPES, Object, Scene
 
 LONGEST = 400
 """Longer texts are not read."""
@@ -89,40 +91,18 @@ _PHRASES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
 ]
 _RULES = [(re.compile(pattern), by) for pattern, by in _PHRASES]
 
-_SYNONYMS = {
-    "grey": "gray", "violet": "purple", "turquoise": "cyan", "teal": "cyan", "golden": "yellow",
-    "ball": "sphere", "globe": "sphere", "orb": "sphere", "spherical": "sphere", "round": "sphere",
-    "block": "cube", "box": "cube", "cubic": "cube", "cubical": "cube", "boxe": "cube",
-    "tube": "cylinder", "can": "cylinder", "cylindrical": "cylinder",
-    "big": "large", "huge": "large", "little": "small", "tiny": "small",
-    "metallic": "metal", "shiny": "metal", "reflective": "metal", "glossy": "metal",
-    "matte": "rubber", "matt": "rubber", "dull": "rubber",
-    "thing": "object", "item": "object", "shape": "object", "one": "object",
-}  # fmt: skip
-_NUMBERS = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10,
-}  # fmt: skip
-_ATTRIBUTES = {
-    **dict.fromkeys(COLORS, "color"), **dict.fromkeys(MATERIALS, "material"), **dict.fromkeys(SIZES, "size"),
-}  # fmt: skip
-_PLACES = {
-    "foreground": "front", "bottom": "front", "back": "behind", "rear": "behind", "background": "behind",
-    "top": "behind",
-}  # fmt: skip
-_WORDS = {
-    "a": Token("a"), "an": Token("a"), "another": Token("a"), "any": Token("a"),
-    "some": Token("a", plural=True), "the": Token("the"), "only": Token("only"), "single": Token("only"),
-    "all": Token("all"), "every": Token("all"), "each": Token("all"), "both": Token("both"),
-    "no": Token("no"), "none": Token("no"), "nothing": Token("no"), "not": Token("not"),
-    "neither": Token("not"), "half": Token("half"), "several": Token("several"), "other": Token("other"),
-    "and": Token("and"), ",": Token("and"), "but": Token("and"), "while": Token("and"), "with": Token("and"),
-    "or": Token("or"), "nor": Token("or"),
-    "more": Token("more"), "fewer": Token("fewer"), "less": Token("fewer"), "than": Token("than"),
-    "as": Token("than"),
-    "_see": Token("see"), "_is": Token("is"), "_number": Token("number"), "_same": Token("same"),
-    "_between": Token("between"),
-}  # fmt: skip
+_LEXICON = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def _inverted(section: str) -> dict[str, str]:
+    return {word: name for name, words in _LEXICON[section].items() for word in words}
+
+
+_SYNONYMS, _PLACES = _inverted("synonyms"), _inverted("places")
+_NUMBERS: dict[str, int] = {word: number for number, word in enumerate(_LEXICON["numbers"])}
+_FILLERS = frozenset(_LEXICON["fillers"])
+_ATTRIBUTES = {value: name for name in ("color", "material", "size") for value in ATTRIBUTES[name]}
+_WORDS = {word: Token(kind) for word, kind in _inverted("words").items()} | {"some": Token("a", plural=True)}
 for _name in ("color", "colour", "material", "shape", "size"):
     _WORDS[f"_alike_{_name}"] = Token("alike", _name.replace("colour", "color"))
 for _name in ("over", "under", "least", "most", "exactly"):
@@ -130,13 +110,6 @@ for _name in ("over", "under", "least", "most", "exactly"):
 for _name in ("left", "right", "front", "behind", "large", "small"):
     _WORDS[f"_end_{_name}"] = Token("end", _name)
     _WORDS[f"_rel_{_name}"] = Token("relation", _name)
-_FILLERS = frozenset(
-    (
-        "of", "in", "to", "at", "color", "colour", "colors", "colored", "coloured", "material", "total", "it",
-        "its", "that", "which", "also", "just", "my", "this", "picture", "image", "altogether", "_at_",
-        "somewhere",
-    )
-)  # fmt: skip
 
 
 def tokens(text: str) -> list[Token] | None:
@@ -367,12 +340,10 @@ _NAME = re.compile(" ".join(f"(?:{'|'.join(values)})" for values in ATTRIBUTES.v
 
 
 def named(thing: Object) -> str:
-    """That there is such an object."""
     return THERE_IS + thing.name
 
 
 def related(first: Object, second: Object) -> str:
-    """Which of two objects is farther left."""
     side = "left" if first.x < second.x else "right"
     return f"The {first.name} is to the {side} of the {second.name}"
 
@@ -403,21 +374,5 @@ def joined_names(text: str) -> str:
     return _NAME.sub(lambda name: name[0].replace(" ", "_"), text)
 
 
-STOCK_CLUES = (
-    "There are several objects in the picture",
-    "One of the objects is red",
-    "I can see a blue object",
-    "There is a cube in the picture",
-    "There is at least one sphere",
-    "A cylinder is in the picture",
-    "There is a metal object",
-    "There is a rubber object",
-    "One object is larger than the others",
-    "There is a small object",
-    "There is a green object",
-    "The objects have different colors",
-    "An object is to the left of another one",
-    "There is a large object in front of a small one",
-    "There is a yellow object",
-    "The objects do not touch each other",
-)
+STOCK_CLUES: tuple[str, ...] = tuple(_LEXICON["stock_clues"])
+"""Clues of players that do not look."""

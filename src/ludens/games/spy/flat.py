@@ -44,7 +44,6 @@ class Floor:
         self._sprites: dict[tuple[str, str, str, str], Overlay] = {}
 
     def draw(self, scene: Scene) -> Picture:
-        """The picture of a scene."""
         canvas, size, unit = self._empty.copy(), self.sheet.size, UNIT * self.sheet.size / 512
         for thing in scene.objects:
             canvas.centre(
@@ -155,7 +154,6 @@ class _Painter:
         ]  # fmt: skip
 
     def _round_foot(self, left: float, right: float, colour: RGB, radius: float, height: float) -> None:
-        """The rounded lower end of a stripe of the cylinder."""
         steps = [left + (right - left) * i / 12 for i in range(13)]
         curve = [(x, 82 + height * max(0.0, 1 - ((x - 50) / radius) ** 2) ** 0.5) for x in steps]
         self._fill([(left, 81), *curve, (right, 81)], colour)

@@ -247,7 +247,6 @@ class Spy(Game):
 
     @cached_property
     def voters(self) -> tuple[str, ...]:
-        """The seats that vote."""
         if self.votes == "judge":
             return tuple(f"{JUDGE}_{number}" for number in range(1, JUDGES + 1))
         return self.players[1:]
@@ -258,12 +257,10 @@ class Spy(Game):
 
     @cached_property
     def ballot(self) -> Legal:
-        """What a voter may say."""
         return Legal((*(str(number) for number in range(1, len(self.players) + 1)), ABSTAIN))
 
     @cached_property
     def changes(self) -> tuple[str, ...]:
-        """The attributes in which drawn pictures differ."""
         return parse_change(self.change)
 
     def start(self, seed: int) -> SpyState:
@@ -387,7 +384,6 @@ class SpyState(State):
 
     @property
     def received(self) -> list[int]:
-        """The votes that each player at the table received."""
         cast = list(self.votes.values())
         return [cast.count(str(place + 1)) for place in range(len(self.table))]
 

@@ -35,7 +35,6 @@ class Stored:
 
     @property
     def entry(self) -> Entry:
-        """The entry of the set."""
         entries = set_of(self.source).entries
         return entries[self.number * len(entries) >> 64]
 

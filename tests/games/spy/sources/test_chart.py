@@ -10,17 +10,17 @@ from PIL import Image
 
 from ludens.core.errors import BadOption
 from ludens.core.random import stream
-from ludens.games.spy.sources.charts import KINDS, Table, make_table, visible_swaps
+from ludens.games.spy.sources.charts import KINDS, ChartData, make_table, visible_swaps
 
-FRUIT = Table("bar", "Fruit", "kg", ("Apples", "Pears", "Plums"), (10, 9, 2))
+FRUIT = ChartData("bar", "Fruit", "kg", ("Apples", "Pears", "Plums"), (10, 9, 2))
 
 
 def test_visible_swaps_by_hand() -> None:
     """Of values 10, 9 and 2, an exchange must move a bar by 2.2; of a pie of 21, a slice by 1.54."""
     assert visible_swaps(FRUIT) == [(0, 2), (1, 2)]
-    pie = Table("pie", "", "", FRUIT.labels, FRUIT.values)
+    pie = ChartData("pie", "", "", FRUIT.labels, FRUIT.values)
     assert visible_swaps(pie) == [(0, 2), (1, 2)]
-    assert visible_swaps(Table("pie", "", "", FRUIT.labels, (10, 8, 2)))[0] == (0, 1)
+    assert visible_swaps(ChartData("pie", "", "", FRUIT.labels, (10, 8, 2)))[0] == (0, 1)
     assert FRUIT.swapped(0, 2).values == (2, 9, 10)
 
 
@@ -72,7 +72,7 @@ def test_overlapping_texts_are_found() -> None:
     from ludens.games.spy.sources.charts import draw
 
     assert draw(FRUIT, Stream(1))[1] == []
-    crowded = Table(
+    crowded = ChartData(
         "line", "Long", "kg", tuple(f"a very long label {k}" for k in range(10)), tuple(range(1, 11))
     )
     assert draw(crowded, Stream(1))[1] != []

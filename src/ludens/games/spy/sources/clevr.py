@@ -221,15 +221,8 @@ def denoiser() -> str:
 
 
 def denoised(color: Raster, albedo: Raster, normal: Raster, index: Raster, by: str) -> Raster:
-    """The picture without noise.
-
-    Args:
-        color: Linear colours, shape (height, width, 3).
-        albedo: Colours of the surfaces.
-        normal: Directions of the surfaces.
-        index: Numbers of the objects, shape (height, width).
-        by: What `denoiser` returned.
-    """
+    """The picture without noise, from linear colours, colours and directions of the surfaces, all of shape
+    (height, width, 3), and numbers of the objects, by the denoiser of this name."""
     return _oidn(color, albedo, normal) if by == "oidn" else _filtered(color, albedo, normal, index)
 
 
@@ -376,14 +369,7 @@ def _works(variant: str) -> bool:
 
 
 class Rendering:
-    """One scene seen by one camera.
-
-    Args:
-        scene: What is seen.
-        camera: From where.
-        variant: A key of `VARIANTS`.
-        seed: Of the noise: the same for both scenes of a pair.
-    """
+    """One scene seen by one camera; the seed, that of the noise, is the same for both scenes of a pair."""
 
     def __init__(self, scene: Scene, camera: Camera, variant: str, seed: int) -> None:
         self._mitsuba, self._objects = use(variant), len(scene.objects)
@@ -396,11 +382,9 @@ class Rendering:
         self._shown = _objects_at(scene, guides[..., 6:])
 
     def visible(self) -> list[int]:
-        """How many pixels show each object."""
         return [int(count) for count in np.bincount(self._shown.ravel(), minlength=1 + self._objects)[1:]]
 
     def pixels(self, samples: int, denoiser: str) -> npt.NDArray[np.uint8]:
-        """The picture, shape (height, width, 3)."""
         light = np.array(self._mitsuba.render(self._scene, spp=samples, seed=self._seed))[..., :3]
         index = self._shown.astype(np.float32)
         return _srgb(denoised(light, self._albedo, self._normal, index, denoiser))

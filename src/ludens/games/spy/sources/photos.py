@@ -44,7 +44,6 @@ _OBJECTS, _ELLIPSES, _LAST = 16, 4, 4
 
 
 def opencv() -> Any:
-    """OpenCV, or an error that names the extra."""
     try:
         import cv2
     except ImportError:
@@ -53,7 +52,6 @@ def opencv() -> Any:
 
 
 def is_blank(pixels: Pixels) -> bool:
-    """Whether a picture shows nothing."""
     return float(pixels.astype(np.float32).std(axis=(0, 1)).max()) < BLANK
 
 
@@ -191,7 +189,6 @@ def _recoloured(pixels: Pixels, mask: npt.NDArray[np.float32], random: Stream) -
 
 
 def _pasted(ground: Pixels, pixels: Pixels, mask: npt.NDArray[np.float32], random: Stream) -> Pixels:
-    """The patch put somewhere else, inside the picture."""
     rows, columns = np.nonzero(mask)
     height, width = mask.shape
     dy = random.between(-int(rows.min()), height - 1 - int(rows.max()))
@@ -240,7 +237,6 @@ class Photos(Generator):
 
     @cached_property
     def _files(self) -> Sequence[tuple[Path, ...]]:
-        """Pairs of files, or single ones."""
         folder = Path(self.folder)
         if not folder.is_dir():
             raise BadFile(f"{self.folder!r} is not a folder of pictures.")
