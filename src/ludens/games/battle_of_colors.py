@@ -81,11 +81,11 @@ class BattleOfColors(GridGame):
     view_class = "ludens.games.battle_of_colors:BattleView"
     best = "bot/optimal"
     bots = {
-        "common_welfare": "ludens.games.battle_of_colors:CommonWelfare",
-        "self_interest": "ludens.games.battle_of_colors:SelfInterest",
+        "common_welfare": "ludens.games.battle_of_colors:BattleCommonWelfare",
+        "self_interest": "ludens.games.battle_of_colors:BattleSelfInterest",
         "biased_red": "ludens.games.battle_of_colors:BiasedRed",
         "biased_blue": "ludens.games.battle_of_colors:BiasedBlue",
-        "optimal": "ludens.games.battle_of_colors:Optimal",
+        "optimal": "ludens.games.battle_of_colors:BattleOptimal",
     }
     things = ("red player", "blue player", "red block", "blue block")
     events = (
@@ -103,7 +103,7 @@ class BattleOfColors(GridGame):
 
 
 @dataclass
-class CommonWelfare(Walker):
+class BattleCommonWelfare(Walker):
     """Goes to the block that both can reach soonest and waits there.
 
     Two of them always agree: of equally good blocks they take the one of the colour that was met on less
@@ -113,7 +113,12 @@ class CommonWelfare(Walker):
     kind = "bot/common_welfare"
 
     def goals(self, state: GridState) -> Collection[int]:
-        return (state.cells[min((RED_BLOCK, BLUE_BLOCK), key=lambda block: _effort(state, block))],)
+        def effort(block: int) -> tuple[int, int, int]:
+            """Steps until both can be there, steps of both in total, how often they met on that colour."""
+            ways = _ways(state, state.cells[block])
+            return max(ways), sum(ways), state.counts[block - RED_BLOCK]
+
+        return (state.cells[min((RED_BLOCK, BLUE_BLOCK), key=effort)],)
 
     def seen(self, state: GridState) -> list[str]:
         return [*super().seen(state), *map(str, state.counts[:2])]
@@ -126,19 +131,13 @@ class CommonWelfare(Walker):
         return f"{' '.join(ways)} = {name(goal)}"
 
 
-def _effort(state: GridState, block: int) -> tuple[int, int, int]:
-    """Steps until both can be there, steps of both in total, and how often they met on that colour."""
-    ways = _ways(state, state.cells[block])
-    return max(ways), sum(ways), state.counts[block - RED_BLOCK]
-
-
 def _ways(state: GridState, cell: int) -> tuple[int, int]:
     there = DISTANCE[cell]
     return there[state.cells[RED]], there[state.cells[BLUE]]
 
 
 @dataclass
-class SelfInterest(Walker):
+class BattleSelfInterest(Walker):
     """Goes to the block of its own colour and waits there."""
 
     kind = "bot/self_interest"
@@ -164,7 +163,7 @@ class BiasedBlue(Walker):
 
 
 @dataclass
-class Optimal(CommonWelfare):
+class BattleOptimal(BattleCommonWelfare):
     """Meets on the closest block every time: the paper's optimal strategy."""
 
     kind = "bot/optimal"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf
 from statistics import fmean
 from string import ascii_lowercase
@@ -80,6 +80,21 @@ def _distance(start: str, end: str) -> int:
     if not end[0].isalpha():
         return 0
     return max(abs(ord(start[0]) - ord(end[0])), abs(int(start[1]) - int(end[1])))
+
+
+@lru_cache(maxsize=64)
+def neighbours(rows: int, columns: int, reach: int = 1) -> tuple[tuple[int, ...], ...]:
+    """For every cell, row by row, the others that are at most so many rows and columns away."""
+    return tuple(
+        tuple(
+            r * columns + c
+            for r in range(max(0, row - reach), min(rows, row + reach + 1))
+            for c in range(max(0, column - reach), min(columns, column + reach + 1))
+            if (r, c) != (row, column)
+        )
+        for row in range(rows)
+        for column in range(columns)
+    )
 
 
 Matrix = Sequence[Sequence[int]]

@@ -37,7 +37,7 @@ class Breakthrough(SpielGame):
     best = "bot/alphabeta?depth=5"
     spiel_name = "breakthrough"
     stable_names = True
-    bots = {"alphabeta": "ludens.games.breakthrough:AlphaBeta"}
+    bots = {"alphabeta": "ludens.games.breakthrough:BreakthroughAlphaBeta"}
 
     rows: int = option(8, low=4, high=8, help="rows of the board")
     columns: int = option(8, low=3, high=8, help="columns of the board")
@@ -181,7 +181,7 @@ def _without(pawns: int, down: bool, count: int) -> int:
 
 
 @dataclass
-class AlphaBeta(Bot):
+class BreakthroughAlphaBeta(Bot):
     """Searches `depth` moves ahead with the paper's evaluation; ties are broken at random."""
 
     depth: int = option(5, low=1, high=12, help="moves looked ahead")
@@ -205,12 +205,12 @@ def best_actions(board: str, game: Breakthrough, black_moves: bool, depth: int) 
     black, white = (sum(1 << cell for cell, mark in enumerate(marks) if mark == side) for side in "bw")
     position = (black, white, True) if black_moves else (white, black, False)
     search = PawnSearch(game.rows, game.columns)
-    found = search.best_moves(position, depth, search.moves(position))
+    moves = search.best_moves(position, depth, search.moves(position))
     names = [
         ascii_lowercase[cell % game.columns] + str(game.rows - cell // game.columns)
         for cell in range(len(marks))
     ]
-    return tuple(names[start] + names[end] for start, end in found)
+    return tuple(names[start] + names[end] for start, end in moves)
 
 
 class BreakthroughView(ChequeredView, StoneView):

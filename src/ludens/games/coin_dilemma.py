@@ -48,9 +48,9 @@ class CoinDilemma(GridGame):
     version = 2
     view_class = "ludens.games.coin_dilemma:CoinView"
     bots = {
-        "common_welfare": "ludens.games.coin_dilemma:CommonWelfare",
-        "self_interest": "ludens.games.coin_dilemma:SelfInterest",
-        "optimal": "ludens.games.coin_dilemma:Optimal",
+        "common_welfare": "ludens.games.coin_dilemma:CoinCommonWelfare",
+        "self_interest": "ludens.games.coin_dilemma:CoinSelfInterest",
+        "optimal": "ludens.games.coin_dilemma:CoinOptimal",
     }
     best = "bot/optimal"
     things = ("red player", "blue player", "red coin", "blue coin")
@@ -71,7 +71,7 @@ class _OwnCoin(Walker):
 
 
 @dataclass
-class CommonWelfare(_OwnCoin):
+class CoinCommonWelfare(_OwnCoin):
     """Collects coins of its own colour and walks around the other's."""
 
     kind = "bot/common_welfare"
@@ -84,7 +84,7 @@ class CommonWelfare(_OwnCoin):
 
 
 @dataclass
-class SelfInterest(Walker):
+class CoinSelfInterest(Walker):
     """Collects the closest coin, whatever its colour."""
 
     kind = "bot/self_interest"
@@ -92,7 +92,7 @@ class SelfInterest(Walker):
 
 
 @dataclass
-class Optimal(_OwnCoin):
+class CoinOptimal(_OwnCoin):
     """Takes a shortest way to the coin of its own colour, one that avoids the other's coin where possible.
 
     The avoided coins make the difference between 13.1 a player and the paper's 14.2.

@@ -12,7 +12,7 @@ from typing import Any
 from ludens.core.agent import Bot
 from ludens.core.options import option
 from ludens.core.view import RenderOptions
-from ludens.games.boards import Matrix, StoneView
+from ludens.games.boards import Matrix, StoneView, neighbours
 from ludens.games.negamax import Negamax
 from ludens.games.open_spiel import SpielGame, SpielState
 
@@ -72,22 +72,7 @@ def _lines_through(size: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(numbers) for numbers in through)
 
 
-@lru_cache(maxsize=8)
-def _neighbours(size: int) -> tuple[tuple[int, ...], ...]:
-    """For every cell, the others that are at most two rows and two columns away."""
-    cells = [divmod(cell, size) for cell in range(size * size)]
-    return tuple(
-        tuple(
-            r * size + c
-            for r in range(max(0, row - 2), min(size, row + 3))
-            for c in range(max(0, column - 2), min(size, column + 3))
-            if (r, c) != (row, column)
-        )
-        for row, column in cells
-    )
-
-
-class Position:
+class LineCounts:
     """Stones and line counts; sides are 0 and 1."""
 
     def __init__(self, size: int) -> None:
@@ -96,7 +81,7 @@ class Position:
         self.counts = ([0] * len(lines_of_five(size)), [0] * len(lines_of_five(size)))
         self.worth = [0, 0]
         self.won = -1
-        self._through, self._near = _lines_through(size), _neighbours(size)
+        self._through, self._near = _lines_through(size), neighbours(size, size, 2)
 
     @property
     def side(self) -> int:
@@ -106,11 +91,11 @@ class Position:
     def put(self, cell: int) -> None:
         """Place a stone of the side to move."""
         side = self.side
-        mine, theirs = self.counts[side], self.counts[1 - side]
+        own_counts, other_counts = self.counts[side], self.counts[1 - side]
         gained = lost = 0
         for line in self._through[cell]:
-            held, other = mine[line], theirs[line]
-            mine[line] = held + 1
+            held, other = own_counts[line], other_counts[line]
+            own_counts[line] = held + 1
             if not other:
                 gained += WORTH[held + 1] - WORTH[held]
                 if held == 4:
@@ -123,21 +108,21 @@ class Position:
 
     def take(self, cell: int) -> None:
         side = self.stones.pop(cell)
-        mine, theirs = self.counts[side], self.counts[1 - side]
+        own_counts, other_counts = self.counts[side], self.counts[1 - side]
         self.won = -1
         for line in self._through[cell]:
-            held, other = mine[line] - 1, theirs[line]
-            mine[line] = held
+            held, other = own_counts[line] - 1, other_counts[line]
+            own_counts[line] = held
             if not other:
                 self.worth[side] -= WORTH[held + 1] - WORTH[held]
             elif not held:
                 self.worth[1 - side] += WORTH[other]
 
     def promise(self, cell: int, side: int) -> int:
-        mine, theirs = self.counts[side], self.counts[1 - side]
+        own_counts, other_counts = self.counts[side], self.counts[1 - side]
         total = 0
         for line in self._through[cell]:
-            held, other = mine[line], theirs[line]
+            held, other = own_counts[line], other_counts[line]
             if not other:
                 total += 2 * (WORTH[held + 1] - WORTH[held])
             if not held:
@@ -154,7 +139,7 @@ class Position:
         return sorted(near, key=lambda cell: (-self.promise(cell, side), cell))[:width]
 
 
-class LineSearch(Negamax[Position, int]):
+class LineSearch(Negamax[LineCounts, int]):
     """Looks at the `width` most promising crossings at every stone."""
 
     undoes = True
@@ -163,7 +148,7 @@ class LineSearch(Negamax[Position, int]):
         super().__init__()
         self._width = width
 
-    def expand(self, position: Position, depth: int, alpha: float, beta: float) -> tuple[float, list[int]]:
+    def expand(self, position: LineCounts, depth: int, alpha: float, beta: float) -> tuple[float, list[int]]:
         side = position.side
         if position.won >= 0:
             return -WON - depth, []
@@ -172,11 +157,11 @@ class LineSearch(Negamax[Position, int]):
         cells = position.candidates(side, self._width)
         return (-inf, cells) if cells else (0, [])
 
-    def make(self, position: Position, move: int) -> Position:
+    def make(self, position: LineCounts, move: int) -> LineCounts:
         position.put(move)
         return position
 
-    def undo(self, position: Position, move: int) -> None:
+    def undo(self, position: LineCounts, move: int) -> None:
         position.take(move)
 
 
@@ -191,7 +176,7 @@ class Lines(Bot):
 
     def choose(self, state: SpielState) -> str:
         assert isinstance(self.game, Gomoku)
-        position = Position(self.game.size)
+        position = LineCounts(self.game.size)
         for cell in state.spiel.history():
             position.put(cell)
         cells = position.candidates(position.side, self.width)

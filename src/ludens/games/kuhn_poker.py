@@ -273,8 +273,8 @@ class KuhnView(View):
 
 def _lines(hand: KuhnState, seat: str) -> list[str]:
     me = PLAYERS.index(seat)
-    done = [
+    actions = [
         f"{'you' if number % 2 == me else 'other'}: {_ACTIONS[letter]}"
         for number, letter in enumerate(hand.history)
     ]
-    return ["ante: 1 chip each", *done]
+    return ["ante: 1 chip each", *actions]

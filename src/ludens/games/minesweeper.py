@@ -21,26 +21,11 @@ from ludens.core.view import RenderOptions
 from ludens.draw import Picture, Sprite, Theme, get_theme
 from ludens.draw.palette import BLACK, WHITE, contrast, mix, visible
 from ludens.draw.shapes import fill_shape, regular
-from ludens.games.boards import BoardView, Matrix
+from ludens.games.boards import BoardView, Matrix, neighbours
 
 HIDDEN, MINE = -1, 9
 
 Seen = tuple[int, ...]
-
-
-@lru_cache(maxsize=64)
-def neighbours(rows: int, columns: int) -> tuple[tuple[int, ...], ...]:
-    """For every cell, the up to eight cells that touch it."""
-    return tuple(
-        tuple(
-            r * columns + c
-            for r in range(max(0, row - 1), min(rows, row + 2))
-            for c in range(max(0, column - 1), min(columns, column + 2))
-            if (r, c) != (row, column)
-        )
-        for row in range(rows)
-        for column in range(columns)
-    )
 
 
 @lru_cache(maxsize=64)
@@ -55,15 +40,15 @@ def around(mines: Collection[int], touching: tuple[int, ...]) -> int:
 
 def opened_with(mines: Collection[int], cell: int, touching: tuple[tuple[int, ...], ...]) -> dict[int, int]:
     """The cells that open with a safe cell; neighbours of cells that touch no mine open as well."""
-    shown: dict[int, int] = {}
+    numbers: dict[int, int] = {}
     waiting = [cell]
     while waiting:
         here = waiting.pop()
-        if here not in shown:
-            shown[here] = around(mines, touching[here])
-            if not shown[here]:
+        if here not in numbers:
+            numbers[here] = around(mines, touching[here])
+            if not numbers[here]:
                 waiting += touching[here]
-    return shown
+    return numbers
 
 
 _BITS, _SLOT = 4, 15
@@ -87,7 +72,7 @@ class Knowledge:
         touching = neighbours(rows, columns)
         self.hidden = tuple(cell for cell, code in enumerate(seen) if code == HIDDEN)
         needs, slots = list[int](), dict[int, tuple[int, ...]]()
-        found = sum(code == MINE for code in seen)
+        open_mine_count = sum(code == MINE for code in seen)
         for cell, code in enumerate(seen):
             if 0 <= code < MINE:
                 covered = [near for near in touching[cell] if seen[near] == HIDDEN]
@@ -98,7 +83,7 @@ class Knowledge:
                     needs.append(code - open_mines)
         self._total = len(needs) * _BITS
         self._needs = sum(need << _BITS * slot for slot, need in enumerate(needs))
-        self._needs += mines - found << self._total
+        self._needs += mines - open_mine_count << self._total
         self._groups = _ordered(self.hidden, slots)
 
     @cached_property
@@ -241,8 +226,8 @@ class Minesweeper(Game):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        kept = {"safe": 1, "open": min(3, self.rows) * min(3, self.columns), "any": 1}[self.first]
-        most = self.rows * self.columns - kept
+        spared = {"safe": 1, "open": min(3, self.rows) * min(3, self.columns), "any": 1}[self.first]
+        most = self.rows * self.columns - spared
         if self.mines > most:
             raise BadOption(
                 f"option 'mines' of minesweeper must be at most {most} on {self.rows} by {self.columns} "
@@ -291,10 +276,10 @@ class MinesweeperState(State):
         self._trail = (*self._trail, (self.seen, cell))
         if cell in self.mines:
             self.hit = cell
-            shown = dict.fromkeys(self.mines, MINE)
+            opened = dict.fromkeys(self.mines, MINE)
         else:
-            shown = opened_with(self.mines, cell, touching)
-        self.seen = tuple(shown.get(at, code) for at, code in enumerate(self.seen))
+            opened = opened_with(self.mines, cell, touching)
+        self.seen = tuple(opened.get(at, code) for at, code in enumerate(self.seen))
 
     @property
     def returns(self) -> dict[str, float]:
@@ -309,11 +294,11 @@ class MinesweeperState(State):
         certain = taken = guesses = 0
         chance = 1.0
         for seen, cell in self._trail if game.first == "any" else self._trail[1:]:
-            known = infer(game.rows, game.columns, game.mines, seen)
-            certain += bool(known.safe)
-            guesses += not known.safe
-            taken += cell in known.safe
-            chance *= 1 - known.risk(cell)
+            knowledge = infer(game.rows, game.columns, game.mines, seen)
+            certain += bool(knowledge.safe)
+            guesses += not knowledge.safe
+            taken += cell in knowledge.safe
+            chance *= 1 - knowledge.risk(cell)
         return {
             "winner": SEAT if self.won else None,
             "moves": len(self._trail),
@@ -334,8 +319,8 @@ class MinesweeperState(State):
         copy = self.clone()
         copy._random = random.clone()
         if copy.mines is not None and copy.to_act:
-            known = infer(self.game.rows, self.game.columns, self.game.mines, self.seen)
-            copy.mines = known.draw(random)
+            knowledge = infer(self.game.rows, self.game.columns, self.game.mines, self.seen)
+            copy.mines = knowledge.draw(random)
         return copy
 
 
@@ -350,14 +335,14 @@ class Logic(Bot):
 
     def choose(self, state: MinesweeperState) -> str:
         game = state.game
-        known = infer(game.rows, game.columns, game.mines, state.seen)
+        knowledge = infer(game.rows, game.columns, game.mines, state.seen)
         covered = [
             [state.seen[near] for near in cells].count(HIDDEN)
             for cells in neighbours(game.rows, game.columns)
         ]
-        rank = {cell: (known.with_mine[cell], covered[cell]) for cell in known.hidden}
+        rank = {cell: (knowledge.with_mine[cell], covered[cell]) for cell in knowledge.hidden}
         least = min(rank.values())
-        cell = self.random.choice([cell for cell in known.hidden if rank[cell] == least])
+        cell = self.random.choice([cell for cell in knowledge.hidden if rank[cell] == least])
         return names(game.rows, game.columns)[cell]
 
 
@@ -432,11 +417,11 @@ class MinesweeperView(BoardView):
         """Any number of open cells, mines among them, on a field with up to half its cells mined."""
         cells = range(self.rows * self.columns)
         mines = frozenset(random.sample(cells, random.between(0, len(cells) // 2)))
-        shown = [HIDDEN for _ in cells]
+        codes = [HIDDEN for _ in cells]
         touching = neighbours(self.rows, self.columns)
         for cell in random.sample(cells, random.between(0, len(cells))):
-            shown[cell] = MINE if cell in mines else around(mines, touching[cell])
-        return [shown[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
+            codes[cell] = MINE if cell in mines else around(mines, touching[cell])
+        return [codes[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
 
     def _picture(self, matrix: Matrix, hit: int | None) -> Picture:
         place, canvas = self.board, self.board.canvas()

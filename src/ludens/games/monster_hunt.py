@@ -89,8 +89,8 @@ class MonsterHunt(GridGame):
         "common_welfare_1": "ludens.games.monster_hunt:CommonWelfare1",
         "common_welfare_2": "ludens.games.monster_hunt:CommonWelfare2",
         "common_welfare_3": "ludens.games.monster_hunt:CommonWelfare3",
-        "self_interest": "ludens.games.monster_hunt:SelfInterest",
-        "optimal": "ludens.games.monster_hunt:Optimal",
+        "self_interest": "ludens.games.monster_hunt:HuntSelfInterest",
+        "optimal": "ludens.games.monster_hunt:HuntOptimal",
     }
     things = ("red player", "blue player", "monster", "apple", "apple")
     events = (
@@ -150,7 +150,7 @@ class CommonWelfare3(Hunter):
 
 
 @dataclass
-class SelfInterest(Hunter):
+class HuntSelfInterest(Hunter):
     """Goes to the closest apple."""
 
     kind = "bot/self_interest"
@@ -158,7 +158,7 @@ class SelfInterest(Hunter):
 
 
 @dataclass
-class Optimal(CommonWelfare2):
+class HuntOptimal(CommonWelfare2):
     """Waits in the middle, where the monster is never far: the paper's optimal strategy."""
 
     kind = "bot/optimal"

@@ -80,26 +80,26 @@ class Negamax(ABC, Generic[P, M]):
 
     def best_moves(self, position: P, depth: int, moves: Iterable[M]) -> list[M]:
         """Those of the moves that are best, in their order; values must be whole numbers."""
-        best, found, scouts = -inf, list[M](), self.table_depth < inf
+        best, chosen, scouts = -inf, list[M](), self.table_depth < inf
         for move in moves:
             after = self.make(position, move)
             # With a table it is faster to ask first whether a move is better, and only then how much.
-            high = best + 1 if scouts and found else inf
+            high = best + 1 if scouts and chosen else inf
             value = -self.value(after, depth - 1, -high, 1 - best)
             if value >= high:
                 value = -self.value(after, depth - 1, -inf, -best)
             self.undo(position, move)
             if value > best:
-                best, found = value, [move]
+                best, chosen = value, [move]
             elif value == best:
-                found.append(move)
-        return found
+                chosen.append(move)
+        return chosen
 
     def first_best(self, position: P, depth: int, moves: Sequence[M]) -> M:
-        best, found = -inf, moves[0]
+        best, chosen = -inf, moves[0]
         for move in moves:
             value = -self.value(self.make(position, move), depth - 1, -inf, -best)
             self.undo(position, move)
             if value > best:
-                best, found = value, move
-        return found
+                best, chosen = value, move
+        return chosen

@@ -28,17 +28,17 @@ def bounds(board: BoardView, pieces: str) -> tuple[int, int]:
 
 def codes_of(board: BoardView, kinds: str) -> Sequence[int]:
     """The codes of the pieces whose letters are in `kinds`; all when it is empty."""
-    known: dict[str, list[int]] = {}
+    by_letter: dict[str, list[int]] = {}
     for code, mark in board.marks.items():
         if code != board.empty:
-            known.setdefault(mark.upper(), []).append(code)
+            by_letter.setdefault(mark.upper(), []).append(code)
     for letter in kinds.upper():
-        if letter not in known:
+        if letter not in by_letter:
             raise BadOption(
                 f"option 'kinds' of perceive has the letter {letter!r}; "
-                f"the pieces of {board.game.name} are {''.join(known)}."
+                f"the pieces of {board.game.name} are {''.join(by_letter)}."
             )
-    return [code for letter in (kinds.upper() or known) for code in known[letter]]
+    return [code for letter in (kinds.upper() or by_letter) for code in by_letter[letter]]
 
 
 def scattered(board: BoardView, random: Stream, pieces: str, kinds: str) -> Matrix:
@@ -94,9 +94,9 @@ class Perceive(Game):
         if self.pieces:
             bounds(board, self.pieces)
 
-    def start(self, seed: int) -> Position:
+    def start(self, seed: int) -> PerceiveQuestion:
         board = board_of(self.board, RenderOptions())
-        return Position(board, scattered(board, stream(seed, "position"), self.pieces, self.kinds))
+        return PerceiveQuestion(board, scattered(board, stream(seed, "position"), self.pieces, self.kinds))
 
 
 @lru_cache(maxsize=64)
@@ -109,7 +109,7 @@ def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
     return view
 
 
-class Position(Question):
+class PerceiveQuestion(Question):
     """A position, and the matrix that was answered."""
 
     def __init__(self, board: BoardView, matrix: Matrix) -> None:
@@ -291,19 +291,19 @@ class PerceiveView(View):
         self._board = board_of(game.board, render, seed)
         self._format = MatrixFormat(self._board.rows, self._board.columns)
 
-    def image(self, state: Position, seat: str) -> Picture:
+    def image(self, state: PerceiveQuestion, seat: str) -> Picture:
         return self._board.draw(state.matrix)
 
-    def text(self, state: Position, seat: str) -> str:
+    def text(self, state: PerceiveQuestion, seat: str) -> str:
         return self._board.transcript(state.matrix)
 
-    def brief(self, state: Position, seat: str) -> str:
+    def brief(self, state: PerceiveQuestion, seat: str) -> str:
         return f"{self._board.game.name} {self._board.rows}x{self._board.columns}"
 
-    def format(self, state: Position, seat: str) -> MatrixFormat:
+    def format(self, state: PerceiveQuestion, seat: str) -> MatrixFormat:
         return self._format
 
-    def guess(self, state: Position, seat: str, random: Stream) -> str:
+    def guess(self, state: PerceiveQuestion, seat: str, random: Stream) -> str:
         rows, columns, codes = self._board.rows, self._board.columns, list(self._board.codes)
         return canonical([[random.choice(codes) for _ in range(columns)] for _ in range(rows)])
 

@@ -42,7 +42,7 @@ Box = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Screen:
     """One screen as colour codes, and the score at that time."""
 
     screen: NDArray[np.uint8]
@@ -125,7 +125,7 @@ class Console:
 
     def run(
         self, snapshot: ConsoleState, frames: Sequence[tuple[str, str]], until: int
-    ) -> tuple[ConsoleState, Frame]:
+    ) -> tuple[ConsoleState, Screen]:
         """Run frames with the given actions, the right player's first, until a player has `until` points.
 
         The second action of each pair matters only where two play.
@@ -148,7 +148,7 @@ class Console:
             if max(points) >= until:
                 break
         self._current = ale.cloneState()
-        return ConsoleState(self._current, right, left, pause), Frame(ale.getScreen().copy(), points)
+        return ConsoleState(self._current, right, left, pause), Screen(ale.getScreen().copy(), points)
 
 
 _threads = threading.local()
@@ -156,10 +156,10 @@ _threads = threading.local()
 
 def console() -> Console:
     """This thread's emulator, created on first use; raises `MissingExtra` without ale-py."""
-    found: Console | None = getattr(_threads, "console", None)
-    if found is None:
-        found = _threads.console = Console()
-    return found
+    emulator: Console | None = getattr(_threads, "console", None)
+    if emulator is None:
+        emulator = _threads.console = Console()
+    return emulator
 
 
 ACTIONS = Legal(("STAY", "UP", "DOWN"))
@@ -193,7 +193,7 @@ class PongState(State):
         self.frames = (waited[0],) * (FRAMES - len(waited)) + tuple(waited)
         """The screens after the last four decisions; the first is repeated when there are fewer."""
 
-    def _run(self, wanted: tuple[str, str]) -> Frame:
+    def _run(self, wanted: tuple[str, str]) -> Screen:
         hands = []
         for _ in range(FRAMES):
             for hand, action in enumerate(wanted):
@@ -209,8 +209,8 @@ class PongState(State):
 
     @property
     def to_act(self) -> tuple[str, ...]:
-        done = max(self.points) >= self.game.points or self.decisions >= self.game.decisions
-        return () if done else self.game.seats
+        over = max(self.points) >= self.game.points or self.decisions >= self.game.decisions
+        return () if over else self.game.seats
 
     def legal(self, seat: str) -> Legal:
         return ACTIONS if seat in self.to_act else Legal()
@@ -332,7 +332,7 @@ class Tracker(_Returner):
         enough = _CLOSE if frames > _TIME else _STEP
         return "STAY" if abs(off) <= enough else "DOWN" if off > 0 else "UP"
 
-    def meeting(self, before: Frame, now: Frame) -> tuple[float, float]:
+    def meeting(self, before: Screen, now: Screen) -> tuple[float, float]:
         """The target row of the paddle's centre, and the frames until the ball arrives."""
         if now.ball is None or before.ball is None:
             return _MIDDLE, _TIME
@@ -368,7 +368,7 @@ class Follower(_Returner):
         [action] = self.policy(state)
         return action
 
-    def _row(self, frames: Sequence[Frame]) -> float:
+    def _row(self, frames: Sequence[Screen]) -> float:
         """Where the ball will cross the paddle's column; the middle if it goes away or cannot be told."""
         for before, now in zip(frames[-2::-1], frames[:0:-1], strict=True):
             if before.ball is None or now.ball is None:
@@ -430,8 +430,8 @@ def colours(theme: Theme) -> tuple[RGB, ...]:
     if theme.name == "random":
         ground = theme.colour("page")
         order = ("red", "blue", "green", "purple", "orange", "cyan", "magenta", "yellow", "brown")
-        shown = [hue for hue in order if contrast(theme.colour(hue), ground) >= MIN_CONTRAST]
-        hues = shown[0], shown[1 + theme.seed % (len(shown) - 1)]
+        legible = [hue for hue in order if contrast(theme.colour(hue), ground) >= MIN_CONTRAST]
+        hues = legible[0], legible[1 + theme.seed % (len(legible) - 1)]
     ball = DAY if contrast(DAY, ground) > contrast(NIGHT, ground) else NIGHT
     margin = theme.colour("panel" if theme.name == "random" else "line")
     return ground, ball, theme.colour(hues[0]), theme.colour(hues[1]), ground, margin
@@ -442,10 +442,12 @@ class PongView(View):
 
     def __init__(self, game: Pong, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
-        shown = colours(get_theme(render.theme, seed))
+        palette = colours(get_theme(render.theme, seed))
         levels = range(1, _LETTER_LEVELS + 1)
-        letters = [mix(shown[_MARGIN], letter_on(shown[_MARGIN]), level, _LETTER_LEVELS) for level in levels]
-        self._palette = np.array([*shown, *letters], np.uint8)
+        letters = [
+            mix(palette[_MARGIN], letter_on(palette[_MARGIN]), level, _LETTER_LEVELS) for level in levels
+        ]
+        self._palette = np.array([*palette, *letters], np.uint8)
         self._number = np.zeros(256, np.uint8)
         self._number[list(_CODES)] = range(len(_CODES))
         width = round(render.size * WIDTH / HEIGHT)
@@ -463,7 +465,7 @@ class PongView(View):
     def images(self, state: PongState, seat: str) -> tuple[Picture, ...]:
         return tuple(self._frame(frame, _side(seat)) for frame in state.frames)
 
-    def _drawn(self, frame: Frame, side: str) -> Picture:
+    def _drawn(self, frame: Screen, side: str) -> Picture:
         size = self.render.size
         pixels = np.full((size, size), _MARGIN, np.uint8)
         wide = self._number[frame.screen][:, self._columns]
@@ -485,16 +487,16 @@ class PongView(View):
         you = {side: " (you)" * (side == _side(seat)) for side in ("left", "right")}
         for frame, when in zip(state.frames, ("three", "two", "one", ""), strict=True):
             left, right = frame.points
-            told = f"{when} decision{'s' * (when != 'one')} ago" if when else "now"
+            moment = f"{when} decision{'s' * (when != 'one')} ago" if when else "now"
             lines.append(
-                f"{told}: ball {_where(frame.ball)}; left paddle{you['left']} {_where(frame.left)}; "
+                f"{moment}: ball {_where(frame.ball)}; left paddle{you['left']} {_where(frame.left)}; "
                 f"right paddle{you['right']} {_where(frame.right)}; points left {left}, right {right}"
             )
         return "\n".join(lines)
 
     def notes(self, state: PongState, seat: str) -> str:
-        made = f"Decisions made: {state.decisions} of {state.game.decisions} at most."
-        return f"You control the {_side(seat)} paddle. {made}"
+        count = f"Decisions count: {state.decisions} of {state.game.decisions} at most."
+        return f"You control the {_side(seat)} paddle. {count}"
 
     def values(self, seat: str) -> dict[str, object]:
         side = _side(seat)

@@ -34,7 +34,7 @@ class Reversi(SpielGame):
     spiel_name = "othello"
     stable_names = True
     best = "bot/alphabeta?depth=4&endgame=8"
-    bots: ClassVar[Mapping[str, str]] = {"alphabeta": "ludens.games.reversi:AlphaBeta"}
+    bots: ClassVar[Mapping[str, str]] = {"alphabeta": "ludens.games.reversi:ReversiAlphaBeta"}
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
         return PASS if action == _PASS_NUMBER else f"{'ABCDEFGH'[action // 8]}{action % 8 + 1}"
@@ -48,15 +48,15 @@ _AXES = ((1, _INNER), (7, _INNER), (9, _INNER), (8, FULL))
 
 def moves(own: int, other: int) -> int:
     """The empty cells where `own` may play."""
-    found = 0
+    open_cells = 0
     for step, mask in _AXES:
         between = other & mask
         up, down = between & own << step, between & own >> step
         for _ in range(5):
             up |= between & up << step
             down |= between & down >> step
-        found |= up << step | down >> step
-    return found & ~(own | other) & FULL
+        open_cells |= up << step | down >> step
+    return open_cells & ~(own | other) & FULL
 
 
 def turned(own: int, other: int, cell: int) -> int:
@@ -126,7 +126,7 @@ class ReversiSearch(Negamax[tuple[int, int], int]):
 
 
 @dataclass
-class AlphaBeta(Bot):
+class ReversiAlphaBeta(Bot):
     """Searches `depth` moves ahead, near the end to the last move; ties are broken at random."""
 
     kind = "bot/alphabeta"

@@ -126,7 +126,7 @@ EASY, HARD = 45, 26
 
 
 @dataclass(frozen=True)
-class Puzzle:
+class SudokuPuzzle:
     """The clues, and the solution."""
 
     clues: Grid
@@ -134,14 +134,14 @@ class Puzzle:
 
 
 @lru_cache(maxsize=1024)
-def puzzle(seed: int, clues: int) -> Puzzle:
+def puzzle(seed: int, clues: int) -> SudokuPuzzle:
     """The puzzle of a seed with this many clues; 0 lets the seed choose."""
     random = stream(seed, "puzzle")
     wanted = clues or random.between(HARD, EASY)
     while True:
         solution = full_grid(random)
         if (dug := _remove_clues(solution, wanted, random)) is not None:
-            return Puzzle(dug, solution)
+            return SudokuPuzzle(dug, solution)
 
 
 def full_grid(random: Stream) -> Grid:
@@ -153,9 +153,9 @@ def full_grid(random: Stream) -> Grid:
         for place, digit in enumerate(digits):
             cells[corner + place // 3 * 9 + place % 3] = digit
     random.shuffle(digits)
-    found = solve(cells, digits)
-    assert found is not None, "three such boxes can always be completed"
-    return found
+    solution = solve(cells, digits)
+    assert solution is not None, "three such boxes can always be completed"
+    return solution
 
 
 def _remove_clues(solution: Grid, wanted: int, random: Stream) -> Grid | None:
@@ -220,15 +220,15 @@ class Sudoku(Game):
             raise BadOption(f"option 'clues' of sudoku must be 0 or at least {FEWEST}, not {self.clues}.")
 
     def start(self, seed: int) -> SudokuState:
-        given = puzzle(seed, self.clues)
-        return SudokuState(given, list(given.clues), ())
+        clues = puzzle(seed, self.clues)
+        return SudokuState(clues, list(clues.clues), ())
 
 
 class SudokuState(State):
     """A partly filled grid."""
 
-    def __init__(self, given: Puzzle, grid: list[int], placed: tuple[int, ...]) -> None:
-        self.puzzle = given
+    def __init__(self, clues: SudokuPuzzle, grid: list[int], placed: tuple[int, ...]) -> None:
+        self.puzzle = clues
         self.grid = grid
         self.placed = placed
         """The cells filled since the start, in order."""
@@ -391,9 +391,5 @@ class PlaceFormat(ActionFormat):
         return f"End your reply with one line: {self.label}: <cell>=<digit>, as in {self.label}: A1=5"
 
     def _matches(self, names: Sequence[str], legal: Legal) -> Sequence[str | None]:
-        return [_placement(name) for name in names]
-
-
-def _placement(name: str) -> str | None:
-    spelt = _SPELT.fullmatch(name.translate(DASHES))
-    return f"{spelt[1] or spelt[4]}{spelt[2] or spelt[3]}={spelt[5]}".upper() if spelt else None
+        hits = (_SPELT.fullmatch(name.translate(DASHES)) for name in names)
+        return [f"{hit[1] or hit[4]}{hit[2] or hit[3]}={hit[5]}".upper() if hit else None for hit in hits]

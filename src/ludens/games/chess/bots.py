@@ -35,7 +35,7 @@ Seen = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Sight:
+class KingSight:
     """Squares and pieces around a king."""
 
     king: str
@@ -49,13 +49,16 @@ class Sight:
 
     def text(self, pointers: Mapping[str, str]) -> str:
         """In words, square by square, so that each is looked at in turn and pointed at."""
-        seen = ", ".join(_said(line, pointers) for line in self.lines)
+        *lines, jumps = (
+            " ".join(word for square, what in squares for word in (pointers[square], what) if word)
+            for squares in (*self.lines, self.jumps)
+        )
         verdict = " ".join(["check", *self.attackers]) if self.attackers else "safe"
         king = f"king {pointers[self.king]} {self.king}"
-        return "\n".join([king, seen, _said(self.jumps, pointers), verdict])
+        return "\n".join([king, ", ".join(lines), jumps, verdict])
 
 
-def sight(fen: str) -> Sight:
+def sight(fen: str) -> KingSight:
     """What the king of the player to move sees."""
     pieces = {
         (x, 7 - y): piece for y, row in enumerate(ranks(fen)) for x, piece in enumerate(row) if piece != "."
@@ -75,7 +78,7 @@ def sight(fen: str) -> Sight:
     forward = 1 if white else -1
     attackers = [at for at, *_ in filter(None, taken) if _attacks(there[at], at[0] - x, at[1] - y, forward)]
     attackers += [at for at in jumps if there[at] == knight]
-    return Sight(
+    return KingSight(
         _name((x, y)),
         [[(_name(at), there[at]) for at in line] for line in lines if line],
         [(_name(at), knight if there[at] == knight else "") for at in jumps],
@@ -108,10 +111,6 @@ def _attacks(enemy: str, dx: int, dy: int, forward: int) -> bool:
     if enemy == NAMES["p"]:
         return abs(dx) == 1 and dy == forward
     return enemy in (NAMES["q"], NAMES["r" if 0 in (dx, dy) else "b"])
-
-
-def _said(squares: Iterable[Seen], pointers: Mapping[str, str]) -> str:
-    return " ".join(word for square, what in squares for word in (pointers[square], what) if word)
 
 
 def _name(at: At) -> str:
@@ -166,7 +165,7 @@ def evaluate(fen: str) -> int:
 
 
 class ChessSearch(Negamax[Any, int]):
-    """Search on OpenSpiel's states; beyond the depth only captures are looked at, up to four."""
+    """ChessBot on OpenSpiel's states; beyond the depth only captures are looked at, up to four."""
 
     def expand(self, position: Any, depth: int, alpha: float, beta: float) -> tuple[float, list[int]]:
         if position.is_terminal():
@@ -205,7 +204,7 @@ def _ordered(spiel: Any) -> list[tuple[int, int]]:
 
 
 @dataclass
-class Search(Bot):
+class ChessBot(Bot):
     """Searches `depth` moves ahead and then captures; ties are broken at random."""
 
     depth: int = option(2, low=1, high=5, help="moves looked ahead, captures beyond not counted")
@@ -271,10 +270,10 @@ def find_engine(name: str) -> str:
         if not (path.is_file() and os.access(path, os.X_OK)):
             raise BadOption(f"there is no executable chess engine at {name!r}.")
         return str(path)
-    found = shutil.which(name) or next((str(p) for d in _PLACES if (p := Path(d) / name).is_file()), None)
-    if found is None:
+    engine = shutil.which(name) or next((str(p) for d in _PLACES if (p := Path(d) / name).is_file()), None)
+    if engine is None:
         raise BadOption(f"no chess engine {name!r} is installed; install it, or give engine=PATH.")
-    return found
+    return engine
 
 
 @lru_cache(maxsize=16)

@@ -54,13 +54,13 @@ class ChessView(ChequeredView):
             if letter in castling
         ]
         mover = "White" if mover == "w" else "Black"
-        told = [
+        sentences = [
             f"{mover} is to move.",
             "; ".join(rights) + "." if rights else "Castling is no longer possible.",
         ]
         if passing != "-":
-            told.append(f"A pawn may be taken en passant on {passing}.")
-        return " ".join(told)
+            sentences.append(f"A pawn may be taken en passant on {passing}.")
+        return " ".join(sentences)
 
     def format(self, state: SpielState, seat: str) -> ChessFormat:
         return ChessFormat(aliases=notations(state.spiel)) if seat in state.to_act else ChessFormat()

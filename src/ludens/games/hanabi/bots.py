@@ -11,10 +11,10 @@ from ludens.core.agent import Bot
 from ludens.core.random import Stream
 from ludens.games.hanabi.game import (
     COLORS,
+    DeckShape,
     HanabiState,
     Held,
     PastAction,
-    Shape,
     Sight,
     possible_cards,
     unseen_copies,
@@ -28,7 +28,7 @@ def bits(mask: int) -> list[int]:
 class CommonKnowledge:
     """Common knowledge after a number of actions."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: DeckShape) -> None:
         self.shape = shape
         self.stacks = [0] * shape.colors
         self.gone = [0] * len(shape.copies)
@@ -95,8 +95,8 @@ class CommonKnowledge:
         [serial] = event.serials
         hand = self.hands[event.player]
         hand.remove(serial)
-        for known in (self.hard, self.soft):
-            del known[serial]
+        for marks in (self.hard, self.soft):
+            del marks[serial]
         self.clued.discard(serial)
         self.gone[event.card] += 1
         if event.move.kind == "play" and event.success:
@@ -124,10 +124,10 @@ class CommonKnowledge:
 
     def _soon(self) -> int:
         """Cards playable now or after cards whose faces are known."""
-        known, soon = self.fixed(), self.playable
+        fixed, soon = self.fixed(), self.playable
         for color, height in enumerate(self.stacks):
             rank = height
-            while rank + 1 < self.shape.ranks and 1 << (color * self.shape.ranks + rank) in known:
+            while rank + 1 < self.shape.ranks and 1 << (color * self.shape.ranks + rank) in fixed:
                 rank += 1
                 soon |= 1 << (color * self.shape.ranks + rank)
         return soon & ~self.useless
@@ -244,7 +244,8 @@ class StrongPolicy:
             alone = sight.shape.players == 2 and sight.info > 1
             if best and alone and worth >= NEW_PLAY and not self.plays(reading, partner):
                 return best.name
-            return self._do("Play", min(plays, key=self._rank))
+            # Low cards first: they make others playable.
+            return self._do("Play", min(plays, key=lambda serial: (self._highest_rank(serial), serial)))
         if best and worth >= GOOD_HINT:
             return best.name
         if sight.deck == 0 and sight.life > 1 and (guess := self._guess()) is not None:
@@ -264,10 +265,9 @@ class StrongPolicy:
     def _do(self, what: str, serial: int) -> str:
         return f"({what} {self.reading.hands[self.me].index(serial)})"
 
-    def _rank(self, serial: int) -> tuple[int, int]:
-        """Low cards first: they make others playable."""
+    def _highest_rank(self, serial: int) -> int:
         mask = self.may_be(self.reading, self.me, serial)
-        return max(card % self.sight.shape.ranks for card in bits(mask)), serial
+        return max(card % self.sight.shape.ranks for card in bits(mask))
 
     def _guess(self) -> int | None:
         """In the last round, the card most likely to be playable."""

@@ -19,7 +19,7 @@ _MOVE = re.compile(r"\((?:(Play|Discard) (\d)|Reveal player \+(\d) (color|rank) 
 
 
 @dataclass(frozen=True)
-class Shape:
+class DeckShape:
     """The parameters of a game."""
 
     players: int
@@ -44,7 +44,7 @@ class Shape:
         return COLORS[card // self.ranks] + str(card % self.ranks + 1)
 
 
-class Move(NamedTuple):
+class HanabiMove(NamedTuple):
     """An action, parsed from its name. `offset` counts the seats from the actor to the receiver of a hint."""
 
     kind: str
@@ -52,14 +52,14 @@ class Move(NamedTuple):
     offset: int = 0
 
 
-def read_move(name: str) -> Move:
+def read_move(name: str) -> HanabiMove:
     """The move of a canonical name; a hint's value is the number of the colour or rank from 0."""
     match = _MOVE.fullmatch(name)
     assert match is not None, name
     what, slot, offset, kind, value = match.groups()
     if what:
-        return Move(what.lower(), int(slot))
-    return Move(kind, COLORS.index(value) if kind == "color" else int(value) - 1, int(offset))
+        return HanabiMove(what.lower(), int(slot))
+    return HanabiMove(kind, COLORS.index(value) if kind == "color" else int(value) - 1, int(offset))
 
 
 class Held(NamedTuple):
@@ -76,7 +76,7 @@ class PastAction(NamedTuple):
 
     player: int
     name: str
-    move: Move
+    move: HanabiMove
     card: int = -1
     """The card played or discarded."""
     success: bool = True
@@ -90,7 +90,7 @@ class Sight:
     """Everything one player may know: the player's own cards have no faces."""
 
     me: int
-    shape: Shape
+    shape: DeckShape
     hands: tuple[tuple[Held, ...], ...]
     stacks: tuple[int, ...]
     discards: tuple[int, ...]
@@ -104,7 +104,7 @@ class Sight:
 class HanabiTable:
     """Everything on the table, faces up."""
 
-    shape: Shape
+    shape: DeckShape
     hands: list[list[Held]]
     stacks: list[int]
     discards: list[int]
@@ -116,7 +116,7 @@ class HanabiTable:
     mover: int = 0
 
     @classmethod
-    def laid(cls, shape: Shape) -> Self:
+    def laid(cls, shape: DeckShape) -> Self:
         """The table before the deal."""
         hands: list[list[Held]] = [[] for _ in range(shape.players)]
         deck = sum(shape.copies)
@@ -140,7 +140,7 @@ class HanabiTable:
         self.deck -= 1
         self.drawn += 1
 
-    def make(self, name: str, move: Move) -> None:
+    def make(self, name: str, move: HanabiMove) -> None:
         """The player to act makes a move."""
         player = self.mover
         self.mover = (player + 1) % self.shape.players
@@ -164,7 +164,7 @@ class HanabiTable:
             self.life -= 1
         self.log.append(PastAction(player, name, move, held.card, fits, (held.serial,)))
 
-    def _point(self, target: int, move: Move) -> tuple[int, ...]:
+    def _point(self, target: int, move: HanabiMove) -> tuple[int, ...]:
         """Apply a hint to every card of a hand; returns the cards it touched."""
         touched, bit = [], 1 << move.value
         hand = self.hands[target]
@@ -204,7 +204,7 @@ def unseen_copies(sight: Sight) -> list[int]:
     return left
 
 
-def fits(shape: Shape, held: Held, card: int) -> bool:
+def fits(shape: DeckShape, held: Held, card: int) -> bool:
     color, rank = divmod(card, shape.ranks)
     return bool(held.colors >> color & 1 and held.ranks >> rank & 1)
 
@@ -299,7 +299,7 @@ class HanabiState(SpielState):
 
 
 @lru_cache(maxsize=1024)
-def _move(game: HanabiGame, action: int) -> tuple[str, Move]:
+def _move(game: HanabiGame, action: int) -> tuple[str, HanabiMove]:
     name = game.spiel.new_initial_state().action_to_string(0, action)
     return name, read_move(name)
 
@@ -320,7 +320,7 @@ class HanabiGame(SpielGame):
 
     @property
     @abstractmethod
-    def shape(self) -> Shape: ...
+    def shape(self) -> DeckShape: ...
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -342,8 +342,8 @@ class HanabiGame(SpielGame):
         return HanabiState(self, self.spiel.new_initial_state(), stream(seed, "deal"))
 
 
-_SHAPES = {players: Shape(players, 5, 5, 5 if players < 4 else 4) for players in range(2, 6)}
-_TINY = Shape(2, 2, 3, 3)
+_SHAPES = {players: DeckShape(players, 5, 5, 5 if players < 4 else 4) for players in range(2, 6)}
+_TINY = DeckShape(2, 2, 3, 3)
 
 
 @dataclass(frozen=True)
@@ -365,7 +365,7 @@ class Hanabi(HanabiGame):
     players: int = option(2, low=2, high=5, help="number of players")
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> DeckShape:
         return _SHAPES[self.players]
 
 
@@ -380,5 +380,5 @@ class TinyHanabi(HanabiGame):
     version = 2
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> DeckShape:
         return _TINY

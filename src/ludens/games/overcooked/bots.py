@@ -27,10 +27,10 @@ from ludens.games.overcooked.game import (
     SOUPS,
     Chef,
     Kitchen,
+    KitchenSnapshot,
     Overcooked,
     OvercookedState,
     Pot,
-    Snapshot,
     kitchen,
 )
 
@@ -38,7 +38,7 @@ ROLES = ("any", "cook", "waiter")
 """A cook brings onions and starts pots; a waiter fetches dishes, plates and serves; `any` does both."""
 
 
-class Errand(NamedTuple):
+class ChefErrand(NamedTuple):
     """The cells to interact with (any one of them) and the earliest step; no cells means waiting."""
 
     kind: str
@@ -46,47 +46,47 @@ class Errand(NamedTuple):
     wait: int = 0
 
 
-def errand(place: Kitchen, snapshot: Snapshot, me: int, role: str = "any") -> Errand:
+def errand(place: Kitchen, snapshot: KitchenSnapshot, me: int, role: str = "any") -> ChefErrand:
     """The most useful errand of a chef, assuming that the other finishes what it holds."""
     holds, other = snapshot.chefs[me].holds, snapshot.chefs[1 - me].holds
     if holds in SOUPS:
-        return Errand("serve", place.all(HATCH))
+        return ChefErrand("serve", place.all(HATCH))
     if holds == DISH:
         return _with_dish(place, snapshot, me, other)
     if holds == ONION:
         return _with_onion(place, snapshot, me, other)
     full = _pots(place, snapshot, lambda pot: pot.onions == POT_HOLDS and pot.cooked < 0)
     if full and role != "waiter":
-        return Errand("start", full)
+        return ChefErrand("start", full)
     soups = sum(pot.cooked >= 0 or pot.onions == POT_HOLDS for pot in snapshot.pots)
     missing = sum(POT_HOLDS - pot.onions for pot in snapshot.pots if pot.open)
     begun = any(pot.onions for pot in snapshot.pots if pot.open)
     last_on_its_way = begun and missing % POT_HOLDS == 1 and other == ONION
     if (role == "any" and soups + last_on_its_way > (other == DISH)) or role == "waiter":
-        return Errand("take dish", (*place.all(DISHES), *_lying(snapshot, DISH)))
-    return Errand("take onion", (*place.all(ONIONS), *_lying(snapshot, ONION)))
+        return ChefErrand("take dish", (*place.all(DISHES), *_lying(snapshot, DISH)))
+    return ChefErrand("take onion", (*place.all(ONIONS), *_lying(snapshot, ONION)))
 
 
-def _with_dish(place: Kitchen, snapshot: Snapshot, me: int, other: str) -> Errand:
+def _with_dish(place: Kitchen, snapshot: KitchenSnapshot, me: int, other: str) -> ChefErrand:
     cooking = [pot for pot in snapshot.pots if pot.cooked >= 0]
     if other == DISH and len(cooking) < 2 and me == 0:
-        return Errand("drop", _free(place, snapshot))
+        return ChefErrand("drop", _free(place, snapshot))
     if not cooking:
-        return Errand("wait")
+        return ChefErrand("wait")
     best = max(cooking, key=lambda pot: pot.cooked)
-    return Errand("plate", _pots(place, snapshot, best.__eq__), COOK_STEPS - best.cooked)
+    return ChefErrand("plate", _pots(place, snapshot, best.__eq__), COOK_STEPS - best.cooked)
 
 
-def _with_onion(place: Kitchen, snapshot: Snapshot, me: int, other: str) -> Errand:
+def _with_onion(place: Kitchen, snapshot: KitchenSnapshot, me: int, other: str) -> ChefErrand:
     most = max((pot.onions for pot in snapshot.pots if pot.open), default=None)
     if most is not None:
-        return Errand("pot", _pots(place, snapshot, lambda pot: pot.open and pot.onions == most))
+        return ChefErrand("pot", _pots(place, snapshot, lambda pot: pot.open and pot.onions == most))
     stuck = other != NOTHING and any(pot.cooked < 0 for pot in snapshot.pots)
     unserved = other == ONION and me == 0
-    return Errand("drop", _free(place, snapshot)) if stuck or unserved else Errand("wait")
+    return ChefErrand("drop", _free(place, snapshot)) if stuck or unserved else ChefErrand("wait")
 
 
-def after_errand(place: Kitchen, snapshot: Snapshot, me: int, task: Errand) -> Snapshot:
+def after_errand(place: Kitchen, snapshot: KitchenSnapshot, me: int, task: ChefErrand) -> KitchenSnapshot:
     """The snapshot after the errand is done: what the other chef may rely on."""
     chefs, pots = list(snapshot.chefs), list(snapshot.pots)
     holds = {"take onion": ONION, "take dish": DISH, "plate": SOUPS[-1]}.get(task.kind, NOTHING)
@@ -96,18 +96,18 @@ def after_errand(place: Kitchen, snapshot: Snapshot, me: int, task: Errand) -> S
         if cell in task.cells[:1]:
             filled = Pot(pots[at].onions + 1)
             pots[at] = {"pot": filled, "start": Pot(pots[at].onions, 0), "plate": Pot()}[task.kind]
-    return Snapshot(tuple(chefs), tuple(pots), snapshot.counters)
+    return KitchenSnapshot(tuple(chefs), tuple(pots), snapshot.counters)
 
 
-def _pots(place: Kitchen, snapshot: Snapshot, wanted: Callable[[Pot], bool]) -> tuple[int, ...]:
+def _pots(place: Kitchen, snapshot: KitchenSnapshot, wanted: Callable[[Pot], bool]) -> tuple[int, ...]:
     return tuple(cell for cell, pot in zip(place.pots, snapshot.pots, strict=True) if wanted(pot))
 
 
-def _lying(snapshot: Snapshot, what: str) -> tuple[int, ...]:
+def _lying(snapshot: KitchenSnapshot, what: str) -> tuple[int, ...]:
     return tuple(cell for cell, lying in snapshot.counters if lying == what)
 
 
-def _free(place: Kitchen, snapshot: Snapshot) -> tuple[int, ...]:
+def _free(place: Kitchen, snapshot: KitchenSnapshot) -> tuple[int, ...]:
     taken = dict(snapshot.counters)
     return tuple(cell for cell in place.all(COUNTER) if cell not in taken)
 
@@ -130,7 +130,7 @@ class Route(NamedTuple):
 
 
 def route(
-    place: Kitchen, chef: Chef, task: Errand, around: Sequence[int] = (), wall: int | None = None
+    place: Kitchen, chef: Chef, task: ChefErrand, around: Sequence[int] = (), wall: int | None = None
 ) -> Route | None:
     """The shortest route of a chef for an errand, or None.
 
@@ -172,7 +172,7 @@ def shared(place: Kitchen) -> bool:
     return True
 
 
-def _there(place: Kitchen, pose: Pose, task: Errand, around: Sequence[int]) -> bool:
+def _there(place: Kitchen, pose: Pose, task: ChefErrand, around: Sequence[int]) -> bool:
     """Whether an INTERACT here and now does the errand; waiting ends when the other has passed."""
     cell, facing, time = pose
     if not task.cells:
@@ -203,7 +203,7 @@ _WAITING = LONGEST // 2
 
 
 @lru_cache(maxsize=4096)
-def joint_plan(place: Kitchen, snapshot: Snapshot) -> tuple[str, str]:
+def joint_plan(place: Kitchen, snapshot: KitchenSnapshot) -> tuple[str, str]:
     """The next action of both chefs, from the shortest joint plan.
 
     One chef takes an errand and the straight way; the other's errand counts on its being done, and the
@@ -255,7 +255,7 @@ class Planner(Bot):
 
 
 @dataclass
-class Optimal(Planner):
+class SoupsOptimal(Planner):
     """The paper's optimal pair: two soups, 40 points, then rest.
 
     The planner goes on with a third, which the paper does not count on.

@@ -28,7 +28,7 @@ from ludens.games.overcooked.game import (
     SEATS,
     SOUPS,
     Chef,
-    Frame,
+    KitchenFrame,
     Overcooked,
     OvercookedState,
     Pot,
@@ -48,7 +48,7 @@ _SLOTS = ((0.37, 0.34), (0.63, 0.34), (0.5, 0.56))
 """Positions of onions in a pot."""
 
 
-class Brush:
+class TileBrush:
     """Paints on one tile with a sheet's colours; outlines stand out from the tile's ground."""
 
     def __init__(self, sheet: SpriteSheet, draw: ImageDraw, px: int, scale: float, ground: str) -> None:
@@ -174,9 +174,9 @@ class Art:
         key = ("chef", number, chef.facing, chef.holds, you)
         return self._sheet.sprite(key, self._px, self._px, _under(FLOOR), paint)
 
-    def _ground(self, draw: ImageDraw, scale: float, kind: str) -> Brush:
+    def _ground(self, draw: ImageDraw, scale: float, kind: str) -> TileBrush:
         """The tile itself: a line around it, thicker around tiles that cannot be walked on."""
-        brush, side = Brush(self._sheet, draw, self._px, scale, _under(kind)), self._px * scale
+        brush, side = TileBrush(self._sheet, draw, self._px, scale, _under(kind)), self._px * scale
         ground, line = self._sheet.rgb(_under(kind)), self._sheet.rgb("line")
         soft = mix(ground, line, 1, 4) if kind == FLOOR else line
         draw.rectangle((0, 0, side - 1, side - 1), outline=soft, width=round(scale * max(1, self._px / 60)))
@@ -216,31 +216,28 @@ class OvercookedView(View):
     def places(self, state: OvercookedState, seat: str) -> Places:
         """The chef's own cell and those beside it; clicking the tile in front of the chef uses it."""
         chef, tiles, size = state.snapshot.chefs[SEATS.index(seat)], self._kitchen.tiles, self.render.size
-        found = {}
+        boxes = {}
         for action in state.legal(seat):
             way = chef.facing if action == "INTERACT" else action
             cell = chef.cell + self._kitchen.steps.get(way, 0)
             used = way == chef.facing and tiles[cell] != FLOOR
             if action != "STAY" and used != (action == "INTERACT"):
                 continue  # a step against the tile in front has no effect, nor has using the floor
-            found[action] = (Place.of_pixels((*self._corner(cell), self._px, self._px), size, size),)
-        return found
+            boxes[action] = (Place.of_pixels((*self._corner(cell), self._px, self._px), size, size),)
+        return boxes
 
-    def _drawn(self, frame: Frame, me: int) -> Picture:
+    def _drawn(self, frame: KitchenFrame, me: int) -> Picture:
         canvas, font = self._bases[me].copy(), self._sheet.font_px(20)
         px, tiles, snapshot = self._sheet.px, self._kitchen.tiles, frame.snapshot
         canvas.text(px(12), px(18), f"step {frame.step} of {self._horizon}", font, bold=True)
         canvas.text(px(500), px(18), f"score {frame.score}", font, anchor="rm", bold=True)
         for cell, pot in zip(self._kitchen.pots, snapshot.pots, strict=True):
-            self._put(canvas, cell, self._art.pot(pot))
+            canvas.place(self._art.pot(pot), *self._corner(cell))
         for cell, lying in snapshot.counters:
-            self._put(canvas, cell, self._art.tile(tiles[cell], lying))
+            canvas.place(self._art.tile(tiles[cell], lying), *self._corner(cell))
         for number, chef in enumerate(snapshot.chefs):
-            self._put(canvas, chef.cell, self._art.chef(number, chef, number == me))
+            canvas.place(self._art.chef(number, chef, number == me), *self._corner(chef.cell))
         return canvas.picture()
-
-    def _put(self, canvas: Canvas, cell: int, sprite: Sprite) -> None:
-        canvas.place(sprite, *self._corner(cell))
 
     def _corner(self, cell: int) -> tuple[int, int]:
         row, column = divmod(cell, self._kitchen.width)
@@ -255,7 +252,7 @@ class OvercookedView(View):
             middle = self._x + column * self._px + self._px // 2
             canvas.text(middle, self._y - px(11), str(column + 1), font, anchor="mm", bold=True)
         for cell, tile in enumerate(self._kitchen.tiles):
-            self._put(canvas, cell, self._art.tile(tile) if tile != POT else self._art.pot(Pot()))
+            canvas.place(self._art.tile(tile) if tile != POT else self._art.pot(Pot()), *self._corner(cell))
         self._legend(canvas, me)
         canvas.pixels.setflags(write=False)
         return canvas
@@ -296,17 +293,17 @@ class OvercookedView(View):
         )
         return "\n".join([*lines, *(self._describe(frame, seat) for frame in state.frames)])
 
-    def _describe(self, frame: Frame, me: str) -> str:
+    def _describe(self, frame: KitchenFrame, me: str) -> str:
         name, snapshot = self._kitchen.name, frame.snapshot
-        said = [f"Step {frame.step} of {self._horizon}, score {frame.score}:"]
+        parts = [f"Step {frame.step} of {self._horizon}, score {frame.score}:"]
         for seat, hue, chef in zip(SEATS, HUES, snapshot.chefs, strict=True):
             way = chef.facing.lower()
             who = f"{seat} ({hue}, you)" if seat == me else f"{seat} ({hue})"
-            said.append(f"{who} at {name(chef.cell)} facing {way}, holding {_held(chef.holds)};")
+            parts.append(f"{who} at {name(chef.cell)} facing {way}, holding {_held(chef.holds)};")
         for cell, pot in zip(self._kitchen.pots, snapshot.pots, strict=True):
-            said.append(f"pot {name(cell)}: {_cooked(pot)};")
+            parts.append(f"pot {name(cell)}: {_cooked(pot)};")
         lying = ", ".join(f"{what} on {name(cell)}" for cell, what in snapshot.counters)
-        return " ".join([*said, f"on counters: {lying or 'nothing'}."])
+        return " ".join([*parts, f"on counters: {lying or 'nothing'}."])
 
     def notes(self, state: OvercookedState, seat: str) -> str:
         chef = state.snapshot.chefs[SEATS.index(seat)]

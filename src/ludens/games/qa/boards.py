@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 
 from ludens.core.random import Stream
-from ludens.games.boards import BoardView, Matrix
+from ludens.games.boards import BoardView, Matrix, neighbours
 from ludens.games.chess.game import NAMES
-from ludens.games.minesweeper import HIDDEN, MINE, around, neighbours
+from ludens.games.minesweeper import HIDDEN, MINE, around
 from ludens.games.qa.questions import (
     Cells,
-    Grid,
-    Item,
     Part,
+    QaGrid,
+    QaItem,
     QuestionType,
     choose,
     choose_near,
@@ -25,6 +25,7 @@ from ludens.games.qa.questions import (
     which_is_more,
 )
 
+_WHOLE, _LINE, _EDGE = QaGrid.whole, QaGrid.any_line, QaGrid.edge
 _EMPTY, _BLACK, _WHITE = 0, 1, 2
 _EMPTY_CELLS = {"empty": [_EMPTY]}
 _STONES = {"black": [_BLACK], "white": [_WHITE]}
@@ -35,9 +36,9 @@ _MARKS = {"X": [_X], "O": [_O]}
 _MARK_COLOURS = {"red": [_X], "blue": [_O]}
 
 
-def winner(board: BoardView, random: Stream) -> Item:
+def winner(board: BoardView, random: Stream) -> QaItem:
     """Who has three in a line, if any; never both."""
-    grid = Grid(board, random)
+    grid = QaGrid(board, random)
     choice = choose(("X", "O", "neither"), random)
     lines = [cells for cells in grid.lines(_DIRECTIONS) if len(cells) == 3]
     if choice.target != "neither":
@@ -54,21 +55,21 @@ def winner(board: BoardView, random: Stream) -> Item:
 
 TIC_TAC_TOE: dict[str, QuestionType] = {
     "symbol_at": what_is_at("What is in {cell}?", {_NO_MARK: "empty", _X: "X", _O: "O"}),
-    "count_symbol": how_many("How many {what}s are {where}?", _MARKS, Grid.whole),
-    "count_empty": how_many("How many cells {where} are empty?", {"empty": [_NO_MARK]}, Grid.whole),
-    "count_symbol_in_line": how_many("How many {what}s are in {where}?", _MARKS, Grid.any_line),
+    "count_symbol": how_many("How many {what}s are {where}?", _MARKS, _WHOLE),
+    "count_empty": how_many("How many cells {where} are empty?", {"empty": [_NO_MARK]}, _WHOLE),
+    "count_symbol_in_line": how_many("How many {what}s are in {where}?", _MARKS, _LINE),
     "winner": winner,
-    "count_colour": how_many("How many {what} marks are {where}?", _MARK_COLOURS, Grid.whole),
-    "count_colour_in_line": how_many("How many {what} marks are in {where}?", _MARK_COLOURS, Grid.any_line),
+    "count_colour": how_many("How many {what} marks are {where}?", _MARK_COLOURS, _WHOLE),
+    "count_colour_in_line": how_many("How many {what} marks are in {where}?", _MARK_COLOURS, _LINE),
 }
 
 
 _SWAPPED = {_EMPTY: _EMPTY, _BLACK: _WHITE, _WHITE: _BLACK}
 
 
-def fullest_row(board: BoardView, random: Stream) -> Item:
+def fullest_row(board: BoardView, random: Stream) -> QaItem:
     """The row with more discs of a colour than any other."""
-    grid = Grid(board, random)
+    grid = QaGrid(board, random)
     colour = random.choice(list(_STONES))
     wanted = _STONES[colour]
     rows = [grid.row(row) for row in range(board.rows)]
@@ -91,9 +92,9 @@ REVERSI: dict[str, QuestionType] = {
     "symbol_at": what_is_at(
         "What is in {cell}?", {_EMPTY: "nothing", _BLACK: "a black disc", _WHITE: "a white disc"}
     ),
-    "count_symbol": how_many("How many {what} discs are there {where}?", _STONES, Grid.whole),
-    "count_empty": how_many("How many cells {where} are empty?", _EMPTY_CELLS, Grid.whole),
-    "count_symbol_in_line": how_many("How many {what} discs are in {where}?", _STONES, Grid.any_line),
+    "count_symbol": how_many("How many {what} discs are there {where}?", _STONES, _WHOLE),
+    "count_empty": how_many("How many cells {where} are empty?", _EMPTY_CELLS, _WHOLE),
+    "count_symbol_in_line": how_many("How many {what} discs are in {where}?", _STONES, _LINE),
     "fullest_row": fullest_row,
     "more_discs": which_is_more(
         "Which colour has more discs on the board, {one} or {other}?",
@@ -101,8 +102,8 @@ REVERSI: dict[str, QuestionType] = {
         _STONES,
         lambda code, one, other: _SWAPPED[code],
     ),
-    "count_in_line": how_many("How many discs of either colour are in {where}?", {"": [1, 2]}, Grid.any_line),
-    "total_of_colour": how_many("Counting every row, how many discs are {what}?", _STONES, Grid.whole),
+    "count_in_line": how_many("How many discs of either colour are in {where}?", {"": [1, 2]}, _LINE),
+    "total_of_colour": how_many("Counting every row, how many discs are {what}?", _STONES, _WHOLE),
 }
 
 
@@ -110,15 +111,15 @@ _DIGIT_IN = "How many times does the digit {what} occur in {where}?"
 _DIGITS = {str(digit): [digit] for digit in range(1, 10)}
 
 
-def box(grid: Grid) -> tuple[str, Cells]:
+def box(grid: QaGrid) -> tuple[str, Cells]:
     """One of the nine boxes, as a part."""
     row, column = 3 * grid.random.below(3), 3 * grid.random.below(3)
     return f"the box with {grid.name(grid.row(row)[column])} at its top left", grid.box(row, column)
 
 
 def sum_of(part: Part) -> QuestionType:
-    def ask(board: BoardView, random: Stream) -> Item:
-        grid = Grid(board, random)
+    def ask(board: BoardView, random: Stream) -> QaItem:
+        grid = QaGrid(board, random)
         where, cells = part(grid)
         choice = choose_near(sum(grid.codes[cell] for cell in cells), 9 * len(cells), random)
         _add_up(grid, cells, choice.target)
@@ -128,7 +129,7 @@ def sum_of(part: Part) -> QuestionType:
     return ask
 
 
-def _add_up(grid: Grid, cells: Cells, total: int) -> None:
+def _add_up(grid: QaGrid, cells: Cells, total: int) -> None:
     """Raise or lower digits one by one; add or remove digits only where that is not enough."""
     while (there := sum(grid.codes[cell] for cell in cells)) != total:
         step = 1 if there < total else -1
@@ -137,8 +138,8 @@ def _add_up(grid: Grid, cells: Cells, total: int) -> None:
         grid.codes[grid.random.choice(filled or last)] += step
 
 
-def contains(board: BoardView, random: Stream) -> Item:
-    grid = Grid(board, random)
+def contains(board: BoardView, random: Stream) -> QaItem:
+    grid = QaGrid(board, random)
     digit = random.between(1, 9)
     where, cells = grid.any_line()
     choice = choose(("yes", "no"), random)
@@ -153,13 +154,11 @@ def contains(board: BoardView, random: Stream) -> Item:
 
 SUDOKU: dict[str, QuestionType] = {
     "digit_at": what_is_at("What is in {cell}?", {0: "nothing", **{d: str(d) for d in range(1, 10)}}),
-    "count_digit": how_many("How many times does the digit {what} occur {where}?", _DIGITS, Grid.whole),
-    "count_empty": how_many("How many cells {where} are empty?", _EMPTY_CELLS, Grid.whole),
-    "count_digit_in_line": how_many(
-        "How many times does the digit {what} occur in {where}?", _DIGITS, Grid.any_line
-    ),
+    "count_digit": how_many("How many times does the digit {what} occur {where}?", _DIGITS, _WHOLE),
+    "count_empty": how_many("How many cells {where} are empty?", _EMPTY_CELLS, _WHOLE),
+    "count_digit_in_line": how_many("How many times does the digit {what} occur in {where}?", _DIGITS, _LINE),
     "count_digit_in_box": how_many("How many times does the digit {what} occur in {where}?", _DIGITS, box),
-    "sum_of_line": sum_of(Grid.any_line),
+    "sum_of_line": sum_of(_LINE),
     "sum_of_box": sum_of(box),
     "contains": contains,
     "count_empty_in_box": how_many("How many cells are empty in {where}?", _EMPTY_CELLS, box),
@@ -169,7 +168,7 @@ SUDOKU: dict[str, QuestionType] = {
 _SHOWN = {HIDDEN: "it is hidden", MINE: "a mine", 0: "it is open and blank"}
 
 
-class Layout(Grid):
+class MineField(QaGrid):
     """The mines and the open cells; both are drawn here, since a picture hides some mines."""
 
     def __init__(self, board: BoardView, random: Stream) -> None:
@@ -201,13 +200,13 @@ class Layout(Grid):
     @property
     def matrix(self) -> Matrix:
         for cell in self.all:
-            shown = MINE if cell in self.mines else around(self.mines, self.touching[cell])
-            self.codes[cell] = shown if cell in self.open else HIDDEN
+            content = MINE if cell in self.mines else around(self.mines, self.touching[cell])
+            self.codes[cell] = content if cell in self.open else HIDDEN
         return super().matrix
 
 
-def symbol_at(board: BoardView, random: Stream) -> Item:
-    layout = Layout(board, random)
+def symbol_at(board: BoardView, random: Stream) -> QaItem:
+    layout = MineField(board, random)
     cell = layout.any_cell()
     choice = choose([HIDDEN, MINE, *range(len(layout.touching[cell]) + 1)], random)
     layout.show(cell, choice.target)
@@ -216,14 +215,14 @@ def symbol_at(board: BoardView, random: Stream) -> Item:
     return choice.ask(text, layout.matrix, lambda code: _SHOWN.get(code, str(code)), at=at)
 
 
-def count_mines(board: BoardView, random: Stream) -> Item:
-    layout = Layout(board, random)
-    shown = layout.mines & layout.open
-    choice = choose_near(len(shown), len(layout.codes), random)
-    if choice.target < len(shown):
-        layout.open -= set(random.sample(sorted(shown), len(shown) - choice.target))
+def count_mines(board: BoardView, random: Stream) -> QaItem:
+    layout = MineField(board, random)
+    visible = layout.mines & layout.open
+    choice = choose_near(len(visible), len(layout.codes), random)
+    if choice.target < len(visible):
+        layout.open -= set(random.sample(sorted(visible), len(visible) - choice.target))
     else:
-        more = set(random.sample(sorted(set(layout.all) - shown), choice.target - len(shown)))
+        more = set(random.sample(sorted(set(layout.all) - visible), choice.target - len(visible)))
         layout.mines |= more
         layout.open |= more
     matrix = layout.matrix
@@ -232,8 +231,8 @@ def count_mines(board: BoardView, random: Stream) -> Item:
 
 
 def count_open(text: str, part: Part) -> QuestionType:
-    def ask(board: BoardView, random: Stream) -> Item:
-        layout = Layout(board, random)
+    def ask(board: BoardView, random: Stream) -> QaItem:
+        layout = MineField(board, random)
         where, cells = part(layout)
         choice = choose_near(len(layout.open.intersection(cells)), len(cells), random)
         layout.settle_in(layout.open, cells, choice.target)
@@ -244,9 +243,9 @@ def count_open(text: str, part: Part) -> QuestionType:
     return ask
 
 
-def adjacent_mines(board: BoardView, random: Stream) -> Item:
+def adjacent_mines(board: BoardView, random: Stream) -> QaItem:
     """How many mines touch an open cell, which is the number it shows."""
-    layout = Layout(board, random)
+    layout = MineField(board, random)
     cell = layout.any_cell()
     touching = layout.touching[cell]
     choice = choose_near(around(layout.mines, touching), len(touching), random)
@@ -255,8 +254,8 @@ def adjacent_mines(board: BoardView, random: Stream) -> Item:
     return choice.ask(text, layout.matrix, at=layout.at([cell]))
 
 
-def mine_at(board: BoardView, random: Stream) -> Item:
-    layout = Layout(board, random)
+def mine_at(board: BoardView, random: Stream) -> QaItem:
+    layout = MineField(board, random)
     cell, choice = layout.any_cell(), choose(("yes", "no"), random)
     if choice.target == "yes":
         layout.show(cell, MINE)
@@ -269,9 +268,9 @@ def mine_at(board: BoardView, random: Stream) -> Item:
 MINESWEEPER: dict[str, QuestionType] = {
     "symbol_at": symbol_at,
     "count_mines": count_mines,
-    "count_open": count_open("How many cells {where} are open, seen mines included?", Grid.whole),
+    "count_open": count_open("How many cells {where} are open, seen mines included?", _WHOLE),
     "count_open_in_line": count_open(
-        "How many cells are open in {where}, mines that can be seen included?", Grid.any_line
+        "How many cells are open in {where}, mines that can be seen included?", _LINE
     ),
     "adjacent_mines": adjacent_mines,
     "mine_at": mine_at,
@@ -282,9 +281,9 @@ _FIVE = 5
 _LONGEST_ASKED = 7
 
 
-def winning_line(board: BoardView, random: Stream) -> Item:
+def winning_line(board: BoardView, random: Stream) -> QaItem:
     """Whether five or more stones of a colour are in an unbroken line."""
-    grid = Grid(board, random)
+    grid = QaGrid(board, random)
     choice = choose(("yes", "no"), random)
     lines = [cells for cells in grid.lines(_DIRECTIONS) if len(cells) >= _FIVE]
     if choice.target == "yes":
@@ -299,10 +298,10 @@ def winning_line(board: BoardView, random: Stream) -> Item:
     return choice.ask(text, grid.matrix, work=grid.lengths_by_row(lines, (_BLACK, _WHITE)))
 
 
-def adjacent(board: BoardView, random: Stream) -> Item:
-    grid, stones = Grid(board, random), (_BLACK, _WHITE)
+def adjacent(board: BoardView, random: Stream) -> QaItem:
+    grid, stones = QaGrid(board, random), (_BLACK, _WHITE)
     cell = grid.any_cell()
-    near = grid.around(cell)
+    near = neighbours(board.rows, board.columns)[cell]
     choice = choose_near(grid.count(near, stones), len(near), random)
     grid.settle(near, stones, (_EMPTY,), choice.target)
     text = f"How many stones of either colour touch {grid.name(cell)}, diagonals included?"
@@ -310,9 +309,9 @@ def adjacent(board: BoardView, random: Stream) -> Item:
     return choice.ask(text, grid.matrix, work=work)
 
 
-def longest(lines_of: Callable[[Grid], tuple[str, Sequence[Cells]]], bottom: int) -> QuestionType:
-    def ask(board: BoardView, random: Stream) -> Item:
-        grid = Grid(board, random)
+def longest(lines_of: Callable[[QaGrid], tuple[str, Sequence[Cells]]], bottom: int) -> QuestionType:
+    def ask(board: BoardView, random: Stream) -> QaItem:
+        grid = QaGrid(board, random)
         colour = random.choice(list(_STONES))
         [code] = _STONES[colour]
         where, lines = lines_of(grid)
@@ -336,21 +335,21 @@ def longest(lines_of: Callable[[Grid], tuple[str, Sequence[Cells]]], bottom: int
 
 
 def shorten(
-    grid: Grid, lines: Sequence[Cells], code: int, most: int, kept: frozenset[int] = frozenset()
+    grid: QaGrid, lines: Sequence[Cells], code: int, most: int, fixed: frozenset[int] = frozenset()
 ) -> None:
     """Remove stones of a colour until no run in these lines is longer; never those in `kept`."""
     for cells in lines:
         while run := next((run for run in grid.runs(cells, code) if len(run) > most), None):
-            loose = [cell for cell in run if cell not in kept]
+            loose = [cell for cell in run if cell not in fixed]
             grid.codes[grid.random.choice(loose)] = _EMPTY
 
 
-def _any_row(grid: Grid) -> tuple[str, Sequence[Cells]]:
+def _any_row(grid: QaGrid) -> tuple[str, Sequence[Cells]]:
     row = grid.random.below(grid.board.rows)
     return f"in row {grid.board.row_label(row)}", [grid.row(row)]
 
 
-def _diagonals(grid: Grid) -> tuple[str, Sequence[Cells]]:
+def _diagonals(grid: QaGrid) -> tuple[str, Sequence[Cells]]:
     return "on any diagonal", list(grid.lines(_DIAGONALS))
 
 
@@ -358,14 +357,14 @@ GOMOKU: dict[str, QuestionType] = {
     "stone_at": what_is_at(
         "What is at {cell}?", {_EMPTY: "nothing", _BLACK: "a black stone", _WHITE: "a white stone"}
     ),
-    "count_stones": how_many("How many {what} stones are {where}?", _STONES, Grid.whole),
-    "count_stones_in_line": how_many("How many {what} stones are in {where}?", _STONES, Grid.any_line),
+    "count_stones": how_many("How many {what} stones are {where}?", _STONES, _WHOLE),
+    "count_stones_in_line": how_many("How many {what} stones are in {where}?", _STONES, _LINE),
     "winning_line": winning_line,
     "adjacent": adjacent,
-    "count_empty": how_many("How many crossings {where} are empty?", _EMPTY_CELLS, Grid.whole),
+    "count_empty": how_many("How many crossings {where} are empty?", _EMPTY_CELLS, _WHOLE),
     "longest_in_row": longest(_any_row, 0),
     "longest_diagonal": longest(_diagonals, 1),
-    "count_edge": how_many("How many {what} stones are {where}?", _STONES, Grid.edge),
+    "count_edge": how_many("How many {what} stones are {where}?", _STONES, _EDGE),
 }
 
 
@@ -381,9 +380,9 @@ _MEN = {
 }
 
 
-def colour_at(board: BoardView, random: Stream) -> Item:
+def colour_at(board: BoardView, random: Stream) -> QaItem:
     """Whose piece is on a square, if any."""
-    grid = Grid(board, random)
+    grid = QaGrid(board, random)
     cell, choice = grid.any_cell(), choose(("white", "black", "there is no piece"), random)
     wanted = _COLOURS.get(choice.target, [_EMPTY])
     if grid.codes[cell] not in wanted:
@@ -392,9 +391,9 @@ def colour_at(board: BoardView, random: Stream) -> Item:
     return choice.ask(text, grid.matrix, at=grid.at([cell]))
 
 
-def emptier_half(board: BoardView, random: Stream) -> Item:
+def emptier_half(board: BoardView, random: Stream) -> QaItem:
     """Which half has more empty squares; never a tie."""
-    grid = Grid(board, random)
+    grid = QaGrid(board, random)
     middle = len(grid.codes) // 2
     top, bottom = grid.all[:middle], grid.all[middle:]
     while grid.count(top, (_EMPTY,)) == grid.count(bottom, (_EMPTY,)):
@@ -424,10 +423,8 @@ CHESS: dict[str, QuestionType] = {
         | {n: f"a white {name}" for n, name in enumerate(_NAMES, 1)}
         | {-n: f"a black {name}" for n, name in enumerate(_NAMES, 1)},
     ),
-    "count_pieces": how_many("How many {what} are {where}?", _MEN, Grid.whole, most=8),
-    "count_in_line": how_many(
-        "How many pieces of either colour are in {where}?", {"": _PIECES}, Grid.any_line
-    ),
+    "count_pieces": how_many("How many {what} are {where}?", _MEN, _WHOLE, most=8),
+    "count_in_line": how_many("How many pieces of either colour are in {where}?", {"": _PIECES}, _LINE),
     "more_colour": which_is_more(
         "Which colour has more pieces, {one} or {other}?",
         [("white", "black")],
@@ -440,7 +437,7 @@ CHESS: dict[str, QuestionType] = {
         {names: [number, -number] for names, number in _NUMBER.items()},
         _kinds_swapped,
     ),
-    "count_edge": how_many(f"{_EITHER} {{where}}?", {"": _PIECES}, Grid.edge),
+    "count_edge": how_many(f"{_EITHER} {{where}}?", {"": _PIECES}, _EDGE),
     "emptier_half": emptier_half,
 }
 

@@ -18,7 +18,7 @@ from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.boards import BoardView
 from ludens.games.perceive import board_of
 from ludens.games.qa.boards import QUESTIONS
-from ludens.games.qa.questions import Item
+from ludens.games.qa.questions import QaItem
 
 SEAT = "viewer"
 
@@ -65,12 +65,12 @@ class Qa(Game):
         return ChoiceQuestion(self, board, kind, ask(board, kind, seed), seed)
 
 
-def ask(board: BoardView, kind: str, seed: int, *names: str) -> Item:
+def ask(board: BoardView, kind: str, seed: int, *names: str) -> QaItem:
     return QUESTIONS[board.game.name][kind](board, stream(seed, "question", board.game.name, kind, *names))
 
 
 @lru_cache(maxsize=512)
-def examples(board: BoardView, seed: int, count: int) -> tuple[Item, ...]:
+def examples(board: BoardView, seed: int, count: int) -> tuple[QaItem, ...]:
     """Answered questions of different types about other positions."""
     kinds = stream(seed, "examples").sample(list(QUESTIONS[board.game.name]), count)
     return tuple(ask(board, kind, seed, "example") for kind in kinds)
@@ -79,7 +79,7 @@ def examples(board: BoardView, seed: int, count: int) -> tuple[Item, ...]:
 class ChoiceQuestion(Question):
     """A question, and the letter that was answered."""
 
-    def __init__(self, game: Qa, board: BoardView, kind: str, item: Item, seed: int) -> None:
+    def __init__(self, game: Qa, board: BoardView, kind: str, item: QaItem, seed: int) -> None:
         super().__init__(SEAT, item.letters)
         self.game = game
         self.board = board
@@ -88,7 +88,7 @@ class ChoiceQuestion(Question):
         self.seed = seed
 
     @property
-    def examples(self) -> tuple[Item, ...]:
+    def examples(self) -> tuple[QaItem, ...]:
         return examples(self.board, self.seed, self.game.examples)
 
     def solution(self, seat: str) -> str | None:
@@ -176,7 +176,7 @@ class LetterFormat(ActionFormat):
         return f"End your reply with one line: {self.label}: <the letter of the right option>"
 
 
-def _spellings(item: Item) -> dict[str, str]:
+def _spellings(item: QaItem) -> dict[str, str]:
     """Accepted spellings: a letter may be followed by its option."""
     named = zip(item.letters, item.options, strict=True)
     return {f"{letter}{mark} {option}": letter for letter, option in named for mark in (".", ")", ":", "")}

@@ -15,7 +15,7 @@ from ludens.games.boards import BoardView, Matrix
 Cells = Sequence[int]
 
 
-class Grid:
+class QaGrid:
     """A random position as a list of cells, row by row from the top left."""
 
     def __init__(self, board: BoardView, random: Stream) -> None:
@@ -36,17 +36,6 @@ class Grid:
     def box(self, row: int, column: int, side: int = 3) -> Cells:
         """The square with this top left cell."""
         return [cell for r in range(row, row + side) for cell in self.row(r)[column : column + side]]
-
-    def around(self, cell: int) -> Cells:
-        """The up to eight cells that touch this one."""
-        rows, columns = self.board.rows, self.board.columns
-        row, column = divmod(cell, columns)
-        return [
-            r * columns + c
-            for r in range(max(0, row - 1), min(rows, row + 2))
-            for c in range(max(0, column - 1), min(columns, column + 2))
-            if (r, c) != (row, column)
-        ]
 
     def any_cell(self) -> int:
         return self.random.below(len(self.codes))
@@ -161,7 +150,7 @@ OPTIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class QaItem:
     """One question about one position."""
 
     text: str
@@ -197,7 +186,7 @@ def joined(option: str) -> str:
     return option.replace(" ", "_")
 
 
-QuestionType = Callable[[BoardView, Stream], Item]
+QuestionType = Callable[[BoardView, Stream], QaItem]
 """A type of question: makes one about a board."""
 
 
@@ -214,11 +203,11 @@ class Choice(Generic[T]):
 
     def ask(
         self, text: str, matrix: Matrix, name: Callable[[T], str] = str, work: str = "", at: str = ""
-    ) -> Item:
+    ) -> QaItem:
         """The question, once the position agrees with the target; `work` says how the answer is found, or
         `at` where it is to be seen, if that is all there is to it."""
         options = tuple(name(value) for value in self.values)
-        return Item(
+        return QaItem(
             text, options, self.right, matrix, work or (f"{at} {joined(options[self.right])}" if at else "")
         )
 
@@ -248,8 +237,8 @@ def rest_of(board: BoardView, codes: Sequence[int]) -> list[int]:
 def what_is_at(text: str, names: Mapping[int, str]) -> QuestionType:
     """What is in one cell; `names` gives the name of each code."""
 
-    def ask(board: BoardView, random: Stream) -> Item:
-        grid = Grid(board, random)
+    def ask(board: BoardView, random: Stream) -> QaItem:
+        grid = QaGrid(board, random)
         cell, choice = grid.any_cell(), choose(list(names), random)
         grid.codes[cell] = choice.target
         named, at = text.format(cell=grid.name(cell)), grid.at([cell])
@@ -258,15 +247,15 @@ def what_is_at(text: str, names: Mapping[int, str]) -> QuestionType:
     return ask
 
 
-Part = Callable[[Grid], tuple[str, Cells]]
+Part = Callable[[QaGrid], tuple[str, Cells]]
 """A part of the board, drawn at random where there are several: its name and its cells."""
 
 
 def how_many(text: str, names: Names, part: Part, most: int | None = None) -> QuestionType:
     """How many cells of a part of the board hold something."""
 
-    def ask(board: BoardView, random: Stream) -> Item:
-        grid = Grid(board, random)
+    def ask(board: BoardView, random: Stream) -> QaItem:
+        grid = QaGrid(board, random)
         name = random.choice(list(names))
         where, cells = part(grid)
         wanted = names[name]
@@ -283,8 +272,8 @@ def which_is_more(
 ) -> QuestionType:
     """Which of two is more frequent; never a tie. `swap` exchanges the two codes."""
 
-    def ask(board: BoardView, random: Stream) -> Item:
-        grid = Grid(board, random)
+    def ask(board: BoardView, random: Stream) -> QaItem:
+        grid = QaGrid(board, random)
         one, other = random.choice(pairs)
         while grid.count(grid.all, codes[one]) == grid.count(grid.all, codes[other]):
             grid.put(grid.any_cell(), list(board.codes))

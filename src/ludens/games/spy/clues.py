@@ -116,17 +116,17 @@ def tokens(text: str) -> list[Token] | None:
     """The tokens of a clue; None where it has a word that is not known."""
     if len(text) > LONGEST:
         return None
-    said = text.lower()
+    lowered = text.lower()
     for pattern, by in _RULES:
-        said = pattern.sub(by, said)
-    found = []
-    for word in re.findall(r"[a-z_]+|\d+|,", said.replace("-", " ")):
+        lowered = pattern.sub(by, lowered)
+    result = []
+    for word in re.findall(r"[a-z_]+|\d+|,", lowered.replace("-", " ")):
         token = _token(word)
         if token is None:
             return None
         if token.kind:
-            found.append(token)
-    return found
+            result.append(token)
+    return result
 
 
 def _token(word: str) -> Token | None:
@@ -190,13 +190,13 @@ class Phrase:
     ends: tuple[str, ...] = ()
 
     def matches(self, scene: Scene) -> list[Object]:
-        found = [thing for thing in scene.objects if all(fits(thing, scene) for fits in self.filters)]
+        things = [thing for thing in scene.objects if all(fits(thing, scene) for fits in self.filters)]
         for end in self.ends:
             if end in ("large", "small"):
-                found = [thing for thing in found if thing.size == end] or found
-            elif found:
-                found = [max(found, key=SIDE[end])]
-        return found
+                things = [thing for thing in things if thing.size == end] or things
+            elif things:
+                things = [max(things, key=SIDE[end])]
+        return things
 
     def exists(self, scene: Scene) -> Truth:
         """Whether as many such objects exist as are meant."""
@@ -217,24 +217,24 @@ class Phrase:
 
     def holds(self, scene: Scene, true_of: Callable[[Object], Truth]) -> Truth:
         """Whether something is true of the objects that are meant."""
-        found = self.matches(scene)
-        values = [true_of(thing) for thing in found]
+        things = self.matches(scene)
+        values = [true_of(thing) for thing in things]
         number = values.count(True)
-        if self.total and len(found) != self.total:
+        if self.total and len(things) != self.total:
             return False
         if self.quantity == "no":
             return number == 0
         if self.quantity == "a" or (self.quantity == "count" and self.count == 1 and not self.bound):
             return True if number else None if None in values else False
         if self.quantity in ("count", "half", "several") and not self.plural_definite:
-            return None if None in values else self.counts(number, len(found))
-        if not found or (self.quantity in ("only", "both") and not self.counts(len(found), 0)):
+            return None if None in values else self.counts(number, len(things))
+        if not things or (self.quantity in ("only", "both") and not self.counts(len(things), 0)):
             return False
-        if self.plural_definite and len(found) != self.count:
+        if self.plural_definite and len(things) != self.count:
             return False
-        if number == len(found):
+        if number == len(things):
             return True
-        universal = self.plural or self.quantity in ("all", "both") or len(found) == 1
+        universal = self.plural or self.quantity in ("all", "both") or len(things) == 1
         return False if (universal or not number) and None not in values else None
 
     @property
@@ -259,17 +259,17 @@ def alike(phrases: Sequence[Phrase], attribute: str) -> Claim:
     """Whether all objects that the phrases pick out share an attribute."""
 
     def says(scene: Scene) -> Truth:
-        found = [each.matches(scene) for each in phrases]
+        groups = [each.matches(scene) for each in phrases]
         if any(each.quantity not in ("the", "all", "both", "count") for each in phrases):
             return None
-        if not all(found) or any(map(_miscounted, phrases, found)):
+        if not all(groups) or any(map(_miscounted, phrases, groups)):
             return False
-        things = [thing for some in found for thing in some]
+        things = [thing for some in groups for thing in some]
         if len({getattr(thing, attribute) for thing in things}) == 1:
             return True if len(things) > 1 else None
         unclear = any(
             each.quantity == "the" and not each.plural and len(some) > 1
-            for each, some in zip(phrases, found, strict=True)
+            for each, some in zip(phrases, groups, strict=True)
         )
         return None if unclear else False
 
@@ -281,15 +281,15 @@ def shared_out(phrases: Sequence[Phrase], values: Sequence[str]) -> Claim:
     attribute = values[0].split()[0]
 
     def says(scene: Scene) -> Truth:
-        found = [thing for each in phrases for thing in each.matches(scene)]
-        return sorted({f"{attribute} {getattr(thing, attribute)}" for thing in found}) == sorted(values)
+        things = [thing for each in phrases for thing in each.matches(scene)]
+        return sorted({f"{attribute} {getattr(thing, attribute)}" for thing in things}) == sorted(values)
 
     return says
 
 
-def _miscounted(phrase: Phrase, found: Sequence[Object]) -> bool:
-    count = 2 if phrase.quantity == "both" else phrase.count if phrase.quantity == "count" else len(found)
-    return len(found) != count
+def _miscounted(phrase: Phrase, things: Sequence[Object]) -> bool:
+    count = 2 if phrase.quantity == "both" else phrase.count if phrase.quantity == "count" else len(things)
+    return len(things) != count
 
 
 def has(values: Sequence[str]) -> Filter:
@@ -310,11 +310,11 @@ def membership(phrase: Phrase, sole: bool) -> Predicate:
     """Whether an object is one of those described; a tie for a superlative cannot be decided."""
 
     def says(thing: Object, scene: Scene) -> Truth:
-        found = phrase.matches(scene)
-        inside = any(each is thing for each in found)
-        if inside and phrase.ends and len(found) > 1:
+        members = phrase.matches(scene)
+        inside = any(each is thing for each in members)
+        if inside and phrase.ends and len(members) > 1:
             return None
-        return inside and (not sole or len(found) == 1)
+        return inside and (not sole or len(members) == 1)
 
     return says
 

@@ -41,9 +41,9 @@ def test_tables_are_plausible(kind: str) -> None:
 
 def test_pairs_differ_where_the_log_says() -> None:
     pytest.importorskip("matplotlib")
-    from ludens.games.spy.sources.charts import HEIGHT, WIDTH, Chart
+    from ludens.games.spy.sources.charts import HEIGHT, WIDTH, ChartPairs
 
-    generator = Chart(seed=5)
+    generator = ChartPairs(seed=5)
     kinds = set()
     for number in range(3):
         made = generator.make(number)
@@ -80,8 +80,8 @@ def test_overlapping_texts_are_found() -> None:
 
 def test_wrong_kinds_are_refused() -> None:
     pytest.importorskip("matplotlib")
-    from ludens.games.spy.sources.charts import Chart
+    from ludens.games.spy.sources.charts import ChartPairs
 
-    assert Chart(kinds="bar,pie").resolved()
+    assert ChartPairs(kinds="bar,pie").resolved()
     with pytest.raises(BadOption, match="not 'radar'"):
-        Chart(kinds="bar+radar").resolved()
+        ChartPairs(kinds="bar+radar").resolved()

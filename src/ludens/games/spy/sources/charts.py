@@ -58,8 +58,7 @@ def make_table(random: Stream, kind: str) -> ChartData:
     """A random table for a kind of chart; all its values differ."""
     topic = random.choice([topic for topic in _TOPICS if kind in topic.kinds])
     most = len(topic.labels)
-    count = random.between(*{"bar": (4, 8), "line": (6, 12), "pie": (4, 6)}[kind])
-    count = min(count, most)
+    count = min(random.between(*{"bar": (4, 8), "line": (6, 12), "pie": (4, 6)}[kind]), most)
     if topic.ordered:
         start = random.below(most - count + 1)
         labels = list(topic.labels[start : start + count])
@@ -68,17 +67,16 @@ def make_table(random: Stream, kind: str) -> ChartData:
     values: list[float] = []
     level = random.random()
     while len(values) < count:
-        level = _next(level, random) if topic.ordered else random.random()
+        step = random.random()
+        if topic.ordered:  # a series changes slowly and stays between 0 and 1
+            level += 0.5 * (step - 0.5)
+            level = min(max(level, -level), 2 - level)
+        else:
+            level = step
         value = round(topic.low + (topic.high - topic.low) * level, topic.digits)
         if value not in values:
             values.append(value if topic.digits else int(value))
     return ChartData(kind, topic.title, topic.unit, tuple(labels), tuple(values))
-
-
-def _next(level: float, random: Stream) -> float:
-    """The next value of a series that changes slowly and stays between 0 and 1."""
-    moved = level + 0.5 * (random.random() - 0.5)
-    return min(max(moved, -moved), 2 - moved)
 
 
 def visible_swaps(table: ChartData) -> list[tuple[int, int]]:
@@ -122,7 +120,7 @@ STYLES = [Style(**style) for style in _DATA["styles"]]
 
 
 @dataclass(frozen=True)
-class Chart(Generator):
+class ChartPairs(Generator):
     """Bar, line and pie charts; two values of each pair are swapped."""
 
     seed: int = option(0, low=0, help="seed")
@@ -152,8 +150,8 @@ class Chart(Generator):
             a, b = random.choice(swaps)
             tables = {"original": table, "modified": table.swapped(a, b)}
             look = random.bits()
-            drawn = {role: draw(each, Stream(look)) for role, each in tables.items()}
-            if any(overlaps for _, overlaps in drawn.values()):
+            charts = {role: draw(each, Stream(look)) for role, each in tables.items()}
+            if any(overlaps for _, overlaps in charts.values()):
                 continue
             change = {
                 "swapped": [table.labels[a], table.labels[b]],
@@ -161,7 +159,7 @@ class Chart(Generator):
                 "to": [table.values[b], table.values[a]],
             }
             scene = {role: each.to_json() for role, each in tables.items()}
-            return Made({role: png for role, (png, _) in drawn.items()}, scene, [change], _LICENCE)
+            return Made({role: png for role, (png, _) in charts.items()}, scene, [change], _LICENCE)
         raise Skip(f"no chart without overlapping labels in {_ATTEMPTS} attempts")
 
 
@@ -244,7 +242,7 @@ def _overlaps(figure: Any, renderer: Any) -> list[tuple[str, str]]:
         low, high = sorted(axis.get_view_interval())
         texts += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
     boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts if text.get_text()]
-    found = [
+    covered = [
         (name, other)
         for place, (name, box) in enumerate(boxes)
         for other, another in boxes[:place]
@@ -253,7 +251,7 @@ def _overlaps(figure: Any, renderer: Any) -> list[tuple[str, str]]:
     outside = [
         (name, "edge") for name, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > WIDTH or box.y1 > HEIGHT
     ]
-    return found + outside
+    return covered + outside
 
 
 def _kinds(text: str) -> list[str]:
