@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import inf
 from statistics import fmean
-from string import ascii_lowercase
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, ClassVar
 
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
+from ludens.core.options import Touch, option
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat, fold
 from ludens.core.view import Picture, Place, Places, RenderOptions, View
@@ -80,6 +81,16 @@ def _distance(start: str, end: str) -> int:
     if not end[0].isalpha():
         return 0
     return max(abs(ord(start[0]) - ord(end[0])), abs(int(start[1]) - int(end[1])))
+
+
+def board_option(help: str) -> Any:
+    """The option that names the board game of a question."""
+    return option("tic_tac_toe", help=help, touches=Touch.GAME)
+
+
+def cell_name(cell: int, columns: int) -> str:
+    """A cell, counted row by row, by the letter of its row and the number of its column: `A1`."""
+    return f"{ascii_uppercase[cell // columns]}{cell % columns + 1}"
 
 
 @lru_cache(maxsize=64)
@@ -180,7 +191,7 @@ class BoardView(View):
         return CellCache(self.board, self.piece)
 
     def row_label(self, row: int) -> str:
-        return chr(ord("A") + row)
+        return ascii_uppercase[row]
 
     def column_label(self, column: int) -> str:
         """The label of a column, counted from the left."""

@@ -12,7 +12,7 @@ from typing import Any
 from ludens.core.agent import Bot
 from ludens.core.options import option
 from ludens.core.view import RenderOptions
-from ludens.games.boards import Matrix, StoneView, neighbours
+from ludens.games.boards import Matrix, StoneView, cell_name, neighbours
 from ludens.games.negamax import Negamax
 from ludens.games.open_spiel import SpielGame, SpielState
 
@@ -43,7 +43,7 @@ class Gomoku(SpielGame):
         return {"size": self.size}
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
-        return f"{ascii_uppercase[action // self.size]}{action % self.size + 1}"
+        return cell_name(action, self.size)
 
 
 WORTH = (0, 1, 12, 130, 1500, 1_000_000)

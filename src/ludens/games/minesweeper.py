@@ -21,7 +21,7 @@ from ludens.core.view import RenderOptions
 from ludens.draw import Picture, Sprite, Theme, get_theme
 from ludens.draw.palette import BLACK, WHITE, contrast, mix, visible
 from ludens.draw.shapes import fill_shape, regular
-from ludens.games.boards import BoardView, Matrix, neighbours
+from ludens.games.boards import BoardView, Matrix, cell_name, neighbours
 
 HIDDEN, MINE = -1, 9
 
@@ -31,7 +31,7 @@ Seen = tuple[int, ...]
 @lru_cache(maxsize=64)
 def names(rows: int, columns: int) -> tuple[str, ...]:
     """The names of the cells, row by row: A1, A2, ..."""
-    return tuple(f"{ascii_uppercase[row]}{column + 1}" for row in range(rows) for column in range(columns))
+    return tuple(cell_name(cell, columns) for cell in range(rows * columns))
 
 
 def around(mines: Collection[int], touching: tuple[int, ...]) -> int:
@@ -246,7 +246,7 @@ class MinesweeperState(State):
         self._random = random
         self.mines: frozenset[int] | None = None
         self.seen: Seen = (HIDDEN,) * (game.rows * game.columns)
-        """What the player sees: see `oracle`."""
+        """The codes that the player sees."""
         self.hit: int | None = None
         """The mine that was opened."""
         self._trail: tuple[tuple[Seen, int], ...] = ()

@@ -12,13 +12,13 @@ from typing import Any
 
 from ludens.core.errors import Ambiguous, BadOption, Unreadable
 from ludens.core.game import Game
-from ludens.core.options import Touch, option
+from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.reply import DASHES, ReplyFormat, unwrap, without_reasoning
 from ludens.core.state import Legal, Question
 from ludens.core.view import Picture, RenderOptions, View
-from ludens.games.boards import BoardView, Matrix, number_range
+from ludens.games.boards import BoardView, Matrix, board_option, number_range
 
 
 def bounds(board: BoardView, pieces: str) -> tuple[int, int]:
@@ -79,11 +79,7 @@ class Perceive(Game):
     best = "bot/oracle"
     question = True
 
-    board: str = option(
-        "tic_tac_toe",
-        help="the board game whose positions are shown, options included",
-        touches=Touch.GAME,
-    )
+    board: str = board_option("the board game whose positions are shown, options included")
     pieces: str = option("", help="how many pieces are shown, as in 46-90; any number when empty")
     kinds: str = option("", help="the kinds of pieces shown, by letter, as in KQ; all when empty")
 

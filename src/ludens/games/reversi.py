@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from ludens.core.agent import Bot
 from ludens.core.options import option
-from ludens.games.boards import Matrix, StoneView
+from ludens.games.boards import Matrix, StoneView, cell_name
 from ludens.games.negamax import Negamax
 from ludens.games.open_spiel import SpielGame, SpielState
 
@@ -37,7 +37,7 @@ class Reversi(SpielGame):
     bots: ClassVar[Mapping[str, str]] = {"alphabeta": "ludens.games.reversi:ReversiAlphaBeta"}
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
-        return PASS if action == _PASS_NUMBER else f"{'ABCDEFGH'[action // 8]}{action % 8 + 1}"
+        return PASS if action == _PASS_NUMBER else cell_name(action, 8)
 
 
 FULL = (1 << 64) - 1
@@ -143,8 +143,9 @@ class ReversiAlphaBeta(Bot):
         empty = 64 - (own | other).bit_count()
         depth = 2 * empty if empty <= self.endgame else self.depth  # every move may be followed by a pass
         self.random.shuffle(names)
-        named = {1 << "ABCDEFGH".index(name[0]) * 8 + int(name[1]) - 1: name for name in names}
-        return named[ReversiSearch().first_best((own, other), depth, list(named))]
+        bits = [1 << "ABCDEFGH".index(name[0]) * 8 + int(name[1]) - 1 for name in names]
+        best = ReversiSearch().first_best((own, other), depth, bits)
+        return names[bits.index(best)]
 
 
 def discs(state: SpielState, seat: str) -> tuple[int, int]:

@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Self
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption, Illegal
 from ludens.core.game import Game
-from ludens.core.options import Touch, option
+from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.reply import ReplyFormat, labelled, without_reasoning
 from ludens.core.state import Legal, Question, State
 from ludens.core.view import Picture, Places, RenderOptions, View
-from ludens.games.boards import BoardView, TurnView, listing, number_range
+from ludens.games.boards import BoardView, TurnView, board_option, listing, number_range
 from ludens.games.chess.bots import sight
 from ludens.games.open_spiel import SpielState
 
@@ -178,11 +178,7 @@ class RuleQuestion(Game):
     bots: ClassVar[Mapping[str, str]] = {"valid": "ludens.games.rule:Valid"}
     question = True
 
-    board: str = option(
-        "tic_tac_toe",
-        help="the board game whose rules are to be followed, options included",
-        touches=Touch.GAME,
-    )
+    board: str = board_option("the board game whose rules are to be followed, options included")
     moves: str = option("0-40", help="how many random moves lead to the position, as in 80-120")
     filled: str = option("", help="how many cells of the board are filled, as in 67-157; not used when empty")
 

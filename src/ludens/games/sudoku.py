@@ -17,13 +17,13 @@ from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.draw import Canvas, Picture, get_theme
 from ludens.draw.palette import mix
-from ludens.games.boards import BoardView, Matrix
+from ludens.games.boards import BoardView, Matrix, cell_name
 
 SIDE, CELLS = 9, 81
 ROW = tuple(cell // 9 for cell in range(CELLS))
 COLUMN = tuple(cell % 9 for cell in range(CELLS))
 BOX = tuple(cell // 27 * 3 + cell % 9 // 3 for cell in range(CELLS))
-NAMES = tuple("ABCDEFGHI"[ROW[cell]] + "123456789"[COLUMN[cell]] for cell in range(CELLS))
+NAMES = tuple(cell_name(cell, SIDE) for cell in range(CELLS))
 NUMBER = {name: cell for cell, name in enumerate(NAMES)}
 PEERS = tuple(
     tuple(

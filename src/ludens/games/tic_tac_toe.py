@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from ludens.core.agent import Bot
 from ludens.core.options import option
 from ludens.draw import Sprite
-from ludens.games.boards import Matrix, TurnView
+from ludens.games.boards import Matrix, TurnView, cell_name
 from ludens.games.negamax import Negamax
 from ludens.games.open_spiel import SpielGame, SpielState
 
@@ -35,7 +35,7 @@ class TicTacToe(SpielGame):
     bots: ClassVar[Mapping[str, str]] = {"minimax": "ludens.games.tic_tac_toe:Minimax"}
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
-        return f"{'ABC'[action // 3]}{action % 3 + 1}"
+        return cell_name(action, 3)
 
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))

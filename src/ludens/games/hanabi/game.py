@@ -250,11 +250,14 @@ class HanabiState(SpielState):
         super()._settle()
         history = self.spiel.history()
         for action in history[self._read :]:
-            if self.table.dealing:
-                self.table.deal(action)
-            else:
-                self.table.make(*_move(self.game, action))
+            self._follow(self.table, action)
         self._read = len(history)
+
+    def _follow(self, table: HanabiTable, action: int) -> None:
+        if table.dealing:
+            table.deal(action)
+        else:
+            table.make(*_move(self.game, action))
 
     def sight(self, seat: str) -> Sight:
         return self.table.seen_by(self.game.seats.index(seat))
@@ -286,14 +289,11 @@ class HanabiState(SpielState):
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
         new_faces = guess_hand(self.sight(seat), random)
-        spiel, drawn, table = self.game.spiel.new_initial_state(), 0, HanabiTable.laid(self.game.shape)
+        spiel, table = self.game.spiel.new_initial_state(), HanabiTable.laid(self.game.shape)
         for action in self.spiel.history():
             if table.dealing:
-                action = new_faces.get(drawn, action)
-                drawn += 1
-                table.deal(action)
-            else:
-                table.make(*_move(self.game, action))
+                action = new_faces.get(table.drawn, action)
+            self._follow(table, action)
             spiel.apply_action(action)
         return type(self)(self.game, spiel, random.clone())
 

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
-from ludens.core.options import Touch, option
+from ludens.core.options import option
 from ludens.core.random import stream
 from ludens.core.reply import ActionFormat
 from ludens.core.state import Legal, Question
 from ludens.core.view import Picture, RenderOptions, View
-from ludens.games.boards import BoardView
+from ludens.games.boards import BoardView, board_option
 from ludens.games.perceive import board_of
 from ludens.games.qa.boards import QUESTIONS
 from ludens.games.qa.questions import QaItem
@@ -42,11 +42,7 @@ class Qa(Game):
     bots: ClassVar[Mapping[str, str]] = {"working": "ludens.games.qa.game:Working"}
     question = True
 
-    board: str = option(
-        "tic_tac_toe",
-        help="the board game whose positions are asked about",
-        touches=Touch.GAME,
-    )
+    board: str = board_option("the board game whose positions are asked about")
     kind: str = option("", help="the type of question; any when empty")
     examples: int = option(3, low=0, high=6, help="answered questions about other positions in the prompt")
 
