@@ -7,7 +7,7 @@ import pytest
 import ludens
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.battle_of_colors import BiasedBlue, BiasedRed, CommonWelfare, SelfInterest
+from ludens.games.battle_of_colors import BattleCommonWelfare, BattleSelfInterest, BiasedBlue, BiasedRed
 from ludens.games.grid import GridState, Walker
 from ludens.loop import play
 from tests.games.grids import CELL, measure, places, put, step
@@ -118,23 +118,23 @@ def choices(bot: type[Walker], seat: str, *cells: str, met: tuple[int, int] = (0
 
 def test_strategies_that_know_their_block() -> None:
     cells = ("C3", "C3", "C1", "C5")
-    assert choices(SelfInterest, "red", *cells) == {"LEFT"}
-    assert choices(SelfInterest, "blue", *cells) == {"RIGHT"}
+    assert choices(BattleSelfInterest, "red", *cells) == {"LEFT"}
+    assert choices(BattleSelfInterest, "blue", *cells) == {"RIGHT"}
     assert choices(BiasedRed, "blue", *cells) == {"LEFT"}
     assert choices(BiasedBlue, "red", *cells) == {"RIGHT"}
     assert choices(BiasedBlue, "red", "C5", *cells[1:]) == {"STAY"}
 
 
 def test_common_welfare_chooses_the_block_closest_to_both() -> None:
-    assert choices(CommonWelfare, "red", "A1", "A5", "A2", "A3") == {"RIGHT"}
-    assert choices(CommonWelfare, "blue", "A1", "A5", "A2", "A3") == {"LEFT"}
-    assert choices(CommonWelfare, "red", "A3", "A5", "A2", "A3") == {"STAY"}
+    assert choices(BattleCommonWelfare, "red", "A1", "A5", "A2", "A3") == {"RIGHT"}
+    assert choices(BattleCommonWelfare, "blue", "A1", "A5", "A2", "A3") == {"LEFT"}
+    assert choices(BattleCommonWelfare, "red", "A3", "A5", "A2", "A3") == {"STAY"}
 
 
 def test_common_welfare_takes_turns_where_blocks_are_equally_close() -> None:
     for seat in ("red", "blue"):
-        assert choices(CommonWelfare, seat, "C3", "C3", "C1", "C5", met=(1, 1)) == {"LEFT"}
-        assert choices(CommonWelfare, seat, "C3", "C3", "C1", "C5", met=(1, 0)) == {"RIGHT"}
+        assert choices(BattleCommonWelfare, seat, "C3", "C3", "C1", "C5", met=(1, 1)) == {"LEFT"}
+        assert choices(BattleCommonWelfare, seat, "C3", "C3", "C1", "C5", met=(1, 0)) == {"RIGHT"}
 
 
 async def test_two_common_welfare_players_choose_the_same_block() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 import ludens
 from ludens.core.state import State
-from ludens.games.breakthrough import WON, Breakthrough, _name, position_of
+from ludens.games.breakthrough import WON, Breakthrough, best_actions
 from ludens.loop import play
 
 
@@ -37,8 +37,7 @@ def test_the_best_moves_are_those_of_a_plain_search(seed: int, depth: int) -> No
         after.apply({seat: action})
         worth[action] = plain(game, after, seat, depth - 1)
     best = {action for action, value in worth.items() if value == pytest.approx(max(worth.values()))}
-    found = position_of(state, game).best(seat == "black", depth)
-    assert {_name(start, game) + _name(end, game) for start, end in found} == best
+    assert set(best_actions(str(state.spiel), game, seat == "black", depth)) == best
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 
 import ludens
 from ludens.core.random import stream
-from ludens.games.coin_dilemma import CommonWelfare, Optimal, SelfInterest
+from ludens.games.coin_dilemma import CoinCommonWelfare, CoinOptimal, CoinSelfInterest
 from ludens.games.grid import Walker
 from ludens.loop import play
 from tests.games.grids import measure, places, put, step
@@ -79,23 +79,23 @@ def choices(bot: type[Walker], seat: str, *cells: str) -> set[str]:
 
 
 def test_common_welfare_goes_around_the_other_coin() -> None:
-    assert choices(CommonWelfare, "red", "C1", "A1", "C3", "E5") == {"RIGHT"}
-    assert choices(CommonWelfare, "red", "C1", "A1", "C3", "C2") == {"UP", "DOWN"}
-    assert choices(CommonWelfare, "red", "B1", "A1", "C3", "B2") == {"DOWN"}
-    assert choices(CommonWelfare, "red", "B1", "A1", "C3", "C2") == {"RIGHT"}
-    assert choices(CommonWelfare, "blue", "A1", "C1", "C2", "C3") == {"UP", "DOWN"}
+    assert choices(CoinCommonWelfare, "red", "C1", "A1", "C3", "E5") == {"RIGHT"}
+    assert choices(CoinCommonWelfare, "red", "C1", "A1", "C3", "C2") == {"UP", "DOWN"}
+    assert choices(CoinCommonWelfare, "red", "B1", "A1", "C3", "B2") == {"DOWN"}
+    assert choices(CoinCommonWelfare, "red", "B1", "A1", "C3", "C2") == {"RIGHT"}
+    assert choices(CoinCommonWelfare, "blue", "A1", "C1", "C2", "C3") == {"UP", "DOWN"}
 
 
 def test_self_interest_goes_to_the_closest_coin() -> None:
-    assert choices(SelfInterest, "red", "C1", "A1", "C4", "C2") == {"RIGHT"}
-    assert choices(SelfInterest, "blue", "A5", "C3", "C2", "E5") == {"LEFT"}
-    assert choices(SelfInterest, "red", "C3", "A1", "C1", "C5") == {"LEFT", "RIGHT"}
+    assert choices(CoinSelfInterest, "red", "C1", "A1", "C4", "C2") == {"RIGHT"}
+    assert choices(CoinSelfInterest, "blue", "A5", "C3", "C2", "E5") == {"LEFT"}
+    assert choices(CoinSelfInterest, "red", "C3", "A1", "C1", "C5") == {"LEFT", "RIGHT"}
 
 
 def test_optimal_never_leaves_the_shortest_way() -> None:
-    assert choices(Optimal, "red", "C1", "A1", "C3", "C2") == {"RIGHT"}
-    assert choices(Optimal, "red", "B1", "A1", "C3", "B2") == {"DOWN"}
-    assert choices(Optimal, "red", "B1", "A1", "C3", "E5") == {"DOWN", "RIGHT"}
+    assert choices(CoinOptimal, "red", "C1", "A1", "C3", "C2") == {"RIGHT"}
+    assert choices(CoinOptimal, "red", "B1", "A1", "C3", "B2") == {"DOWN"}
+    assert choices(CoinOptimal, "red", "B1", "A1", "C3", "E5") == {"DOWN", "RIGHT"}
 
 
 async def test_common_welfare_never_defects_and_self_interest_does() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import ludens
 from ludens.core.view import RenderOptions
-from ludens.games.gomoku import WORTH, Position, lines_of_five
+from ludens.games.gomoku import WORTH, LineCounts, lines_of_five
 from ludens.loop import play
 
 
@@ -55,9 +55,9 @@ def test_there_are_572_lines_of_five() -> None:
 @settings(max_examples=60)
 @given(st.lists(st.integers(0, 80), unique=True, max_size=40))
 def test_incremental_counts_equal_full_counts(cells: list[int]) -> None:
-    kept = Position(9)
-    for index, cell in enumerate(cells):
-        kept.put(cell, index % 2)
+    kept = LineCounts(9)
+    for cell in cells:
+        kept.put(cell)
     for cell in cells[len(cells) // 2 :]:
         kept.take(cell)
     fresh = [0, 0]

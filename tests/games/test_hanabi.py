@@ -19,8 +19,8 @@ from ludens.games.hanabi.bots import StrongPolicy, literal, visible
 from ludens.games.hanabi.game import (
     Hanabi,
     HanabiGame,
+    HanabiMove,
     HanabiState,
-    Move,
     TinyHanabi,
     fits,
     guess_hand,
@@ -113,10 +113,10 @@ def test_decks_are_those_of_the_game() -> None:
 
 
 def test_names_of_moves() -> None:
-    assert read_move("(Play 4)") == Move("play", 4)
-    assert read_move("(Discard 0)") == Move("discard", 0)
-    assert read_move("(Reveal player +2 color W)") == Move("color", 3, 2)
-    assert read_move("(Reveal player +1 rank 5)") == Move("rank", 4, 1)
+    assert read_move("(Play 4)") == HanabiMove("play", 4)
+    assert read_move("(Discard 0)") == HanabiMove("discard", 0)
+    assert read_move("(Reveal player +2 color W)") == HanabiMove("color", 3, 2)
+    assert read_move("(Reveal player +1 rank 5)") == HanabiMove("rank", 4, 1)
 
 
 def test_two_scores() -> None:

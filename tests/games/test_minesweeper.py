@@ -15,6 +15,7 @@ from ludens.core.errors import BadOption
 from ludens.core.view import RenderOptions
 from ludens.draw import get_theme
 from ludens.draw.palette import contrast
+from ludens.games.boards import neighbours
 from ludens.games.minesweeper import (
     HIDDEN,
     MINE,
@@ -24,7 +25,6 @@ from ludens.games.minesweeper import (
     Seen,
     infer,
     names,
-    neighbours,
     number_inks,
     opened_with,
 )

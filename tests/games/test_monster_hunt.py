@@ -9,7 +9,7 @@ import pytest
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.grid import GridState, Walker
-from ludens.games.monster_hunt import CommonWelfare1, CommonWelfare2, CommonWelfare3, SelfInterest
+from ludens.games.monster_hunt import CommonWelfare1, CommonWelfare2, CommonWelfare3, HuntSelfInterest
 from tests.games.grids import measure, places, put, step
 
 MANY = 200
@@ -150,8 +150,8 @@ def test_strategies() -> None:
     assert choices(CommonWelfare3(), *cells) == {"LEFT"}
     assert choices(CommonWelfare3(corner="E5"), *cells) == {"RIGHT", "DOWN"}
     assert choices(CommonWelfare3(), "A1", "E5", "C3", "B3", "E1") == {"STAY"}
-    assert choices(SelfInterest(), *cells) == {"DOWN"}
-    assert choices(SelfInterest(), "C3", "E5", "A1", "C1", "C5") == {"LEFT", "RIGHT"}
+    assert choices(HuntSelfInterest(), *cells) == {"DOWN"}
+    assert choices(HuntSelfInterest(), "C3", "E5", "A1", "C1", "C5") == {"LEFT", "RIGHT"}
 
 
 @pytest.mark.parametrize(

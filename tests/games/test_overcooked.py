@@ -23,11 +23,11 @@ from ludens.games.overcooked.game import (
     SEATS,
     SOUPS,
     Chef,
-    Frame,
+    KitchenFrame,
+    KitchenSnapshot,
     Overcooked,
     OvercookedState,
     Pot,
-    Snapshot,
     kitchen,
     opening,
 )
@@ -44,11 +44,11 @@ EMPTY = Pot()
 def state(chefs: tuple[Chef, Chef], pot: Pot = EMPTY, counters: Any = (), **options: Any) -> OvercookedState:
     """The cramped room at some snapshot."""
     made = Overcooked(**options).start(0)
-    made.frames = (Frame(0, 0, Snapshot(chefs, (pot,), counters)),)
+    made.frames = (KitchenFrame(0, 0, KitchenSnapshot(chefs, (pot,), counters)),)
     return made
 
 
-def after(made: OvercookedState, one: str, other: str = "STAY") -> Snapshot:
+def after(made: OvercookedState, one: str, other: str = "STAY") -> KitchenSnapshot:
     made.apply({"chef_0": one, "chef_1": other})
     return made.snapshot
 
@@ -194,7 +194,7 @@ def test_the_first_chef_is_served_first_and_dishes_are_judged_by_the_pots_before
     assert (made.score, made.snapshot.chefs[1].holds) == (2, "dish")
     two = Overcooked(layout="coordination_ring").start(0)
     box_floor = two.kitchen.width * 3 + 1
-    two.frames = (Frame(0, 0, Snapshot((Chef(box_floor, "DOWN"), AWAY), (Pot(), Pot()), ())),)
+    two.frames = (KitchenFrame(0, 0, KitchenSnapshot((Chef(box_floor, "DOWN"), AWAY), (Pot(), Pot()), ())),)
     assert after(two, "INTERACT").chefs[0].holds == "onion"
 
 
@@ -289,12 +289,12 @@ def test_rules_name_the_points_of_the_variant() -> None:
 )
 @pytest.mark.parametrize("theme", ["classic", "plain"])
 def test_every_difference_shows(change: dict[str, Any], theme: str) -> None:
-    base = Snapshot((Chef(6, "UP"), AWAY), (Pot(),))
+    base = KitchenSnapshot((Chef(6, "UP"), AWAY), (Pot(),))
     view = view_of(Overcooked(), RenderOptions(theme, 256), 0)
     pictures = []
     for snapshot in (base, base._replace(**change)):
         made = state((AWAY, AWAY))
-        made.frames = (Frame(0, 0, snapshot),)
+        made.frames = (KitchenFrame(0, 0, snapshot),)
         pictures.append(view.image(made, "chef_0").hash)
     assert pictures[0] != pictures[1]
 

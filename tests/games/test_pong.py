@@ -244,7 +244,7 @@ def test_either_side_can_win_and_balls_are_served_without_a_button() -> None:
         state = game.start(1)
         tracker = Tracker().sit(game, winner, stream(0, "tracker"))
         while not state.over:
-            left, right = (tracker.action(state) if each == "T" else each for each in action)
+            left, right = (tracker.choose(state) if each == "T" else each for each in action)
             both(state, left, right)
         assert state.returns[winner] > 0
         assert sum(state.returns.values()) == 0

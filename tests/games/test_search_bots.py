@@ -7,8 +7,8 @@ import pytest
 import ludens
 from ludens.core.errors import BadOption
 from ludens.games.open_spiel import SpielState
-from ludens.games.reversi import cells, discs, moves, score, turned, value
-from ludens.games.tic_tac_toe import value_of
+from ludens.games.reversi import ReversiSearch, cells, discs, moves, score, turned
+from ludens.games.tic_tac_toe import SEARCH
 from ludens.loop import play
 from tests.support.lines import outcomes
 
@@ -42,6 +42,10 @@ async def test_random_play_loses_some_lines() -> None:
     game = ludens.make("tic_tac_toe")
     ends = await outcomes(game, ludens.agent("bot/random", game), "o")
     assert set(ends) == {"won", "drawn", "lost"}
+
+
+def value_of(board: str, mover: str, waiter: str) -> float:
+    return SEARCH.value((board, mover, waiter), board.count("."))
 
 
 def test_tic_tac_toe_is_a_draw_and_wins_are_taken_at_once() -> None:
@@ -81,7 +85,7 @@ def plain_value(own: int, other: int, depth: int) -> int:
         return score(own, other)
     if not moves(own, other):
         if not moves(other, own):
-            return value(own, other, 1, -(10**6), 10**6)
+            return round(ReversiSearch().value((own, other), 1))
         return -plain_value(other, own, depth - 1)
     values = []
     for cell in cells(moves(own, other)):
@@ -104,7 +108,7 @@ def test_pruning_changes_no_value_and_a_score_is_the_other_sides_loss() -> None:
             own, other = discs(state, state.to_act[0])
             assert score(own, other) == -score(other, own)
             for depth in (1, 2, 3):
-                assert value(own, other, depth, -(10**6), 10**6) == plain_value(own, other, depth)
+                assert ReversiSearch().value((own, other), depth) == plain_value(own, other, depth)
 
 
 async def test_reversi_alphabeta_beats_random() -> None:

@@ -17,8 +17,8 @@ from ludens.core.view import RenderOptions
 from ludens.games.sudoku import (
     NAMES,
     PlaceFormat,
-    Puzzle,
     Sudoku,
+    SudokuPuzzle,
     SudokuState,
     SudokuView,
     full_grid,
@@ -181,7 +181,7 @@ def test_refused_exactly_when_not_allowed(seed: int, cell: int, digit: int) -> N
 
 
 def test_a_refusal_names_the_conflicting_digit() -> None:
-    state = SudokuState(Puzzle((0,) * 81, (0,) * 81), digits("5.3" + "." * 78), ())
+    state = SudokuState(SudokuPuzzle((0,) * 81, (0,) * 81), digits("5.3" + "." * 78), ())
     assert state.refusal("player", "A1=4") == "A1 already holds the digit 5."
     assert state.refusal("player", "A9=3") == "the row of A9 already holds the digit 3, at A3."
     assert state.refusal("player", "I1=5") == "the column of I1 already holds the digit 5, at A1."
@@ -193,7 +193,7 @@ def test_a_refusal_names_the_conflicting_digit() -> None:
 def test_every_cell_is_where_its_name_says_in_matrix_text_and_picture() -> None:
     view = Sudoku().view(RenderOptions())
     assert isinstance(view, SudokuView)
-    blank = SudokuState(Puzzle((0,) * 81, (0,) * 81), [0] * 81, ())
+    blank = SudokuState(SudokuPuzzle((0,) * 81, (0,) * 81), [0] * 81, ())
     empty = view.image(blank, "player").rgb()  # type: ignore[attr-defined]
     for row, letter in enumerate("ABCDEFGHI"):
         for column in range(9):
@@ -272,7 +272,7 @@ def _after(state: SudokuState, action: str) -> SudokuState:
 
 
 def test_a_cell_without_a_digit_left_ends_the_game() -> None:
-    state = SudokuState(Puzzle((0,) * 81, (0,) * 81), digits("1234567.." + "." * 72), ())
+    state = SudokuState(SudokuPuzzle((0,) * 81, (0,) * 81), digits("1234567.." + "." * 72), ())
     assert state.returns == {"player": 0.0}
     state.apply({"player": "B8=8"})
     assert not state.over

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ludens.core.random import stream
-from ludens.games.spy.scene import Pair, make_pair
-from ludens.games.spy.sources.charts import Chart
+from ludens.games.spy.scene import ScenePair, make_pair
+from ludens.games.spy.sources.charts import ChartPairs
 from ludens.games.spy.sources.clevr import Clevr
 from ludens.pictures import open_set
 from ludens.pictures.sets import SHIPPED
@@ -29,7 +29,7 @@ def test_shipped_sets_are_whole(name: str) -> None:
 
 def test_shipped_scenes_are_pairs() -> None:
     for entry in open_set(SHIPPED / "clevr-16").entries:
-        pair = Pair.from_json(entry.scene)
+        pair = ScenePair.from_json(entry.scene)
         assert 4 <= len(pair.original.objects) <= 6
         assert {change["object"] for change in entry.changes} == set(pair.changed)
 
@@ -38,7 +38,7 @@ def test_shipped_sets_are_small() -> None:
     assert sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file()) < 3_000_000
 
 
-@pytest.mark.parametrize(("name", "generator"), [("clevr-16", Clevr), ("chart-16", Chart)])
+@pytest.mark.parametrize(("name", "generator"), [("clevr-16", Clevr), ("chart-16", ChartPairs)])
 def test_shipped_sets_are_of_the_present_version(name: str, generator: type[Generator]) -> None:
     header = open_set(SHIPPED / name).header
     assert (header.generator, header.version) == (generator.name, generator.version)
@@ -47,7 +47,7 @@ def test_shipped_sets_are_of_the_present_version(name: str, generator: type[Gene
 
 def test_shipped_charts_can_be_made_again() -> None:
     pictures = open_set(SHIPPED / "chart-16")
-    chart = Chart(seed=16)
+    chart = ChartPairs(seed=16)
     if chart.settings() != pictures.header.settings:
         pytest.skip("made with another version of matplotlib")
     made, entry = chart.make(0), pictures.entries[0]
@@ -60,6 +60,6 @@ def test_shipped_charts_can_be_made_again() -> None:
 def test_shipped_scenes_can_be_made_again() -> None:
     """Without rendering: the scenes, before those are left out in which an object is hidden."""
     for number, entry in enumerate(open_set(SHIPPED / "clevr-16").entries):
-        shown = Pair.from_json(entry.scene)
+        shown = ScenePair.from_json(entry.scene)
         attempts = (make_pair(stream(16, "clevr", number, attempt)) for attempt in range(200))
         assert shown in attempts

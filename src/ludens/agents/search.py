@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Bot
 from ludens.core.errors import BadOption
+from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.state import State
+from ludens.games.negamax import Negamax
 from ludens.games.open_spiel import SpielGame, SpielState
 
-if TYPE_CHECKING:
-    import pyspiel
+
+class _StateSearch(Negamax[tuple[State, int], str]):
+    """Search on the states of any game, with the values of one seat.
+
+    A position is a state and the sign of its side: 1 for the seat, -1 for the other.
+    """
+
+    def __init__(self, game: Game, seat: str) -> None:
+        super().__init__()
+        self._game, self._seat = game, seat
+
+    def expand(
+        self, position: tuple[State, int], depth: int, alpha: float, beta: float
+    ) -> tuple[float, Sequence[str]]:
+        state, sign = position
+        if state.over:
+            # Remaining depth breaks ties: an earlier win is better.
+            return sign * state.returns[self._seat] * 1e6 * (1 + 1e-6 * depth), ()
+        if depth == 0:
+            return sign * self._game.evaluate(state, self._seat), ()
+        [seat] = state.to_act
+        if (seat == self._seat) != (sign > 0):  # the same seat moves twice
+            return -self.value((state, -sign), depth, -beta, -alpha), ()
+        return -inf, state.legal(seat)
+
+    def make(self, position: tuple[State, int], move: str) -> tuple[State, int]:
+        after = position[0].clone()
+        after.apply({after.to_act[0]: move})
+        return after, -position[1]
 
 
 @dataclass
-class AlphaBeta(Agent):
+class AlphaBeta(Bot):
     """Searches `depth` moves deep; ties between first moves are broken by the seat's random stream."""
 
     depth: int = option(3, low=1, high=30, help="moves looked ahead")
     kind = "bot/alphabeta"
-    sees = "state"
     computes = True
 
     def begin(self) -> None:
@@ -37,54 +65,20 @@ class AlphaBeta(Agent):
                 f"bot/alphabeta needs one seat to act at a time with named actions, unlike {self.game.name}."
             )
 
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert state is not None
-        moves = list(ask.legal)
+    def choose(self, state: State) -> str:
+        moves = list(state.legal(self.seat))
         self.random.shuffle(moves)
-        best, best_value = moves[0], -inf
-        for action in moves:
-            value = self._value(_after(state, action), self.depth - 1, best_value, inf)
-            if value > best_value:
-                best, best_value = action, value
-        return Reply(best, best)
-
-    def _value(self, state: State, depth: int, alpha: float, beta: float) -> float:
-        """The value of the state for our seat; so are `alpha` and `beta`."""
-        if state.over or depth == 0:
-            # Remaining depth breaks ties: an earlier win is better.
-            value = state.returns[self.seat] * 1e6 if state.over else self.game.evaluate(state, self.seat)
-            return value * (1 + 1e-6 * depth) if state.over else value
-        [seat] = state.to_act
-        legal = state.legal(seat)
-        if seat == self.seat:
-            for action in legal:
-                alpha = max(alpha, self._value(_after(state, action), depth - 1, alpha, beta))
-                if alpha >= beta:
-                    break
-            return alpha
-        for action in legal:
-            beta = min(beta, self._value(_after(state, action), depth - 1, alpha, beta))
-            if alpha >= beta:
-                break
-        return beta
-
-
-def _after(state: State, action: str) -> State:
-    after = state.clone()
-    after.apply({after.to_act[0]: action})
-    return after
+        return _StateSearch(self.game, self.seat).first_best((state, 1), self.depth, moves)
 
 
 @dataclass
-class Mcts(Agent):
+class Mcts(Bot):
     """UCT with random rollouts; each move starts a new search, seeded from the seat's random stream."""
 
     simulations: int = option(100, low=1, high=1_000_000, help="tree searches before a move")
     rollouts: int = option(10, low=1, high=10_000, help="random games played out at each leaf")
     c: float = option(2.0, low=0, high=100, help="weight of exploration")
     kind = "bot/mcts"
-    sees = "state"
     computes = True
 
     def begin(self) -> None:
@@ -95,16 +89,12 @@ class Mcts(Agent):
                 f"bot/mcts needs perfect information and one seat at a time, unlike {self.game.name}."
             )
 
-    def _bot(self, game: Any) -> pyspiel.MCTSBot:
+    def choose(self, state: SpielState) -> str:
         import pyspiel
 
         seed = self.random.below(2**31 - 1)
         evaluator = pyspiel.RandomRolloutEvaluator(self.rollouts, seed)
         solve, verbose, memory_mb = True, False, 1000
-        return pyspiel.MCTSBot(game, evaluator, self.c, self.simulations, memory_mb, solve, seed, verbose)
-
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert isinstance(state, SpielState)
-        action = state.name_of(self._bot(state.spiel.get_game()).step(state.spiel))
-        return Reply(action, action)
+        game = state.spiel.get_game()
+        bot = pyspiel.MCTSBot(game, evaluator, self.c, self.simulations, memory_mb, solve, seed, verbose)
+        return state.name_of(bot.step(state.spiel))

@@ -7,7 +7,7 @@ from time import perf_counter, process_time
 
 from ludens.bench import Row
 from ludens.core.errors import MissingExtra
-from ludens.games.spy.sources.charts import Chart
+from ludens.games.spy.sources.charts import ChartPairs
 from ludens.games.spy.sources.clevr import Clevr
 from ludens.pictures.writer import Generator
 
@@ -18,7 +18,7 @@ _TARGET = 1000
 
 def rows(seconds: float) -> Iterator[Row]:
     """Pairs of pictures per hour of one core (of the card, with CUDA)."""
-    for generator in (Clevr(), Chart()):
+    for generator in (Clevr(), ChartPairs()):
         what = f"pairs of {generator.name}"
         try:
             ready = generator.resolved()

@@ -19,7 +19,7 @@ from ludens.core.view import Sees
 if TYPE_CHECKING:
     from ludens.core.episode import Usage
 
-__all__ = ["Agent", "Ask", "Reply"]
+__all__ = ["Agent", "Ask", "Bot", "Reply"]
 
 
 @dataclass(slots=True)
@@ -111,3 +111,16 @@ class Agent(ABC):
 
     async def close(self) -> None:
         """Release connections; called once, on the agent that was made, not on seated copies."""
+
+
+class Bot(Agent):
+    """A program that reads the state and replies with its action."""
+
+    sees = "state"
+
+    @abstractmethod
+    def choose(self, state: Any) -> str:
+        """The action of its seat in this state."""
+
+    async def act(self, ask: Ask) -> Reply:
+        return Reply(action=self.choose(ask.state))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
@@ -144,3 +145,25 @@ class State(ABC):
         information set `Game.imperfect_information` and override this.
         """
         return self.clone()
+
+
+class Question(State):
+    """One question to one seat, and its answer once it was given."""
+
+    def __init__(self, seat: str, legal: Legal) -> None:
+        self.seat = seat
+        self.answer: str | None = None
+        self._legal = legal
+
+    @property
+    def to_act(self) -> tuple[str, ...]:
+        return (self.seat,) if self.answer is None else ()
+
+    def legal(self, seat: str) -> Legal:
+        return self._legal if seat in self.to_act else Legal()
+
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        self.answer = actions[self.seat]
+
+    def clone(self) -> Self:
+        return copy.copy(self)

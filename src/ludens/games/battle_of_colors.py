@@ -81,11 +81,11 @@ class BattleOfColors(GridGame):
     view_class = "ludens.games.battle_of_colors:BattleView"
     best = "bot/optimal"
     bots = {
-        "common_welfare": "ludens.games.battle_of_colors:CommonWelfare",
-        "self_interest": "ludens.games.battle_of_colors:SelfInterest",
+        "common_welfare": "ludens.games.battle_of_colors:BattleCommonWelfare",
+        "self_interest": "ludens.games.battle_of_colors:BattleSelfInterest",
         "biased_red": "ludens.games.battle_of_colors:BiasedRed",
         "biased_blue": "ludens.games.battle_of_colors:BiasedBlue",
-        "optimal": "ludens.games.battle_of_colors:Optimal",
+        "optimal": "ludens.games.battle_of_colors:BattleOptimal",
     }
     things = ("red player", "blue player", "red block", "blue block")
     events = (
@@ -103,7 +103,7 @@ class BattleOfColors(GridGame):
 
 
 @dataclass
-class CommonWelfare(Walker):
+class BattleCommonWelfare(Walker):
     """Goes to the block that both can reach soonest and waits there.
 
     Two of them always agree: of equally good blocks they take the one of the colour that was met on less
@@ -113,7 +113,12 @@ class CommonWelfare(Walker):
     kind = "bot/common_welfare"
 
     def goals(self, state: GridState) -> Collection[int]:
-        return (state.cells[min((RED_BLOCK, BLUE_BLOCK), key=lambda block: _effort(state, block))],)
+        def effort(block: int) -> tuple[int, int, int]:
+            """Steps until both can be there, steps of both in total, how often they met on that colour."""
+            ways = _ways(state, state.cells[block])
+            return max(ways), sum(ways), state.counts[block - RED_BLOCK]
+
+        return (state.cells[min((RED_BLOCK, BLUE_BLOCK), key=effort)],)
 
     def seen(self, state: GridState) -> list[str]:
         return [*super().seen(state), *map(str, state.counts[:2])]
@@ -126,20 +131,13 @@ class CommonWelfare(Walker):
         return f"{' '.join(ways)} = {name(goal)}"
 
 
-def _effort(state: GridState, block: int) -> tuple[int, int, int]:
-    """Steps until both can be there, steps of both in total, and how often they met on that colour."""
-    ways = _ways(state, state.cells[block])
-    return max(ways), sum(ways), state.counts[block - RED_BLOCK]
-
-
 def _ways(state: GridState, cell: int) -> tuple[int, int]:
-    """Steps of red and of blue to a cell."""
     there = DISTANCE[cell]
     return there[state.cells[RED]], there[state.cells[BLUE]]
 
 
 @dataclass
-class SelfInterest(Walker):
+class BattleSelfInterest(Walker):
     """Goes to the block of its own colour and waits there."""
 
     kind = "bot/self_interest"
@@ -153,9 +151,7 @@ class BiasedRed(Walker):
     """Goes to the red block, whichever seat it plays."""
 
     kind = "bot/biased_red"
-
-    def goals(self, state: GridState) -> Collection[int]:
-        return (state.cells[RED_BLOCK],)
+    targets = (RED_BLOCK,)
 
 
 @dataclass
@@ -163,13 +159,11 @@ class BiasedBlue(Walker):
     """Goes to the blue block, whichever seat it plays."""
 
     kind = "bot/biased_blue"
-
-    def goals(self, state: GridState) -> Collection[int]:
-        return (state.cells[BLUE_BLOCK],)
+    targets = (BLUE_BLOCK,)
 
 
 @dataclass
-class Optimal(CommonWelfare):
+class BattleOptimal(BattleCommonWelfare):
     """Meets on the closest block every time: the paper's optimal strategy."""
 
     kind = "bot/optimal"
@@ -180,7 +174,7 @@ class BattleView(GridView):
 
     title = "Battle of the Colors"
     legend = ((("red block",), "red block"), (("blue block",), "blue block"))
-    shown = (
+    event_cells = (
         (("red player", "blue player"), ("red block",)),
         (("red player", "blue player"), ("blue block",)),
         (("red player", "red block"), ("blue player", "blue block")),
@@ -190,8 +184,8 @@ class BattleView(GridView):
     def values(self, seat: str) -> dict[str, object]:
         values = super().values(seat)
         names = {"red_moves": "red moves", "blue_moves": "blue moves", "blocks": "blocks"}
-        told = {key: self.templates.fill(f"{name} {values['variant']}") for key, name in names.items()}
-        return {**values, **told}
+        texts = {key: self.templates.fill(f"{name} {values['variant']}") for key, name in names.items()}
+        return {**values, **texts}
 
     def icon(self, thing: str, px: int, ground: str) -> Sprite:
         hue, kind = thing.split()

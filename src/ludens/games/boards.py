@@ -8,28 +8,40 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
+from math import inf
 from statistics import fmean
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, ClassVar
 
+from ludens.core.errors import BadOption
+from ludens.core.game import Game
+from ludens.core.options import Touch, option
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat, fold
-from ludens.core.view import Picture, Place, Places, View
-from ludens.draw import Board, CellCache, Overlay, Sprite, SpriteSheet
+from ludens.core.view import Picture, Place, Places, RenderOptions, View
+from ludens.draw import Board, CellCache, Overlay, Sprite, draw_board, sprite_sheet
 from ludens.games.open_spiel import SpielState
 
 
 def pointer(x: float, y: float, *, fine: bool = False) -> str:
-    """A place of the unit square: `37:` is the fourth column and the eighth row of tenths.
+    """A place of the unit square: `37:` is the fourth column from the left and the eighth row of tenths.
 
-    Args:
-        x: From left to right.
-        y: From top to bottom.
-        fine: Whether to point at twentieths: `0714:` is the eighth column and the fifteenth row of these.
+    With `fine` in twentieths: `0714:` is the eighth column and the fifteenth row of these.
     """
-    if fine:
-        return f"{int(20 * x):02}{int(20 * y):02}:"
-    return f"{int(10 * x)}{int(10 * y)}:"
+    return f"{int(20 * x):02}{int(20 * y):02}:" if fine else f"{int(10 * x)}{int(10 * y)}:"
+
+
+_RANGE = re.compile(r"(\d{1,4})-(\d{1,4})")
+
+
+def number_range(game: str, name: str, text: str, example: str, most: float = inf) -> tuple[int, int]:
+    """The bounds in the option of a game such as `46-90`."""
+    written = _RANGE.fullmatch(text)
+    low, high = (int(written[1]), int(written[2])) if written else (1, 0)
+    if not low <= high <= most:
+        raise BadOption(f"option {name!r} of {game} must be a range such as {example}, not {text!r}.")
+    return low, high
 
 
 _FROM_CELL = re.compile(r"([A-Za-z]\d+)((?:=|[a-z])\w+)")
@@ -71,6 +83,31 @@ def _distance(start: str, end: str) -> int:
     return max(abs(ord(start[0]) - ord(end[0])), abs(int(start[1]) - int(end[1])))
 
 
+def board_option(help: str) -> Any:
+    """The option that names the board game of a question."""
+    return option("tic_tac_toe", help=help, touches=Touch.GAME)
+
+
+def cell_name(cell: int, columns: int) -> str:
+    """A cell, counted row by row, by the letter of its row and the number of its column: `A1`."""
+    return f"{ascii_uppercase[cell // columns]}{cell % columns + 1}"
+
+
+@lru_cache(maxsize=64)
+def neighbours(rows: int, columns: int, reach: int = 1) -> tuple[tuple[int, ...], ...]:
+    """For every cell, row by row, the others that are at most so many rows and columns away."""
+    return tuple(
+        tuple(
+            r * columns + c
+            for r in range(max(0, row - reach), min(rows, row + reach + 1))
+            for c in range(max(0, column - reach), min(columns, column + reach + 1))
+            if (r, c) != (row, column)
+        )
+        for row in range(rows)
+        for column in range(columns)
+    )
+
+
 Matrix = Sequence[Sequence[int]]
 
 _CELL = re.compile(r"([a-z])[\s,-]{0,3}([0-9]{1,2})|([0-9]{1,2})[\s,-]{0,3}([a-z])")
@@ -98,13 +135,33 @@ _STATUS = 30
 class BoardView(View):
     """A view that draws a matrix of codes: by default a `board` with a piece in each cell."""
 
-    board: Board
     rows: int
     columns: int
     codes: ClassVar[Mapping[int, str]]
     """The meaning of each code in the matrix; the empty cell comes first."""
     marks: ClassVar[Mapping[int, str]]
     """The character for each code in the text twin."""
+    symbols: ClassVar[str]
+    """The characters of the codes in the text of a state, where the matrix is read from it by `decode`."""
+    inks: Sequence[str] | None = None
+    grounds: Sequence[str] | None = None
+    """Colours in front and behind, of which the picture is made (`sprite_sheet`); all where not given."""
+    style: ClassVar[str] = "squares"
+    labels: ClassVar[str] = "lt"
+    """Of the board and its labels (`draw_board`)."""
+
+    def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        self._sheet = sprite_sheet(render.theme, render.size, seed, self.inks, self.grounds)
+        rows = [self.row_label(row) for row in range(self.rows)]
+        columns = [self.column_label(column) for column in range(self.columns)]
+        self.board: Board = draw_board(
+            self._sheet, self.rows, self.columns, rows, columns, self.style, self.labels, self.box()
+        )
+
+    def box(self) -> tuple[int, int, int, int] | None:
+        """The part of the picture for the board; None for all of it."""
+        return None
 
     def format(self, state: Any, seat: str) -> ReplyFormat:
         return _CELLS
@@ -112,6 +169,14 @@ class BoardView(View):
     @abstractmethod
     def matrix(self, state: Any) -> Matrix:
         """The board as codes, row by row from the top of the picture."""
+
+    def decode(self, lines: Iterable[Iterable[str]]) -> Matrix:
+        """The matrix of lines of `symbols`."""
+        return [[self._code_of[symbol] for symbol in line] for line in lines]
+
+    @cached_property
+    def _code_of(self) -> Mapping[str, int]:
+        return dict(zip(self.symbols, self.codes, strict=True))
 
     def piece(self, row: int, column: int, code: int) -> Sprite | Overlay | None:
         """The sprite for a cell that holds this code; None for nothing."""
@@ -126,8 +191,7 @@ class BoardView(View):
         return CellCache(self.board, self.piece)
 
     def row_label(self, row: int) -> str:
-        """The label of a row, counted from the top of the picture."""
-        return chr(ord("A") + row)
+        return ascii_uppercase[row]
 
     def column_label(self, column: int) -> str:
         """The label of a column, counted from the left."""
@@ -135,7 +199,6 @@ class BoardView(View):
 
     @property
     def empty(self) -> int:
-        """The code of an empty cell."""
         return next(iter(self.codes))
 
     def scatter(self, random: Stream) -> Matrix:
@@ -239,17 +302,14 @@ class TurnView(BoardView):
     Positions that were not reached by play (`draw`, `transcript`) show neither.
     """
 
-    @staticmethod
-    def box(sheet: SpriteSheet) -> tuple[int, int, int, int]:
-        """The part of the picture for the board."""
-        return 0, 0, sheet.size, sheet.size - sheet.px(_STATUS)
+    def box(self) -> tuple[int, int, int, int]:
+        return 0, 0, self._sheet.size, self._sheet.size - self._sheet.px(_STATUS)
 
     @abstractmethod
     def icon(self, seat: str, px: int) -> Sprite:
         """A piece of this seat, on the page."""
 
     def player(self, seat: str) -> str:
-        """The name of a seat in the picture."""
         return seat
 
     def image(self, state: SpielState, seat: str) -> Picture:
@@ -273,3 +333,44 @@ class TurnView(BoardView):
         last = [f"{self.player(mover)} {move}" for mover, move in state.last.items()]
         turn = f"{self.player(state.to_act[0])} to move" if state.to_act else "game over"
         return f"{super().text(state, seat)}\nlast move: {', '.join(last) or 'none yet'}\n{turn}"
+
+
+class StoneView(TurnView):
+    """Black and white stones."""
+
+    codes = {0: "empty", 1: "black", 2: "white"}
+    marks = {0: ".", 1: "b", 2: "w"}
+    inks = ("ink", "line", "black", "white")
+    stone_size: ClassVar[float]
+    """Part of a cell that a stone fills."""
+
+    def piece(self, row: int, column: int, code: int) -> Sprite | None:
+        ground = self.board.ground(row, column)
+        return self._sheet.stone(self.codes[code], self.board.room(self.stone_size), ground) if code else None
+
+    def icon(self, seat: str, px: int) -> Sprite:
+        return self._sheet.stone(seat, px, "page")
+
+
+class ChequeredView(TurnView):
+    """Rows are counted from the bottom, columns lettered from the left; a move names two cells."""
+
+    grounds = ("page", "light", "dark")
+    style = "checkered"
+    labels = "lb"
+
+    def row_label(self, row: int) -> str:
+        return str(self.rows - row)
+
+    def column_label(self, column: int) -> str:
+        return ascii_lowercase[column]
+
+    def cells(self) -> list[str]:
+        rows, columns = range(self.rows), range(self.columns)
+        return [self.column_label(column) + self.row_label(row) for row in rows for column in columns]
+
+    def answers(self) -> list[str]:
+        return [start + end for start in self.cells() for end in self.cells() if start != end]
+
+    def squares(self, move: str) -> tuple[str, str]:
+        return move[:2], move[2:4]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
+from operator import itemgetter
 from string import ascii_lowercase
 from typing import Any
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Bot
 from ludens.core.options import option
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
-from ludens.draw import Sprite, draw_board, sprite_sheet
-from ludens.games.boards import Matrix, TurnView
+from ludens.games.boards import ChequeredView, Matrix, StoneView
+from ludens.games.negamax import Negamax
 from ludens.games.open_spiel import SpielGame, SpielState
 
 
@@ -35,7 +37,7 @@ class Breakthrough(SpielGame):
     best = "bot/alphabeta?depth=5"
     spiel_name = "breakthrough"
     stable_names = True
-    bots = {"alphabeta": "ludens.games.breakthrough:AlphaBeta"}
+    bots = {"alphabeta": "ludens.games.breakthrough:BreakthroughAlphaBeta"}
 
     rows: int = option(8, low=4, high=8, help="rows of the board")
     columns: int = option(8, low=3, high=8, help="columns of the board")
@@ -62,108 +64,69 @@ WON = 1000
 """More than any lead; a win in fewer moves scores higher."""
 
 Cells = tuple[int, int]
+"""From and to."""
+Pawns = tuple[int, int, bool]
+"""The pawns of the side to move and of the other, as bits, and whether the side moves down the board."""
 
 
-class Position:
-    """Two bitboards; moves are (from, to) cell numbers."""
+class PawnSearch(Negamax[Pawns, Cells]):
+    """Search on two bitboards."""
 
-    __slots__ = ("_last", "_left", "_right", "_seen", "black", "columns", "rows", "white")
+    table_depth = 2
 
-    def __init__(self, black: int, white: int, rows: int, columns: int) -> None:
-        self.black, self.white, self.rows, self.columns = black, white, rows, columns
+    def __init__(self, rows: int, columns: int) -> None:
+        super().__init__()
+        self._last, self._columns = rows - 1, columns
         edge = sum(1 << (row * columns) for row in range(rows))
-        full = (1 << (rows * columns)) - 1
-        self._left, self._right = full & ~edge, full & ~(edge << (columns - 1))
-        self._last = rows - 1
-        # Positions reached by another order of moves: the bounds between which their value lies, and the move
-        # that was best. Who is to move follows from the depth within one search.
-        self._seen: dict[tuple[int, int, int], tuple[int, int, Cells]] = {}
+        self._full = (1 << (rows * columns)) - 1
+        self._left, self._right = self._full & ~edge, self._full & ~(edge << (columns - 1))
 
-    def best(self, black_moves: bool, depth: int) -> list[Cells]:
-        """All moves that search finds best."""
-        self._seen.clear()
-        own, other = (self.black, self.white) if black_moves else (self.white, self.black)
-        found: list[Cells] = []
-        best = -2 * WON
-        for move in self._moves(own, other, black_moves):
-            value = self._after(own, other, move, black_moves, depth, best - 1, best + 1)
-            if value > best:
-                value = self._after(own, other, move, black_moves, depth, best, 2 * WON)
-                found, best = [move], value
-            elif value == best:
-                found.append(move)
-        return found
-
-    def _after(self, own: int, other: int, move: Cells, down: bool, depth: int, alpha: int, beta: int) -> int:
-        """The value of a move for the side that makes it; `depth` includes this move."""
+    def make(self, position: Pawns, move: Cells) -> Pawns:
+        own, other, down = position
         start, end = move
-        come = 1 << end
-        own, other = own ^ (1 << start) | come, other & ~come
-        if not other or (end >= self._last * self.columns if down else end < self.columns):
-            return WON + depth - 1
-        return -self._value(other, own, not down, depth - 1, -beta, -alpha)
+        bit = 1 << end
+        return other & ~bit, own ^ (1 << start) | bit, not down
 
-    def _value(self, own: int, other: int, down: bool, depth: int, alpha: int, beta: int) -> int:
-        """The value of a position for the side to move, which moves down the board or up."""
-        last, columns = self._last, self.columns
-        ours = _foremost(own, down, last, columns)
-        theirs = _foremost(other, not down, last, columns)
+    def expand(self, position: Pawns, depth: int, alpha: float, beta: float) -> tuple[float, Sequence[Cells]]:
+        own, other, down = position
+        last, columns = self._last, self._columns
+        if not own:
+            return -WON - depth, ()
+        if down:
+            ours = (own.bit_length() - 1) // columns
+            theirs = last - ((other & -other).bit_length() - 1) // columns
+        else:
+            ours = last - ((own & -own).bit_length() - 1) // columns
+            theirs = (other.bit_length() - 1) // columns
+        if theirs == last:
+            return -WON - depth, ()
         if depth == 0:
-            return ours - theirs
+            return ours - theirs, ()
         if ours == last - 1:  # the foremost pawn can always move: none of its own pawns is ahead of it
-            return WON + depth - 1
+            return WON + depth - 1, ()
         if depth == 1:
-            return self._one_move(own, other, down, ours, theirs)
-        threat = 0
-        if theirs == last - 1:
+            return self._one_move(own, other, down, ours, theirs), ()
+        if theirs == last - 1:  # the side that does not capture the pawn before its goal has lost
             row = (1 << columns) - 1
             threat = other & (row << columns if down else row << (last - 1) * columns)
             if threat & (threat - 1):
-                return 2 - WON - depth
-        else:
-            mine, yours = (depth + 1) // 2, depth // 2
-            if ours + mine < last and other.bit_count() > mine:
-                most = ours + mine - _foremost(_without(other, not down, mine), not down, last, columns)
-                if most <= alpha:
-                    return most
-            if theirs + yours < last and own.bit_count() > yours:
-                least = _foremost(_without(own, down, yours), down, last, columns) - theirs - yours
-                if least >= beta:
-                    return least
-        return self._searched(own, other, down, depth, alpha, beta, threat)
-
-    def _searched(
-        self, own: int, other: int, down: bool, depth: int, alpha: int, beta: int, threat: int
-    ) -> int:
-        key = (own, other, depth)
-        low, high, known = self._seen.get(key, (-2 * WON, 2 * WON, (-1, -1)))
-        if low >= beta or low == high:
-            return low
-        if high <= alpha:
-            return high
-        moves = self._moves(own, other, down)
-        best, floor, chosen = -2 * WON, alpha, known
-        if threat:  # the side that does not capture the pawn before its goal has lost
+                return 2 - WON - depth, ()
             target = threat.bit_length() - 1
-            moves = [move for move in moves if move[1] == target]
-            best = 2 - WON - depth
-            floor = max(floor, best)
-        elif known in moves:
-            moves.remove(known)
-            moves.insert(0, known)
-        for move in moves:
-            if floor >= beta:
-                break
-            value = self._after(own, other, move, down, depth, floor, beta)
-            if value > best:
-                best, chosen = value, move
-                floor = max(floor, value)
-        self._seen[key] = (best if best > alpha else low, best if best < beta else high, chosen)
-        return best
+            return 2 - WON - depth, [move for move in self.moves(position) if move[1] == target]
+        steps, their_steps = (depth + 1) // 2, depth // 2
+        if ours + steps < last and other.bit_count() > steps:
+            most = ours + steps - _foremost(_without(other, not down, steps), not down, last, columns)
+            if most <= alpha:
+                return most, ()
+        if theirs + their_steps < last and own.bit_count() > their_steps:
+            least = _foremost(_without(own, down, their_steps), down, last, columns) - theirs - their_steps
+            if least >= beta:
+                return least, ()
+        return -inf, self.moves(position)
 
     def _one_move(self, own: int, other: int, down: bool, ours: int, theirs: int) -> int:
         """The value of the last move before the horizon: advance, or capture the only foremost pawn."""
-        last, columns = self._last, self.columns
+        last, columns = self._last, self._columns
         value = ours + 1 - theirs
         row = last - theirs if down else theirs
         foremost = other >> row * columns & ((1 << columns) - 1)
@@ -182,11 +145,11 @@ class Position:
         taken = max(ours, last - theirs) - _foremost(rest, not down, last, columns)
         return max(value, taken)
 
-    def _moves(self, own: int, other: int, down: bool) -> list[Cells]:
+    def moves(self, position: Pawns) -> list[Cells]:
         """Every move, the most advanced pawns first: they decide races and prune most."""
-        columns, moves = self.columns, []
-        step = columns if down else -columns
-        full = (1 << (self.rows * columns)) - 1
+        own, other, down = position
+        moves, full = list[Cells](), self._full
+        step = self._columns if down else -self._columns
         for side, movers, targets in (
             (0, own, full & ~(own | other)),
             (-1, own & self._left, full & ~own),
@@ -199,12 +162,8 @@ class Position:
                 end = bit.bit_length() - 1
                 moves.append((end - shift, end))
                 reached ^= bit
-        moves.sort(key=_end, reverse=down)
+        moves.sort(key=itemgetter(1), reverse=down)
         return moves
-
-
-def _end(move: Cells) -> int:
-    return move[1]
 
 
 def _foremost(pawns: int, down: bool, last: int, columns: int) -> int:
@@ -222,93 +181,47 @@ def _without(pawns: int, down: bool, count: int) -> int:
 
 
 @dataclass
-class AlphaBeta(Agent):
+class BreakthroughAlphaBeta(Bot):
     """Searches `depth` moves ahead with the paper's evaluation; ties are broken at random."""
 
     depth: int = option(5, low=1, high=12, help="moves looked ahead")
     kind = "bot/alphabeta"
-    sees = "state"
     computes = True
 
-    def policy(self, state: State) -> dict[str, float]:
+    def policy(self, state: Any) -> dict[str, float]:
         """The probability of each action: equally good moves are equally likely."""
-        game = self.game
-        assert isinstance(state, SpielState)
-        assert isinstance(game, Breakthrough)
-        good = _best(str(state.spiel), game, self.seat == "black", self.depth)
+        assert isinstance(self.game, Breakthrough)
+        good = best_actions(str(state.spiel), self.game, self.seat == "black", self.depth)
         return dict.fromkeys(good, 1 / len(good))
 
-    async def act(self, ask: Ask) -> Reply:
-        assert ask.state is not None
-        action = self.random.choice(list(self.policy(ask.state)))
-        return Reply(action, action)
+    def choose(self, state: SpielState) -> str:
+        return self.random.choice(list(self.policy(state)))
 
 
 @lru_cache(maxsize=256)
-def _best(board: str, game: Breakthrough, black_moves: bool, depth: int) -> tuple[str, ...]:
-    moves = _position(board, game).best(black_moves, depth)
-    return tuple(_name(start, game) + _name(end, game) for start, end in moves)
+def best_actions(board: str, game: Breakthrough, black_moves: bool, depth: int) -> tuple[str, ...]:
+    """The best moves on a board as OpenSpiel writes it."""
+    marks = "".join(line[1:] for line in board.splitlines()[: game.rows])
+    black, white = (sum(1 << cell for cell, mark in enumerate(marks) if mark == side) for side in "bw")
+    position = (black, white, True) if black_moves else (white, black, False)
+    search = PawnSearch(game.rows, game.columns)
+    moves = search.best_moves(position, depth, search.moves(position))
+    names = [
+        ascii_lowercase[cell % game.columns] + str(game.rows - cell // game.columns)
+        for cell in range(len(marks))
+    ]
+    return tuple(names[start] + names[end] for start, end in moves)
 
 
-def position_of(state: SpielState, game: Breakthrough) -> Position:
-    """OpenSpiel's board as bitboards."""
-    return _position(str(state.spiel), game)
+class BreakthroughView(ChequeredView, StoneView):
+    """Black starts at the top."""
 
-
-def _position(board: str, game: Breakthrough) -> Position:
-    lines = board.splitlines()[: game.rows]
-    cells = "".join(line[1:] for line in lines)
-    black = sum(1 << cell for cell, mark in enumerate(cells) if mark == "b")
-    white = sum(1 << cell for cell, mark in enumerate(cells) if mark == "w")
-    return Position(black, white, game.rows, game.columns)
-
-
-def _name(cell: int, game: Breakthrough) -> str:
-    row, column = divmod(cell, game.columns)
-    return "abcdefgh"[column] + str(game.rows - row)
-
-
-_CODES = {".": 0, "b": 1, "w": 2}
-
-
-class BreakthroughView(TurnView):
-    """Rows are counted from the bottom, columns lettered from the left."""
-
-    codes = {0: "empty", 1: "black", 2: "white"}
-    marks = {0: ".", 1: "b", 2: "w"}
+    symbols = ".bw"
+    stone_size = 0.74
 
     def __init__(self, game: Breakthrough, render: RenderOptions, seed: int = 0) -> None:
-        super().__init__(game, render, seed)
         self.rows, self.columns = game.rows, game.columns
-        inks = ("ink", "line", "black", "white")
-        self._sheet = sprite_sheet(
-            render.theme, render.size, seed, inks=inks, grounds=("page", "light", "dark")
-        )
-        labels = [self.row_label(row) for row in range(self.rows)]
-        columns = ascii_lowercase[: self.columns]
-        self.board = draw_board(
-            self._sheet,
-            self.rows,
-            self.columns,
-            labels,
-            columns,
-            style="checkered",
-            box=self.box(self._sheet),
-        )
-
-    def row_label(self, row: int) -> str:
-        return str(self.rows - row)
-
-    def column_label(self, column: int) -> str:
-        return ascii_lowercase[column]
-
-    def cells(self) -> list[str]:
-        return [
-            self.column_label(c) + self.row_label(r) for r in range(self.rows) for c in range(self.columns)
-        ]
-
-    def answers(self) -> list[str]:
-        return [start + end for start in self.cells() for end in self.cells() if start != end]
+        super().__init__(game, render, seed)
 
     def values(self, seat: str) -> dict[str, object]:
         far = 1 if seat == "black" else self.rows
@@ -317,15 +230,4 @@ class BreakthroughView(TurnView):
         return {**super().values(seat), "far": far, "way": way, "last": last}
 
     def matrix(self, state: SpielState) -> Matrix:
-        lines = str(state.spiel).splitlines()[: self.rows]
-        return [[_CODES[mark] for mark in line[1:]] for line in lines]
-
-    def piece(self, row: int, column: int, code: int) -> Sprite | None:
-        ground = self.board.ground(row, column)
-        return self._sheet.stone(self.codes[code], self.board.room(0.74), ground) if code else None
-
-    def icon(self, seat: str, px: int) -> Sprite:
-        return self._sheet.stone(seat, px, "page")
-
-    def squares(self, move: str) -> tuple[str, str]:
-        return move[:2], move[2:4]
+        return self.decode(line[1:] for line in str(state.spiel).splitlines()[: self.rows])

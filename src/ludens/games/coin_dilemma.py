@@ -48,9 +48,9 @@ class CoinDilemma(GridGame):
     version = 2
     view_class = "ludens.games.coin_dilemma:CoinView"
     bots = {
-        "common_welfare": "ludens.games.coin_dilemma:CommonWelfare",
-        "self_interest": "ludens.games.coin_dilemma:SelfInterest",
-        "optimal": "ludens.games.coin_dilemma:Optimal",
+        "common_welfare": "ludens.games.coin_dilemma:CoinCommonWelfare",
+        "self_interest": "ludens.games.coin_dilemma:CoinSelfInterest",
+        "optimal": "ludens.games.coin_dilemma:CoinOptimal",
     }
     best = "bot/optimal"
     things = ("red player", "blue player", "red coin", "blue coin")
@@ -63,14 +63,18 @@ class CoinDilemma(GridGame):
     state = CoinState
 
 
-@dataclass
-class CommonWelfare(Walker):
-    """Collects coins of its own colour and walks around the other's."""
-
-    kind = "bot/common_welfare"
+class _OwnCoin(Walker):
+    """Goes to the coin of its own colour."""
 
     def goals(self, state: GridState) -> Collection[int]:
         return (state.cells[RED_COIN + self.me],)
+
+
+@dataclass
+class CoinCommonWelfare(_OwnCoin):
+    """Collects coins of its own colour and walks around the other's."""
+
+    kind = "bot/common_welfare"
 
     def choices(self, state: GridState) -> tuple[str, ...]:
         [goal], here = self.goals(state), state.cells[self.me]
@@ -80,26 +84,21 @@ class CommonWelfare(Walker):
 
 
 @dataclass
-class SelfInterest(Walker):
+class CoinSelfInterest(Walker):
     """Collects the closest coin, whatever its colour."""
 
     kind = "bot/self_interest"
-
-    def goals(self, state: GridState) -> Collection[int]:
-        return state.cells[RED_COIN], state.cells[BLUE_COIN]
+    targets = (RED_COIN, BLUE_COIN)
 
 
 @dataclass
-class Optimal(Walker):
+class CoinOptimal(_OwnCoin):
     """Takes a shortest way to the coin of its own colour, one that avoids the other's coin where possible.
 
     The avoided coins make the difference between 13.1 a player and the paper's 14.2.
     """
 
     kind = "bot/optimal"
-
-    def goals(self, state: GridState) -> Collection[int]:
-        return (state.cells[RED_COIN + self.me],)
 
     def choices(self, state: GridState) -> tuple[str, ...]:
         direct, here = super().choices(state), state.cells[self.me]
@@ -112,14 +111,11 @@ class CoinView(GridView):
 
     title = "Coin Dilemma"
     legend = ((("red coin",), "red coin"), (("blue coin",), "blue coin"))
-    shown = tuple(
-        ((player,), (coin,))
-        for player, coin in (
-            ("red player", "red coin"),
-            ("red player", "blue coin"),
-            ("blue player", "blue coin"),
-            ("blue player", "red coin"),
-        )
+    event_cells = (
+        (("red player",), ("red coin",)),
+        (("red player",), ("blue coin",)),
+        (("blue player",), ("blue coin",)),
+        (("blue player",), ("red coin",)),
     )
 
     def icon(self, thing: str, px: int, ground: str) -> Sprite:

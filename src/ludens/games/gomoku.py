@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from string import ascii_uppercase
 from typing import Any
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Bot
 from ludens.core.options import option
 from ludens.core.view import RenderOptions
-from ludens.draw import Sprite, draw_board, sprite_sheet
-from ludens.games.boards import Matrix, TurnView
+from ludens.games.boards import Matrix, StoneView, cell_name, neighbours
+from ludens.games.negamax import Negamax
 from ludens.games.open_spiel import SpielGame, SpielState
 
 
@@ -42,7 +43,7 @@ class Gomoku(SpielGame):
         return {"size": self.size}
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
-        return f"{ascii_uppercase[action // self.size]}{action % self.size + 1}"
+        return cell_name(action, self.size)
 
 
 WORTH = (0, 1, 12, 130, 1500, 1_000_000)
@@ -71,23 +72,7 @@ def _lines_through(size: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(numbers) for numbers in through)
 
 
-@lru_cache(maxsize=8)
-def _neighbours(size: int) -> tuple[tuple[int, ...], ...]:
-    near = []
-    for cell in range(size * size):
-        row, column = divmod(cell, size)
-        near.append(
-            tuple(
-                r * size + c
-                for r in range(max(0, row - 2), min(size, row + 3))
-                for c in range(max(0, column - 2), min(size, column + 3))
-                if (r, c) != (row, column)
-            )
-        )
-    return tuple(near)
-
-
-class Position:
+class LineCounts:
     """Stones and line counts; sides are 0 and 1."""
 
     def __init__(self, size: int) -> None:
@@ -96,15 +81,21 @@ class Position:
         self.counts = ([0] * len(lines_of_five(size)), [0] * len(lines_of_five(size)))
         self.worth = [0, 0]
         self.won = -1
-        self._through, self._near = _lines_through(size), _neighbours(size)
+        self._through, self._near = _lines_through(size), neighbours(size, size, 2)
 
-    def put(self, cell: int, side: int) -> None:
-        """Place a stone."""
-        mine, theirs = self.counts[side], self.counts[1 - side]
+    @property
+    def side(self) -> int:
+        """The side to move, where stones were put in turn."""
+        return len(self.stones) % 2
+
+    def put(self, cell: int) -> None:
+        """Place a stone of the side to move."""
+        side = self.side
+        own_counts, other_counts = self.counts[side], self.counts[1 - side]
         gained = lost = 0
         for line in self._through[cell]:
-            held, other = mine[line], theirs[line]
-            mine[line] = held + 1
+            held, other = own_counts[line], other_counts[line]
+            own_counts[line] = held + 1
             if not other:
                 gained += WORTH[held + 1] - WORTH[held]
                 if held == 4:
@@ -116,24 +107,22 @@ class Position:
         self.stones[cell] = side
 
     def take(self, cell: int) -> None:
-        """Remove a stone."""
         side = self.stones.pop(cell)
-        mine, theirs = self.counts[side], self.counts[1 - side]
+        own_counts, other_counts = self.counts[side], self.counts[1 - side]
         self.won = -1
         for line in self._through[cell]:
-            held, other = mine[line] - 1, theirs[line]
-            mine[line] = held
+            held, other = own_counts[line] - 1, other_counts[line]
+            own_counts[line] = held
             if not other:
                 self.worth[side] -= WORTH[held + 1] - WORTH[held]
             elif not held:
                 self.worth[1 - side] += WORTH[other]
 
     def promise(self, cell: int, side: int) -> int:
-        """What a stone of this side here would gain and block."""
-        mine, theirs = self.counts[side], self.counts[1 - side]
+        own_counts, other_counts = self.counts[side], self.counts[1 - side]
         total = 0
         for line in self._through[cell]:
-            held, other = mine[line], theirs[line]
+            held, other = own_counts[line], other_counts[line]
             if not other:
                 total += 2 * (WORTH[held + 1] - WORTH[held])
             if not held:
@@ -149,95 +138,66 @@ class Position:
             near = {cell for cell in range(self.size * self.size) if cell not in self.stones}
         return sorted(near, key=lambda cell: (-self.promise(cell, side), cell))[:width]
 
-    def value(self, side: int, depth: int, alpha: int, beta: int, width: int) -> int:
-        """The value of the position for the side to move, searching `depth` stones ahead."""
-        if self.won >= 0:
-            return -WON - depth
+
+class LineSearch(Negamax[LineCounts, int]):
+    """Looks at the `width` most promising crossings at every stone."""
+
+    undoes = True
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self._width = width
+
+    def expand(self, position: LineCounts, depth: int, alpha: float, beta: float) -> tuple[float, list[int]]:
+        side = position.side
+        if position.won >= 0:
+            return -WON - depth, []
         if depth == 0:
-            return self.worth[side] - self.worth[1 - side]
-        best = -2 * WON
-        for cell in self.candidates(side, width):
-            self.put(cell, side)
-            best = max(best, -self.value(1 - side, depth - 1, -beta, -alpha, width))
-            self.take(cell)
-            alpha = max(alpha, best)
-            if alpha >= beta:
-                break
-        return best if best > -2 * WON else 0
+            return position.worth[side] - position.worth[1 - side], []
+        cells = position.candidates(side, self._width)
+        return (-inf, cells) if cells else (0, [])
+
+    def make(self, position: LineCounts, move: int) -> LineCounts:
+        position.put(move)
+        return position
+
+    def undo(self, position: LineCounts, move: int) -> None:
+        position.take(move)
 
 
 @dataclass
-class Lines(Agent):
+class Lines(Bot):
     """Alpha-beta over the most promising crossings; ties are broken at random."""
 
     depth: int = option(3, low=1, high=6, help="stones looked ahead")
     width: int = option(10, low=1, high=60, help="crossings considered at every stone")
     kind = "bot/lines"
-    sees = "state"
     computes = True
 
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert isinstance(state, SpielState)
+    def choose(self, state: SpielState) -> str:
         assert isinstance(self.game, Gomoku)
-        position = Position(self.game.size)
-        for index, cell in enumerate(state.spiel.history()):
-            position.put(cell, index % 2)
-        side = len(position.stones) % 2
-        action = self.game.action_name(state.spiel, side, self._best(position, side))
-        return Reply(action, action)
-
-    def _best(self, position: Position, side: int) -> int:
-        best: list[int] = []
-        best_value = -2 * WON
-        for cell in position.candidates(side, self.width):
-            position.put(cell, side)
-            # A window one below the best value tells equal moves from worse ones.
-            value = -position.value(1 - side, self.depth - 1, -2 * WON, -(best_value - 1), self.width)
-            position.take(cell)
-            if value > best_value:
-                best, best_value = [cell], value
-            elif value == best_value:
-                best.append(cell)
-        return self.random.choice(best)
+        position = LineCounts(self.game.size)
+        for cell in state.spiel.history():
+            position.put(cell)
+        cells = position.candidates(position.side, self.width)
+        best = LineSearch(self.width).best_moves(position, self.depth, cells)
+        return self.game.action_name(state.spiel, position.side, self.random.choice(best))
 
 
-_CODES = {".": 0, "b": 1, "w": 2}
-
-
-class GomokuView(TurnView):
+class GomokuView(StoneView):
     """Rows are lettered from the top, columns numbered from the left."""
 
-    codes = {0: "empty", 1: "black", 2: "white"}
-    marks = {0: ".", 1: "b", 2: "w"}
+    symbols = ".bw"
+    grounds = ("page", "wood")
+    style = "points"
+    stone_size = 0.84
 
     def __init__(self, game: Gomoku, render: RenderOptions, seed: int = 0) -> None:
-        super().__init__(game, render, seed)
         self.rows = self.columns = game.size
-        inks = ("ink", "line", "black", "white")
-        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=("page", "wood"))
-        rows = ascii_uppercase[: self.rows]
-        columns = [self.column_label(column) for column in range(self.columns)]
-        self.board = draw_board(
-            self._sheet,
-            self.rows,
-            self.columns,
-            rows,
-            columns,
-            style="points",
-            labels="lt",
-            box=self.box(self._sheet),
-        )
+        super().__init__(game, render, seed)
 
     def values(self, seat: str) -> dict[str, object]:
         return {**super().values(seat), "last": ascii_uppercase[self.rows - 1]}
 
     def matrix(self, state: SpielState) -> Matrix:
-        lines = str(state.spiel).split()[-self.rows :]
-        return [[_CODES[mark.lower()] for mark in line] for line in lines]
-
-    def piece(self, row: int, column: int, code: int) -> Sprite | None:
-        return self._sheet.stone(self.codes[code], self.board.room(0.84), "wood") if code else None
-
-    def icon(self, seat: str, px: int) -> Sprite:
-        return self._sheet.stone(seat, px, "page")
+        return self.decode(str(state.spiel).lower().split()[-self.rows :])

@@ -27,13 +27,10 @@ ACTIONS = Legal(("STAY", "RIGHT", "LEFT", "UP", "DOWN"))
 _MOVES = {"STAY": (0, 0), "RIGHT": (0, 1), "LEFT": (0, -1), "UP": (-1, 0), "DOWN": (1, 0)}
 
 
-def _clipped(place: int) -> int:
-    return min(max(place, 0), SIDE - 1)
-
-
 def _after(cell: int, action: str) -> int:
     (row, column), (down, right) = divmod(cell, SIDE), _MOVES[action]
-    return _clipped(row + down) * SIDE + _clipped(column + right)
+    row, column = (min(max(place, 0), SIDE - 1) for place in (row + down, column + right))
+    return row * SIDE + column
 
 
 def _apart(one: int, other: int) -> int:
@@ -176,13 +173,14 @@ class Walker(Agent):
 
     reason: bool = option(False, help="say first what it sees and every action that is best, for imitation")
     sees = "state"
+    targets: ClassVar[tuple[int, ...]] = ()
+    """The things it wants to reach, by number."""
 
     def begin(self) -> None:
         self.me = SEATS.index(self.seat)
 
-    @abstractmethod
     def goals(self, state: GridState) -> Collection[int]:
-        """The cells it wants to reach."""
+        return [state.cells[thing] for thing in self.targets]
 
     def choices(self, state: GridState) -> tuple[str, ...]:
         """Every action that is best now."""
@@ -200,7 +198,6 @@ class Walker(Agent):
         return ""
 
     def policy(self, state: State) -> dict[str, float]:
-        """The probability of each action."""
         assert isinstance(state, GridState)
         good = self.choices(state)
         return dict.fromkeys(good, 1 / len(good))
@@ -233,7 +230,7 @@ class GridView(View):
     title: ClassVar[str]
     legend: ClassVar[tuple[tuple[Stack, str], ...]]
     """What the tokens mean, in addition to the players."""
-    shown: ClassVar[tuple[tuple[Stack, ...], ...]]
+    event_cells: ClassVar[tuple[tuple[Stack, ...], ...]]
     """For each event, the cells that show it in the table."""
     icon_units: ClassVar[int] = 34
     """The size of those cells."""
@@ -257,7 +254,6 @@ class GridView(View):
         self._bases = {seat: self._background(seat) for seat in SEATS}
 
     def icon(self, thing: str, px: int, ground: str) -> Sprite:
-        """The token of one thing."""
         return self._sheet.pawn(thing.split()[0], px, ground)
 
     def stack(self, things: Stack, px: int, ground: str) -> Sprite:
@@ -292,9 +288,11 @@ class GridView(View):
 
     def image(self, state: GridState, seat: str) -> Picture:
         canvas = self._bases[seat].copy()
-        for cell, things in _stacks(self._things, state.cells).items():
-            sprite = self._tile(things)
-            self._board.put(canvas, *divmod(cell, SIDE), sprite)
+        stacks: dict[int, Stack] = {}
+        for thing, cell in zip(self._things, state.cells, strict=True):
+            stacks[cell] = (*stacks.get(cell, ()), thing)
+        for cell, things in stacks.items():
+            self._board.put(canvas, *divmod(cell, SIDE), self._tile(things))
         self._board.outline(canvas, *divmod(state.cells[SEATS.index(seat)], SIDE))
         self._numbers(canvas, state)
         return canvas.picture()
@@ -311,16 +309,15 @@ class GridView(View):
 
     def _tile(self, things: Stack) -> Sprite:
         key = ("grid", self.game.name, things, self._room)
-        found = self._sheet.cache.get(key)
-        if not isinstance(found, np.ndarray):
-            found = self._sheet.cache[key] = self.stack(things, self._room, _GROUND)
-        return found
+        tile = self._sheet.cache.get(key)
+        if not isinstance(tile, np.ndarray):
+            tile = self._sheet.cache[key] = self.stack(things, self._room, _GROUND)
+        return tile
 
     def _font(self, units: float) -> int:
         return max(8, self._sheet.px(units))
 
     def _background(self, seat: str) -> Canvas:
-        """Everything that is the same in every picture for this seat."""
         canvas, px = self._board.canvas(), self._sheet.px
         canvas.text(px(12), px(20), self.title, self._font(20), bold=True)
         canvas.rounded(px(_RIGHT), px(44), px(200), px(460), _PANEL)
@@ -348,7 +345,7 @@ class GridView(View):
         for column, player in zip(_COLUMNS, ("red player", "blue player"), strict=False):
             canvas.centre(self.icon(player, px(24), _PANEL), left + px(column), px(62))
         canvas.text(left + px(194), px(64), "times", self._font(13), "ink", _PANEL, "rm", bold=self._worded)
-        for number, (event, cells) in enumerate(zip(self._events, self.shown, strict=True)):
+        for number, (event, cells) in enumerate(zip(self._events, self.event_cells, strict=True)):
             y = self._row(number)
             canvas.fill(left + px(8), y - px(22), px(184), px(1), "line")
             size = self.icon_units
@@ -356,8 +353,8 @@ class GridView(View):
                 x = left + px(8 + place * (size + 3))
                 canvas.place(self.stack(things, px(size), _PANEL), x, y - px(size) // 2)
             for column, reward in zip(_COLUMNS, (event.red, event.blue), strict=False):
-                said = f"{reward:+d}" if reward else "0"
-                canvas.text(left + px(column), y, said, self._font(16), "ink", _PANEL, "mm")
+                points = f"{reward:+d}" if reward else "0"
+                canvas.text(left + px(column), y, points, self._font(16), "ink", _PANEL, "mm")
             if self._worded:
                 canvas.text(left + px(10), y + px(26), event.words, px(12), ground=_PANEL, room=px(184))
         canvas.fill(left + px(8), px(_SCORE - 22), px(184), px(2), "line")
@@ -393,10 +390,3 @@ def _last(state: GridState) -> list[str]:
     if state.last is None:
         return ["none yet"]
     return [f"{player} {action}" for player, action in zip(SEATS, state.last, strict=True)]
-
-
-def _stacks(things: tuple[str, ...], cells: list[int]) -> dict[int, Stack]:
-    found: dict[int, Stack] = {}
-    for thing, cell in zip(things, cells, strict=True):
-        found[cell] = (*found.get(cell, ()), thing)
-    return found

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Bot
 from ludens.core.errors import BadOption
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.core.state import Legal, State
+from ludens.core.state import Question
 from ludens.core.view import RenderOptions, View
-from ludens.draw import Canvas, Picture, Sprite, sprite_sheet
+from ludens.draw import Canvas, Picture, sprite_sheet
 from ludens.games.open_spiel import SpielGame, SpielState
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ class KuhnState(SpielState):
     """A hand of Kuhn poker: two cards and up to three actions."""
 
     @property
+    def hand(self) -> Self:
+        """The same, as of a `KuhnQuestion`."""
+        return self
+
+    @property
     def cards(self) -> tuple[str, str]:
         """The cards dealt to the first and to the second player."""
         first, second = self.spiel.history()[:2]
@@ -40,24 +45,20 @@ class KuhnState(SpielState):
 
     @property
     def history(self) -> str:
-        """The history so far, one letter per action."""
         return "".join("pb"[action] for action in self.spiel.history()[2:])
 
     @property
     def showdown(self) -> bool:
-        """Whether the hand ended with a showdown."""
         return self.history in ("pp", "bb", "pbb")
 
     @property
     def stakes(self) -> tuple[int, int]:
-        """The chips each player has put into the pot."""
         bets = [1, 1]
         for number, letter in enumerate(self.history):
             bets[number % 2] += letter == "b"
         return bets[0], bets[1]
 
     def infoset(self, player: str) -> str:
-        """The player's information set: own card and history."""
         return self.cards[PLAYERS.index(player)] + self.history
 
     @property
@@ -68,41 +69,27 @@ class KuhnState(SpielState):
         return self.clone() if self.showdown else super().resample_hidden(seat, random)
 
 
-class KuhnQuestion(State):
+class KuhnQuestion(Question):
     """One information set: the player to act is asked once. It earns nothing."""
 
-    def __init__(self, player: str, hand: KuhnState, action: str = "") -> None:
-        self.player = player
+    def __init__(self, hand: KuhnState) -> None:
+        [player] = hand.to_act
+        super().__init__(player, hand.legal(player))
         self.hand = hand
-        self.action = action
-
-    @property
-    def to_act(self) -> tuple[str, ...]:
-        return () if self.action else (self.player,)
-
-    def legal(self, seat: str) -> Legal:
-        return Legal() if self.action else self.hand.legal(seat)
-
-    def _advance(self, actions: Mapping[str, str]) -> None:
-        self.action = actions[self.player]
 
     @property
     def returns(self) -> dict[str, float]:
-        return {self.player: 0.0}
+        return {self.seat: 0.0}
 
     @property
     def facts(self) -> dict[str, Any]:
-        return {
-            "infoset": self.hand.infoset(self.player),
-            "action": self.action,
-            "cards": "".join(self.hand.cards),
-        }
-
-    def clone(self) -> Self:
-        return type(self)(self.player, self.hand.clone(), self.action)
+        infoset, cards = self.hand.infoset(self.seat), "".join(self.hand.cards)
+        return {"infoset": infoset, "action": self.answer or "", "cards": cards}
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
-        return type(self)(self.player, self.hand.resample_hidden(seat, random), self.action)
+        copy = self.clone()
+        copy.hand = self.hand.resample_hidden(seat, random)
+        return copy
 
 
 @dataclass(frozen=True)
@@ -142,7 +129,7 @@ class KuhnPoker(SpielGame):
 
     def start(self, seed: int) -> KuhnState | KuhnQuestion:  # type: ignore[override]
         if self.infoset:
-            return KuhnQuestion(self.seats[0], self._at_infoset(stream(seed, "deal")))
+            return KuhnQuestion(self._at_infoset(stream(seed, "deal")))
         return KuhnState(self, self.spiel.new_initial_state(), stream(seed, "deal"))
 
     def _at_infoset(self, random: Stream) -> KuhnState:
@@ -171,35 +158,28 @@ def equilibrium(alpha: float) -> dict[str, float]:
 
 
 @dataclass
-class Equilibrium(Agent):
+class Equilibrium(Bot):
     """Plays one of the equilibria; `alpha` is the probability of opening with a BET on a jack."""
 
     kind = "bot/equilibrium"
-    sees = "state"
 
     alpha: float = option(1 / 6, low=0, high=1 / 3, help="how often to open with a bet on a jack")
 
     def begin(self) -> None:
         self._policy = equilibrium(self.alpha)
 
-    def policy(self, state: State) -> dict[str, float]:
-        """The probability of each action."""
-        hand = state.hand if isinstance(state, KuhnQuestion) else state
-        assert isinstance(hand, KuhnState)
-        bet = self._policy[hand.infoset(self.seat)]
+    def policy(self, state: Any) -> dict[str, float]:
+        bet = self._policy[state.hand.infoset(self.seat)]
         return {"PASS": 1 - bet, "BET": bet}
 
-    async def act(self, ask: Ask) -> Reply:
-        assert ask.state is not None
-        action = "BET" if self.random.random() < self.policy(ask.state)["BET"] else "PASS"
-        return Reply(action, action)
+    def choose(self, state: KuhnState | KuhnQuestion) -> str:
+        return "BET" if self.random.random() < self.policy(state)["BET"] else "PASS"
 
 
 def exploitability(policy: Mapping[str, float]) -> float:
     """What a best response wins per hand, averaged over seats: 0 in equilibrium, 0.4583 for a coin flip.
 
-    Args:
-        policy: The probability of BET at each of the twelve information sets.
+    A policy is the probability of BET at each of the twelve information sets.
     """
     import pyspiel
 
@@ -207,7 +187,6 @@ def exploitability(policy: Mapping[str, float]) -> float:
 
 
 def value(first: Mapping[str, float], second: Mapping[str, float]) -> float:
-    """The first player's expected winnings per hand under these policies."""
     import pyspiel
 
     start = KuhnPoker().spiel.new_initial_state()
@@ -234,7 +213,6 @@ _CARD = 196
 _LEFT, _TOPS = 16, (28, 288)
 _CHIPS = 168
 _PANEL = (316, 28, 184, 456)
-_DONE = {"p": "PASS", "b": "BET"}
 
 
 class KuhnView(View):
@@ -246,21 +224,22 @@ class KuhnView(View):
         self._sheet = sprite_sheet(
             render.theme, render.size, seed, inks=inks, grounds=("page", "panel", "white")
         )
-        self._base = self._background()
-
-    def _background(self) -> Canvas:
-        canvas, px = Canvas(self._sheet), self._sheet.px
-        left, top, width, height = map(px, _PANEL)
-        canvas.panel(left, top, width, height, "History")
-        canvas.pixels.setflags(write=False)
-        return canvas
+        self._base = Canvas(self._sheet)
+        left, top, width, height = map(self._sheet.px, _PANEL)
+        self._base.panel(left, top, width, height, "History")
+        self._base.pixels.setflags(write=False)
 
     def image(self, state: KuhnState | KuhnQuestion, seat: str) -> Picture:
-        hand = _hand(state)
+        hand = state.hand
         canvas, px, font = self._base.copy(), self._sheet.px, self._sheet.font_px
         me = PLAYERS.index(seat)
         for top, player in zip(_TOPS, (1 - me, me), strict=True):
-            card = self._card(hand.cards[player] if player == me or hand.showdown else None)
+            visible = player == me or hand.showdown
+            card = (
+                self._sheet.card(hand.cards[player], "♠", px(_CARD), "page")
+                if visible
+                else self._sheet.card_back(px(_CARD), "page")
+            )
             canvas.place(card, px(_LEFT), px(top))
             x, stake = px(_CHIPS), hand.stakes[player]
             canvas.text(x, px(top + 18), "you" if player == me else "other", font(20), bold=True)
@@ -276,15 +255,11 @@ class KuhnView(View):
         canvas.text(left + px(12), px(_PANEL[1] + _PANEL[3] - 28), pot, font(20), ground="panel", bold=True)
         return canvas.picture()
 
-    def _card(self, rank: str | None) -> Sprite:
-        height = self._sheet.px(_CARD)
-        return self._sheet.card(rank, "♠", height, "page") if rank else self._sheet.card_back(height, "page")
-
     def public_action(self, state: object, seat: str, action: str) -> str:
         return action
 
     def text(self, state: KuhnState | KuhnQuestion, seat: str) -> str:
-        hand, me = _hand(state), PLAYERS.index(seat)
+        hand, me = state.hand, PLAYERS.index(seat)
         other = hand.cards[1 - me] if hand.showdown else "unknown"
         stakes = hand.stakes
         return "\n".join(
@@ -296,15 +271,10 @@ class KuhnView(View):
         )
 
 
-def _hand(state: KuhnState | KuhnQuestion) -> KuhnState:
-    return state.hand if isinstance(state, KuhnQuestion) else state
-
-
 def _lines(hand: KuhnState, seat: str) -> list[str]:
-    """Everything done so far, in order."""
     me = PLAYERS.index(seat)
-    done = [
-        f"{'you' if number % 2 == me else 'other'}: {_DONE[letter]}"
+    actions = [
+        f"{'you' if number % 2 == me else 'other'}: {_ACTIONS[letter]}"
         for number, letter in enumerate(hand.history)
     ]
-    return ["ante: 1 chip each", *done]
+    return ["ante: 1 chip each", *actions]

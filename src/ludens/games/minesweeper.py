@@ -11,17 +11,17 @@ from typing import Any, ClassVar, Self
 
 from PIL.ImageDraw import ImageDraw
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Bot
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
-from ludens.draw import Picture, Sprite, Theme, draw_board, get_theme, sprite_sheet
+from ludens.draw import Picture, Sprite, Theme, get_theme
 from ludens.draw.palette import BLACK, WHITE, contrast, mix, visible
 from ludens.draw.shapes import fill_shape, regular
-from ludens.games.boards import BoardView, Matrix
+from ludens.games.boards import BoardView, Matrix, cell_name, neighbours
 
 HIDDEN, MINE = -1, 9
 
@@ -29,42 +29,26 @@ Seen = tuple[int, ...]
 
 
 @lru_cache(maxsize=64)
-def neighbours(rows: int, columns: int) -> tuple[tuple[int, ...], ...]:
-    """For every cell, the up to eight cells that touch it."""
-    return tuple(
-        tuple(
-            r * columns + c
-            for r in range(max(0, row - 1), min(rows, row + 2))
-            for c in range(max(0, column - 1), min(columns, column + 2))
-            if (r, c) != (row, column)
-        )
-        for row in range(rows)
-        for column in range(columns)
-    )
-
-
-@lru_cache(maxsize=64)
 def names(rows: int, columns: int) -> tuple[str, ...]:
     """The names of the cells, row by row: A1, A2, ..."""
-    return tuple(f"{ascii_uppercase[row]}{column + 1}" for row in range(rows) for column in range(columns))
+    return tuple(cell_name(cell, columns) for cell in range(rows * columns))
 
 
 def around(mines: Collection[int], touching: tuple[int, ...]) -> int:
-    """How many of these cells hold a mine."""
     return sum(cell in mines for cell in touching)
 
 
 def opened_with(mines: Collection[int], cell: int, touching: tuple[tuple[int, ...], ...]) -> dict[int, int]:
     """The cells that open with a safe cell; neighbours of cells that touch no mine open as well."""
-    shown: dict[int, int] = {}
+    numbers: dict[int, int] = {}
     waiting = [cell]
     while waiting:
         here = waiting.pop()
-        if here not in shown:
-            shown[here] = around(mines, touching[here])
-            if not shown[here]:
+        if here not in numbers:
+            numbers[here] = around(mines, touching[here])
+            if not numbers[here]:
                 waiting += touching[here]
-    return shown
+    return numbers
 
 
 _BITS, _SLOT = 4, 15
@@ -88,7 +72,7 @@ class Knowledge:
         touching = neighbours(rows, columns)
         self.hidden = tuple(cell for cell, code in enumerate(seen) if code == HIDDEN)
         needs, slots = list[int](), dict[int, tuple[int, ...]]()
-        found = sum(code == MINE for code in seen)
+        open_mine_count = sum(code == MINE for code in seen)
         for cell, code in enumerate(seen):
             if 0 <= code < MINE:
                 covered = [near for near in touching[cell] if seen[near] == HIDDEN]
@@ -99,7 +83,7 @@ class Knowledge:
                     needs.append(code - open_mines)
         self._total = len(needs) * _BITS
         self._needs = sum(need << _BITS * slot for slot, need in enumerate(needs))
-        self._needs += mines - found << self._total
+        self._needs += mines - open_mine_count << self._total
         self._groups = _ordered(self.hidden, slots)
 
     @cached_property
@@ -142,7 +126,6 @@ class Knowledge:
 
     @property
     def layouts(self) -> int:
-        """The number of layouts consistent with what is visible."""
         return self._endings[0].get(self._needs, 0)
 
     @cached_property
@@ -164,7 +147,6 @@ class Knowledge:
         return tuple(cell for cell in self.hidden if not self.with_mine[cell])
 
     def risk(self, cell: int) -> float:
-        """The probability that a hidden cell holds a mine."""
         return self.with_mine[cell] / self.layouts
 
     def draw(self, random: Stream) -> frozenset[int]:
@@ -244,8 +226,8 @@ class Minesweeper(Game):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        kept = {"safe": 1, "open": min(3, self.rows) * min(3, self.columns), "any": 1}[self.first]
-        most = self.rows * self.columns - kept
+        spared = {"safe": 1, "open": min(3, self.rows) * min(3, self.columns), "any": 1}[self.first]
+        most = self.rows * self.columns - spared
         if self.mines > most:
             raise BadOption(
                 f"option 'mines' of minesweeper must be at most {most} on {self.rows} by {self.columns} "
@@ -264,7 +246,7 @@ class MinesweeperState(State):
         self._random = random
         self.mines: frozenset[int] | None = None
         self.seen: Seen = (HIDDEN,) * (game.rows * game.columns)
-        """What the player sees: see `oracle`."""
+        """The codes that the player sees."""
         self.hit: int | None = None
         """The mine that was opened."""
         self._trail: tuple[tuple[Seen, int], ...] = ()
@@ -272,7 +254,6 @@ class MinesweeperState(State):
 
     @property
     def won(self) -> bool:
-        """Whether every cell without a mine is open."""
         return self.seen.count(HIDDEN) == self.game.mines and self.hit is None and bool(self._trail)
 
     @property
@@ -295,10 +276,10 @@ class MinesweeperState(State):
         self._trail = (*self._trail, (self.seen, cell))
         if cell in self.mines:
             self.hit = cell
-            shown = dict.fromkeys(self.mines, MINE)
+            opened = dict.fromkeys(self.mines, MINE)
         else:
-            shown = opened_with(self.mines, cell, touching)
-        self.seen = tuple(shown.get(at, code) for at, code in enumerate(self.seen))
+            opened = opened_with(self.mines, cell, touching)
+        self.seen = tuple(opened.get(at, code) for at, code in enumerate(self.seen))
 
     @property
     def returns(self) -> dict[str, float]:
@@ -313,11 +294,11 @@ class MinesweeperState(State):
         certain = taken = guesses = 0
         chance = 1.0
         for seen, cell in self._trail if game.first == "any" else self._trail[1:]:
-            known = infer(game.rows, game.columns, game.mines, seen)
-            certain += bool(known.safe)
-            guesses += not known.safe
-            taken += cell in known.safe
-            chance *= 1 - known.risk(cell)
+            knowledge = infer(game.rows, game.columns, game.mines, seen)
+            certain += bool(knowledge.safe)
+            guesses += not knowledge.safe
+            taken += cell in knowledge.safe
+            chance *= 1 - knowledge.risk(cell)
         return {
             "winner": SEAT if self.won else None,
             "moves": len(self._trail),
@@ -338,35 +319,31 @@ class MinesweeperState(State):
         copy = self.clone()
         copy._random = random.clone()
         if copy.mines is not None and copy.to_act:
-            known = infer(self.game.rows, self.game.columns, self.game.mines, self.seen)
-            copy.mines = known.draw(random)
+            knowledge = infer(self.game.rows, self.game.columns, self.game.mines, self.seen)
+            copy.mines = knowledge.draw(random)
         return copy
 
 
 @dataclass
-class Logic(Agent):
+class Logic(Bot):
     """Opens a cell that is certainly safe, else one of those least likely to hold a mine.
 
     Among those it prefers few hidden cells around: such a cell is blank most often and opens an area.
     """
 
     kind = "bot/logic"
-    sees = "state"
 
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert isinstance(state, MinesweeperState)
+    def choose(self, state: MinesweeperState) -> str:
         game = state.game
-        known = infer(game.rows, game.columns, game.mines, state.seen)
+        knowledge = infer(game.rows, game.columns, game.mines, state.seen)
         covered = [
             [state.seen[near] for near in cells].count(HIDDEN)
             for cells in neighbours(game.rows, game.columns)
         ]
-        rank = {cell: (known.with_mine[cell], covered[cell]) for cell in known.hidden}
+        rank = {cell: (knowledge.with_mine[cell], covered[cell]) for cell in knowledge.hidden}
         least = min(rank.values())
-        cell = self.random.choice([cell for cell in known.hidden if rank[cell] == least])
-        action = names(game.rows, game.columns)[cell]
-        return Reply(action, action)
+        cell = self.random.choice([cell for cell in knowledge.hidden if rank[cell] == least])
+        return names(game.rows, game.columns)[cell]
 
 
 _HUES = ("blue", "green", "red", "purple", "brown", "cyan", "black", "gray")
@@ -398,23 +375,22 @@ class MinesweeperView(BoardView):
         MINE: "a mine",
     }
     marks = {HIDDEN: "#", 0: ".", **{number: str(number) for number in range(1, 9)}, MINE: "*"}
+    grounds = ("page", "red")
+    style = "lines"
 
     def __init__(self, game: Minesweeper, render: RenderOptions, seed: int = 0) -> None:
-        super().__init__(game, render, seed)
-        self._field = game
         self.rows, self.columns = game.rows, game.columns
         colours = get_theme(render.theme, seed)
-        self._inks = number_inks(colours, "page")
+        self._number_inks = number_inks(colours, "page")
         page = colours.colour("page")
         self._stone = "#{:02x}{:02x}{:02x}".format(*visible(mix(page, colours.colour("line"), 2, 5), page))
-        inks = ("ink", "line", "red", self._stone, *dict.fromkeys(self._inks))
-        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=("page", "red"))
-        labels = ascii_uppercase[: self.rows], [self.column_label(column) for column in range(self.columns)]
-        self.board = draw_board(self._sheet, self.rows, self.columns, *labels, style="lines", labels="lt")
+        self.inks = ("ink", "line", "red", self._stone, *dict.fromkeys(self._number_inks))
+        super().__init__(game, render, seed)
 
     def values(self, seat: str) -> dict[str, object]:
-        opening = self.templates.fill(f"opening {self._field.first}")
-        return {**super().values(seat), "last": ascii_uppercase[self.rows - 1], "opening": opening}
+        values = super().values(seat)
+        opening = self.templates.fill(f"opening {values['first']}")
+        return {**values, "last": ascii_uppercase[self.rows - 1], "opening": opening}
 
     def matrix(self, state: MinesweeperState) -> Matrix:
         return [state.seen[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
@@ -441,11 +417,11 @@ class MinesweeperView(BoardView):
         """Any number of open cells, mines among them, on a field with up to half its cells mined."""
         cells = range(self.rows * self.columns)
         mines = frozenset(random.sample(cells, random.between(0, len(cells) // 2)))
-        shown = [HIDDEN for _ in cells]
+        codes = [HIDDEN for _ in cells]
         touching = neighbours(self.rows, self.columns)
         for cell in random.sample(cells, random.between(0, len(cells))):
-            shown[cell] = MINE if cell in mines else around(mines, touching[cell])
-        return [shown[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
+            codes[cell] = MINE if cell in mines else around(mines, touching[cell])
+        return [codes[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
 
     def _picture(self, matrix: Matrix, hit: int | None) -> Picture:
         place, canvas = self.board, self.board.canvas()
@@ -460,7 +436,7 @@ class MinesweeperView(BoardView):
                         place.tint(canvas, row, column, ground)
                     place.put(canvas, row, column, self._mine(ground))
                 elif code:
-                    digit = self._sheet.text(str(code), px, self._inks[code - 1], "page", True)
+                    digit = self._sheet.text(str(code), px, self._number_inks[code - 1], "page", True)
                     place.put(canvas, row, column, digit)
         width = place.px * self.columns, place.px * self.rows
         canvas.frame(place.x, place.y, *width, "line", self._sheet.px(2))

@@ -39,7 +39,11 @@ class HuntState(GridState):
     game: MonsterHunt
 
     def _meet(self) -> None:
-        self._chase()
+        """The monster takes one step toward the closest player's new cell, then events happen."""
+        red, blue, monster = self.cells[:3]
+        lead = DISTANCE[monster][red] - DISTANCE[monster][blue]
+        prey = self.random.choice((red, blue)) if lead == 0 else red if lead < 0 else blue
+        self.cells[MONSTER] = AFTER[self.random.choice(TOWARD[monster][prey])][monster]
         red, blue, monster, *apples = self.cells
         counts = self.counts
         counts[0] += red in apples
@@ -60,16 +64,6 @@ class HuntState(GridState):
             self._respawn(RED)
         elif blue == monster:
             self._respawn(BLUE)
-
-    def _chase(self) -> None:
-        """One step of the monster toward the closest player's new cell."""
-        red, blue, monster = self.cells[:3]
-        lead = DISTANCE[monster][red] - DISTANCE[monster][blue]
-        if lead == 0:
-            prey = self.random.choice((red, blue))
-        else:
-            prey = red if lead < 0 else blue
-        self.cells[MONSTER] = AFTER[self.random.choice(TOWARD[monster][prey])][monster]
 
 
 @dataclass(frozen=True)
@@ -95,8 +89,8 @@ class MonsterHunt(GridGame):
         "common_welfare_1": "ludens.games.monster_hunt:CommonWelfare1",
         "common_welfare_2": "ludens.games.monster_hunt:CommonWelfare2",
         "common_welfare_3": "ludens.games.monster_hunt:CommonWelfare3",
-        "self_interest": "ludens.games.monster_hunt:SelfInterest",
-        "optimal": "ludens.games.monster_hunt:Optimal",
+        "self_interest": "ludens.games.monster_hunt:HuntSelfInterest",
+        "optimal": "ludens.games.monster_hunt:HuntOptimal",
     }
     things = ("red player", "blue player", "monster", "apple", "apple")
     events = (
@@ -131,9 +125,7 @@ class CommonWelfare1(Hunter):
     """Goes straight for the monster."""
 
     kind = "bot/common_welfare_1"
-
-    def goals(self, state: GridState) -> Collection[int]:
-        return (state.cells[MONSTER],)
+    targets = (MONSTER,)
 
 
 @dataclass
@@ -158,17 +150,15 @@ class CommonWelfare3(Hunter):
 
 
 @dataclass
-class SelfInterest(Hunter):
+class HuntSelfInterest(Hunter):
     """Goes to the closest apple."""
 
     kind = "bot/self_interest"
-
-    def goals(self, state: GridState) -> Collection[int]:
-        return [state.cells[apple] for apple in APPLES]
+    targets = APPLES
 
 
 @dataclass
-class Optimal(CommonWelfare2):
+class HuntOptimal(CommonWelfare2):
     """Waits in the middle, where the monster is never far: the paper's optimal strategy."""
 
     kind = "bot/optimal"
@@ -179,7 +169,7 @@ class HuntView(GridView):
 
     title = "Monster Hunt"
     legend = ((("monster",), "monster"), (("apple",), "apple"))
-    shown = (
+    event_cells = (
         (("red player",), ("apple",)),
         (("blue player",), ("apple",)),
         (("red player",), ("monster",)),

@@ -44,7 +44,6 @@ class SpielGame(Game):
         return bool(open_to_all and kind.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL)
 
     def action_name(self, spiel: pyspiel.State, player: int, action: int) -> str:
-        """The canonical name of an action."""
         return str(spiel.action_to_string(player, action))
 
     def first(self) -> pyspiel.State:

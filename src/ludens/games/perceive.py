@@ -5,46 +5,40 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any
 
 from ludens.core.errors import Ambiguous, BadOption, Unreadable
 from ludens.core.game import Game
-from ludens.core.options import Touch, option
+from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.reply import DASHES, ReplyFormat, unwrap, without_reasoning
-from ludens.core.state import Legal, State
+from ludens.core.state import Legal, Question
 from ludens.core.view import Picture, RenderOptions, View
-from ludens.games.boards import BoardView, Matrix
-
-_RANGE = re.compile(r"(\d{1,4})-(\d{1,4})")
+from ludens.games.boards import BoardView, Matrix, board_option, number_range
 
 
 def bounds(board: BoardView, pieces: str) -> tuple[int, int]:
-    """The bounds in an option `pieces` such as `46-90`."""
-    written, cells = _RANGE.fullmatch(pieces), board.rows * board.columns
-    low, high = (int(written[1]), int(written[2])) if written else (1, 0)
-    if not low <= high <= cells:
-        raise BadOption(f"option 'pieces' of perceive must be a range such as 0-{cells}, not {pieces!r}.")
-    return low, high
+    cells = board.rows * board.columns
+    return number_range("perceive", "pieces", pieces, f"0-{cells}", cells)
 
 
 def codes_of(board: BoardView, kinds: str) -> Sequence[int]:
     """The codes of the pieces whose letters are in `kinds`; all when it is empty."""
-    known: dict[str, list[int]] = {}
+    by_letter: dict[str, list[int]] = {}
     for code, mark in board.marks.items():
         if code != board.empty:
-            known.setdefault(mark.upper(), []).append(code)
+            by_letter.setdefault(mark.upper(), []).append(code)
     for letter in kinds.upper():
-        if letter not in known:
+        if letter not in by_letter:
             raise BadOption(
                 f"option 'kinds' of perceive has the letter {letter!r}; "
-                f"the pieces of {board.game.name} are {''.join(known)}."
+                f"the pieces of {board.game.name} are {''.join(by_letter)}."
             )
-    return [code for letter in (kinds.upper() or known) for code in known[letter]]
+    return [code for letter in (kinds.upper() or by_letter) for code in by_letter[letter]]
 
 
 def scattered(board: BoardView, random: Stream, pieces: str, kinds: str) -> Matrix:
@@ -85,11 +79,7 @@ class Perceive(Game):
     best = "bot/oracle"
     question = True
 
-    board: str = option(
-        "tic_tac_toe",
-        help="the board game whose positions are shown, options included",
-        touches=Touch.GAME,
-    )
+    board: str = board_option("the board game whose positions are shown, options included")
     pieces: str = option("", help="how many pieces are shown, as in 46-90; any number when empty")
     kinds: str = option("", help="the kinds of pieces shown, by letter, as in KQ; all when empty")
 
@@ -100,14 +90,13 @@ class Perceive(Game):
         if self.pieces:
             bounds(board, self.pieces)
 
-    def start(self, seed: int) -> Position:
+    def start(self, seed: int) -> PerceiveQuestion:
         board = board_of(self.board, RenderOptions())
-        return Position(board, scattered(board, stream(seed, "position"), self.pieces, self.kinds))
+        return PerceiveQuestion(board, scattered(board, stream(seed, "position"), self.pieces, self.kinds))
 
 
 @lru_cache(maxsize=64)
 def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
-    """The view of the board game that is shown."""
     if board.startswith("perceive"):
         raise BadOption("perceive needs a board game to show, not itself.")
     view = make(board).view(render, seed)
@@ -116,20 +105,13 @@ def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
     return view
 
 
-class Position(State):
+class PerceiveQuestion(Question):
     """A position, and the matrix that was answered."""
 
-    def __init__(self, board: BoardView, matrix: Matrix, answer: str | None = None) -> None:
+    def __init__(self, board: BoardView, matrix: Matrix) -> None:
+        super().__init__(SEAT, Legal.text())
         self.board = board
         self.matrix = matrix
-        self.answer = answer
-
-    @property
-    def to_act(self) -> tuple[str, ...]:
-        return () if self.answer is not None else (SEAT,)
-
-    def legal(self, seat: str) -> Legal:
-        return Legal.text() if seat in self.to_act else Legal()
 
     def refusal(self, seat: str, action: str) -> str | None:
         if not action:
@@ -140,19 +122,14 @@ class Position(State):
             return "the answer is not a matrix of whole numbers."
         return shape_error(read, self.board.rows, self.board.columns)
 
-    def _advance(self, actions: Mapping[str, str]) -> None:
-        self.answer = actions[SEAT]
-
     def solution(self, seat: str) -> str | None:
         return canonical(self.matrix)
 
     def _by_code(self) -> dict[int, tuple[int, int]]:
         """For each code on the board, how many of its cells are right and how many there are."""
         truth = [code for row in self.matrix for code in row]
-        said = (
-            [code for row in json.loads(self.answer) for code in row] if self.answer else [None] * len(truth)
-        )
-        right = Counter(code for code, other in zip(truth, said, strict=True) if code == other)
+        answered = [code for row in json.loads(self.answer or "[]") for code in row] or [None] * len(truth)
+        right = Counter(code for code, other in zip(truth, answered, strict=True) if code == other)
         return {code: (right[code], count) for code, count in sorted(Counter(truth).items())}
 
     @property
@@ -174,17 +151,12 @@ class Position(State):
             "by_code": {str(code): list(counts) for code, counts in by_code.items()},
         }
 
-    def clone(self) -> Self:
-        return type(self)(self.board, self.matrix, self.answer)
-
 
 def canonical(matrix: Matrix) -> str:
-    """A matrix as the action that states it."""
     return json.dumps([list(row) for row in matrix])
 
 
 def shape_error(matrix: Any, rows: int, columns: int) -> str | None:
-    """What is wrong with the shape of an answer, or None."""
     if not isinstance(matrix, list) or not all(isinstance(row, list) for row in matrix):
         return "the answer is not a matrix: a list of rows, each a list of whole numbers."
     if len(matrix) != rows or any(len(row) != columns for row in matrix):
@@ -224,26 +196,25 @@ class MatrixFormat(ReplyFormat):
         return action
 
     def read(self, text: str, legal: Legal) -> str:
-        said = without_reasoning(text).translate(DASHES)
-        found = [*_lists(said), *_latex(said)] or _plain(said)
-        if not found:
+        reply = without_reasoning(text).translate(DASHES)
+        matrices = [*_lists(reply), *_latex(reply)] or _plain(reply)
+        if not matrices:
             raise Unreadable("no matrix was found in the reply.")
-        fitting = {json.dumps(m) for m in found if shape_error(m, self.rows, self.columns) is None}
+        fitting = {json.dumps(m) for m in matrices if shape_error(m, self.rows, self.columns) is None}
         if len(fitting) > 1:
             raise Ambiguous("the reply holds several different matrices; give exactly one.")
         if not fitting:
-            raise Unreadable(shape_error(found[-1], self.rows, self.columns) or "no matrix fits.")
+            raise Unreadable(shape_error(matrices[-1], self.rows, self.columns) or "no matrix fits.")
         return fitting.pop()
 
 
 def _numbers(cells: Iterable[str]) -> list[int] | None:
     """The number in each cell, quoted or emphasised; None when a cell holds anything else."""
-    found = [_NUMBER.fullmatch(cell.strip("\"'`* \t\r\n")) for cell in cells]
-    return None if None in found else [int(hit.group()) for hit in found if hit]
+    hits = [_NUMBER.fullmatch(cell.strip("\"'`* \t\r\n")) for cell in cells]
+    return None if None in hits else [int(hit[0]) for hit in hits if hit]
 
 
 def _without_comment(line: str) -> str:
-    """The line without a comment behind its last bracket."""
     row, bracket, rest = line.rpartition("]")
     return row + bracket if rest.lstrip(" \t,;").startswith(_COMMENTS) else line
 
@@ -268,7 +239,7 @@ def _lists(text: str) -> list[Rows]:
 
 def _latex(text: str) -> list[Rows]:
     """Every matrix environment: rows end with two backslashes, cells with &."""
-    found: list[Rows] = []
+    matrices: list[Rows] = []
     start = -1
     for hit in _ENVIRONMENT.finditer(text):
         if hit[1] == "begin":
@@ -276,9 +247,9 @@ def _latex(text: str) -> list[Rows]:
         elif start >= 0:
             lines = text[start : hit.start()].replace(r"\hline", "").split(r"\\")
             rows = [_numbers(map(unwrap, line.split("&"))) for line in lines if line.strip()]
-            found += [[row for row in rows if row is not None]] if None not in rows else []
+            matrices += [[row for row in rows if row is not None]] if None not in rows else []
             start = -1
-    return found
+    return matrices
 
 
 def _plain(text: str) -> list[Rows]:
@@ -316,20 +287,19 @@ class PerceiveView(View):
         self._board = board_of(game.board, render, seed)
         self._format = MatrixFormat(self._board.rows, self._board.columns)
 
-    def image(self, state: Position, seat: str) -> Picture:
+    def image(self, state: PerceiveQuestion, seat: str) -> Picture:
         return self._board.draw(state.matrix)
 
-    def text(self, state: Position, seat: str) -> str:
+    def text(self, state: PerceiveQuestion, seat: str) -> str:
         return self._board.transcript(state.matrix)
 
-    def brief(self, state: Position, seat: str) -> str:
-        """The board and its shape."""
+    def brief(self, state: PerceiveQuestion, seat: str) -> str:
         return f"{self._board.game.name} {self._board.rows}x{self._board.columns}"
 
-    def format(self, state: Position, seat: str) -> MatrixFormat:
+    def format(self, state: PerceiveQuestion, seat: str) -> MatrixFormat:
         return self._format
 
-    def guess(self, state: Position, seat: str, random: Stream) -> str:
+    def guess(self, state: PerceiveQuestion, seat: str, random: Stream) -> str:
         rows, columns, codes = self._board.rows, self._board.columns, list(self._board.codes)
         return canonical([[random.choice(codes) for _ in range(columns)] for _ in range(rows)])
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Bot
 from ludens.core.errors import MissingExtra
 from ludens.core.game import Game
 from ludens.core.options import option
@@ -42,7 +42,7 @@ Box = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Screen:
     """One screen as colour codes, and the score at that time."""
 
     screen: NDArray[np.uint8]
@@ -61,7 +61,6 @@ class Frame:
 
     @cached_property
     def right(self) -> Box | None:
-        """The right paddle."""
         return self._box(RIGHT, WIDTH // 2, WIDTH)
 
     def _box(self, code: int, start: int, end: int) -> Box | None:
@@ -122,18 +121,14 @@ class Console:
         self._current: Any = None
 
     def reset(self, two: bool) -> ConsoleState:
-        """The console after a reset."""
         return ConsoleState(self._on, left=Knob() if two else None)
 
     def run(
         self, snapshot: ConsoleState, frames: Sequence[tuple[str, str]], until: int
-    ) -> tuple[ConsoleState, Frame]:
-        """Run frames with the given actions (right player's first) until a player wins.
+    ) -> tuple[ConsoleState, Screen]:
+        """Run frames with the given actions, the right player's first, until a player has `until` points.
 
-        Args:
-            snapshot: Where to go on from.
-            frames: The actions; the second of each pair matters only where two play.
-            until: The points that win.
+        The second action of each pair matters only where two play.
         """
         ale = self._ale
         start, right, left, pause = snapshot
@@ -153,7 +148,7 @@ class Console:
             if max(points) >= until:
                 break
         self._current = ale.cloneState()
-        return ConsoleState(self._current, right, left, pause), Frame(ale.getScreen().copy(), points)
+        return ConsoleState(self._current, right, left, pause), Screen(ale.getScreen().copy(), points)
 
 
 _threads = threading.local()
@@ -161,10 +156,10 @@ _threads = threading.local()
 
 def console() -> Console:
     """This thread's emulator, created on first use; raises `MissingExtra` without ale-py."""
-    found: Console | None = getattr(_threads, "console", None)
-    if found is None:
-        found = _threads.console = Console()
-    return found
+    emulator: Console | None = getattr(_threads, "console", None)
+    if emulator is None:
+        emulator = _threads.console = Console()
+    return emulator
 
 
 ACTIONS = Legal(("STAY", "UP", "DOWN"))
@@ -198,8 +193,7 @@ class PongState(State):
         self.frames = (waited[0],) * (FRAMES - len(waited)) + tuple(waited)
         """The screens after the last four decisions; the first is repeated when there are fewer."""
 
-    def _run(self, wanted: tuple[str, str]) -> Frame:
-        """One decision of the right and the left player."""
+    def _run(self, wanted: tuple[str, str]) -> Screen:
         hands = []
         for _ in range(FRAMES):
             for hand, action in enumerate(wanted):
@@ -211,13 +205,12 @@ class PongState(State):
 
     @property
     def points(self) -> tuple[int, int]:
-        """Points of the left and of the right player."""
         return self.frames[-1].points
 
     @property
     def to_act(self) -> tuple[str, ...]:
-        done = max(self.points) >= self.game.points or self.decisions >= self.game.decisions
-        return () if done else self.game.seats
+        over = max(self.points) >= self.game.points or self.decisions >= self.game.decisions
+        return () if over else self.game.seats
 
     def legal(self, seat: str) -> Legal:
         return ACTIONS if seat in self.to_act else Legal()
@@ -306,25 +299,32 @@ _TIME = 20
 """Frames that allow for it."""
 
 
+class _Returner(Bot):
+    """Goes to where the ball will cross the column of its paddle."""
+
+    def begin(self) -> None:
+        self.side = _side(self.seat)
+
+    def approach(self, before: Box, now: Box) -> tuple[float, float, float, float] | None:
+        """The ball's row, the rows it moves per decision, the columns to go and those it moves per decision;
+        None where it goes away."""
+        (x, y), (old_x, old_y) = _centre(now), _centre(before)
+        way, speed = _COLUMN[self.side] - x, x - old_x
+        return (y, y - old_y, way, speed) if speed * way > 0 else None
+
+
 @dataclass
-class Tracker(Agent):
+class Tracker(_Returner):
     """Goes to where the ball will be, slightly beyond, to hit it with the paddle's end at a steep angle."""
 
     kind = "bot/tracker"
-    sees = "state"
     aim: float = option(6.0, low=-8.0, high=8.0, help="rows beyond the ball, in its direction, to be at")
 
     def begin(self) -> None:
-        self.side = "left" if self.seat == "left" else "right"
+        super().begin()
         self.mark = (_MIDDLE, float(_TIME))
 
-    async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, PongState)
-        action = self.action(ask.state)
-        return Reply(action, action)
-
-    def action(self, state: PongState) -> str:
-        """The action for this state."""
+    def choose(self, state: PongState) -> str:
         knob = state.console.left if self.side == "left" else state.console.right
         assert knob is not None
         self.mark = row, frames = self.meeting(*state.frames[-2:])
@@ -332,64 +332,58 @@ class Tracker(Agent):
         enough = _CLOSE if frames > _TIME else _STEP
         return "STAY" if abs(off) <= enough else "DOWN" if off > 0 else "UP"
 
-    def meeting(self, before: Frame, now: Frame) -> tuple[float, float]:
+    def meeting(self, before: Screen, now: Screen) -> tuple[float, float]:
         """The target row of the paddle's centre, and the frames until the ball arrives."""
         if now.ball is None or before.ball is None:
             return _MIDDLE, _TIME
-        if any(ball[2] <= TOP or ball[3] >= BOTTOM for ball in (before.ball, now.ball)):
-            row, frames = self.mark  # at a wall the ball is partly hidden and its speed unknown
+        if _at_wall(before.ball, now.ball):
+            row, frames = self.mark
             return row, frames - FRAMES
-        (x, y), (old_x, old_y) = _centre(now.ball), _centre(before.ball)
-        way, speed = _COLUMN[self.side] - x, x - old_x
-        if speed * way <= 0:
+        if (approach := self.approach(before.ball, now.ball)) is None:
             return _MIDDLE, _TIME
+        y, down, way, speed = approach
         decisions = way / speed
-        row = min(_reflected(y + (y - old_y) * decisions), BOTTOM - _HALF)
-        return row + (self.aim if y > old_y else -self.aim), FRAMES * decisions
+        row = min(_reflected(y + down * decisions), BOTTOM - _HALF)
+        return row + (self.aim if down > 0 else -self.aim), FRAMES * decisions
 
 
 @dataclass
-class Follower(Agent):
+class Follower(_Returner):
     """Goes to where the ball will be, by nothing but the four screens shown: it does not read the knob.
 
     Weaker than the tracker, and predictable by whoever sees the same screens.
     """
 
     kind = "bot/follower"
-    sees = "state"
 
-    def begin(self) -> None:
-        self.side = "left" if self.seat == "left" else "right"
-
-    def policy(self, state: State) -> dict[str, float]:
+    def policy(self, state: Any) -> dict[str, float]:
         """The probability of each action: always one action."""
-        assert isinstance(state, PongState)
-        frames = state.frames
-        paddle = frames[-1].left if self.side == "left" else frames[-1].right
+        paddle = state.frames[-1].left if self.side == "left" else state.frames[-1].right
         if paddle is None:
             return {"STAY": 1.0}
-        off = self._row(frames) - _centre(paddle)[1]
+        off = self._row(state.frames) - _centre(paddle)[1]
         return {"STAY" if abs(off) <= _HALF else "DOWN" if off > 0 else "UP": 1.0}
 
-    async def act(self, ask: Ask) -> Reply:
-        assert ask.state is not None
-        [action] = self.policy(ask.state)
-        return Reply(action, action)
+    def choose(self, state: PongState) -> str:
+        [action] = self.policy(state)
+        return action
 
-    def _row(self, frames: Sequence[Frame]) -> float:
+    def _row(self, frames: Sequence[Screen]) -> float:
         """Where the ball will cross the paddle's column; the middle if it goes away or cannot be told."""
         for before, now in zip(frames[-2::-1], frames[:0:-1], strict=True):
-            balls = [ball for ball in (before.ball, now.ball) if ball is not None]
-            if len(balls) < 2:
-                return _MIDDLE
-            if any(ball[2] <= TOP or ball[3] >= BOTTOM for ball in balls):
-                continue  # at a wall the ball is partly hidden and its speed unknown: look at earlier screens
-            (old_x, old_y), (x, y) = map(_centre, balls)
-            way, speed = _COLUMN[self.side] - x, x - old_x
-            if speed * way <= 0:
-                return _MIDDLE
-            return min(_reflected(y + (y - old_y) * way / speed), BOTTOM - _HALF)
+            if before.ball is None or now.ball is None:
+                break
+            if not _at_wall(before.ball, now.ball):
+                if approach := self.approach(before.ball, now.ball):
+                    y, down, way, speed = approach
+                    return min(_reflected(y + down * way / speed), BOTTOM - _HALF)
+                break
         return _MIDDLE
+
+
+def _at_wall(*balls: Box) -> bool:
+    """Whether a ball is at a wall: it is partly hidden there and its speed unknown."""
+    return any(ball[2] <= TOP or ball[3] >= BOTTOM for ball in balls)
 
 
 def _centre(box: Box) -> tuple[float, float]:
@@ -436,8 +430,8 @@ def colours(theme: Theme) -> tuple[RGB, ...]:
     if theme.name == "random":
         ground = theme.colour("page")
         order = ("red", "blue", "green", "purple", "orange", "cyan", "magenta", "yellow", "brown")
-        shown = [hue for hue in order if contrast(theme.colour(hue), ground) >= MIN_CONTRAST]
-        hues = shown[0], shown[1 + theme.seed % (len(shown) - 1)]
+        legible = [hue for hue in order if contrast(theme.colour(hue), ground) >= MIN_CONTRAST]
+        hues = legible[0], legible[1 + theme.seed % (len(legible) - 1)]
     ball = DAY if contrast(DAY, ground) > contrast(NIGHT, ground) else NIGHT
     margin = theme.colour("panel" if theme.name == "random" else "line")
     return ground, ball, theme.colour(hues[0]), theme.colour(hues[1]), ground, margin
@@ -448,10 +442,12 @@ class PongView(View):
 
     def __init__(self, game: Pong, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
-        shown = colours(get_theme(render.theme, seed))
+        palette = colours(get_theme(render.theme, seed))
         levels = range(1, _LETTER_LEVELS + 1)
-        letters = [mix(shown[_MARGIN], letter_on(shown[_MARGIN]), level, _LETTER_LEVELS) for level in levels]
-        self._palette = np.array([*shown, *letters], np.uint8)
+        letters = [
+            mix(palette[_MARGIN], letter_on(palette[_MARGIN]), level, _LETTER_LEVELS) for level in levels
+        ]
+        self._palette = np.array([*palette, *letters], np.uint8)
         self._number = np.zeros(256, np.uint8)
         self._number[list(_CODES)] = range(len(_CODES))
         width = round(render.size * WIDTH / HEIGHT)
@@ -469,7 +465,7 @@ class PongView(View):
     def images(self, state: PongState, seat: str) -> tuple[Picture, ...]:
         return tuple(self._frame(frame, _side(seat)) for frame in state.frames)
 
-    def _drawn(self, frame: Frame, side: str) -> Picture:
+    def _drawn(self, frame: Screen, side: str) -> Picture:
         size = self.render.size
         pixels = np.full((size, size), _MARGIN, np.uint8)
         wide = self._number[frame.screen][:, self._columns]
@@ -491,16 +487,16 @@ class PongView(View):
         you = {side: " (you)" * (side == _side(seat)) for side in ("left", "right")}
         for frame, when in zip(state.frames, ("three", "two", "one", ""), strict=True):
             left, right = frame.points
-            told = f"{when} decision{'s' * (when != 'one')} ago" if when else "now"
+            moment = f"{when} decision{'s' * (when != 'one')} ago" if when else "now"
             lines.append(
-                f"{told}: ball {_where(frame.ball)}; left paddle{you['left']} {_where(frame.left)}; "
+                f"{moment}: ball {_where(frame.ball)}; left paddle{you['left']} {_where(frame.left)}; "
                 f"right paddle{you['right']} {_where(frame.right)}; points left {left}, right {right}"
             )
         return "\n".join(lines)
 
     def notes(self, state: PongState, seat: str) -> str:
-        made = f"Decisions made: {state.decisions} of {state.game.decisions} at most."
-        return f"You control the {_side(seat)} paddle. {made}"
+        count = f"Decisions count: {state.decisions} of {state.game.decisions} at most."
+        return f"You control the {_side(seat)} paddle. {count}"
 
     def values(self, seat: str) -> dict[str, object]:
         side = _side(seat)

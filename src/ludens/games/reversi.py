@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar
 
-from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.game import Game
+from ludens.core.agent import Bot
 from ludens.core.options import option
-from ludens.core.view import RenderOptions
-from ludens.draw import Sprite, draw_board, sprite_sheet
-from ludens.games.boards import Matrix, TurnView
+from ludens.games.boards import Matrix, StoneView, cell_name
+from ludens.games.negamax import Negamax
 from ludens.games.open_spiel import SpielGame, SpielState
 
 PASS = "PASS"
@@ -35,10 +34,10 @@ class Reversi(SpielGame):
     spiel_name = "othello"
     stable_names = True
     best = "bot/alphabeta?depth=4&endgame=8"
-    bots: ClassVar[Mapping[str, str]] = {"alphabeta": "ludens.games.reversi:AlphaBeta"}
+    bots: ClassVar[Mapping[str, str]] = {"alphabeta": "ludens.games.reversi:ReversiAlphaBeta"}
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
-        return PASS if action == _PASS_NUMBER else f"{'ABCDEFGH'[action // 8]}{action % 8 + 1}"
+        return PASS if action == _PASS_NUMBER else cell_name(action, 8)
 
 
 FULL = (1 << 64) - 1
@@ -49,15 +48,15 @@ _AXES = ((1, _INNER), (7, _INNER), (9, _INNER), (8, FULL))
 
 def moves(own: int, other: int) -> int:
     """The empty cells where `own` may play."""
-    found = 0
+    open_cells = 0
     for step, mask in _AXES:
         between = other & mask
         up, down = between & own << step, between & own >> step
         for _ in range(5):
             up |= between & up << step
             down |= between & down >> step
-        found |= up << step | down >> step
-    return found & ~(own | other) & FULL
+        open_cells |= up << step | down >> step
+    return open_cells & ~(own | other) & FULL
 
 
 def turned(own: int, other: int, cell: int) -> int:
@@ -77,7 +76,6 @@ def turned(own: int, other: int, cell: int) -> int:
 
 
 def cells(board: int) -> Iterator[int]:
-    """The bits of a board, one by one."""
     while board:
         low = board & -board
         yield low
@@ -101,91 +99,73 @@ def _places(board: int) -> int:
 
 
 def score(own: int, other: int) -> int:
-    """The evaluation of a board for the side to move."""
     freedom = moves(own, other).bit_count() - moves(other, own).bit_count()
     return _places(own) - _places(other) + _FREEDOM * freedom
 
 
-def value(own: int, other: int, depth: int, alpha: int, beta: int) -> int:
-    """The value of a board for the side to move, searching `depth` moves ahead."""
-    if depth <= 0:
-        return score(own, other)
-    open_cells = moves(own, other)
-    if not open_cells:
+class ReversiSearch(Negamax[tuple[int, int], int]):
+    """Positions are the discs of the side to move and of the other; the move 0 is a pass."""
+
+    def expand(
+        self, position: tuple[int, int], depth: int, alpha: float, beta: float
+    ) -> tuple[float, list[int]]:
+        own, other = position
+        if depth <= 0:
+            return score(own, other), []
+        if open_cells := moves(own, other):
+            return -inf, sorted(cells(open_cells), key=_ORDER.__getitem__)
         if moves(other, own):
-            return -value(other, own, depth - 1, -beta, -alpha)
+            return -inf, [0]
         ahead = own.bit_count() - other.bit_count()
-        return ahead + (_WON if ahead > 0 else -_WON if ahead < 0 else 0)
-    for cell in sorted(cells(open_cells), key=_ORDER.__getitem__):
-        flips = turned(own, other, cell)
-        alpha = max(alpha, -value(other ^ flips, own | flips | cell, depth - 1, -beta, -alpha))
-        if alpha >= beta:
-            break
-    return alpha
+        return ahead + (_WON if ahead > 0 else -_WON if ahead < 0 else 0), []
+
+    def make(self, position: tuple[int, int], move: int) -> tuple[int, int]:
+        own, other = position
+        flips = turned(own, other, move) if move else 0
+        return other ^ flips, own | flips | move
 
 
 @dataclass
-class AlphaBeta(Agent):
+class ReversiAlphaBeta(Bot):
     """Searches `depth` moves ahead, near the end to the last move; ties are broken at random."""
 
     kind = "bot/alphabeta"
-    sees = "state"
     computes = True
 
     depth: int = option(3, low=1, high=10, help="moves looked ahead")
     endgame: int = option(7, low=0, high=12, help="empty cells from which on it looks ahead to the end")
 
-    async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, SpielState)
-        if list(ask.legal) == [PASS]:
-            return Reply(PASS, PASS)
-        own, other = discs(ask.state, self.seat)
+    def choose(self, state: SpielState) -> str:
+        names = list(state.legal(self.seat))
+        if names == [PASS]:
+            return PASS
+        own, other = discs(state, self.seat)
         empty = 64 - (own | other).bit_count()
         depth = 2 * empty if empty <= self.endgame else self.depth  # every move may be followed by a pass
-        choices = list(ask.legal)
-        self.random.shuffle(choices)
-        best, most = choices[0], -2 * _WON
-        for name in choices:
-            cell = 1 << "ABCDEFGH".index(name[0]) * 8 + int(name[1]) - 1
-            flips = turned(own, other, cell)
-            worth = -value(other ^ flips, own | flips | cell, depth - 1, -2 * _WON, -most)
-            if worth > most:
-                best, most = name, worth
-        return Reply(best, best)
+        self.random.shuffle(names)
+        bits = [1 << "ABCDEFGH".index(name[0]) * 8 + int(name[1]) - 1 for name in names]
+        best = ReversiSearch().first_best((own, other), depth, bits)
+        return names[bits.index(best)]
 
 
 def discs(state: SpielState, seat: str) -> tuple[int, int]:
-    """The discs of this seat and of the other."""
-    lines = [line for line in str(state.spiel).splitlines() if line[:1].isdigit()]
-    marks = "".join("".join(line.split()[1:9]) for line in lines)
-    black, white = (sum(1 << n for n, found in enumerate(marks) if found == mark) for mark in "xo")
+    symbols = "".join(map("".join, _lines(state)))
+    black, white = (sum(1 << cell for cell, mark in enumerate(symbols) if mark == side) for side in "xo")
     return (black, white) if seat == "black" else (white, black)
 
 
-_CODES = {"-": 0, "x": 1, "o": 2}
+def _lines(state: SpielState) -> list[list[str]]:
+    lines = str(state.spiel).splitlines()
+    return [line.split()[1:9] for line in lines if line[:1].isdigit()]
 
 
-class ReversiView(TurnView):
+class ReversiView(StoneView):
     """Rows are lettered A to H from the top, columns numbered from the left."""
 
     rows = columns = 8
-    codes = {0: "empty", 1: "black", 2: "white"}
-    marks = {0: ".", 1: "b", 2: "w"}
-
-    def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
-        super().__init__(game, render, seed)
-        inks = ("ink", "line", "black", "white")
-        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=("page", "light"))
-        self.board = draw_board(
-            self._sheet, 8, 8, "ABCDEFGH", "12345678", labels="lt", box=self.box(self._sheet)
-        )
+    symbols = "-xo"
+    grounds = ("page", "light")
+    stone_size = 0.78
 
     def matrix(self, state: SpielState) -> Matrix:
-        grid = [line for line in str(state.spiel).splitlines() if line[:1].isdigit()]
-        return [[_CODES[mark] for mark in line.split()[1:9]] for line in grid]
-
-    def piece(self, row: int, column: int, code: int) -> Sprite | None:
-        return self._sheet.stone(self.codes[code], self.board.room(0.78), "light") if code else None
-
-    def icon(self, seat: str, px: int) -> Sprite:
-        return self._sheet.stone(seat, px, "page")
+        return self.decode(_lines(state))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -11,28 +10,22 @@ from typing import Any, ClassVar, Self
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption, Illegal
 from ludens.core.game import Game
-from ludens.core.options import Touch, option
+from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.reply import ReplyFormat, labelled, without_reasoning
-from ludens.core.state import Legal, State
+from ludens.core.state import Legal, Question, State
 from ludens.core.view import Picture, Places, RenderOptions, View
-from ludens.games.boards import BoardView, TurnView, listing
+from ludens.games.boards import BoardView, TurnView, board_option, listing, number_range
 from ludens.games.chess.bots import sight
 from ludens.games.open_spiel import SpielState
 
-_RANGE = re.compile(r"(\d{1,4})-(\d{1,4})")
 _ATTEMPTS = 1_000
 """Games tried for one position: cells of Minesweeper open many at a time, and games end early."""
 
 
 def bounds(name: str, text: str) -> tuple[int, int]:
-    """The bounds in an option such as `67-157`."""
-    written = _RANGE.fullmatch(text)
-    low, high = (int(written[1]), int(written[2])) if written else (1, 0)
-    if low > high:
-        raise BadOption(f"option {name!r} of rule must be a range such as 10-40, not {text!r}.")
-    return low, high
+    return number_range("rule", name, text, "10-40")
 
 
 @lru_cache(maxsize=64)
@@ -71,7 +64,6 @@ def pointers(board: str) -> Mapping[str, str]:
 
 
 def valid_moves(position: State) -> Legal:
-    """The moves of the seat to act."""
     return position.legal(position.to_act[0])
 
 
@@ -186,11 +178,7 @@ class RuleQuestion(Game):
     bots: ClassVar[Mapping[str, str]] = {"valid": "ludens.games.rule:Valid"}
     question = True
 
-    board: str = option(
-        "tic_tac_toe",
-        help="the board game whose rules are to be followed, options included",
-        touches=Touch.GAME,
-    )
+    board: str = board_option("the board game whose rules are to be followed, options included")
     moves: str = option("0-40", help="how many random moves lead to the position, as in 80-120")
     filled: str = option("", help="how many cells of the board are filled, as in 67-157; not used when empty")
 
@@ -201,36 +189,30 @@ class RuleQuestion(Game):
         if self.filled:
             bounds("filled", self.filled)
 
-    def start(self, seed: int) -> Question:
+    def start(self, seed: int) -> MoveQuestion:
         if self.filled:
             position = with_filled_cells(self.board, seed, self.filled)
         else:
             position = after_moves(self.board, seed, self.moves)
         if isinstance(position, SpielState):
             position.last = {}  # the question shows a position, not a game
-        return Question(self.board, position)
+        return MoveQuestion(self.board, position)
 
 
-class Question(State):
+class MoveQuestion(Question):
     """A position, and the move that was named."""
 
-    def __init__(self, board: str, position: State, answer: str | None = None) -> None:
+    def __init__(self, board: str, position: State) -> None:
+        super().__init__(SEAT, Legal.text(200))
         self.board = board
         self.position = position
-        self.answer = answer
 
     @property
-    def to_act(self) -> tuple[str, ...]:
-        return () if self.answer is not None else (SEAT,)
-
-    def legal(self, seat: str) -> Legal:
-        return Legal.text(200) if seat in self.to_act else Legal()
+    def mover(self) -> str:
+        return self.position.to_act[0]
 
     def solution(self, seat: str) -> str | None:
         return valid_moves(self.position).first
-
-    def _advance(self, actions: Mapping[str, str]) -> None:
-        self.answer = actions[SEAT]
 
     @property
     def returns(self) -> dict[str, float]:
@@ -242,17 +224,15 @@ class Question(State):
         return {
             "valid": bool(self.returns[SEAT]),
             "readable": bool(self.answer),
-            "mover": self.position.to_act[0],
+            "mover": self.mover,
             "choices": len(valid),
             "chance": len(named.intersection(valid)) / len(named) if named else 0.0,
         }
 
-    def clone(self) -> Self:
-        return type(self)(self.board, self.position, self.answer)
-
     def resample_hidden(self, seat: str, random: Stream) -> Self:
-        position = self.position.resample_hidden(self.position.to_act[0], random)
-        return type(self)(self.board, position, self.answer)
+        copy = self.clone()
+        copy.position = self.position.resample_hidden(self.mover, random)
+        return copy
 
 
 @dataclass
@@ -272,19 +252,19 @@ class Valid(Agent):
     reason: bool = option(False, help="list valid moves before the answer, for imitation")
 
     async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, Question)
+        assert isinstance(ask.state, MoveQuestion)
         position, board = ask.state.position, ask.state.board
         moves = valid_moves(position)
         if not self.reason:
             move = moves.sample(self.random)
             return Reply(move, move)
-        said, plain = [], list(moves)
+        lines, candidates = [], list(moves)
         if isinstance(position, SpielState) and board.split("?")[0] == "chess":
-            seen = sight(position.spiel.board().to_fen())
-            said.append(seen.text(pointers(board)))
-            plain = [move for move in moves if not move.startswith(seen.king)] or plain
-        move = self.random.choice(plain)
-        return Reply("\n".join([*said, listing(moves, move), ask.format.write(move)]), move)
+            king_sight = sight(position.spiel.board().to_fen())
+            lines.append(king_sight.text(pointers(board)))
+            candidates = [move for move in moves if not move.startswith(king_sight.king)] or candidates
+        move = self.random.choice(candidates)
+        return Reply("\n".join([*lines, listing(moves, move), ask.format.write(move)]), move)
 
 
 @dataclass(frozen=True)
@@ -304,9 +284,9 @@ class MoveFormat(ReplyFormat):
         try:
             return self.own.read(text, self.moves)
         except Illegal:
-            said = without_reasoning(text)
-            named = [name for name in labelled(said, "Action") if name]
-            return (named or [said.strip()])[-1][: legal.text_limit]
+            reply = without_reasoning(text)
+            named = [name for name in labelled(reply, "Action") if name]
+            return (named or [reply.strip()])[-1][: legal.text_limit]
 
 
 class RuleView(View):
@@ -316,16 +296,16 @@ class RuleView(View):
         super().__init__(game, render, seed)
         self._board = board_game(game.board).view(render, seed)
 
-    def image(self, state: Question, seat: str) -> Picture:
-        return self._board.image(state.position, state.position.to_act[0])
+    def image(self, state: MoveQuestion, seat: str) -> Picture:
+        return self._board.image(state.position, state.mover)
 
-    def images(self, state: Question, seat: str) -> tuple[Picture, ...]:
-        return self._board.images(state.position, state.position.to_act[0])
+    def images(self, state: MoveQuestion, seat: str) -> tuple[Picture, ...]:
+        return self._board.images(state.position, state.mover)
 
-    def text(self, state: Question, seat: str) -> str:
-        return self._board.text(state.position, state.position.to_act[0])
+    def text(self, state: MoveQuestion, seat: str) -> str:
+        return self._board.text(state.position, state.mover)
 
-    def places(self, state: Question, seat: str) -> Places:
+    def places(self, state: MoveQuestion, seat: str) -> Places:
         return self._clickable if seat in state.to_act else {}
 
     @cached_property
@@ -334,23 +314,21 @@ class RuleView(View):
         board = self._board
         return board.places_of(board.clickable()) if isinstance(board, BoardView) else {}
 
-    def notes(self, state: Question, seat: str) -> str:
-        mover = state.position.to_act[0]
-        return "\n\n".join(filter(None, (self._board.rules(mover), self._board.notes(state.position, mover))))
+    def notes(self, state: MoveQuestion, seat: str) -> str:
+        notes = self._board.notes(state.position, state.mover)
+        return "\n\n".join(filter(None, (self._board.rules(state.mover), notes)))
 
-    def brief(self, state: Question, seat: str) -> str:
+    def brief(self, state: MoveQuestion, seat: str) -> str:
         """The board, who is to move, and what that seat is told in its game."""
-        position, mover = state.position, state.position.to_act[0]
-        told = self._board.brief(position, mover)
-        notes = self._board.notes(position, mover) if told is None else told
-        return f"{self._board.game.name} {mover} {notes}".strip()
+        brief = self._board.brief(state.position, state.mover)
+        notes = self._board.notes(state.position, state.mover) if brief is None else brief
+        return f"{self._board.game.name} {state.mover} {notes}".strip()
 
     def values(self, seat: str) -> dict[str, object]:
         return {"game": self._board.game.name}
 
-    def guess(self, state: Question, seat: str, random: Stream) -> str:
-        return self._board.guess(state.position, state.position.to_act[0], random)
+    def guess(self, state: MoveQuestion, seat: str, random: Stream) -> str:
+        return self._board.guess(state.position, state.mover, random)
 
-    def format(self, state: Question, seat: str) -> ReplyFormat:
-        mover = state.position.to_act[0]
-        return MoveFormat(self._board.format(state.position, mover), state.position.legal(mover))
+    def format(self, state: MoveQuestion, seat: str) -> ReplyFormat:
+        return MoveFormat(self._board.format(state.position, state.mover), valid_moves(state.position))

@@ -15,15 +15,15 @@ from ludens.core.random import Stream, stream
 from ludens.core.reply import DASHES, ActionFormat
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
-from ludens.draw import Canvas, Picture, draw_board, get_theme, sprite_sheet
+from ludens.draw import Canvas, Picture, get_theme
 from ludens.draw.palette import mix
-from ludens.games.boards import BoardView, Matrix
+from ludens.games.boards import BoardView, Matrix, cell_name
 
 SIDE, CELLS = 9, 81
 ROW = tuple(cell // 9 for cell in range(CELLS))
 COLUMN = tuple(cell % 9 for cell in range(CELLS))
 BOX = tuple(cell // 27 * 3 + cell % 9 // 3 for cell in range(CELLS))
-NAMES = tuple("ABCDEFGHI"[ROW[cell]] + "123456789"[COLUMN[cell]] for cell in range(CELLS))
+NAMES = tuple(cell_name(cell, SIDE) for cell in range(CELLS))
 NUMBER = {name: cell for cell, name in enumerate(NAMES)}
 PEERS = tuple(
     tuple(
@@ -82,7 +82,6 @@ def solutions(grid: Sequence[int], order: Sequence[int] | None = None) -> Iterat
 
 
 def solve(grid: Sequence[int], order: Sequence[int] | None = None) -> Grid | None:
-    """The first of the solutions, or None."""
     return next(solutions(grid, order), None)
 
 
@@ -127,7 +126,7 @@ EASY, HARD = 45, 26
 
 
 @dataclass(frozen=True)
-class Puzzle:
+class SudokuPuzzle:
     """The clues, and the solution."""
 
     clues: Grid
@@ -135,14 +134,14 @@ class Puzzle:
 
 
 @lru_cache(maxsize=1024)
-def puzzle(seed: int, clues: int) -> Puzzle:
+def puzzle(seed: int, clues: int) -> SudokuPuzzle:
     """The puzzle of a seed with this many clues; 0 lets the seed choose."""
     random = stream(seed, "puzzle")
     wanted = clues or random.between(HARD, EASY)
     while True:
         solution = full_grid(random)
         if (dug := _remove_clues(solution, wanted, random)) is not None:
-            return Puzzle(dug, solution)
+            return SudokuPuzzle(dug, solution)
 
 
 def full_grid(random: Stream) -> Grid:
@@ -154,9 +153,9 @@ def full_grid(random: Stream) -> Grid:
         for place, digit in enumerate(digits):
             cells[corner + place // 3 * 9 + place % 3] = digit
     random.shuffle(digits)
-    found = solve(cells, digits)
-    assert found is not None, "three such boxes can always be completed"
-    return found
+    solution = solve(cells, digits)
+    assert solution is not None, "three such boxes can always be completed"
+    return solution
 
 
 def _remove_clues(solution: Grid, wanted: int, random: Stream) -> Grid | None:
@@ -221,15 +220,15 @@ class Sudoku(Game):
             raise BadOption(f"option 'clues' of sudoku must be 0 or at least {FEWEST}, not {self.clues}.")
 
     def start(self, seed: int) -> SudokuState:
-        given = puzzle(seed, self.clues)
-        return SudokuState(given, list(given.clues), ())
+        clues = puzzle(seed, self.clues)
+        return SudokuState(clues, list(clues.clues), ())
 
 
 class SudokuState(State):
     """A partly filled grid."""
 
-    def __init__(self, given: Puzzle, grid: list[int], placed: tuple[int, ...]) -> None:
-        self.puzzle = given
+    def __init__(self, clues: SudokuPuzzle, grid: list[int], placed: tuple[int, ...]) -> None:
+        self.puzzle = clues
         self.grid = grid
         self.placed = placed
         """The cells filled since the start, in order."""
@@ -324,18 +323,17 @@ class SudokuView(BoardView):
     rows = columns = SIDE
     codes = {0: "empty", **{digit: str(digit) for digit in range(1, 10)}}
     marks = {0: ".", **{digit: str(digit) for digit in range(1, 10)}}
+    inks = ("ink", "line", "accent")
+    style = "lines"
 
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
-        super().__init__(game, render, seed)
         colour = get_theme(render.theme, seed).colour
         self._shade = "#{:02x}{:02x}{:02x}".format(*mix(colour("page"), colour("line"), 1, 6))
-        inks, grounds = ("ink", "line", "accent"), ("page", self._shade)
-        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=inks, grounds=grounds)
-        self.board = draw_board(self._sheet, SIDE, SIDE, "ABCDEFGHI", "123456789", style="lines", labels="lt")
-        self._format = PlaceFormat()
+        self.grounds = ("page", self._shade)
+        super().__init__(game, render, seed)
 
     def format(self, state: SudokuState, seat: str) -> PlaceFormat:
-        return self._format
+        return PlaceFormat()
 
     def squares(self, move: str) -> tuple[str]:
         return (move[:2],)
@@ -393,9 +391,5 @@ class PlaceFormat(ActionFormat):
         return f"End your reply with one line: {self.label}: <cell>=<digit>, as in {self.label}: A1=5"
 
     def _matches(self, names: Sequence[str], legal: Legal) -> Sequence[str | None]:
-        return [_placement(name) for name in names]
-
-
-def _placement(name: str) -> str | None:
-    spelt = _SPELT.fullmatch(name.translate(DASHES))
-    return f"{spelt[1] or spelt[4]}{spelt[2] or spelt[3]}={spelt[5]}".upper() if spelt else None
+        hits = (_SPELT.fullmatch(name.translate(DASHES)) for name in names)
+        return [f"{hit[1] or hit[4]}{hit[2] or hit[3]}={hit[5]}".upper() if hit else None for hit in hits]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from math import inf
 from typing import Any, ClassVar
 
-from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.game import Game
+from ludens.core.agent import Bot
 from ludens.core.options import option
-from ludens.core.view import RenderOptions
-from ludens.draw import Sprite, draw_board, sprite_sheet
-from ludens.games.boards import Matrix, TurnView
+from ludens.draw import Sprite
+from ludens.games.boards import Matrix, TurnView, cell_name
+from ludens.games.negamax import Negamax
 from ludens.games.open_spiel import SpielGame, SpielState
 
 
@@ -36,46 +35,49 @@ class TicTacToe(SpielGame):
     bots: ClassVar[Mapping[str, str]] = {"minimax": "ludens.games.tic_tac_toe:Minimax"}
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
-        return f"{'ABC'[action // 3]}{action % 3 + 1}"
+        return cell_name(action, 3)
 
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
-NAMES = tuple(row + column for row in "ABC" for column in "123")
 
 
-@lru_cache(maxsize=8192)
-def value_of(board: str, mover: str, waiter: str) -> int:
-    """The value of a board for the side to move: positive for a win, higher the sooner it comes."""
-    if any(board[a] == board[b] == board[c] == waiter for a, b, c in LINES):
-        return -1 - board.count(".")
-    return max((-value_of(after, waiter, mover) for after in _after(board, mover).values()), default=0)
+class TicTacToeSearch(Negamax[tuple[str, str, str], int]):
+    """Positions are the board, the side to move and the other; wins are worth more the sooner they come."""
+
+    table_depth = 0
+
+    def expand(
+        self, position: tuple[str, str, str], depth: int, alpha: float, beta: float
+    ) -> tuple[float, list[int]]:
+        board, _, waiter = position
+        if any(board[a] == board[b] == board[c] == waiter for a, b, c in LINES):
+            return -1 - depth, []
+        cells = [cell for cell, mark in enumerate(board) if mark == "."]
+        return (-inf, cells) if cells else (0, [])
+
+    def make(self, position: tuple[str, str, str], move: int) -> tuple[str, str, str]:
+        board, mover, waiter = position
+        return board[:move] + mover + board[move + 1 :], waiter, mover
 
 
-def _after(board: str, mover: str) -> dict[int, str]:
-    return {n: board[:n] + mover + board[n + 1 :] for n, mark in enumerate(board) if mark == "."}
+SEARCH = TicTacToeSearch()
 
 
 @dataclass
-class Minimax(Agent):
+class Minimax(Bot):
     """Never loses, and wins as soon as possible; ties are broken at random."""
 
     kind = "bot/minimax"
-    sees = "state"
 
     slips: float = option(0.0, low=0, high=1, help="share of moves played at random, to be a weaker opponent")
 
-    async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, SpielState)
-        board = "".join(str(ask.state.spiel).split())
-        mover, waiter = self.seat, "o" if self.seat == "x" else "x"
-        values = {n: -value_of(after, waiter, mover) for n, after in _after(board, mover).items()}
-        best = max(values.values())
-        slips = self.slips > 0 and self.random.random() < self.slips
-        cell = self.random.choice([n for n, value in values.items() if slips or value == best])
-        return Reply(NAMES[cell], NAMES[cell])
-
-
-_CODES = {".": -1, "x": 1, "o": 0}
+    def choose(self, state: SpielState) -> str:
+        board = "".join(str(state.spiel).split())
+        cells = [cell for cell, mark in enumerate(board) if mark == "."]
+        if not (self.slips > 0 and self.random.random() < self.slips):
+            position = (board, self.seat, "o" if self.seat == "x" else "x")
+            cells = SEARCH.best_moves(position, len(cells), cells)
+        return state.game.action_name(state.spiel, 0, self.random.choice(cells))
 
 
 class TicTacToeView(TurnView):
@@ -84,21 +86,15 @@ class TicTacToeView(TurnView):
     rows = columns = 3
     codes = {-1: "empty", 1: "X", 0: "O"}
     marks = {-1: ".", 1: "X", 0: "O"}
-
-    def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
-        super().__init__(game, render, seed)
-        self._sheet = sprite_sheet(
-            render.theme, render.size, seed, inks=("ink", "line", "red", "blue"), grounds=("page",)
-        )
-        self.board = draw_board(
-            self._sheet, 3, 3, "ABC", "123", style="lines", labels="lt", box=self.box(self._sheet)
-        )
+    symbols = ".xo"
+    inks, grounds = ("ink", "line", "red", "blue"), ("page",)
+    style = "lines"
 
     def values(self, seat: str) -> dict[str, object]:
         return {**super().values(seat), "mark": seat.upper()}
 
     def matrix(self, state: SpielState) -> Matrix:
-        return [[_CODES[mark] for mark in line] for line in str(state.spiel).split()]
+        return self.decode(str(state.spiel).split())
 
     def piece(self, row: int, column: int, code: int) -> Sprite | None:
         if code == self.empty:

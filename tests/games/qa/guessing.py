@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ludens.games.qa.questions import LETTERS, Item
+from ludens.games.qa.questions import LETTERS, QaItem
 
-Guesser = Callable[[Item], int]
+Guesser = Callable[[QaItem], int]
 """Which option is answered."""
 
 
@@ -25,7 +25,7 @@ class Blind:
         return self.accuracy - self.chance
 
 
-def blind(questions: Sequence[Item]) -> list[Blind]:
+def blind(questions: Sequence[QaItem]) -> list[Blind]:
     """Every way of guessing; those that learn do so from the first half and are tried on the second."""
     chance = sum(1 / len(q.options) for q in questions) / len(questions)
     half = len(questions) // 2
@@ -46,7 +46,7 @@ def blind(questions: Sequence[Item]) -> list[Blind]:
     ]
 
 
-def _accuracy(guess: Guesser, questions: Sequence[Item]) -> float:
+def _accuracy(guess: Guesser, questions: Sequence[QaItem]) -> float:
     return sum(guess(q) == q.right for q in questions) / len(questions)
 
 
@@ -55,13 +55,13 @@ def _letter(index: int) -> Guesser:
 
 
 def _ranked(rank: int) -> Guesser:
-    def guess(q: Item) -> int:
+    def guess(q: QaItem) -> int:
         return sorted(range(len(q.options)), key=lambda i: int(q.options[i]))[min(rank, len(q.options) - 1)]
 
     return guess
 
 
-def _favourite(seen: Sequence[Item], key: Callable[[Item], str]) -> Guesser:
+def _favourite(seen: Sequence[QaItem], key: Callable[[QaItem], str]) -> Guesser:
     """The option that was right most often when it was offered, as far as that is known."""
     offered: defaultdict[tuple[str, str], int] = defaultdict(int)
     right: defaultdict[tuple[str, str], int] = defaultdict(int)
@@ -70,7 +70,7 @@ def _favourite(seen: Sequence[Item], key: Callable[[Item], str]) -> Guesser:
             offered[key(q), option] += 1
             right[key(q), option] += i == q.right
 
-    def share(q: Item, i: int) -> float:
+    def share(q: QaItem, i: int) -> float:
         known = key(q), q.options[i]
         # Two imagined tries, so that what was offered once and right is not thought certain.
         return (right[known] + 2 / len(q.options)) / (offered[known] + 2)

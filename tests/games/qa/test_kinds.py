@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import ludens
-from ludens.games.qa.game import QUESTIONS
-from ludens.games.qa.questions import Item
+from ludens.games.qa.boards import QUESTIONS
+from ludens.games.qa.questions import QaItem
 from tests.games.qa.guessing import blind
 from tests.games.qa.reference import ANSWERS
 
@@ -28,7 +28,7 @@ THREE = {
 
 
 @lru_cache(maxsize=64)
-def questions(board: str, kind: str, count: int) -> tuple[Item, ...]:
+def questions(board: str, kind: str, count: int) -> tuple[QaItem, ...]:
     game = ludens.make("qa", board=board, kind=kind)
     return tuple(game.start(seed).asked for seed in range(count))  # type: ignore[attr-defined]
 
@@ -108,9 +108,11 @@ def test_numbers_of_minesweeper_fit_some_layout() -> None:
 def test_a_biased_type_would_be_noticed() -> None:
     """The proof can fail: a truth that is always the least number, and one that likes the letter B."""
     fair = questions("gomoku", "count_stones", 300)
-    least = [Item(q.text, q.options, min(range(4), key=lambda i: int(q.options[i])), q.matrix) for q in fair]
+    least = [
+        QaItem(q.text, q.options, min(range(4), key=lambda i: int(q.options[i])), q.matrix) for q in fair
+    ]
     assert max(guess.above for guess in blind(least)) > 0.7
     letters = Counter(q.right for q in fair)
-    lettered = [Item(q.text, q.options, 1 if n % 3 else q.right, q.matrix) for n, q in enumerate(fair)]
+    lettered = [QaItem(q.text, q.options, 1 if n % 3 else q.right, q.matrix) for n, q in enumerate(fair)]
     assert max(guess.above for guess in blind(lettered)) > 0.4
     assert max(letters.values()) < 110

@@ -13,8 +13,8 @@ from ludens.core.errors import BadOption, MoveError, UnknownName
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions
 from ludens.games.perceive import board_of
-from ludens.games.qa.game import QUESTIONS
-from ludens.games.qa.questions import Grid
+from ludens.games.qa.boards import QUESTIONS
+from ludens.games.qa.questions import QaGrid
 from ludens.loop import play
 
 PLACE = r"(?:\d\d){1,2}:"
@@ -133,7 +133,7 @@ def test_only_boards_with_questions_can_be_asked_about() -> None:
 @pytest.mark.parametrize("board", QUESTIONS)
 @pytest.mark.parametrize("size", [256, 1024])
 def test_no_two_cells_have_the_same_place(board: str, size: int) -> None:
-    grid = Grid(board_of(board, RenderOptions(size=size)), stream(0))
+    grid = QaGrid(board_of(board, RenderOptions(size=size)), stream(0))
     places = [grid.at([cell]) for cell in grid.all]
     assert len(set(places)) == len(places)
     assert all(re.fullmatch(PLACE, place) for place in places)
@@ -180,7 +180,7 @@ async def test_a_bot_that_shows_how_it_counts(board: str) -> None:
 
 
 def test_runs_are_counted_where_they_end() -> None:
-    grid = Grid(board_of("gomoku", RenderOptions()), stream(0))
+    grid = QaGrid(board_of("gomoku", RenderOptions()), stream(0))
     grid.codes = [0] * 225
     for row, column in ((0, 4), (1, 3), (2, 2), (2, 6), (2, 7)):
         grid.codes[15 * row + column] = 1

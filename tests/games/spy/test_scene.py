@@ -10,7 +10,7 @@ import pytest
 
 from ludens.core.errors import UsageError
 from ludens.core.random import stream
-from ludens.games.spy.scene import ATTRIBUTES, GAP, RADIUS, Pair, Scene, make_pair, parse_change
+from ludens.games.spy.scene import ATTRIBUTES, GAP, RADIUS, Scene, ScenePair, make_pair, parse_change
 
 
 @pytest.mark.parametrize("change", ["color+shape", "size", "material", "color+shape+size+material"])
@@ -52,7 +52,7 @@ def test_objects_do_not_touch_and_directions_are_unambiguous(change: str) -> Non
 
 def test_a_pair_survives_json_and_the_seed_decides() -> None:
     pair = make_pair(stream(3, "pair"))
-    assert Pair.from_json(json.loads(json.dumps(pair.to_json()))) == pair
+    assert ScenePair.from_json(json.loads(json.dumps(pair.to_json()))) == pair
     assert make_pair(stream(3, "pair")) == pair != make_pair(stream(4, "pair"))
 
 
@@ -81,7 +81,7 @@ def _edited(**changes: Any) -> Any:
 )
 def test_a_wrong_pair_is_one_sentence(data: Any) -> None:
     with pytest.raises(UsageError) as raised:
-        Pair.from_json(data)
+        ScenePair.from_json(data)
     assert str(raised.value).endswith(".")
 
 

@@ -17,7 +17,7 @@ from ludens.agents import agent
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
-from ludens.games.breakthrough import _name, position_of
+from ludens.games.breakthrough import best_actions
 from ludens.games.grid import AFTER, SEATS, GridState, Walker
 from ludens.games.hanabi.bots import Visible, visible
 from ludens.games.kuhn_poker import KuhnState, equilibrium
@@ -199,8 +199,8 @@ def _would_do(asked: Sample, spec: str) -> set[str]:
         return {action for action, p in (("BET", bets), ("PASS", 1 - bets)) if p > 0}
     if asked.name == "breakthrough":
         depth = player.depth  # type: ignore[attr-defined]
-        moves = position_of(state, game).best(asked.target == "black", depth)  # type: ignore[arg-type]
-        return {_name(start, game) + _name(end, game) for start, end in moves}  # type: ignore[arg-type]
+        black = asked.target == "black"
+        return set(best_actions(str(state.spiel), game, black, depth))  # type: ignore[arg-type, attr-defined]
     if spec == "bot/planner":
         both = joint_plan(state.kitchen, state.snapshot)  # type: ignore[attr-defined]
         return {both[game.seats.index(asked.target)]}

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from math import inf
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Bot
 from ludens.core.errors import BadOption
 from ludens.core.options import Touch, option
 from ludens.games.chess.game import NAMES, ranks
+from ludens.games.negamax import Negamax
 from ludens.games.open_spiel import SpielState
 
 if TYPE_CHECKING:
@@ -32,7 +35,7 @@ Seen = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Sight:
+class KingSight:
     """Squares and pieces around a king."""
 
     king: str
@@ -45,18 +48,17 @@ class Sight:
     """Squares of those that give check."""
 
     def text(self, pointers: Mapping[str, str]) -> str:
-        """In words, square by square, so that each is looked at in turn.
-
-        Args:
-            pointers: How to point at each square.
-        """
-        seen = ", ".join(_said(line, pointers) for line in self.lines)
+        """In words, square by square, so that each is looked at in turn and pointed at."""
+        *lines, jumps = (
+            " ".join(word for square, what in squares for word in (pointers[square], what) if word)
+            for squares in (*self.lines, self.jumps)
+        )
         verdict = " ".join(["check", *self.attackers]) if self.attackers else "safe"
         king = f"king {pointers[self.king]} {self.king}"
-        return "\n".join([king, seen, _said(self.jumps, pointers), verdict])
+        return "\n".join([king, ", ".join(lines), jumps, verdict])
 
 
-def sight(fen: str) -> Sight:
+def sight(fen: str) -> KingSight:
     """What the king of the player to move sees."""
     pieces = {
         (x, 7 - y): piece for y, row in enumerate(ranks(fen)) for x, piece in enumerate(row) if piece != "."
@@ -76,7 +78,7 @@ def sight(fen: str) -> Sight:
     forward = 1 if white else -1
     attackers = [at for at, *_ in filter(None, taken) if _attacks(there[at], at[0] - x, at[1] - y, forward)]
     attackers += [at for at in jumps if there[at] == knight]
-    return Sight(
+    return KingSight(
         _name((x, y)),
         [[(_name(at), there[at]) for at in line] for line in lines if line],
         [(_name(at), knight if there[at] == knight else "") for at in jumps],
@@ -104,21 +106,11 @@ def _until_hidden(line: Iterable[At], there: Mapping[At, str]) -> Iterator[At]:
 
 
 def _attacks(enemy: str, dx: int, dy: int, forward: int) -> bool:
-    """Whether the first piece in a line from a king attacks it.
-
-    Args:
-        enemy: Its name, or `own`.
-        dx: To the right.
-        dy: Upwards.
-        forward: The direction in which the pawns of the king move, 1 or -1.
-    """
+    """Whether the first piece in a line from a king attacks it, `dx` to the right and `dy` upwards from it;
+    the pawns of the king move in the direction `forward`, 1 or -1."""
     if enemy == NAMES["p"]:
         return abs(dx) == 1 and dy == forward
     return enemy in (NAMES["q"], NAMES["r" if 0 in (dx, dy) else "b"])
-
-
-def _said(squares: Iterable[Seen], pointers: Mapping[str, str]) -> str:
-    return " ".join(word for square, what in squares for word in (pointers[square], what) if word)
 
 
 def _name(at: At) -> str:
@@ -159,7 +151,6 @@ def _tables(ending: bool) -> dict[str, list[int]]:
 
 
 def evaluate(fen: str) -> int:
-    """The evaluation in centipawns for White."""
     placement = fen.split(" ", 1)[0]
     tables = _tables("q" not in placement and "Q" not in placement)
     total = square = 0
@@ -173,73 +164,57 @@ def evaluate(fen: str) -> int:
     return total
 
 
-def best_actions(spiel: Any, depth: int) -> list[int]:
-    """All actions that search finds best."""
-    best: list[int] = []
-    best_value = -2 * MATE
-    for action, _ in _ordered(spiel):
-        value = -_value(spiel.child(action), depth - 1, -2 * MATE, -(best_value - 1))
-        if value > best_value:
-            best, best_value = [action], value
-        elif value == best_value:
-            best.append(action)
-    return best
+class ChessSearch(Negamax[Any, int]):
+    """ChessBot on OpenSpiel's states; beyond the depth only captures are looked at, up to four."""
+
+    def expand(self, position: Any, depth: int, alpha: float, beta: float) -> tuple[float, list[int]]:
+        if position.is_terminal():
+            return -MATE - depth if any(position.returns()) else 0, []
+        if depth > 0:
+            return -inf, [action for action, _ in _ordered(position)]
+        white = evaluate(position.board().to_fen())
+        standing = white if position.current_player() == 1 else -white
+        if standing >= beta or depth <= -4:
+            return standing, []
+        return standing, [action for action, taken in _ordered(position) if taken]
+
+    def make(self, position: Any, move: int) -> Any:
+        return position.child(move)
+
+
+@cache
+def _rules() -> tuple[Callable[[int, Any], Any], dict[Any, int]]:
+    """OpenSpiel's reader of moves, and what capturing each piece is worth."""
+    import pyspiel
+
+    kinds = pyspiel.chess.PieceType
+    values = {kinds.QUEEN: 9, kinds.ROOK: 5, kinds.BISHOP: 3, kinds.KNIGHT: 3, kinds.PAWN: 1}
+    return pyspiel.chess.action_to_move, values
 
 
 def _ordered(spiel: Any) -> list[tuple[int, int]]:
     """Every action with what it captures, the most valuable captures first."""
-    import pyspiel
-
-    board = spiel.board()
-    kinds = pyspiel.chess.PieceType
-    worth = {kinds.QUEEN: 9, kinds.ROOK: 5, kinds.BISHOP: 3, kinds.KNIGHT: 3, kinds.PAWN: 1}
-    judged = []
+    board, (move_of, values) = spiel.board(), _rules()
+    captures = []
     for action in spiel.legal_actions():
-        move = pyspiel.chess.action_to_move(action, board)
-        taken = 0 if move.is_castling() else worth.get(board.at(move.to_square).type, 0)
-        if move.promotion_type != kinds.EMPTY:
-            taken += worth.get(move.promotion_type, 0)
-        judged.append((action, taken))
-    return sorted(judged, key=lambda pair: -pair[1])
-
-
-def _value(spiel: Any, depth: int, alpha: int, beta: int) -> int:
-    """The value of the position for the side to move."""
-    if spiel.is_terminal():
-        return -MATE - depth if any(spiel.returns()) else 0
-    standing = 0
-    if depth <= 0:
-        white = evaluate(spiel.board().to_fen())
-        standing = white if spiel.current_player() == 1 else -white
-        if standing >= beta or depth <= -4:
-            return standing
-        alpha = max(alpha, standing)
-    best = standing if depth <= 0 else -2 * MATE
-    for action, taken in _ordered(spiel):
-        if depth <= 0 and not taken:
-            break
-        best = max(best, -_value(spiel.child(action), depth - 1, -beta, -alpha))
-        alpha = max(alpha, best)
-        if alpha >= beta:
-            break
-    return best
+        move = move_of(action, board)
+        taken = 0 if move.is_castling() else values.get(board.at(move.to_square).type, 0)
+        captures.append((action, taken + values.get(move.promotion_type, 0)))
+    return sorted(captures, key=itemgetter(1), reverse=True)
 
 
 @dataclass
-class Search(Agent):
+class ChessBot(Bot):
     """Searches `depth` moves ahead and then captures; ties are broken at random."""
 
     depth: int = option(2, low=1, high=5, help="moves looked ahead, captures beyond not counted")
     kind = "bot/search"
-    sees = "state"
     computes = True
 
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert isinstance(state, SpielState)
-        spiel: Any = state.spiel
-        action = state.name_of(self.random.choice(best_actions(spiel, self.depth)))
-        return Reply(action, action)
+    def choose(self, state: SpielState) -> str:
+        actions = [action for action, _ in _ordered(state.spiel)]
+        best = ChessSearch().best_moves(state.spiel, self.depth, actions)
+        return state.name_of(self.random.choice(best))
 
 
 _PLACES = ("/usr/games", "/usr/local/games", "/opt/homebrew/bin")
@@ -248,7 +223,7 @@ _SECONDS = 20
 
 
 @dataclass
-class Uci(Agent):
+class Uci(Bot):
     """One engine process per seat; one thread and a node limit make it deterministic.
 
     There is no skill level: engines choose among weaker moves at random, with a seed that cannot be set.
@@ -268,7 +243,6 @@ class Uci(Agent):
         help="time for a move instead of a number of positions; games then differ between runs",
     )
     kind = "bot/uci"
-    sees = "state"
     computes = True
 
     def begin(self) -> None:
@@ -278,33 +252,28 @@ class Uci(Agent):
             raise BadOption(f"bot/uci plays chess, not {self.game.name}.")
         check_speaks_uci(self._path)
 
-    def _started(self) -> pyspiel.Bot:
+    def choose(self, state: SpielState) -> str:
         import pyspiel
 
-        limits = pyspiel.SearchLimitType
-        limit = (round(1000 * self.seconds), limits.MOVETIME) if self.seconds else (self.nodes, limits.NODES)
-        return pyspiel.make_uci_bot(self._path, limit[0], False, {"Threads": "1"}, limit[1], True)
-
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert isinstance(state, SpielState)
         if self._bot is None:
-            self._bot = self._started()
-        action = state.name_of(self._bot.step(state.spiel))
-        return Reply(action, action)
+            kinds = pyspiel.SearchLimitType
+            limit = (
+                (round(1000 * self.seconds), kinds.MOVETIME) if self.seconds else (self.nodes, kinds.NODES)
+            )
+            self._bot = pyspiel.make_uci_bot(self._path, limit[0], False, {"Threads": "1"}, limit[1], True)
+        return state.name_of(self._bot.step(state.spiel))
 
 
 def find_engine(name: str) -> str:
-    """The engine's path; raises `BadOption` when it is not found."""
     path = Path(name)
     if path.is_absolute() or len(path.parts) > 1:
         if not (path.is_file() and os.access(path, os.X_OK)):
             raise BadOption(f"there is no executable chess engine at {name!r}.")
         return str(path)
-    found = shutil.which(name) or next((str(p) for d in _PLACES if (p := Path(d) / name).is_file()), None)
-    if found is None:
+    engine = shutil.which(name) or next((str(p) for d in _PLACES if (p := Path(d) / name).is_file()), None)
+    if engine is None:
         raise BadOption(f"no chess engine {name!r} is installed; install it, or give engine=PATH.")
-    return found
+    return engine
 
 
 @lru_cache(maxsize=16)

@@ -53,14 +53,14 @@ def notations(spiel: Any) -> dict[str, str]:
     import pyspiel
 
     board, player = spiel.board(), spiel.current_player()
-    found: dict[str, str] = {}
+    moves: dict[str, str] = {}
     for action in spiel.legal_actions():
         move = str(pyspiel.chess.action_to_move(action, board).to_lan())
         standard = str(spiel.action_to_string(player, action))
-        found[standard] = found[standard.rstrip("+#")] = move
+        moves[standard] = moves[standard.rstrip("+#")] = move
         if standard[0] in "NBRQK":
-            found[standard[0] + move] = move
-    return found
+            moves[standard[0] + move] = move
+    return moves
 
 
 _FEN = re.compile(
@@ -87,7 +87,7 @@ class Chess(SpielGame):
     view_class = "ludens.games.chess.view:ChessView"
     spiel_name = "chess"
     best = "bot/search?depth=3"
-    bots = {"search": "ludens.games.chess.bots:Search", "uci": "ludens.games.chess.bots:Uci"}
+    bots = {"search": "ludens.games.chess.bots:ChessBot", "uci": "ludens.games.chess.bots:Uci"}
 
     fen: str = option("", help="the position to begin with, in Forsyth-Edwards notation")
 

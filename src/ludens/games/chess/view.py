@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from ludens.core.game import Game
 from ludens.core.random import Stream
-from ludens.core.view import RenderOptions
-from ludens.draw import Sprite, draw_board, sprite_sheet
-from ludens.games.boards import Matrix, TurnView
+from ludens.draw import Sprite
+from ludens.games.boards import ChequeredView, Matrix
 from ludens.games.chess.game import NAMES, ChessFormat, notations, ranks
 from ludens.games.open_spiel import SpielState
 
@@ -15,7 +13,7 @@ _LETTERS = "PNBRQK"
 _MOST = {"pawn": 8, "knight": 2, "bishop": 2, "rook": 2, "queen": 1, "king": 1}
 
 
-class ChessView(TurnView):
+class ChessView(ChequeredView):
     """Ranks are counted from the bottom, files lettered from the left."""
 
     rows = columns = 8
@@ -24,35 +22,9 @@ class ChessView(TurnView):
         **{n: f"white {piece}" for n, piece in enumerate(_NAMES, 1)},
         **{-n: f"black {piece}" for n, piece in enumerate(_NAMES, 1)},
     }
-    marks = {
-        0: ".",
-        **dict(enumerate(_LETTERS, 1)),
-        **{-n: letter.lower() for n, letter in enumerate(_LETTERS, 1)},
-    }
-
-    def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
-        super().__init__(game, render, seed)
-        inks = ("ink", "line", "black", "white")
-        self._sheet = sprite_sheet(
-            render.theme, render.size, seed, inks=inks, grounds=("page", "light", "dark")
-        )
-        self.board = draw_board(
-            self._sheet, 8, 8, "87654321", "abcdefgh", style="checkered", box=self.box(self._sheet)
-        )
-
-    def row_label(self, row: int) -> str:
-        return str(8 - row)
-
-    def column_label(self, column: int) -> str:
-        return "abcdefgh"[column]
-
-    def cells(self) -> list[str]:
-        return [
-            self.column_label(c) + self.row_label(r) for r in range(self.rows) for c in range(self.columns)
-        ]
-
-    def answers(self) -> list[str]:
-        return [start + end for start in self.cells() for end in self.cells() if start != end]
+    symbols = f".{_LETTERS}{_LETTERS.lower()}"
+    marks = dict(zip(codes, symbols, strict=True))
+    inks = ("ink", "line", "black", "white")
 
     def clickable(self) -> list[str]:
         """Promotions included: from the second last rank to the last, at most one file aside."""
@@ -67,8 +39,7 @@ class ChessView(TurnView):
         return [*self._answers, *promotions]
 
     def matrix(self, state: SpielState) -> Matrix:
-        code = {mark: number for number, mark in self.marks.items()}
-        return [[code[mark] for mark in rank] for rank in ranks(state.spiel.board().to_fen())]
+        return self.decode(ranks(state.spiel.board().to_fen()))
 
     def notes(self, state: SpielState, seat: str) -> str:
         _, mover, castling, passing, *_ = state.spiel.board().to_fen().split()
@@ -83,13 +54,13 @@ class ChessView(TurnView):
             if letter in castling
         ]
         mover = "White" if mover == "w" else "Black"
-        told = [
+        sentences = [
             f"{mover} is to move.",
             "; ".join(rights) + "." if rights else "Castling is no longer possible.",
         ]
         if passing != "-":
-            told.append(f"A pawn may be taken en passant on {passing}.")
-        return " ".join(told)
+            sentences.append(f"A pawn may be taken en passant on {passing}.")
+        return " ".join(sentences)
 
     def format(self, state: SpielState, seat: str) -> ChessFormat:
         return ChessFormat(aliases=notations(state.spiel)) if seat in state.to_act else ChessFormat()
@@ -112,6 +83,3 @@ class ChessView(TurnView):
 
     def icon(self, seat: str, px: int) -> Sprite:
         return self._sheet.piece("king", seat, "white" if seat == "black" else "black", px, "page")
-
-    def squares(self, move: str) -> tuple[str, str]:
-        return move[:2], move[2:4]

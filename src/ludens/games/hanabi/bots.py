@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log2
+from typing import Any
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Bot
 from ludens.core.random import Stream
-from ludens.core.state import State
 from ludens.games.hanabi.game import (
     COLORS,
+    DeckShape,
     HanabiState,
     Held,
-    Move,
     PastAction,
-    Shape,
     Sight,
-    fits,
+    possible_cards,
     unseen_copies,
 )
 
 
 def bits(mask: int) -> list[int]:
-    """The cards in a set of bits."""
-    found = []
-    while mask:
-        low = mask & -mask
-        found.append(low.bit_length() - 1)
-        mask ^= low
-    return found
+    return [card for card in range(mask.bit_length()) if mask >> card & 1]
 
 
 class CommonKnowledge:
     """Common knowledge after a number of actions."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: DeckShape) -> None:
         self.shape = shape
         self.stacks = [0] * shape.colors
         self.gone = [0] * len(shape.copies)
@@ -59,7 +52,6 @@ class CommonKnowledge:
         self._survey()
 
     def copy(self) -> CommonKnowledge:
-        """An independent copy, for trying a hint."""
         new: CommonKnowledge = object.__new__(CommonKnowledge)
         new.__dict__.update(self.__dict__)
         new.hands = [list(hand) for hand in self.hands]
@@ -103,8 +95,8 @@ class CommonKnowledge:
         [serial] = event.serials
         hand = self.hands[event.player]
         hand.remove(serial)
-        for known in (self.hard, self.soft):
-            del known[serial]
+        for marks in (self.hard, self.soft):
+            del marks[serial]
         self.clued.discard(serial)
         self.gone[event.card] += 1
         if event.move.kind == "play" and event.success:
@@ -132,16 +124,15 @@ class CommonKnowledge:
 
     def _soon(self) -> int:
         """Cards playable now or after cards whose faces are known."""
-        known, soon = self.fixed(), self.playable
+        fixed, soon = self.fixed(), self.playable
         for color, height in enumerate(self.stacks):
             rank = height
-            while rank + 1 < self.shape.ranks and 1 << (color * self.shape.ranks + rank) in known:
+            while rank + 1 < self.shape.ranks and 1 << (color * self.shape.ranks + rank) in fixed:
                 rank += 1
                 soon |= 1 << (color * self.shape.ranks + rank)
         return soon & ~self.useless
 
     def focus(self, player: int, touched: tuple[int, ...]) -> int | None:
-        """The card a hint is about."""
         new = [serial for serial in touched if serial not in self.clued]
         if new:
             doomed = self.next_discard(player)
@@ -150,15 +141,14 @@ class CommonKnowledge:
         return open_ones[-1] if open_ones else None
 
     def apply_hint(self, player: int, kind: str, value: int, touched: tuple[int, ...]) -> None:
-        """Process a hint to this player."""
-        told = (self._by_color if kind == "color" else self._by_rank)[value]
+        hinted = (self._by_color if kind == "color" else self._by_rank)[value]
         focus, doomed = self.focus(player, touched), self.next_discard(player)
         meant = self._soon()
         if focus is not None and focus == doomed:
             meant |= self.last
         for serial in self.hands[player]:
             hit = serial in touched
-            keep = told if hit else ~told
+            keep = hinted if hit else ~hinted
             self.hard[serial] &= keep
             self.soft[serial] = self.soft[serial] & keep or self.hard[serial]
             if hit:
@@ -195,7 +185,6 @@ class StrongPolicy:
         self._reading: CommonKnowledge | None = None
 
     def choose(self, sight: Sight) -> str:
-        """The name of the best action."""
         if self._reading is None or self._reading.read > len(sight.log):
             self._reading = CommonKnowledge(sight.shape)
         self._reading.follow(sight.log)
@@ -232,12 +221,7 @@ class StrongPolicy:
         return soft or hard
 
     def plays(self, reading: CommonKnowledge, player: int) -> list[int]:
-        """The cards this player considers playable."""
         return self._within(reading, player, reading.playable)
-
-    def dead(self, reading: CommonKnowledge, player: int) -> list[int]:
-        """The cards this player considers useless."""
-        return self._within(reading, player, reading.useless)
 
     def _within(self, reading: CommonKnowledge, player: int, wanted: int) -> list[int]:
         return [
@@ -260,14 +244,15 @@ class StrongPolicy:
             alone = sight.shape.players == 2 and sight.info > 1
             if best and alone and worth >= NEW_PLAY and not self.plays(reading, partner):
                 return best.name
-            return self._do("Play", min(plays, key=self._rank))
+            # Low cards first: they make others playable.
+            return self._do("Play", min(plays, key=lambda serial: (self._highest_rank(serial), serial)))
         if best and worth >= GOOD_HINT:
             return best.name
         if sight.deck == 0 and sight.life > 1 and (guess := self._guess()) is not None:
             return self._do("Play", guess)
         if best and sight.info == sight.shape.most_info:
             return best.name
-        if dead := self.dead(reading, me):
+        if dead := self._within(reading, me, reading.useless):
             return self._do("Discard", dead[0])
         spare = sum(sight.stacks) + sight.deck + sight.shape.players - sight.shape.best
         if best and worth >= 0 and spare <= 0:
@@ -280,10 +265,9 @@ class StrongPolicy:
     def _do(self, what: str, serial: int) -> str:
         return f"({what} {self.reading.hands[self.me].index(serial)})"
 
-    def _rank(self, serial: int) -> tuple[int, int]:
-        """Low cards first: they make others playable."""
+    def _highest_rank(self, serial: int) -> int:
         mask = self.may_be(self.reading, self.me, serial)
-        return max(card % self.sight.shape.ranks for card in bits(mask)), serial
+        return max(card % self.sight.shape.ranks for card in bits(mask))
 
     def _guess(self) -> int | None:
         """In the last round, the card most likely to be playable."""
@@ -313,9 +297,8 @@ class StrongPolicy:
         if any(not reading.playable >> self.faces[serial] & 1 for serial in plays):
             return next((hint for hint, worth in usable if worth > MISLEADING), None)
         doomed = reading.next_discard(player)
-        if doomed is None or plays or self.dead(reading, player):
-            return None
-        if not reading.last >> self.faces[doomed] & 1:
+        dead = self._within(reading, player, reading.useless)
+        if doomed is None or plays or dead or not reading.last >> self.faces[doomed] & 1:
             return None
         for hint, worth in usable:
             saved = hint.after.next_discard(player) != doomed or self.plays(hint.after, player)
@@ -342,8 +325,7 @@ class StrongPolicy:
                 for value, serials in groups.items():
                     after = self.reading.copy()
                     after.apply_hint(player, kind, value, tuple(serials))
-                    shown = COLORS[value] if kind == "color" else str(value + 1)
-                    yield Hint(f"(Reveal player +{offset} {kind} {shown})", player, tuple(serials), after)
+                    yield Hint(hint_name(offset, kind, value), player, tuple(serials), after)
 
     def _hint_value(self, hint: Hint) -> float:
         """The cards that will be played because of it, minus what it wastes or hides; never misleading."""
@@ -377,53 +359,53 @@ class StrongPolicy:
 
 
 @dataclass
-class Strong(Agent):
+class Strong(Bot):
     """Plays playable cards, warns before a loss, hints at playable cards, else discards its oldest card."""
 
     kind = "bot/strong"
-    sees = "state"
 
     def begin(self) -> None:
-        self._thinker = StrongPolicy()
+        self._policy = StrongPolicy()
 
-    async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, HanabiState)
-        action = self._thinker.choose(ask.state.sight(self.seat))
-        return Reply(action, action)
+    def choose(self, state: HanabiState) -> str:
+        return self._policy.choose(state.sight(self.seat))
 
 
 @dataclass
-class Literal(Agent):
+class Literal(Bot):
     """Plays what is certain, else hints at a playable card, else discards."""
 
     kind = "bot/literal"
-    sees = "state"
 
-    async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, HanabiState)
-        action = literal(ask.state.sight(self.seat), ask.legal, self.random)
-        return Reply(action, action)
+    def choose(self, state: HanabiState) -> str:
+        return literal(state.sight(self.seat), state.legal(self.seat), self.random)
 
 
 def literal(sight: Sight, legal: Sequence[str], random: Stream) -> str:
     """The action of a player that takes hints literally."""
-    own, left = sight.hands[sight.me], unseen_copies(sight)
-    may_be = [
-        [card for card, count in enumerate(left) if count and fits(sight.shape, held, card)] for held in own
-    ]
-    for slot, cards in enumerate(may_be):
-        if all(height(sight, card) == 0 for card in cards):
-            return f"(Play {slot})"
+    may_be = possible_cards(sight)
+    if (playable := _certain(sight, may_be, lambda above: above == 0)) is not None:
+        return f"(Play {playable})"
     useful = [name for name in _helpful(sight) if name in legal]
     if useful:
         return random.choice(useful)
     if sight.info == sight.shape.most_info:
         return random.choice([name for name in legal if name.startswith("(Reveal")])
-    for slot, cards in enumerate(may_be):
-        if all(height(sight, card) < 0 for card in cards):
-            return f"(Discard {slot})"
-    untouched = [slot for slot, held in enumerate(own) if untold(held)]
-    return f"(Discard {untouched[0] if untouched else 0})"
+    return _discard(sight, may_be)
+
+
+def _certain(sight: Sight, may_be: list[list[int]], wanted: Callable[[int], bool]) -> int | None:
+    """The first slot whose card has a height that is wanted, whatever it may be."""
+    slots = enumerate(may_be)
+    return next((slot for slot, cards in slots if all(wanted(height(sight, card)) for card in cards)), None)
+
+
+def _discard(sight: Sight, may_be: list[list[int]]) -> str:
+    """Discards what is certainly useless, else the oldest card without a hint, else the oldest card."""
+    useless = _certain(sight, may_be, lambda above: above < 0)
+    if useless is not None:
+        return f"(Discard {useless})"
+    return f"(Discard {next((slot for slot, held in enumerate(sight.hands[sight.me]) if untold(held)), 0)})"
 
 
 def height(sight: Sight, card: int) -> int:
@@ -439,16 +421,16 @@ def untold(held: Held) -> bool:
 
 def _helpful(sight: Sight) -> list[str]:
     """Hints that tell the holder of a playable card something new about it."""
-    found = []
+    hints = []
     for offset in range(1, sight.shape.players):
         for held in sight.hands[(sight.me + offset) % sight.shape.players]:
             if held.card is not None and height(sight, held.card) == 0:
                 color, rank = divmod(held.card, sight.shape.ranks)
                 if held.colors.bit_count() > 1:
-                    found.append(f"(Reveal player +{offset} color {COLORS[color]})")
+                    hints.append(hint_name(offset, "color", color))
                 if held.ranks.bit_count() > 1:
-                    found.append(f"(Reveal player +{offset} rank {rank + 1})")
-    return found
+                    hints.append(hint_name(offset, "rank", rank))
+    return hints
 
 
 SAVED = 4
@@ -456,62 +438,51 @@ SAVED = 4
 
 
 @dataclass
-class Visible(Agent):
+class Visible(Bot):
     """Plays what is certain or just hinted at, hints at a playable card, else discards its oldest card."""
 
     kind = "bot/visible"
-    sees = "state"
 
-    def policy(self, state: State) -> dict[str, float]:
+    def policy(self, state: Any) -> dict[str, float]:
         """The probability of each action: always one action."""
-        assert isinstance(state, HanabiState)
-        return {visible(state.sight(self.seat)): 1.0}
+        return {self.choose(state): 1.0}
 
-    async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, HanabiState)
-        action = visible(ask.state.sight(self.seat))
-        return Reply(action, action)
+    def choose(self, state: HanabiState) -> str:
+        return visible(state.sight(self.seat))
 
 
 def visible(sight: Sight) -> str:
-    """The action of this player."""
-    left = unseen_copies(sight)
-    own = sight.hands[sight.me]
-    may_be = [
-        [card for card, copies in enumerate(left) if copies and fits(sight.shape, held, card)] for held in own
-    ]
-    for slot, cards in enumerate(may_be):
-        if all(height(sight, card) == 0 for card in cards):
-            return f"(Play {slot})"
-    slot_hinted = _hinted(sight, may_be)
-    if slot_hinted is not None:
-        return f"(Play {slot_hinted})"
+    may_be = possible_cards(sight)
+    playable = _certain(sight, may_be, lambda above: above == 0)
+    if playable is None:
+        playable = _hinted(sight, may_be)
+    if playable is not None:
+        return f"(Play {playable})"
     if sight.info > SAVED and (hint := _hint(sight)):
         return hint
     if sight.info == sight.shape.most_info:
-        return _any_hint(sight)
-    for slot, cards in enumerate(may_be):
-        if all(height(sight, card) < 0 for card in cards):
-            return f"(Discard {slot})"
-    return f"(Discard {next((slot for slot, held in enumerate(own) if untold(held)), 0)})"
+        # The rank of the next player's oldest card: no hint is useful and nothing may be discarded.
+        card = sight.hands[(sight.me + 1) % sight.shape.players][0].card
+        assert card is not None
+        return hint_name(1, "rank", card % sight.shape.ranks)
+    return _discard(sight, may_be)
 
 
 def _hinted(sight: Sight, may_be: list[list[int]]) -> int | None:
     """The newest card that the last action, a hint, was about, if it may be playable; never the last life."""
     if not sight.log or sight.life == 1:
         return None
-    last = sight.log[-1].move
-    if not last.offset or (sight.log[-1].player + last.offset) % sight.shape.players != sight.me:
+    hint = sight.log[-1].move
+    if not hint.offset or (sight.log[-1].player + hint.offset) % sight.shape.players != sight.me:
         return None
-    about = [slot for slot, held in enumerate(sight.hands[sight.me]) if _told(held, last)]
-    if about and any(height(sight, card) == 0 for card in may_be[about[-1]]):
-        return about[-1]
-    return None
-
-
-def _told(held: Held, hint: Move) -> bool:
-    """Whether a card is known to have the colour or rank of a hint."""
-    return (held.colors if hint.kind == "color" else held.ranks) == 1 << hint.value
+    by_rank = hint.kind == "rank"
+    hinted = [
+        slot
+        for slot, held in enumerate(sight.hands[sight.me])
+        if (held.ranks if by_rank else held.colors) == 1 << hint.value
+    ]
+    playable = hinted and any(height(sight, card) == 0 for card in may_be[hinted[-1]])
+    return hinted[-1] if playable else None
 
 
 def _hint(sight: Sight) -> str:
@@ -520,29 +491,19 @@ def _hint(sight: Sight) -> str:
     for offset in range(1, shape.players):
         hand = sight.hands[(sight.me + offset) % shape.players]
         for kind, values in (("rank", shape.ranks), ("color", shape.colors)):
+            newest: dict[int, Held] = {}
+            for held in hand:
+                if held.card is not None:
+                    newest[divmod(held.card, shape.ranks)[kind == "rank"]] = held
             for value in range(values):
-                touched = [held for held in hand if held.card is not None and _has(sight, held, kind, value)]
-                if not touched:
+                if (touched := newest.get(value)) is None or touched.card is None:
                     continue
-                newest = touched[-1]
-                assert newest.card is not None
-                known = newest.ranks if kind == "rank" else newest.colors
-                if height(sight, newest.card) == 0 and known.bit_count() > 1:
-                    return _name(offset, kind, value)
+                known = touched.ranks if kind == "rank" else touched.colors
+                if height(sight, touched.card) == 0 and known.bit_count() > 1:
+                    return hint_name(offset, kind, value)
     return ""
 
 
-def _any_hint(sight: Sight) -> str:
-    """The rank of the next player's oldest card, where no hint is useful and nothing may be discarded."""
-    card = sight.hands[(sight.me + 1) % sight.shape.players][0].card
-    assert card is not None
-    return _name(1, "rank", card % sight.shape.ranks)
-
-
-def _has(sight: Sight, held: Held, kind: str, value: int) -> bool:
-    assert held.card is not None
-    return divmod(held.card, sight.shape.ranks)[kind == "rank"] == value
-
-
-def _name(offset: int, kind: str, value: int) -> str:
+def hint_name(offset: int, kind: str, value: int) -> str:
+    """The action that hints at a colour or rank, to the player so many seats further."""
     return f"(Reveal player +{offset} {kind} {COLORS[value] if kind == 'color' else value + 1})"

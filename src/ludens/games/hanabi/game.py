@@ -19,7 +19,7 @@ _MOVE = re.compile(r"\((?:(Play|Discard) (\d)|Reveal player \+(\d) (color|rank) 
 
 
 @dataclass(frozen=True)
-class Shape:
+class DeckShape:
     """The parameters of a game."""
 
     players: int
@@ -37,7 +37,6 @@ class Shape:
 
     @cached_property
     def best(self) -> int:
-        """The highest possible score."""
         return self.colors * self.ranks
 
     def name(self, card: int) -> str:
@@ -45,7 +44,7 @@ class Shape:
         return COLORS[card // self.ranks] + str(card % self.ranks + 1)
 
 
-class Move(NamedTuple):
+class HanabiMove(NamedTuple):
     """An action, parsed from its name. `offset` counts the seats from the actor to the receiver of a hint."""
 
     kind: str
@@ -53,14 +52,14 @@ class Move(NamedTuple):
     offset: int = 0
 
 
-def read_move(name: str) -> Move:
+def read_move(name: str) -> HanabiMove:
     """The move of a canonical name; a hint's value is the number of the colour or rank from 0."""
-    found = _MOVE.fullmatch(name)
-    assert found is not None, name
-    what, slot, offset, kind, value = found.groups()
+    match = _MOVE.fullmatch(name)
+    assert match is not None, name
+    what, slot, offset, kind, value = match.groups()
     if what:
-        return Move(what.lower(), int(slot))
-    return Move(kind, COLORS.index(value) if kind == "color" else int(value) - 1, int(offset))
+        return HanabiMove(what.lower(), int(slot))
+    return HanabiMove(kind, COLORS.index(value) if kind == "color" else int(value) - 1, int(offset))
 
 
 class Held(NamedTuple):
@@ -77,7 +76,7 @@ class PastAction(NamedTuple):
 
     player: int
     name: str
-    move: Move
+    move: HanabiMove
     card: int = -1
     """The card played or discarded."""
     success: bool = True
@@ -91,7 +90,7 @@ class Sight:
     """Everything one player may know: the player's own cards have no faces."""
 
     me: int
-    shape: Shape
+    shape: DeckShape
     hands: tuple[tuple[Held, ...], ...]
     stacks: tuple[int, ...]
     discards: tuple[int, ...]
@@ -105,7 +104,7 @@ class Sight:
 class HanabiTable:
     """Everything on the table, faces up."""
 
-    shape: Shape
+    shape: DeckShape
     hands: list[list[Held]]
     stacks: list[int]
     discards: list[int]
@@ -117,14 +116,13 @@ class HanabiTable:
     mover: int = 0
 
     @classmethod
-    def laid(cls, shape: Shape) -> Self:
+    def laid(cls, shape: DeckShape) -> Self:
         """The table before the deal."""
         hands: list[list[Held]] = [[] for _ in range(shape.players)]
         deck = sum(shape.copies)
         return cls(shape, hands, [0] * shape.colors, [], [], shape.most_life, shape.most_info, deck)
 
     def copy(self) -> Self:
-        """An independent copy."""
         hands = [list(hand) for hand in self.hands]
         return replace(
             self, hands=hands, stacks=list(self.stacks), discards=list(self.discards), log=list(self.log)
@@ -142,7 +140,7 @@ class HanabiTable:
         self.deck -= 1
         self.drawn += 1
 
-    def make(self, name: str, move: Move) -> None:
+    def make(self, name: str, move: HanabiMove) -> None:
         """The player to act makes a move."""
         player = self.mover
         self.mover = (player + 1) % self.shape.players
@@ -166,43 +164,33 @@ class HanabiTable:
             self.life -= 1
         self.log.append(PastAction(player, name, move, held.card, fits, (held.serial,)))
 
-    def _point(self, target: int, move: Move) -> tuple[int, ...]:
+    def _point(self, target: int, move: HanabiMove) -> tuple[int, ...]:
         """Apply a hint to every card of a hand; returns the cards it touched."""
         touched, bit = [], 1 << move.value
         hand = self.hands[target]
         for slot, held in enumerate(hand):
             assert held.card is not None
-            color, rank = divmod(held.card, self.shape.ranks)
-            hit = (color if move.kind == "color" else rank) == move.value
-            if hit:
-                touched.append(held.serial)
-            if move.kind == "color":
-                hand[slot] = held._replace(colors=held.colors & bit if hit else held.colors & ~bit)
-            else:
-                hand[slot] = held._replace(ranks=held.ranks & bit if hit else held.ranks & ~bit)
+            by_rank = move.kind == "rank"
+            hit = divmod(held.card, self.shape.ranks)[by_rank] == move.value
+            mask = bit if hit else ~bit
+            hand[slot] = (
+                held._replace(ranks=held.ranks & mask)
+                if by_rank
+                else held._replace(colors=held.colors & mask)
+            )
+            touched += [held.serial] if hit else []
         return tuple(touched)
 
     def seen_by(self, player: int) -> Sight:
-        """What this player may know."""
         hands = tuple(
             tuple(held._replace(card=None) for held in hand) if number == player else tuple(hand)
             for number, hand in enumerate(self.hands)
         )
-        return Sight(
-            player,
-            self.shape,
-            hands,
-            tuple(self.stacks),
-            tuple(self.discards),
-            self.life,
-            self.info,
-            self.deck,
-            tuple(self.log),
-        )
+        stacks, discards, log = tuple(self.stacks), tuple(self.discards), tuple(self.log)
+        return Sight(player, self.shape, hands, stacks, discards, self.life, self.info, self.deck, log)
 
 
 def unseen_copies(sight: Sight) -> list[int]:
-    """How many copies of each card this player cannot see."""
     left = list(sight.shape.copies)
     for color, height in enumerate(sight.stacks):
         for rank in range(height):
@@ -216,17 +204,20 @@ def unseen_copies(sight: Sight) -> list[int]:
     return left
 
 
-def fits(shape: Shape, held: Held, card: int) -> bool:
-    """Whether the hints allow this held card to be that card."""
+def fits(shape: DeckShape, held: Held, card: int) -> bool:
     color, rank = divmod(card, shape.ranks)
     return bool(held.colors >> color & 1 and held.ranks >> rank & 1)
 
 
+def possible_cards(sight: Sight) -> list[list[int]]:
+    """For each of the player's own cards, what it may be."""
+    left = [card for card, copies in enumerate(unseen_copies(sight)) if copies]
+    return [[card for card in left if fits(sight.shape, held, card)] for held in sight.hands[sight.me]]
+
+
 def guess_hand(sight: Sight, random: Stream) -> dict[int, int]:
     """A random hand consistent with what the player knows: faces for its own cards, by serial number."""
-    left, own = unseen_copies(sight), sight.hands[sight.me]
-    cards = range(len(left))
-    may = [[card for card in cards if left[card] and fits(sight.shape, held, card)] for held in own]
+    left, own, may = unseen_copies(sight), sight.hands[sight.me], possible_cards(sight)
     # Most constrained cards first: fewer dead ends.
     order = sorted(range(len(own)), key=lambda slot: len(may[slot]))
     most = prod(sum(left[card] for card in may[slot]) for slot in order)
@@ -246,7 +237,7 @@ def guess_hand(sight: Sight, random: Stream) -> dict[int, int]:
 
 
 class HanabiState(SpielState):
-    """OpenSpiel's state and the matching `Table`."""
+    """OpenSpiel's state and the matching `HanabiTable`."""
 
     game: HanabiGame
 
@@ -259,14 +250,16 @@ class HanabiState(SpielState):
         super()._settle()
         history = self.spiel.history()
         for action in history[self._read :]:
-            if self.table.dealing:
-                self.table.deal(action)
-            else:
-                self.table.make(*_move(self.game, action))
+            self._follow(self.table, action)
         self._read = len(history)
 
+    def _follow(self, table: HanabiTable, action: int) -> None:
+        if table.dealing:
+            table.deal(action)
+        else:
+            table.make(*_move(self.game, action))
+
     def sight(self, seat: str) -> Sight:
-        """What this seat may know."""
         return self.table.seen_by(self.game.seats.index(seat))
 
     @property
@@ -296,20 +289,17 @@ class HanabiState(SpielState):
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
         new_faces = guess_hand(self.sight(seat), random)
-        spiel, drawn, table = self.game.spiel.new_initial_state(), 0, HanabiTable.laid(self.game.shape)
+        spiel, table = self.game.spiel.new_initial_state(), HanabiTable.laid(self.game.shape)
         for action in self.spiel.history():
             if table.dealing:
-                action = new_faces.get(drawn, action)
-                drawn += 1
-                table.deal(action)
-            else:
-                table.make(*_move(self.game, action))
+                action = new_faces.get(table.drawn, action)
+            self._follow(table, action)
             spiel.apply_action(action)
         return type(self)(self.game, spiel, random.clone())
 
 
 @lru_cache(maxsize=1024)
-def _move(game: HanabiGame, action: int) -> tuple[str, Move]:
+def _move(game: HanabiGame, action: int) -> tuple[str, HanabiMove]:
     name = game.spiel.new_initial_state().action_to_string(0, action)
     return name, read_move(name)
 
@@ -330,8 +320,7 @@ class HanabiGame(SpielGame):
 
     @property
     @abstractmethod
-    def shape(self) -> Shape:
-        """The parameters of the game."""
+    def shape(self) -> DeckShape: ...
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -353,8 +342,8 @@ class HanabiGame(SpielGame):
         return HanabiState(self, self.spiel.new_initial_state(), stream(seed, "deal"))
 
 
-_SHAPES = {players: Shape(players, 5, 5, 5 if players < 4 else 4) for players in range(2, 6)}
-_TINY = Shape(2, 2, 3, 3)
+_SHAPES = {players: DeckShape(players, 5, 5, 5 if players < 4 else 4) for players in range(2, 6)}
+_TINY = DeckShape(2, 2, 3, 3)
 
 
 @dataclass(frozen=True)
@@ -376,7 +365,7 @@ class Hanabi(HanabiGame):
     players: int = option(2, low=2, high=5, help="number of players")
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> DeckShape:
         return _SHAPES[self.players]
 
 
@@ -391,5 +380,5 @@ class TinyHanabi(HanabiGame):
     version = 2
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> DeckShape:
         return _TINY

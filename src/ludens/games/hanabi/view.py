@@ -24,12 +24,11 @@ def title(sight: Sight, player: int, moves: bool) -> str:
 def last_actions(sight: Sight, player: int, brief: bool = False) -> str:
     """The last actions of a player, the latest last; a brief hint is `+1 color R`."""
     names = [event.name for event in sight.log if event.player == player][-REMEMBERED:]
-    said = ", ".join(name.strip("()").replace("player ", "") for name in names) or "none"
-    return said.replace("Reveal ", "") if brief else said
+    actions = ", ".join(name.strip("()").replace("player ", "") for name in names) or "none"
+    return actions.replace("Reveal ", "") if brief else actions
 
 
 def tell(sight: Sight, mover: int | None) -> str:
-    """The text twin of the picture."""
     shape = sight.shape
     stacks = " ".join(f"{COLORS[color]}{height}" for color, height in enumerate(sight.stacks))
     discards = " ".join(shape.name(card) for card in sorted(sight.discards))
@@ -61,7 +60,7 @@ _WIDTH = 174
 """Width of the panel of discards: room for ten cards of a colour."""
 
 
-class Layout(NamedTuple):
+class HandLayout(NamedTuple):
     """The layout for a number of players, in units of 1/512 of the picture."""
 
     columns: int
@@ -77,10 +76,10 @@ class Layout(NamedTuple):
 
 
 _LAYOUTS = {
-    2: Layout(1, 148, 182, 134, 6, 18),
-    3: Layout(1, 142, 123, 90, 8, 17),
-    4: Layout(2, 168, 168, 86, 2, 20, lines=2),
-    5: Layout(2, 129, 127, 84, 3, 20, (300, 386), 2),
+    2: HandLayout(1, 148, 182, 134, 6, 18),
+    3: HandLayout(1, 142, 123, 90, 8, 17),
+    4: HandLayout(2, 168, 168, 86, 2, 20, lines=2),
+    5: HandLayout(2, 129, 127, 84, 3, 20, (300, 386), 2),
 }
 _BAND = (0.07, 0.93)
 _BANDS = {"colors": (0.605, 0.755), "ranks": (0.78, 0.94)}
@@ -152,7 +151,7 @@ class HanabiView(View):
 
     def places(self, state: HanabiState, seat: str) -> Places:
         """Own cards, to play or discard one, and the whole hands of others, for hints to them."""
-        found, players, size = dict[str, tuple[Place]](), self.shape.players, self.render.size
+        boxes, players, size = dict[str, tuple[Place]](), self.shape.players, self.render.size
         for action in state.legal(seat):
             move = read_move(action)
             cards = [self._card_box(move.offset or players, slot) for slot in range(self.shape.hand)]
@@ -162,8 +161,8 @@ class HanabiView(View):
                 held = len(state.table.hands[(state.table.mover + move.offset) % players])
                 (left, top, _, height), (last, _, width, _) = cards[0], cards[held - 1]
                 box = left, top, last + width - left, height
-            found[action] = (Place.of_pixels(box, size, size),)
-        return found
+            boxes[action] = (Place.of_pixels(box, size, size),)
+        return boxes
 
     def _hand_corner(self, offset: int) -> tuple[int, int]:
         """The top left pixel of the hand of the player so many seats further; one's own comes last."""
@@ -172,7 +171,6 @@ class HanabiView(View):
         return px(8 + 252 * column), px(layout.top + layout.row * row)
 
     def _card_box(self, offset: int, slot: int) -> tuple[int, int, int, int]:
-        """The box of a card in that hand."""
         left, top = self._hand_corner(offset)
         height, width = self._faces[None].shape
         y = top + self._line * self._layout.lines + self._number
@@ -180,11 +178,9 @@ class HanabiView(View):
 
     @property
     def _step(self) -> int:
-        """The distance between the cards of a hand."""
         return round(self._height * 0.7) + self._sheet.px(self._layout.gap)
 
     def _background(self) -> Canvas:
-        """Everything that is the same in every picture."""
         canvas, px, font = Canvas(self._sheet), self._sheet.px, self._sheet.font_px(12)
         (left, top), tile = self._layout.discards, self._layout.tile
         canvas.text(px(8), px(40), "fireworks", font, bold=True)
@@ -198,12 +194,12 @@ class HanabiView(View):
 
     def _tokens(self, canvas: Canvas, sight: Sight) -> None:
         px, font = self._sheet.px, self._sheet.font_px(16)
-        shown = (
+        texts = (
             (8, f"lives {sight.life} of {self.shape.most_life}"),
             (132, f"info {sight.info} of {self.shape.most_info}"),
             (252, f"deck {sight.deck}" + ("" if sight.deck else ": last round")),
         )
-        for x, words in shown:
+        for x, words in texts:
             canvas.text(px(x), px(16), words, font, bold=True)
 
     def _fireworks(self, canvas: Canvas, sight: Sight) -> None:
@@ -239,11 +235,11 @@ class HanabiView(View):
         layout, px, font, line = self._layout, self._sheet.px, self._sheet.font_px, self._line
         wide = canvas.width // layout.columns - px(12)
         canvas.text(left, top + line // 2, title(sight, player, moves), font(13), bold=True)
-        said = "last: " + last_actions(sight, player, self._brief)
+        history = "last: " + last_actions(sight, player, self._brief)
         if layout.lines == 1:
-            canvas.text(left + wide, top + line // 2, said, font(12), anchor="rm")
+            canvas.text(left + wide, top + line // 2, history, font(12), anchor="rm")
         else:
-            canvas.text(left, top + line + line // 2, said, font(11))
+            canvas.text(left, top + line + line // 2, history, font(11))
         y = top + line * layout.lines
         step = self._step
         for slot, held in enumerate(sight.hands[player]):
@@ -264,16 +260,16 @@ class HanabiView(View):
 
     def _band(self, kind: str, mask: int) -> Sprite:
         """The strip of a card with its possible colours or ranks."""
-        found = self._bands.get((kind, mask))
-        if found is None:
+        band = self._bands.get((kind, mask))
+        if band is None:
             colors, ranks = (mask, -1) if kind == "colors" else (-1, mask)
             card = self._hint_card(None, colors, ranks)
             height, width = card.shape
             (left, right), (top, bottom) = _BAND, _BANDS[kind]
             rows = slice(round(height * top), round(height * bottom))
-            found = card[rows, round(width * left) : round(width * right)]
-            self._bands[kind, mask] = found
-        return found
+            band = card[rows, round(width * left) : round(width * right)]
+            self._bands[kind, mask] = band
+        return band
 
     def _hint_card(self, card: int | None, colors: int, ranks: int) -> Sprite:
         hue = rank = None

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Bot
 from ludens.core.errors import BadOption
 from ludens.core.options import option
-from ludens.core.state import State
 from ludens.games.overcooked.game import (
     ACTIONS,
     COOK_STEPS,
@@ -28,10 +27,10 @@ from ludens.games.overcooked.game import (
     SOUPS,
     Chef,
     Kitchen,
+    KitchenSnapshot,
     Overcooked,
     OvercookedState,
     Pot,
-    Snapshot,
     kitchen,
 )
 
@@ -39,7 +38,7 @@ ROLES = ("any", "cook", "waiter")
 """A cook brings onions and starts pots; a waiter fetches dishes, plates and serves; `any` does both."""
 
 
-class Errand(NamedTuple):
+class ChefErrand(NamedTuple):
     """The cells to interact with (any one of them) and the earliest step; no cells means waiting."""
 
     kind: str
@@ -47,47 +46,47 @@ class Errand(NamedTuple):
     wait: int = 0
 
 
-def errand(place: Kitchen, snapshot: Snapshot, me: int, role: str = "any") -> Errand:
+def errand(place: Kitchen, snapshot: KitchenSnapshot, me: int, role: str = "any") -> ChefErrand:
     """The most useful errand of a chef, assuming that the other finishes what it holds."""
     holds, other = snapshot.chefs[me].holds, snapshot.chefs[1 - me].holds
     if holds in SOUPS:
-        return Errand("serve", place.all(HATCH))
+        return ChefErrand("serve", place.all(HATCH))
     if holds == DISH:
         return _with_dish(place, snapshot, me, other)
     if holds == ONION:
         return _with_onion(place, snapshot, me, other)
     full = _pots(place, snapshot, lambda pot: pot.onions == POT_HOLDS and pot.cooked < 0)
     if full and role != "waiter":
-        return Errand("start", full)
+        return ChefErrand("start", full)
     soups = sum(pot.cooked >= 0 or pot.onions == POT_HOLDS for pot in snapshot.pots)
     missing = sum(POT_HOLDS - pot.onions for pot in snapshot.pots if pot.open)
     begun = any(pot.onions for pot in snapshot.pots if pot.open)
     last_on_its_way = begun and missing % POT_HOLDS == 1 and other == ONION
     if (role == "any" and soups + last_on_its_way > (other == DISH)) or role == "waiter":
-        return Errand("take dish", (*place.all(DISHES), *_lying(snapshot, DISH)))
-    return Errand("take onion", (*place.all(ONIONS), *_lying(snapshot, ONION)))
+        return ChefErrand("take dish", (*place.all(DISHES), *_lying(snapshot, DISH)))
+    return ChefErrand("take onion", (*place.all(ONIONS), *_lying(snapshot, ONION)))
 
 
-def _with_dish(place: Kitchen, snapshot: Snapshot, me: int, other: str) -> Errand:
+def _with_dish(place: Kitchen, snapshot: KitchenSnapshot, me: int, other: str) -> ChefErrand:
     cooking = [pot for pot in snapshot.pots if pot.cooked >= 0]
     if other == DISH and len(cooking) < 2 and me == 0:
-        return Errand("drop", _free(place, snapshot))
+        return ChefErrand("drop", _free(place, snapshot))
     if not cooking:
-        return Errand("wait")
+        return ChefErrand("wait")
     best = max(cooking, key=lambda pot: pot.cooked)
-    return Errand("plate", _pots(place, snapshot, best.__eq__), COOK_STEPS - best.cooked)
+    return ChefErrand("plate", _pots(place, snapshot, best.__eq__), COOK_STEPS - best.cooked)
 
 
-def _with_onion(place: Kitchen, snapshot: Snapshot, me: int, other: str) -> Errand:
+def _with_onion(place: Kitchen, snapshot: KitchenSnapshot, me: int, other: str) -> ChefErrand:
     most = max((pot.onions for pot in snapshot.pots if pot.open), default=None)
     if most is not None:
-        return Errand("pot", _pots(place, snapshot, lambda pot: pot.open and pot.onions == most))
+        return ChefErrand("pot", _pots(place, snapshot, lambda pot: pot.open and pot.onions == most))
     stuck = other != NOTHING and any(pot.cooked < 0 for pot in snapshot.pots)
     unserved = other == ONION and me == 0
-    return Errand("drop", _free(place, snapshot)) if stuck or unserved else Errand("wait")
+    return ChefErrand("drop", _free(place, snapshot)) if stuck or unserved else ChefErrand("wait")
 
 
-def done(place: Kitchen, snapshot: Snapshot, me: int, task: Errand) -> Snapshot:
+def after_errand(place: Kitchen, snapshot: KitchenSnapshot, me: int, task: ChefErrand) -> KitchenSnapshot:
     """The snapshot after the errand is done: what the other chef may rely on."""
     chefs, pots = list(snapshot.chefs), list(snapshot.pots)
     holds = {"take onion": ONION, "take dish": DISH, "plate": SOUPS[-1]}.get(task.kind, NOTHING)
@@ -97,18 +96,18 @@ def done(place: Kitchen, snapshot: Snapshot, me: int, task: Errand) -> Snapshot:
         if cell in task.cells[:1]:
             filled = Pot(pots[at].onions + 1)
             pots[at] = {"pot": filled, "start": Pot(pots[at].onions, 0), "plate": Pot()}[task.kind]
-    return Snapshot(tuple(chefs), tuple(pots), snapshot.counters)
+    return KitchenSnapshot(tuple(chefs), tuple(pots), snapshot.counters)
 
 
-def _pots(place: Kitchen, snapshot: Snapshot, wanted: Callable[[Pot], bool]) -> tuple[int, ...]:
+def _pots(place: Kitchen, snapshot: KitchenSnapshot, wanted: Callable[[Pot], bool]) -> tuple[int, ...]:
     return tuple(cell for cell, pot in zip(place.pots, snapshot.pots, strict=True) if wanted(pot))
 
 
-def _lying(snapshot: Snapshot, what: str) -> tuple[int, ...]:
+def _lying(snapshot: KitchenSnapshot, what: str) -> tuple[int, ...]:
     return tuple(cell for cell, lying in snapshot.counters if lying == what)
 
 
-def _free(place: Kitchen, snapshot: Snapshot) -> tuple[int, ...]:
+def _free(place: Kitchen, snapshot: KitchenSnapshot) -> tuple[int, ...]:
     taken = dict(snapshot.counters)
     return tuple(cell for cell in place.all(COUNTER) if cell not in taken)
 
@@ -127,21 +126,15 @@ class Route(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """How long it takes."""
         return len(self.actions)
 
 
 def route(
-    place: Kitchen, chef: Chef, task: Errand, around: Sequence[int] = (), wall: int | None = None
+    place: Kitchen, chef: Chef, task: ChefErrand, around: Sequence[int] = (), wall: int | None = None
 ) -> Route | None:
-    """The shortest route for an errand, or None.
+    """The shortest route of a chef for an errand, or None.
 
-    Args:
-        place: The kitchen.
-        chef: Who goes.
-        task: What for.
-        around: Where the other chef will stand at each time from now on; afterwards the other is away.
-        wall: A cell not to be entered at all.
+    The other chef is at `around` at each time from now on and away afterwards; `wall` is never entered.
     """
     start: Pose = (chef.cell, chef.facing, 0)
     came: dict[Pose, tuple[Pose, str] | None] = {start: None}
@@ -179,7 +172,7 @@ def shared(place: Kitchen) -> bool:
     return True
 
 
-def _there(place: Kitchen, pose: Pose, task: Errand, around: Sequence[int]) -> bool:
+def _there(place: Kitchen, pose: Pose, task: ChefErrand, around: Sequence[int]) -> bool:
     """Whether an INTERACT here and now does the errand; waiting ends when the other has passed."""
     cell, facing, time = pose
     if not task.cells:
@@ -210,7 +203,7 @@ _WAITING = LONGEST // 2
 
 
 @lru_cache(maxsize=4096)
-def joint_plan(place: Kitchen, snapshot: Snapshot) -> tuple[str, str]:
+def joint_plan(place: Kitchen, snapshot: KitchenSnapshot) -> tuple[str, str]:
     """The next action of both chefs, from the shortest joint plan.
 
     One chef takes an errand and the straight way; the other's errand counts on its being done, and the
@@ -219,10 +212,8 @@ def joint_plan(place: Kitchen, snapshot: Snapshot) -> tuple[str, str]:
     plans: list[tuple[int, int, tuple[str, str]]] = []
     for first, second in ((0, 1), (1, 0)):
         task = errand(place, snapshot, first)
-        then, alone = (
-            errand(place, done(place, snapshot, first, task), second),
-            errand(place, snapshot, second),
-        )
+        then = errand(place, after_errand(place, snapshot, first, task), second)
+        alone = errand(place, snapshot, second)
         for wall in (None, snapshot.chefs[second].cell):
             leader = route(place, snapshot.chefs[first], task, wall=wall)
             if leader is None:
@@ -231,22 +222,18 @@ def joint_plan(place: Kitchen, snapshot: Snapshot) -> tuple[str, str]:
             follower = route(place, snapshot.chefs[second], in_turn, around=leader.cells)
             if follower is None:
                 continue
-            cost = _cost(task, leader) + _cost(then, follower)
-            one, other = leader.actions[0], follower.actions[0]
-            plans.append((cost, len(plans), (one, other) if first == 0 else (other, one)))
+            ways = ((task, leader), (then, follower))
+            cost = sum(way.steps if each.cells else _WAITING for each, way in ways)
+            actions = leader.actions[0], follower.actions[0]
+            plans.append((cost, len(plans), actions if first == 0 else actions[::-1]))
     return min(plans)[2] if plans else ("STAY", "STAY")
 
 
-def _cost(task: Errand, way: Route) -> int:
-    return way.steps if task.cells else _WAITING
-
-
 @dataclass
-class Planner(Agent):
+class Planner(Bot):
     """Plans for both chefs on the full state and executes its own part."""
 
     kind = "bot/planner"
-    sees = "state"
 
     def begin(self) -> None:
         assert isinstance(self.game, Overcooked)
@@ -257,23 +244,18 @@ class Planner(Agent):
             )
 
     def choices(self, state: OvercookedState) -> Sequence[str]:
-        """The planned action; several are equally likely."""
         return (joint_plan(state.kitchen, state.snapshot)[self.me],)
 
-    def policy(self, state: State) -> dict[str, float]:
-        """The probability of each action."""
-        assert isinstance(state, OvercookedState)
-        found = self.choices(state)
-        return dict.fromkeys(found, 1 / len(found))
+    def policy(self, state: Any) -> dict[str, float]:
+        choices = self.choices(state)
+        return dict.fromkeys(choices, 1 / len(choices))
 
-    async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, OvercookedState)
-        action = self.random.choice(self.choices(ask.state))
-        return Reply(action, action)
+    def choose(self, state: OvercookedState) -> str:
+        return self.random.choice(self.choices(state))
 
 
 @dataclass
-class Optimal(Planner):
+class SoupsOptimal(Planner):
     """The paper's optimal pair: two soups, 40 points, then rest.
 
     The planner goes on with a third, which the paper does not count on.
@@ -308,7 +290,7 @@ class Greedy(Planner):
             return (way.actions[0],)
         return self._aside(state)
 
-    def policy(self, state: State) -> dict[str, float]:
+    def policy(self, state: Any) -> dict[str, float]:
         planned = super().policy(state)
         slip = self.slips / len(ACTIONS)
         return {
@@ -317,11 +299,9 @@ class Greedy(Planner):
             if (share := (1 - self.slips) * planned.get(action, 0.0) + slip) > 0
         }
 
-    async def act(self, ask: Ask) -> Reply:
-        if self.random.random() < self.slips:
-            action = self.random.choice(ACTIONS)
-            return Reply(action, action)
-        return await super().act(ask)
+    def choose(self, state: OvercookedState) -> str:
+        slips = self.random.random() < self.slips
+        return self.random.choice(ACTIONS) if slips else super().choose(state)
 
     def _collided(self, state: OvercookedState, action: str) -> bool:
         """Whether the same step onto free floor was tried just now, and failed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 from ludens.core.game import Game
@@ -24,51 +24,29 @@ LAYOUTS = {
 """`1` and `2` are the floor cells on which chef_0 and chef_1 start."""
 
 
-@dataclass(frozen=True)
 class Kitchen:
     """A parsed layout."""
 
-    rows: tuple[str, ...]
-
-    @cached_property
-    def width(self) -> int:
-        """Cells in a row."""
-        return len(self.rows[0])
-
-    @cached_property
-    def tiles(self) -> str:
+    def __init__(self, rows: tuple[str, ...]) -> None:
+        self.rows, self.width = rows, len(rows[0])
+        cells = "".join(rows)
+        self.starts = cells.index("1"), cells.index("2")
+        self.tiles = cells.replace("1", FLOOR).replace("2", FLOOR)
         """One letter per cell."""
-        return "".join(self.rows).replace("1", FLOOR).replace("2", FLOOR)
-
-    @cached_property
-    def starts(self) -> tuple[int, int]:
-        """The starting cells of the chefs."""
-        joined = "".join(self.rows)
-        return joined.index("1"), joined.index("2")
-
-    @cached_property
-    def pots(self) -> tuple[int, ...]:
-        """The cells with a pot."""
-        return self.all(POT)
-
-    @cached_property
-    def steps(self) -> dict[str, int]:
+        self.pots = self.all(POT)
+        self.steps = {"UP": -self.width, "DOWN": self.width, "RIGHT": 1, "LEFT": -1}
         """The offset in cell numbers of a step in each direction."""
-        return {"UP": -self.width, "DOWN": self.width, "RIGHT": 1, "LEFT": -1}
 
     def all(self, tile: str) -> tuple[int, ...]:
-        """Every cell of this kind."""
         return tuple(cell for cell, kind in enumerate(self.tiles) if kind == tile)
 
     def name(self, cell: int) -> str:
-        """The name of a cell."""
         row, column = divmod(cell, self.width)
         return f"{'ABCDEFGHI'[row]}{column + 1}"
 
 
 @lru_cache(maxsize=len(LAYOUTS))
 def kitchen(layout: str) -> Kitchen:
-    """The kitchen of this name."""
     return Kitchen(LAYOUTS[layout])
 
 
@@ -118,7 +96,7 @@ class Pot(NamedTuple):
         return self.cooked == COOK_STEPS
 
 
-class Snapshot(NamedTuple):
+class KitchenSnapshot(NamedTuple):
     """The visible state of the kitchen at one step."""
 
     chefs: tuple[Chef, ...]
@@ -127,12 +105,11 @@ class Snapshot(NamedTuple):
     """Every counter with an object on it, by cell."""
 
 
-def opening(place: Kitchen) -> Snapshot:
-    """The first snapshot: empty hands, empty pots, both chefs looking up."""
-    return Snapshot(tuple(Chef(cell, "UP") for cell in place.starts), (Pot(),) * len(place.pots))
+def opening(place: Kitchen) -> KitchenSnapshot:
+    return KitchenSnapshot(tuple(Chef(cell, "UP") for cell in place.starts), (Pot(),) * len(place.pots))
 
 
-def random_opening(place: Kitchen, random: Stream) -> Snapshot:
+def random_opening(place: Kitchen, random: Stream) -> KitchenSnapshot:
     """A first snapshot drawn at random: cells, directions, hands, pots, and up to two things on counters."""
     floor = place.all(FLOOR)
     chefs = tuple(
@@ -144,20 +121,15 @@ def random_opening(place: Kitchen, random: Stream) -> Snapshot:
     begun = (*(Pot(onions) for onions in range(POT_HOLDS + 1)), Pot(POT_HOLDS, random.between(0, COOK_STEPS)))
     pots = tuple(random.choice(begun) for _ in place.pots)
     counters = random.sample(place.all(COUNTER), random.between(0, 2))
-    return Snapshot(chefs, pots, tuple(sorted((cell, random.choice((ONION, DISH))) for cell in counters)))
+    return KitchenSnapshot(
+        chefs, pots, tuple(sorted((cell, random.choice((ONION, DISH))) for cell in counters))
+    )
 
 
 def after(
-    place: Kitchen, snapshot: Snapshot, actions: Sequence[str], strict: bool = False
-) -> tuple[Snapshot, list[CookingEvent]]:
-    """The next snapshot, and the events of this step.
-
-    Args:
-        place: The kitchen.
-        snapshot: What there is before the step.
-        actions: One of `ACTIONS` for each chef.
-        strict: Whether dishes count as useful by the released code's rule (see `_useful`).
-    """
+    place: Kitchen, snapshot: KitchenSnapshot, actions: Sequence[str], strict: bool = False
+) -> tuple[KitchenSnapshot, list[CookingEvent]]:
+    """The next snapshot, and the events of this step; `strict` is the released rule (see `_useful`)."""
     events: list[CookingEvent] = []
     now = snapshot
     for number, action in enumerate(actions):
@@ -166,17 +138,17 @@ def after(
     pots = tuple(
         pot._replace(cooked=pot.cooked + 1) if 0 <= pot.cooked < COOK_STEPS else pot for pot in now.pots
     )
-    return Snapshot(_moved(place, now.chefs, actions), pots, now.counters), events
+    return KitchenSnapshot(_moved(place, now.chefs, actions), pots, now.counters), events
 
 
 def _interact(
     place: Kitchen,
-    now: Snapshot,
+    now: KitchenSnapshot,
     number: int,
     before: tuple[Pot, ...],
     strict: bool,
     events: list[CookingEvent],
-) -> Snapshot:
+) -> KitchenSnapshot:
     chef = now.chefs[number]
     holds, pots, counters = chef.holds, now.pots, now.counters
     front = chef.cell + place.steps[chef.facing]
@@ -184,10 +156,10 @@ def _interact(
     if tile == COUNTER:
         lying = dict(counters)
         if bool(holds) != (front in lying):
-            found = lying.pop(front, NOTHING)
+            picked = lying.pop(front, NOTHING)
             if holds:
                 lying[front] = holds
-            holds, counters = found, tuple(sorted(lying.items()))
+            holds, counters = picked, tuple(sorted(lying.items()))
     elif tile == POT:
         at = place.pots.index(front)
         holds, pot, event = _at_pot(holds, pots[at])
@@ -204,7 +176,7 @@ def _interact(
         holds = NOTHING
     chefs = list(now.chefs)
     chefs[number] = chef._replace(holds=holds)
-    return Snapshot(tuple(chefs), pots, counters)
+    return KitchenSnapshot(tuple(chefs), pots, counters)
 
 
 def _at_pot(holds: str, pot: Pot) -> tuple[str, Pot, str]:
@@ -218,7 +190,7 @@ def _at_pot(holds: str, pot: Pot) -> tuple[str, Pot, str]:
     return holds, pot, ""
 
 
-def _useful(now: Snapshot, pots: tuple[Pot, ...], strict: bool) -> bool:
+def _useful(now: KitchenSnapshot, pots: tuple[Pot, ...], strict: bool) -> bool:
     """Whether a dish taken now earns: some pot held onions when the step began.
 
     By the released code's rule no dish may lie on a counter, and fewer dishes must be held than there are
@@ -259,37 +231,34 @@ POINTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class KitchenFrame:
     """A snapshot with its step, the score so far, and the actions that led to it."""
 
     step: int
     score: int
-    snapshot: Snapshot
+    snapshot: KitchenSnapshot
     actions: tuple[str, ...] = ()
 
 
 class OvercookedState(State):
     """The most recent frames, the current one last, and the counters of each chef."""
 
-    def __init__(self, game: Overcooked, first: Snapshot) -> None:
+    def __init__(self, game: Overcooked, first: KitchenSnapshot) -> None:
         self.game = game
         self.kitchen = kitchen(game.layout)
-        self.frames: tuple[Frame, ...] = (Frame(0, 0, first),)
+        self.frames: tuple[KitchenFrame, ...] = (KitchenFrame(0, 0, first),)
         self.counts = [dict.fromkeys(EVENTS, 0) for _ in SEATS]
 
     @property
     def step(self) -> int:
-        """Steps played."""
         return self.frames[-1].step
 
     @property
     def score(self) -> int:
-        """Points earned by both."""
         return self.frames[-1].score
 
     @property
-    def snapshot(self) -> Snapshot:
-        """The kitchen now."""
+    def snapshot(self) -> KitchenSnapshot:
         return self.frames[-1].snapshot
 
     @property
@@ -306,7 +275,7 @@ class OvercookedState(State):
         for chef, event in events:
             self.counts[chef][event] += 1
             score += points.get(event, 0)
-        self.frames = (*self.frames[1 - FRAMES :], Frame(self.step + 1, score, snapshot, both))
+        self.frames = (*self.frames[1 - FRAMES :], KitchenFrame(self.step + 1, score, snapshot, both))
 
     @property
     def returns(self) -> dict[str, float]:
@@ -356,7 +325,7 @@ class Overcooked(Game):
     best = "bot/planner"
     bots = {
         "planner": "ludens.games.overcooked.bots:Planner",
-        "optimal": "ludens.games.overcooked.bots:Optimal",
+        "optimal": "ludens.games.overcooked.bots:SoupsOptimal",
         "greedy": "ludens.games.overcooked.bots:Greedy",
     }
 

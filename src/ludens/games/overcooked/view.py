@@ -28,7 +28,7 @@ from ludens.games.overcooked.game import (
     SEATS,
     SOUPS,
     Chef,
-    Frame,
+    KitchenFrame,
     Overcooked,
     OvercookedState,
     Pot,
@@ -48,7 +48,7 @@ _SLOTS = ((0.37, 0.34), (0.63, 0.34), (0.5, 0.56))
 """Positions of onions in a pot."""
 
 
-class Brush:
+class TileBrush:
     """Paints on one tile with a sheet's colours; outlines stand out from the tile's ground."""
 
     def __init__(self, sheet: SpriteSheet, draw: ImageDraw, px: int, scale: float, ground: str) -> None:
@@ -56,13 +56,11 @@ class Brush:
         self.line = max(0.025, 1.6 / px)
 
     def disc(self, x: float, y: float, radius: float, hue: str, edge: float = 0.0) -> None:
-        """A disc with an outline."""
         colour, s, edge = self.rgb(hue), self.side, min(max(edge, self.line), radius * 0.4)
         for r, fill in ((radius, edge_of(colour, self.ground)), (radius - edge, colour)):
             self.draw.ellipse(((x - r) * s, (y - r) * s, (x + r) * s, (y + r) * s), fill=fill)
 
     def box(self, x: float, y: float, w: float, h: float, hue: str, round_: float = 0.06) -> None:
-        """A rounded box with an outline."""
         colour, s, e = self.rgb(hue), self.side, min(self.line, 0.4 * min(w, h))
         self.draw.rounded_rectangle(
             (x * s, y * s, (x + w) * s, (y + h) * s), round_ * s, fill=edge_of(colour, self.ground)
@@ -71,7 +69,6 @@ class Brush:
         self.draw.rounded_rectangle(inner, max(0.0, round_ - e) * s, fill=colour)
 
     def say(self, words: str, x: float, y: float, room: float, size: float, on: str) -> None:
-        """Letters that are legible on a colour."""
         s = self.side
         letters(self.draw, words, x * s, y * s, room * s, size * s, letter_on(self.rgb(on)))
 
@@ -86,12 +83,10 @@ class Brush:
             self.draw.ellipse(oval, outline=edge_of(skin, self.ground), width=max(1, round(r * 0.11 * s)))
 
     def dish(self, x: float, y: float, r: float) -> None:
-        """A plate."""
         self.disc(x, y, r, "white", r * 0.14)
         self.disc(x, y, r * 0.62, "white", r * 0.09)
 
     def thing(self, what: str, x: float, y: float, r: float) -> None:
-        """Anything that can be carried."""
         if what == ONION:
             self.onion(x, y, r)
         elif what == DISH:
@@ -179,9 +174,9 @@ class Art:
         key = ("chef", number, chef.facing, chef.holds, you)
         return self._sheet.sprite(key, self._px, self._px, _under(FLOOR), paint)
 
-    def _ground(self, draw: ImageDraw, scale: float, kind: str) -> Brush:
+    def _ground(self, draw: ImageDraw, scale: float, kind: str) -> TileBrush:
         """The tile itself: a line around it, thicker around tiles that cannot be walked on."""
-        brush, side = Brush(self._sheet, draw, self._px, scale, _under(kind)), self._px * scale
+        brush, side = TileBrush(self._sheet, draw, self._px, scale, _under(kind)), self._px * scale
         ground, line = self._sheet.rgb(_under(kind)), self._sheet.rgb("line")
         soft = mix(ground, line, 1, 4) if kind == FLOOR else line
         draw.rectangle((0, 0, side - 1, side - 1), outline=soft, width=round(scale * max(1, self._px / 60)))
@@ -221,39 +216,34 @@ class OvercookedView(View):
     def places(self, state: OvercookedState, seat: str) -> Places:
         """The chef's own cell and those beside it; clicking the tile in front of the chef uses it."""
         chef, tiles, size = state.snapshot.chefs[SEATS.index(seat)], self._kitchen.tiles, self.render.size
-        found = {}
+        boxes = {}
         for action in state.legal(seat):
             way = chef.facing if action == "INTERACT" else action
             cell = chef.cell + self._kitchen.steps.get(way, 0)
             used = way == chef.facing and tiles[cell] != FLOOR
             if action != "STAY" and used != (action == "INTERACT"):
                 continue  # a step against the tile in front has no effect, nor has using the floor
-            found[action] = (Place.of_pixels((*self._corner(cell), self._px, self._px), size, size),)
-        return found
+            boxes[action] = (Place.of_pixels((*self._corner(cell), self._px, self._px), size, size),)
+        return boxes
 
-    def _drawn(self, frame: Frame, me: int) -> Picture:
+    def _drawn(self, frame: KitchenFrame, me: int) -> Picture:
         canvas, font = self._bases[me].copy(), self._sheet.font_px(20)
         px, tiles, snapshot = self._sheet.px, self._kitchen.tiles, frame.snapshot
         canvas.text(px(12), px(18), f"step {frame.step} of {self._horizon}", font, bold=True)
         canvas.text(px(500), px(18), f"score {frame.score}", font, anchor="rm", bold=True)
         for cell, pot in zip(self._kitchen.pots, snapshot.pots, strict=True):
-            self._put(canvas, cell, self._art.pot(pot))
+            canvas.place(self._art.pot(pot), *self._corner(cell))
         for cell, lying in snapshot.counters:
-            self._put(canvas, cell, self._art.tile(tiles[cell], lying))
+            canvas.place(self._art.tile(tiles[cell], lying), *self._corner(cell))
         for number, chef in enumerate(snapshot.chefs):
-            self._put(canvas, chef.cell, self._art.chef(number, chef, number == me))
+            canvas.place(self._art.chef(number, chef, number == me), *self._corner(chef.cell))
         return canvas.picture()
 
-    def _put(self, canvas: Canvas, cell: int, sprite: Sprite) -> None:
-        canvas.place(sprite, *self._corner(cell))
-
     def _corner(self, cell: int) -> tuple[int, int]:
-        """The top left pixel of a tile."""
         row, column = divmod(cell, self._kitchen.width)
         return self._x + column * self._px, self._y + row * self._px
 
     def _background(self, me: int) -> Canvas:
-        """Everything that is the same in every frame for this chef."""
         canvas, px, font = Canvas(self._sheet), self._sheet.px, self._sheet.font_px(14)
         for row in range(len(self._kitchen.rows)):
             middle = self._y + row * self._px + self._px // 2
@@ -262,7 +252,7 @@ class OvercookedView(View):
             middle = self._x + column * self._px + self._px // 2
             canvas.text(middle, self._y - px(11), str(column + 1), font, anchor="mm", bold=True)
         for cell, tile in enumerate(self._kitchen.tiles):
-            self._put(canvas, cell, self._art.tile(tile) if tile != POT else self._art.pot(Pot()))
+            canvas.place(self._art.tile(tile) if tile != POT else self._art.pot(Pot()), *self._corner(cell))
         self._legend(canvas, me)
         canvas.pixels.setflags(write=False)
         return canvas
@@ -303,18 +293,17 @@ class OvercookedView(View):
         )
         return "\n".join([*lines, *(self._describe(frame, seat) for frame in state.frames)])
 
-    def _describe(self, frame: Frame, me: str) -> str:
-        """One frame in words."""
+    def _describe(self, frame: KitchenFrame, me: str) -> str:
         name, snapshot = self._kitchen.name, frame.snapshot
-        said = [f"Step {frame.step} of {self._horizon}, score {frame.score}:"]
+        parts = [f"Step {frame.step} of {self._horizon}, score {frame.score}:"]
         for seat, hue, chef in zip(SEATS, HUES, snapshot.chefs, strict=True):
             way = chef.facing.lower()
             who = f"{seat} ({hue}, you)" if seat == me else f"{seat} ({hue})"
-            said.append(f"{who} at {name(chef.cell)} facing {way}, holding {_held(chef.holds)};")
+            parts.append(f"{who} at {name(chef.cell)} facing {way}, holding {_held(chef.holds)};")
         for cell, pot in zip(self._kitchen.pots, snapshot.pots, strict=True):
-            said.append(f"pot {name(cell)}: {_cooked(pot)};")
+            parts.append(f"pot {name(cell)}: {_cooked(pot)};")
         lying = ", ".join(f"{what} on {name(cell)}" for cell, what in snapshot.counters)
-        return " ".join([*said, f"on counters: {lying or 'nothing'}."])
+        return " ".join([*parts, f"on counters: {lying or 'nothing'}."])
 
     def notes(self, state: OvercookedState, seat: str) -> str:
         chef = state.snapshot.chefs[SEATS.index(seat)]

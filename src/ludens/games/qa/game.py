@@ -5,29 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
-from ludens.core.options import Touch, option
+from ludens.core.options import option
 from ludens.core.random import stream
-from ludens.core.registry import make
-from ludens.core.state import Legal, State
-from ludens.core.view import RenderOptions
-from ludens.games.boards import BoardView
-from ludens.games.qa import chess, gomoku, minesweeper, reversi, sudoku, tic_tac_toe
-from ludens.games.qa.questions import Item, QuestionType
-
-QUESTIONS: Mapping[str, Mapping[str, QuestionType]] = {
-    "tic_tac_toe": tic_tac_toe.QUESTIONS,
-    "reversi": reversi.QUESTIONS,
-    "sudoku": sudoku.QUESTIONS,
-    "minesweeper": minesweeper.QUESTIONS,
-    "gomoku": gomoku.QUESTIONS,
-    "chess": chess.QUESTIONS,
-}
-
+from ludens.core.reply import ActionFormat
+from ludens.core.state import Legal, Question
+from ludens.core.view import Picture, RenderOptions, View
+from ludens.games.boards import BoardView, board_option
+from ludens.games.perceive import board_of
+from ludens.games.qa.boards import QUESTIONS
+from ludens.games.qa.questions import QaItem
 
 SEAT = "viewer"
 
@@ -46,89 +37,62 @@ class Qa(Game):
     name = "qa"
     seats = (SEAT,)
     version = 2
-    view_class = "ludens.games.qa.view:QaView"
+    view_class = "ludens.games.qa.game:QaView"
     best = "bot/oracle"
     bots: ClassVar[Mapping[str, str]] = {"working": "ludens.games.qa.game:Working"}
     question = True
 
-    board: str = option(
-        "tic_tac_toe",
-        help="the board game whose positions are asked about",
-        touches=Touch.GAME,
-    )
+    board: str = board_option("the board game whose positions are asked about")
     kind: str = option("", help="the type of question; any when empty")
     examples: int = option(3, low=0, high=6, help="answered questions about other positions in the prompt")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        board = board_of(self.board, RenderOptions())
-        if self.kind and self.kind not in QUESTIONS[board.game.name]:
-            raise UnknownName(f"question about {board.game.name}", self.kind, QUESTIONS[board.game.name])
+        name = self.board.partition("?")[0]
+        if name not in QUESTIONS:
+            raise BadOption(f"there are no questions about {name!r}; there are about {', '.join(QUESTIONS)}.")
+        board_of(self.board, RenderOptions())
+        if self.kind and self.kind not in QUESTIONS[name]:
+            raise UnknownName(f"question about {name}", self.kind, QUESTIONS[name])
 
-    def start(self, seed: int) -> Question:
+    def start(self, seed: int) -> ChoiceQuestion:
         board = board_of(self.board, RenderOptions())
         kind = self.kind or stream(seed, "kind").choice(list(QUESTIONS[board.game.name]))
-        return Question(self, board, kind, ask(board, kind, seed), seed)
+        return ChoiceQuestion(self, board, kind, ask(board, kind, seed), seed)
 
 
-@lru_cache(maxsize=64)
-def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
-    """The view of the board game that is shown."""
-    name = board.partition("?")[0]
-    if name not in QUESTIONS:
-        raise BadOption(f"there are no questions about {name!r}; there are about {', '.join(QUESTIONS)}.")
-    view = make(board).view(render, seed)
-    assert isinstance(view, BoardView)
-    return view
-
-
-def ask(board: BoardView, kind: str, seed: int, *names: str) -> Item:
-    """The question of this type with this seed."""
+def ask(board: BoardView, kind: str, seed: int, *names: str) -> QaItem:
     return QUESTIONS[board.game.name][kind](board, stream(seed, "question", board.game.name, kind, *names))
 
 
 @lru_cache(maxsize=512)
-def examples(board: BoardView, seed: int, count: int) -> tuple[Item, ...]:
+def examples(board: BoardView, seed: int, count: int) -> tuple[QaItem, ...]:
     """Answered questions of different types about other positions."""
     kinds = stream(seed, "examples").sample(list(QUESTIONS[board.game.name]), count)
     return tuple(ask(board, kind, seed, "example") for kind in kinds)
 
 
-class Question(State):
+class ChoiceQuestion(Question):
     """A question, and the letter that was answered."""
 
-    def __init__(
-        self, game: Qa, board: BoardView, kind: str, asked: Item, seed: int, answer: str = ""
-    ) -> None:
+    def __init__(self, game: Qa, board: BoardView, kind: str, item: QaItem, seed: int) -> None:
+        super().__init__(SEAT, item.letters)
         self.game = game
         self.board = board
         self.kind = kind
-        self.asked = asked
+        self.item = item
         self.seed = seed
-        self.answer = answer
 
     @property
-    def examples(self) -> tuple[Item, ...]:
-        """The answered questions in the prompt."""
+    def examples(self) -> tuple[QaItem, ...]:
         return examples(self.board, self.seed, self.game.examples)
 
-    @property
-    def to_act(self) -> tuple[str, ...]:
-        return () if self.answer else (SEAT,)
-
-    def legal(self, seat: str) -> Legal:
-        return self.asked.letters if seat in self.to_act else Legal()
-
     def solution(self, seat: str) -> str | None:
-        return self.asked.answer
-
-    def _advance(self, actions: Mapping[str, str]) -> None:
-        self.answer = actions[SEAT]
+        return self.item.answer
 
     @property
     def right(self) -> bool:
-        """Whether the right letter was answered."""
-        return self.answer == self.asked.answer
+        return self.answer == self.item.answer
 
     @property
     def returns(self) -> dict[str, float]:
@@ -136,19 +100,16 @@ class Question(State):
 
     @property
     def facts(self) -> dict[str, Any]:
-        said = dict(zip(self.asked.letters, self.asked.options, strict=True)).get(self.answer)
+        options = dict(zip(self.item.letters, self.item.options, strict=True))
         return {
             "kind": self.kind,
-            "options": len(self.asked.options),
-            "correct": self.asked.answer,
+            "options": len(self.item.options),
+            "correct": self.item.answer,
             "answer": self.answer or None,
             "right": self.right,
-            "truth": self.asked.options[self.asked.right],
-            "said": said,
+            "truth": self.item.options[self.item.right],
+            "said": options.get(self.answer or ""),
         }
-
-    def clone(self) -> Self:
-        return type(self)(self.game, self.board, self.kind, self.asked, self.seed, self.answer)
 
 
 @dataclass
@@ -159,10 +120,59 @@ class Working(Agent):
     sees = "state"
 
     async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, Question)
-        asked = ask.state.asked
-        steps = [asked.work] if asked.work else []
-        return Reply(
-            "\n".join([*steps, f"= {asked.lettered[asked.right]}", ask.format.write(asked.answer)]),
-            asked.answer,
+        assert isinstance(ask.state, ChoiceQuestion)
+        item = ask.state.item
+        lines = [item.work, f"= {item.lettered[item.right]}", ask.format.write(item.answer)]
+        return Reply("\n".join(filter(None, lines)), item.answer)
+
+
+class QaView(View):
+    """A question on top of the view of a board game."""
+
+    def __init__(self, game: Qa, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        self._board = board_of(game.board, render, seed)
+
+    def image(self, state: ChoiceQuestion, seat: str) -> Picture:
+        return self._board.draw(state.item.matrix)
+
+    def text(self, state: ChoiceQuestion, seat: str) -> str:
+        return self._board.transcript(state.item.matrix)
+
+    def notes(self, state: ChoiceQuestion, seat: str) -> str:
+        answered = "\n\n".join(f"{each.written()}\nAnswer: {each.answer}" for each in state.examples)
+        section = "question" if answered else "question alone"
+        return self.templates.fill(section, examples=answered, question=state.item.written())
+
+    def brief(self, state: ChoiceQuestion, seat: str) -> str:
+        """The board and the question, without examples. Options stand before their letters: who knows the
+        option only has to copy what follows it."""
+        item = state.item
+        options = "".join(f" {named}" for named in item.lettered)
+        return f"{self._board.game.name}\n{item.text}\n{options}"
+
+    def values(self, seat: str) -> dict[str, object]:
+        board = self._board
+        about = self.templates.fill(
+            f"about {board.game.name}",
+            last=board.row_label(board.rows - 1),
+            rows=board.rows,
+            columns=board.columns,
         )
+        return {"about": about}
+
+    def format(self, state: ChoiceQuestion, seat: str) -> LetterFormat:
+        return LetterFormat("Answer", _spellings(state.item))
+
+
+class LetterFormat(ActionFormat):
+    """A last line `Answer: B`, or only the letter."""
+
+    def ask(self, legal: Legal) -> str:
+        return f"End your reply with one line: {self.label}: <the letter of the right option>"
+
+
+def _spellings(item: QaItem) -> dict[str, str]:
+    """Accepted spellings: a letter may be followed by its option."""
+    named = zip(item.letters, item.options, strict=True)
+    return {f"{letter}{mark} {option}": letter for letter, option in named for mark in (".", ")", ":", "")}

@@ -15,7 +15,7 @@ from ludens.games.boards import BoardView, Matrix
 Cells = Sequence[int]
 
 
-class Grid:
+class QaGrid:
     """A random position as a list of cells, row by row from the top left."""
 
     def __init__(self, board: BoardView, random: Stream) -> None:
@@ -25,45 +25,32 @@ class Grid:
 
     @property
     def all(self) -> Cells:
-        """Every cell."""
         return range(len(self.codes))
 
-    @property
-    def edge(self) -> Cells:
-        """The outermost rows and columns."""
-        rows, columns = self.board.rows, self.board.columns
-        return [
-            cell
-            for cell in self.all
-            if cell // columns in (0, rows - 1) or cell % columns in (0, columns - 1)
-        ]
-
     def row(self, row: int) -> Cells:
-        """A row, from left to right."""
         return range(row * self.board.columns, (row + 1) * self.board.columns)
 
     def column(self, column: int) -> Cells:
-        """A column, from top to bottom."""
         return range(column, len(self.codes), self.board.columns)
 
     def box(self, row: int, column: int, side: int = 3) -> Cells:
         """The square with this top left cell."""
         return [cell for r in range(row, row + side) for cell in self.row(r)[column : column + side]]
 
-    def around(self, cell: int) -> Cells:
-        """The up to eight cells that touch this one."""
-        rows, columns = self.board.rows, self.board.columns
-        row, column = divmod(cell, columns)
-        return [
-            r * columns + c
-            for r in range(max(0, row - 1), min(rows, row + 2))
-            for c in range(max(0, column - 1), min(columns, column + 2))
-            if (r, c) != (row, column)
-        ]
-
     def any_cell(self) -> int:
-        """A random cell."""
         return self.random.below(len(self.codes))
+
+    def whole(self) -> tuple[str, Cells]:
+        """The whole board with its name."""
+        return "on the board", self.all
+
+    def edge(self) -> tuple[str, Cells]:
+        """The outermost rows and columns with their name."""
+        rows, columns = (0, self.board.rows - 1), (0, self.board.columns - 1)
+        places = ((cell, *divmod(cell, self.board.columns)) for cell in self.all)
+        return "on the edge of the board", [
+            c for c, row, column in places if row in rows or column in columns
+        ]
 
     def any_line(self) -> tuple[str, Cells]:
         """A row or a column with its name."""
@@ -74,12 +61,10 @@ class Grid:
         return f"column {self.board.column_label(column)}", self.column(column)
 
     def name(self, cell: int) -> str:
-        """The name of a cell in a question."""
         row, column = divmod(cell, self.board.columns)
         return f"row {self.board.row_label(row)}, column {self.board.column_label(column)}"
 
     def count(self, cells: Cells, wanted: Collection[int]) -> int:
-        """How many of these cells hold one of these codes."""
         return sum(self.codes[cell] in wanted for cell in cells)
 
     def at(self, cells: Cells) -> str:
@@ -117,7 +102,6 @@ class Grid:
         return " ".join(f"{self.at(part)} {number}" for part, number in zip(parts, numbers, strict=True))
 
     def put(self, cell: int, codes: Sequence[int]) -> None:
-        """Set a cell to one of these codes at random."""
         self.codes[cell] = self.random.choice(codes)
 
     def settle(self, cells: Cells, wanted: Sequence[int], rest: Sequence[int], count: int) -> None:
@@ -144,7 +128,6 @@ class Grid:
                 yield line
 
     def runs(self, line: Cells, code: int) -> Iterator[Cells]:
-        """The unbroken runs of a code in a line."""
         run: list[int] = []
         for cell in line:
             if self.codes[cell] == code:
@@ -157,7 +140,6 @@ class Grid:
 
     @property
     def matrix(self) -> Matrix:
-        """The position as a matrix."""
         return [[self.codes[cell] for cell in self.row(row)] for row in range(self.board.rows)]
 
 
@@ -168,7 +150,7 @@ OPTIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class QaItem:
     """One question about one position."""
 
     text: str
@@ -181,12 +163,10 @@ class Item:
 
     @property
     def letters(self) -> Legal:
-        """The letters of the options."""
         return Legal(LETTERS[: len(self.options)])
 
     @property
     def answer(self) -> str:
-        """The letter of the right option."""
         return LETTERS[self.right]
 
     @property
@@ -197,7 +177,6 @@ class Item:
         ]
 
     def written(self) -> str:
-        """The question with its options, one per line."""
         lines = [f"{letter}. {option}" for letter, option in zip(self.letters, self.options, strict=True)]
         return "\n".join([f"Question: {self.text}", *lines])
 
@@ -207,7 +186,7 @@ def joined(option: str) -> str:
     return option.replace(" ", "_")
 
 
-QuestionType = Callable[[BoardView, Stream], Item]
+QuestionType = Callable[[BoardView, Stream], QaItem]
 """A type of question: makes one about a board."""
 
 
@@ -220,23 +199,15 @@ class Choice(Generic[T]):
 
     @property
     def target(self) -> T:
-        """The value of the right option."""
         return self.values[self.right]
 
     def ask(
         self, text: str, matrix: Matrix, name: Callable[[T], str] = str, work: str = "", at: str = ""
-    ) -> Item:
-        """The question, once the position agrees with the target.
-
-        Args:
-            text: The question.
-            matrix: The position.
-            name: Of an option.
-            work: How the answer is found.
-            at: Where it is to be seen, if that is all there is to it.
-        """
+    ) -> QaItem:
+        """The question, once the position agrees with the target; `work` says how the answer is found, or
+        `at` where it is to be seen, if that is all there is to it."""
         options = tuple(name(value) for value in self.values)
-        return Item(
+        return QaItem(
             text, options, self.right, matrix, work or (f"{at} {joined(options[self.right])}" if at else "")
         )
 
@@ -260,15 +231,14 @@ Names = Mapping[str, Sequence[int]]
 
 
 def rest_of(board: BoardView, codes: Sequence[int]) -> list[int]:
-    """Every other code."""
     return [code for code in board.codes if code not in codes]
 
 
 def what_is_at(text: str, names: Mapping[int, str]) -> QuestionType:
     """What is in one cell; `names` gives the name of each code."""
 
-    def ask(board: BoardView, random: Stream) -> Item:
-        grid = Grid(board, random)
+    def ask(board: BoardView, random: Stream) -> QaItem:
+        grid = QaGrid(board, random)
         cell, choice = grid.any_cell(), choose(list(names), random)
         grid.codes[cell] = choice.target
         named, at = text.format(cell=grid.name(cell)), grid.at([cell])
@@ -277,13 +247,15 @@ def what_is_at(text: str, names: Mapping[int, str]) -> QuestionType:
     return ask
 
 
-def how_many(
-    text: str, names: Names, part: Callable[[Grid], tuple[str, Cells]], most: int | None = None
-) -> QuestionType:
-    """How many cells of a part of the board hold something; the part is random."""
+Part = Callable[[QaGrid], tuple[str, Cells]]
+"""A part of the board, drawn at random where there are several: its name and its cells."""
 
-    def ask(board: BoardView, random: Stream) -> Item:
-        grid = Grid(board, random)
+
+def how_many(text: str, names: Names, part: Part, most: int | None = None) -> QuestionType:
+    """How many cells of a part of the board hold something."""
+
+    def ask(board: BoardView, random: Stream) -> QaItem:
+        grid = QaGrid(board, random)
         name = random.choice(list(names))
         where, cells = part(grid)
         wanted = names[name]
@@ -295,28 +267,13 @@ def how_many(
     return ask
 
 
-def whole(grid: Grid) -> tuple[str, Cells]:
-    """The whole board, as a part."""
-    return "on the board", grid.all
-
-
-def line(grid: Grid) -> tuple[str, Cells]:
-    """A row or a column, as a part."""
-    return grid.any_line()
-
-
-def edge(grid: Grid) -> tuple[str, Cells]:
-    """The outermost rows and columns, as a part."""
-    return "on the edge of the board", grid.edge
-
-
 def which_is_more(
     text: str, pairs: Sequence[tuple[str, str]], codes: Names, swap: Callable[[int, str, str], int]
 ) -> QuestionType:
     """Which of two is more frequent; never a tie. `swap` exchanges the two codes."""
 
-    def ask(board: BoardView, random: Stream) -> Item:
-        grid = Grid(board, random)
+    def ask(board: BoardView, random: Stream) -> QaItem:
+        grid = QaGrid(board, random)
         one, other = random.choice(pairs)
         while grid.count(grid.all, codes[one]) == grid.count(grid.all, codes[other]):
             grid.put(grid.any_cell(), list(board.codes))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import Agent, Ask, Bot, Reply
 from ludens.core.errors import BadOption
 from ludens.core.options import option
 from ludens.games.boards import pointer
@@ -18,27 +18,25 @@ from ludens.games.spy.pairs import described, kind_of
 from ludens.games.spy.scene import ATTRIBUTES, Object, Scene
 
 
-def seen(mine: Scene) -> str:
-    """The objects of a picture from left to right, with their places."""
-    return ", ".join(f"{place_of(thing)} {joined_names(thing.name)}" for thing in _from_left(mine))
+def seen(scene: Scene) -> str:
+    return ", ".join(f"{place_of(thing)} {joined_names(thing.name)}" for thing in _from_left(scene))
 
 
 def place_of(thing: Object) -> str:
-    """Where an object is in the picture."""
     return pointer(*(0.5 + units * UNIT / 512 for units in (thing.x, -thing.y)))
 
 
-def checked(state: SpyState, mine: Scene) -> str:
+def checked(state: SpyState, scene: Scene) -> str:
     """Each clue in turn: the number of its player, the objects that it names with their places, and whether
     it is true, unless that is seen from these."""
-    places = {thing.name: place_of(thing) for thing in mine.objects}
+    places = {thing.name: place_of(thing) for thing in scene.objects}
     return ", ".join(
-        " ".join([str(state.speaker(index) + 1), *_found(clue, mine, places)])
+        " ".join([str(state.speaker(index) + 1), *_matches_of(clue, scene, places)])
         for index, clue in enumerate(state.clues)
     )
 
 
-def _found(clue: str, mine: Scene, places: Mapping[str, str]) -> Iterator[str]:
+def _matches_of(clue: str, scene: Scene, places: Mapping[str, str]) -> Iterator[str]:
     """What of a clue is in the picture, up to the first object that is not."""
     names = full_names(clue)
     for name in names:
@@ -49,32 +47,25 @@ def _found(clue: str, mine: Scene, places: Mapping[str, str]) -> Iterator[str]:
     else:
         if clue == "".join([THERE_IS, *names]):
             return
-    yield {True: "true", False: "false", None: "unclear"}[check(clue, mine)]
+    yield {True: "true", False: "false", None: "unclear"}[check(clue, scene)]
 
 
-def weighed(state: SpyState, mine: Scene, changed: Mapping[str, str]) -> str:
+def weighed(state: SpyState, scene: Scene, changed: Mapping[str, str]) -> str:
     """Each object of a spy's picture from left to right, and why not to name it as new: the number of the
-    first player who named it, or the object of the others' picture that it may have been.
-
-    Args:
-        state: With the clues so far.
-        mine: The spy's own scene.
-        changed: Objects that may have changed, each with what it may have been.
-    """
-    return ", ".join(
-        " ".join([joined_names(thing.name), *_against(thing, state, changed)]) for thing in _from_left(mine)
-    )
-
-
-def _against(thing: Object, state: SpyState, changed: Mapping[str, str]) -> Iterator[str]:
-    if named(thing) in state.clues:
-        yield str(state.speaker(state.clues.index(named(thing))) + 1)
-    elif thing.name in changed:
-        yield joined_names(changed[thing.name])
+    first player who named it, or the object of the others' picture that it may have been (`changed`)."""
+    parts = []
+    for thing in _from_left(scene):
+        reason = ""
+        if named(thing) in state.clues:
+            reason = f" {state.speaker(state.clues.index(named(thing))) + 1}"
+        elif thing.name in changed:
+            reason = f" {joined_names(changed[thing.name])}"
+        parts.append(joined_names(thing.name) + reason)
+    return ", ".join(parts)
 
 
-def _from_left(mine: Scene) -> list[Object]:
-    return sorted(mine.objects, key=lambda thing: thing.x)
+def _from_left(scene: Scene) -> list[Object]:
+    return sorted(scene.objects, key=lambda thing: thing.x)
 
 
 @dataclass
@@ -98,37 +89,33 @@ class Blunt(Agent):
         assert isinstance(state, SpyState)
         pair = described(state.pair)
         assert pair is not None
-        mine = pair.modified if ask.seat == SPY else pair.original
-        action = self.clue(state, mine, ask.seat) if state.stage == CLUE else self.vote(state, mine, ask.seat)
+        scene = pair.modified if ask.seat == SPY else pair.original
+        action = (
+            self.clue(state, scene, ask.seat) if state.stage == CLUE else self.vote(state, scene, ask.seat)
+        )
         if not self.reason:
             return Reply(action, action)
-        return Reply(f"{self.thoughts(state, mine, ask.seat)} {ask.format.write(action)}", action)
+        return Reply(f"{self.thoughts(state, scene, ask.seat)} {ask.format.write(action)}", action)
 
-    def thoughts(self, state: SpyState, mine: Scene, seat: str) -> str:
-        """What it says before a clue or a vote."""
-        return seen(mine) if state.stage == CLUE else f"{seen(mine)}\n{checked(state, mine)}"
+    def thoughts(self, state: SpyState, scene: Scene, seat: str) -> str:
+        return seen(scene) if state.stage == CLUE else f"{seen(scene)}\n{checked(state, scene)}"
 
-    def clue(self, state: SpyState, mine: Scene, seat: str) -> str:
-        """What to say."""
-        return self._fresh([thing for thing in mine.objects if named(thing) not in state.clues], mine, state)
+    def clue(self, state: SpyState, scene: Scene, seat: str) -> str:
+        """A full description of an object, or of two of them where all were described before."""
+        fresh = [thing for thing in scene.objects if named(thing) not in state.clues]
+        if fresh:
+            return named(self.random.choice(fresh))
+        return related(*self.random.sample(scene.objects, 2))
 
-    def _fresh(self, candidates: list[Object], mine: Scene, state: SpyState) -> str:
-        """A full description of one of the objects, or of two of them where all were described before."""
-        if candidates:
-            return named(self.random.choice(candidates))
-        first, second = self.random.sample(mine.objects, 2)
-        return related(first, second)
-
-    def vote(self, state: SpyState, mine: Scene, seat: str) -> str:
-        """Whom to suspect."""
-        suspicion = self.suspicion(state, mine)
+    def vote(self, state: SpyState, scene: Scene, seat: str) -> str:
+        suspicion = self.suspicion(state, scene)
         others = [place for place, other in enumerate(state.table) if other != seat]
         suspect = max(others, key=suspicion.__getitem__)
         return str(suspect + 1) if suspicion[suspect] > 0 else ABSTAIN
 
-    def suspicion(self, state: SpyState, mine: Scene) -> list[float]:
+    def suspicion(self, state: SpyState, scene: Scene) -> list[float]:
         """How suspicious each player is: its clues that are false of one's own picture."""
-        return [float(sum(check(clue, mine) is False for clue in clues)) for clues in _by_player(state)]
+        return [float(sum(check(clue, scene) is False for clue in clues)) for clues in _by_player(state)]
 
 
 @dataclass
@@ -137,10 +124,10 @@ class Vague(Blunt):
 
     kind = "bot/vague"
 
-    def clue(self, state: SpyState, mine: Scene, seat: str) -> str:
-        said = [f"There is a {thing.size} {thing.material} object" for thing in mine.objects]
-        new = [clue for clue in said if clue not in state.clues]
-        return self.random.choice(new or said)
+    def clue(self, state: SpyState, scene: Scene, seat: str) -> str:
+        clues = [f"There is a {thing.size} {thing.material} object" for thing in scene.objects]
+        new = [clue for clue in clues if clue not in state.clues]
+        return self.random.choice(new or clues)
 
 
 @dataclass
@@ -149,72 +136,64 @@ class Clever(Blunt):
 
     kind = "bot/clever"
 
-    def clue(self, state: SpyState, mine: Scene, seat: str) -> str:
+    def clue(self, state: SpyState, scene: Scene, seat: str) -> str:
         if seat != SPY:
-            return super().clue(state, mine, seat)
-        fresh, confirmed = _safe(state, mine)
+            return super().clue(state, scene, seat)
+        confirmed = [thing for thing in scene.objects if named(thing) in state.clues]
+        changed = _changed(state, scene)
+        fresh = [thing for thing in scene.objects if thing not in confirmed and thing.name not in changed]
         if fresh:
             return named(self.random.choice(fresh))
         if len(confirmed) > 1:
             return related(*self.random.sample(confirmed, 2))
         new = [clue for thing in confirmed for clue in placed(thing) if clue not in state.clues]
-        return self.random.choice(new) if new else super().clue(state, mine, seat)
+        return self.random.choice(new) if new else super().clue(state, scene, seat)
 
-    def thoughts(self, state: SpyState, mine: Scene, seat: str) -> str:
+    def thoughts(self, state: SpyState, scene: Scene, seat: str) -> str:
         """As the spy before a clue also what of the clues is in its picture, and what it may not name."""
         if seat != SPY or state.stage != CLUE:
-            return super().thoughts(state, mine, seat)
-        return "\n".join([seen(mine), checked(state, mine), weighed(state, mine, _changed(state, mine))])
+            return super().thoughts(state, scene, seat)
+        return "\n".join([seen(scene), checked(state, scene), weighed(state, scene, _changed(state, scene))])
 
-    def suspicion(self, state: SpyState, mine: Scene) -> list[float]:
+    def suspicion(self, state: SpyState, scene: Scene) -> list[float]:
         """Clues that are false weigh most, then clues that repeat an object, then vague ones."""
-        false = super().suspicion(state, mine)
-        repeated = _repeats(state, mine)
-        told = [sum(map(informativeness, clues)) / max(1, len(clues)) for clues in _by_player(state)]
+        false = super().suspicion(state, scene)
+        repeated = _repeats(state, scene)
+        detail = [sum(map(informativeness, clues)) / max(1, len(clues)) for clues in _by_player(state)]
         return [
             100 * wrong + 10 * again + 1 - much
-            for wrong, again, much in zip(false, repeated, told, strict=True)
+            for wrong, again, much in zip(false, repeated, detail, strict=True)
         ]
 
 
-def _safe(state: SpyState, mine: Scene) -> tuple[list[Object], list[Object]]:
-    """What a spy may name: objects that nobody has named and that have probably not changed; objects already
-    named."""
-    confirmed = [thing for thing in mine.objects if named(thing) in state.clues]
-    changed = _changed(state, mine)
-    fresh = [thing for thing in mine.objects if thing not in confirmed and thing.name not in changed]
-    return fresh, confirmed
-
-
-def _changed(state: SpyState, mine: Scene) -> dict[str, str]:
+def _changed(state: SpyState, scene: Scene) -> dict[str, str]:
     """The objects that may have changed: each with the first that others name, that is not in its own
     picture and that agrees with it in what a change leaves alone."""
     same = [name for name in ATTRIBUTES if name not in state.game.changes]
-    own = {thing.name for thing in mine.objects}
-    said = [clue.removeprefix(THERE_IS) for clue in state.clues if clue.startswith(THERE_IS)]
-    others = [name for name in said if name not in own and len(name.split()) == len(ATTRIBUTES)]
+    own = {thing.name for thing in scene.objects}
+    names = [clue.removeprefix(THERE_IS) for clue in state.clues if clue.startswith(THERE_IS)]
+    others = [name for name in names if name not in own and len(name.split()) == len(ATTRIBUTES)]
     changed = dict[str, str]()
     for other in others:
         values = dict(zip(ATTRIBUTES, other.split(), strict=True))
-        for thing in mine.objects:
+        for thing in scene.objects:
             if all(getattr(thing, name) == values[name] for name in same):
                 changed.setdefault(thing.name, other)
     return changed
 
 
-def _repeats(state: SpyState, mine: Scene) -> list[int]:
+def _repeats(state: SpyState, scene: Scene) -> list[int]:
     """How often each player named an object that had been named, while others had not."""
-    names, known = {thing.name for thing in mine.objects}, set[str]()
+    names, mentioned = {thing.name for thing in scene.objects}, set[str]()
     counts = [0] * len(state.table)
     for index, clue in enumerate(state.clues):
         named = {name for name in names if name in clue}
-        counts[state.speaker(index)] += bool(named and named <= known and known < names)
-        known |= named
+        counts[state.speaker(index)] += bool(named and named <= mentioned and mentioned < names)
+        mentioned |= named
     return counts
 
 
 def _by_player(state: SpyState) -> list[list[str]]:
-    """The clues of each player at the table."""
     players = len(state.table)
     return [state.clues[place::players] for place in range(players)]
 
@@ -223,26 +202,17 @@ AGREED = STOCK_CLUES[0]
 
 
 @dataclass
-class Blind(Agent):
+class BlindPlayer(Bot):
     """Civilians all say one agreed sentence and vote for the player who does not.
 
     The spy repeats what was said most often, which is true of most pictures.
     """
 
     kind = "bot/blind"
-    sees = "state"
 
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert isinstance(state, SpyState)
-        action = self._clue(state, ask.seat) if state.stage == CLUE else self._vote(state)
-        return Reply(action, action)
-
-    def _clue(self, state: SpyState, seat: str) -> str:
-        said = Counter(filter(None, state.clues))
-        return said.most_common(1)[0][0] if said and seat == SPY else AGREED
-
-    def _vote(self, state: SpyState) -> str:
-        players = range(len(state.table))
-        other = [sum(clue != AGREED for clue in state.clues[place :: len(players)]) for place in players]
-        return str(max(players, key=other.__getitem__) + 1)
+    def choose(self, state: SpyState) -> str:
+        if state.stage == CLUE:
+            clues = Counter(filter(None, state.clues))
+            return clues.most_common(1)[0][0] if clues and self.seat == SPY else AGREED
+        deviations = [sum(clue != AGREED for clue in clues) for clues in _by_player(state)]
+        return str(deviations.index(max(deviations)) + 1)

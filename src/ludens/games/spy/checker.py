@@ -114,16 +114,16 @@ class _Reader:
 
     def _fronted(self) -> list[Filter]:
         """Places before the verb: `to the left of the cube there is`, `in the back I see`."""
-        found: list[Filter] = []
+        places: list[Filter] = []
         while self._next() in ("relation", "between", "at"):
             place = self._take("at")
             if place is not None:
-                found.append(at(place.value))
+                places.append(at(place.value))
             elif relation := self._relation():
-                found.append(surely(relation))
-        if found:
+                places.append(surely(relation))
+        if places:
             self._take("and")
-        return found
+        return places
 
     def _verb_follows(self) -> bool:
         """Whether more is said of what was seen: `there is a cube, and it is red`. Takes the verb."""
@@ -181,8 +181,8 @@ class _Reader:
                 ahead += 1
                 break
             ahead = joined
-        whole = ahead >= len(self.words) and len(values) > 1
-        if not whole or len({value.split()[0] for value in values}) > 1:
+        complete = ahead >= len(self.words) and len(values) > 1
+        if not complete or len({value.split()[0] for value in values}) > 1:
             return []
         self.place = ahead
         return values
@@ -201,8 +201,8 @@ class _Reader:
                 raise _Unclear
             sole = any(word.kind == "only" for word in self.words[start : self.place])
             says = membership(phrase, sole)
-        found = says
-        return (lambda thing, scene: negation(found(thing, scene))) if negative else found
+        statement = says
+        return (lambda thing, scene: negation(statement(thing, scene))) if negative else statement
 
     def phrase(self) -> Phrase:
         """A noun phrase with what is said about its number."""
@@ -277,17 +277,17 @@ class _Reader:
 
     def _alternatives(self) -> list[Token]:
         """One attribute, or several joined by `or`: `red, blue or purple`."""
-        found = [self._need("attribute")]
+        accepted = [self._need("attribute")]
         ahead = self.place
-        values = list(found)
+        values = list(accepted)
         while ahead + 1 < len(self.words) and self.words[ahead].kind in ("or", "and"):
             if self.words[ahead + 1].kind != "attribute":
                 break
             values.append(self.words[ahead + 1])
             ahead += 2
             if self.words[ahead - 2].kind == "or":
-                found, self.place = list(values), ahead
-        return found
+                accepted, self.place = list(values), ahead
+        return accepted
 
     def _relation(self) -> Predicate | None:
         if self._take("between"):

@@ -4,11 +4,13 @@ that bots give."""
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
-from ludens.games.spy.scene import ATTRIBUTES, COLORS, MATERIALS, RADIUS, SHAPES, SIZES, Object, Scene
+from ludens.games.spy.scene import ATTRIBUTES, RADIUS, SHAPES, Object, Scene
 
 LONGEST = 400
 """Longer texts are not read."""
@@ -89,40 +91,18 @@ _PHRASES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
 ]
 _RULES = [(re.compile(pattern), by) for pattern, by in _PHRASES]
 
-_SYNONYMS = {
-    "grey": "gray", "violet": "purple", "turquoise": "cyan", "teal": "cyan", "golden": "yellow",
-    "ball": "sphere", "globe": "sphere", "orb": "sphere", "spherical": "sphere", "round": "sphere",
-    "block": "cube", "box": "cube", "cubic": "cube", "cubical": "cube", "boxe": "cube",
-    "tube": "cylinder", "can": "cylinder", "cylindrical": "cylinder",
-    "big": "large", "huge": "large", "little": "small", "tiny": "small",
-    "metallic": "metal", "shiny": "metal", "reflective": "metal", "glossy": "metal",
-    "matte": "rubber", "matt": "rubber", "dull": "rubber",
-    "thing": "object", "item": "object", "shape": "object", "one": "object",
-}  # fmt: skip
-_NUMBERS = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10,
-}  # fmt: skip
-_ATTRIBUTES = {
-    **dict.fromkeys(COLORS, "color"), **dict.fromkeys(MATERIALS, "material"), **dict.fromkeys(SIZES, "size"),
-}  # fmt: skip
-_PLACES = {
-    "foreground": "front", "bottom": "front", "back": "behind", "rear": "behind", "background": "behind",
-    "top": "behind",
-}  # fmt: skip
-_WORDS = {
-    "a": Token("a"), "an": Token("a"), "another": Token("a"), "any": Token("a"),
-    "some": Token("a", plural=True), "the": Token("the"), "only": Token("only"), "single": Token("only"),
-    "all": Token("all"), "every": Token("all"), "each": Token("all"), "both": Token("both"),
-    "no": Token("no"), "none": Token("no"), "nothing": Token("no"), "not": Token("not"),
-    "neither": Token("not"), "half": Token("half"), "several": Token("several"), "other": Token("other"),
-    "and": Token("and"), ",": Token("and"), "but": Token("and"), "while": Token("and"), "with": Token("and"),
-    "or": Token("or"), "nor": Token("or"),
-    "more": Token("more"), "fewer": Token("fewer"), "less": Token("fewer"), "than": Token("than"),
-    "as": Token("than"),
-    "_see": Token("see"), "_is": Token("is"), "_number": Token("number"), "_same": Token("same"),
-    "_between": Token("between"),
-}  # fmt: skip
+_LEXICON = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def _inverted(section: str) -> dict[str, str]:
+    return {word: name for name, words in _LEXICON[section].items() for word in words}
+
+
+_SYNONYMS, _PLACES = _inverted("synonyms"), _inverted("places")
+_NUMBERS: dict[str, int] = {word: number for number, word in enumerate(_LEXICON["numbers"])}
+_FILLERS = frozenset(_LEXICON["fillers"])
+_ATTRIBUTES = {value: name for name in ("color", "material", "size") for value in ATTRIBUTES[name]}
+_WORDS = {word: Token(kind) for word, kind in _inverted("words").items()} | {"some": Token("a", plural=True)}
 for _name in ("color", "colour", "material", "shape", "size"):
     _WORDS[f"_alike_{_name}"] = Token("alike", _name.replace("colour", "color"))
 for _name in ("over", "under", "least", "most", "exactly"):
@@ -130,30 +110,23 @@ for _name in ("over", "under", "least", "most", "exactly"):
 for _name in ("left", "right", "front", "behind", "large", "small"):
     _WORDS[f"_end_{_name}"] = Token("end", _name)
     _WORDS[f"_rel_{_name}"] = Token("relation", _name)
-_FILLERS = frozenset(
-    (
-        "of", "in", "to", "at", "color", "colour", "colors", "colored", "coloured", "material", "total", "it",
-        "its", "that", "which", "also", "just", "my", "this", "picture", "image", "altogether", "_at_",
-        "somewhere",
-    )
-)  # fmt: skip
 
 
 def tokens(text: str) -> list[Token] | None:
     """The tokens of a clue; None where it has a word that is not known."""
     if len(text) > LONGEST:
         return None
-    said = text.lower()
+    lowered = text.lower()
     for pattern, by in _RULES:
-        said = pattern.sub(by, said)
-    found = []
-    for word in re.findall(r"[a-z_]+|\d+|,", said.replace("-", " ")):
+        lowered = pattern.sub(by, lowered)
+    result = []
+    for word in re.findall(r"[a-z_]+|\d+|,", lowered.replace("-", " ")):
         token = _token(word)
         if token is None:
             return None
         if token.kind:
-            found.append(token)
-    return found
+            result.append(token)
+    return result
 
 
 def _token(word: str) -> Token | None:
@@ -217,13 +190,13 @@ class Phrase:
     ends: tuple[str, ...] = ()
 
     def matches(self, scene: Scene) -> list[Object]:
-        found = [thing for thing in scene.objects if all(fits(thing, scene) for fits in self.filters)]
+        things = [thing for thing in scene.objects if all(fits(thing, scene) for fits in self.filters)]
         for end in self.ends:
             if end in ("large", "small"):
-                found = [thing for thing in found if thing.size == end] or found
-            elif found:
-                found = [max(found, key=SIDE[end])]
-        return found
+                things = [thing for thing in things if thing.size == end] or things
+            elif things:
+                things = [max(things, key=SIDE[end])]
+        return things
 
     def exists(self, scene: Scene) -> Truth:
         """Whether as many such objects exist as are meant."""
@@ -244,24 +217,24 @@ class Phrase:
 
     def holds(self, scene: Scene, true_of: Callable[[Object], Truth]) -> Truth:
         """Whether something is true of the objects that are meant."""
-        found = self.matches(scene)
-        values = [true_of(thing) for thing in found]
+        things = self.matches(scene)
+        values = [true_of(thing) for thing in things]
         number = values.count(True)
-        if self.total and len(found) != self.total:
+        if self.total and len(things) != self.total:
             return False
         if self.quantity == "no":
             return number == 0
         if self.quantity == "a" or (self.quantity == "count" and self.count == 1 and not self.bound):
             return True if number else None if None in values else False
         if self.quantity in ("count", "half", "several") and not self.plural_definite:
-            return None if None in values else self.counts(number, len(found))
-        if not found or (self.quantity in ("only", "both") and not self.counts(len(found), 0)):
+            return None if None in values else self.counts(number, len(things))
+        if not things or (self.quantity in ("only", "both") and not self.counts(len(things), 0)):
             return False
-        if self.plural_definite and len(found) != self.count:
+        if self.plural_definite and len(things) != self.count:
             return False
-        if number == len(found):
+        if number == len(things):
             return True
-        universal = self.plural or self.quantity in ("all", "both") or len(found) == 1
+        universal = self.plural or self.quantity in ("all", "both") or len(things) == 1
         return False if (universal or not number) and None not in values else None
 
     @property
@@ -286,17 +259,17 @@ def alike(phrases: Sequence[Phrase], attribute: str) -> Claim:
     """Whether all objects that the phrases pick out share an attribute."""
 
     def says(scene: Scene) -> Truth:
-        found = [each.matches(scene) for each in phrases]
+        groups = [each.matches(scene) for each in phrases]
         if any(each.quantity not in ("the", "all", "both", "count") for each in phrases):
             return None
-        if not all(found) or any(map(_miscounted, phrases, found)):
+        if not all(groups) or any(map(_miscounted, phrases, groups)):
             return False
-        things = [thing for some in found for thing in some]
+        things = [thing for some in groups for thing in some]
         if len({getattr(thing, attribute) for thing in things}) == 1:
             return True if len(things) > 1 else None
         unclear = any(
             each.quantity == "the" and not each.plural and len(some) > 1
-            for each, some in zip(phrases, found, strict=True)
+            for each, some in zip(phrases, groups, strict=True)
         )
         return None if unclear else False
 
@@ -308,15 +281,15 @@ def shared_out(phrases: Sequence[Phrase], values: Sequence[str]) -> Claim:
     attribute = values[0].split()[0]
 
     def says(scene: Scene) -> Truth:
-        found = [thing for each in phrases for thing in each.matches(scene)]
-        return sorted({f"{attribute} {getattr(thing, attribute)}" for thing in found}) == sorted(values)
+        things = [thing for each in phrases for thing in each.matches(scene)]
+        return sorted({f"{attribute} {getattr(thing, attribute)}" for thing in things}) == sorted(values)
 
     return says
 
 
-def _miscounted(phrase: Phrase, found: Sequence[Object]) -> bool:
-    count = 2 if phrase.quantity == "both" else phrase.count if phrase.quantity == "count" else len(found)
-    return len(found) != count
+def _miscounted(phrase: Phrase, things: Sequence[Object]) -> bool:
+    count = 2 if phrase.quantity == "both" else phrase.count if phrase.quantity == "count" else len(things)
+    return len(things) != count
 
 
 def has(values: Sequence[str]) -> Filter:
@@ -337,11 +310,11 @@ def membership(phrase: Phrase, sole: bool) -> Predicate:
     """Whether an object is one of those described; a tie for a superlative cannot be decided."""
 
     def says(thing: Object, scene: Scene) -> Truth:
-        found = phrase.matches(scene)
-        inside = any(each is thing for each in found)
-        if inside and phrase.ends and len(found) > 1:
+        members = phrase.matches(scene)
+        inside = any(each is thing for each in members)
+        if inside and phrase.ends and len(members) > 1:
             return None
-        return inside and (not sole or len(found) == 1)
+        return inside and (not sole or len(members) == 1)
 
     return says
 
@@ -367,12 +340,10 @@ _NAME = re.compile(" ".join(f"(?:{'|'.join(values)})" for values in ATTRIBUTES.v
 
 
 def named(thing: Object) -> str:
-    """That there is such an object."""
     return THERE_IS + thing.name
 
 
 def related(first: Object, second: Object) -> str:
-    """Which of two objects is farther left."""
     side = "left" if first.x < second.x else "right"
     return f"The {first.name} is to the {side} of the {second.name}"
 
@@ -403,21 +374,5 @@ def joined_names(text: str) -> str:
     return _NAME.sub(lambda name: name[0].replace(" ", "_"), text)
 
 
-STOCK_CLUES = (
-    "There are several objects in the picture",
-    "One of the objects is red",
-    "I can see a blue object",
-    "There is a cube in the picture",
-    "There is at least one sphere",
-    "A cylinder is in the picture",
-    "There is a metal object",
-    "There is a rubber object",
-    "One object is larger than the others",
-    "There is a small object",
-    "There is a green object",
-    "The objects have different colors",
-    "An object is to the left of another one",
-    "There is a large object in front of a small one",
-    "There is a yellow object",
-    "The objects do not touch each other",
-)
+STOCK_CLUES: tuple[str, ...] = tuple(_LEXICON["stock_clues"])
+"""Clues of players that do not look."""

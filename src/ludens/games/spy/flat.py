@@ -44,7 +44,6 @@ class Floor:
         self._sprites: dict[tuple[str, str, str, str], Overlay] = {}
 
     def draw(self, scene: Scene) -> Picture:
-        """The picture of a scene."""
         canvas, size, unit = self._empty.copy(), self.sheet.size, UNIT * self.sheet.size / 512
         for thing in scene.objects:
             canvas.centre(
@@ -64,14 +63,14 @@ class Floor:
 
     def _sprite(self, thing: Object) -> Overlay:
         key = thing.shape, thing.size, thing.material, thing.color
-        found = self._sprites.get(key)
-        if found is None:
+        sprite = self._sprites.get(key)
+        if sprite is None:
             side = self.sheet.px(WIDTH * RADIUS[thing.size] * UNIT)
             pixels = self.sheet.sprite(
                 ("spy", *key), side, side, GROUND, _Painter(self.sheet, thing, side).paint
             )
-            found = self._sprites[key] = Overlay(pixels, pixels != self.sheet.index(GROUND))
-        return found
+            sprite = self._sprites[key] = Overlay(pixels, pixels != self.sheet.index(GROUND))
+        return sprite
 
 
 class _Painter:
@@ -110,8 +109,9 @@ class _Painter:
             self._fill(((40, 14), (58, 14), (50, 23), (32, 23)), WHITE)
         else:
             self._dots([(x, y) for x in (17, 39, 61) for y in (41, 63, 85)])
-        for corners in (front, top, right):
-            self._outline(corners)
+        for points in (front, top, right):
+            corners = [(x * self.point, y * self.point) for x, y in (*points, points[0], points[1])]
+            self.draw.line(corners, self.edge, round(self.rim * self.point), joint="curve")
         return 39, 63
 
     def _sphere(self, metal: bool) -> tuple[float, float]:
@@ -120,7 +120,9 @@ class _Painter:
         self._disc(50, 50, radius, radius, self.dark)
         if metal:
             self._disc(48, 47, radius - 5, radius - 5, self.base)
-            self._chord(48, 50, radius - 6, 20, 160, self.darker)
+            p, r = self.point, radius - 6
+            chord = ((48 - r) * p, (50 - r) * p, (48 + r) * p, (50 + r) * p)
+            self.draw.chord(chord, 20, 160, fill=self.darker)
             self._disc(48, 60, radius - 14, 15, self.base)
             self._disc(36, 30, 16, 11, WHITE)
             self._disc(61, 22, 5, 4, WHITE)
@@ -135,7 +137,9 @@ class _Painter:
         self._fill(((12, 20), (88, 20), (88, 82), (12, 82)), self.edge)
         for left, right, colour in self._bands(metal, inner):
             self._fill(((left, 20), (right, 20), (right, 82), (left, 82)), colour)
-            self._round_foot(left, right, colour, inner, foot)
+            steps = [left + (right - left) * i / 12 for i in range(13)]
+            curve = [(x, 82 + foot * max(0.0, 1 - ((x - 50) / inner) ** 2) ** 0.5) for x in steps]
+            self._fill([(left, 81), *curve, (right, 81)], colour)
         if not metal:
             self._dots([(x, y) for x in (28, 50, 72) for y in (46, 64, 82)])
         self._disc(50, 20, 38, 16, self.edge)
@@ -154,27 +158,12 @@ class _Painter:
             (68, right, self.darker),
         ]  # fmt: skip
 
-    def _round_foot(self, left: float, right: float, colour: RGB, radius: float, height: float) -> None:
-        """The rounded lower end of a stripe of the cylinder."""
-        steps = [left + (right - left) * i / 12 for i in range(13)]
-        curve = [(x, 82 + height * max(0.0, 1 - ((x - 50) / radius) ** 2) ** 0.5) for x in steps]
-        self._fill([(left, 81), *curve, (right, 81)], colour)
-
     def _fill(self, points: Points, colour: RGB) -> None:
         self.draw.polygon([(x * self.point, y * self.point) for x, y in points], fill=colour)
-
-    def _outline(self, points: Points) -> None:
-        corners = [(x * self.point, y * self.point) for x, y in (*points, points[0], points[1])]
-        self.draw.line(corners, self.edge, round(self.rim * self.point), joint="curve")
 
     def _disc(self, x: float, y: float, rx: float, ry: float, colour: RGB) -> None:
         p = self.point
         self.draw.ellipse(((x - rx) * p, (y - ry) * p, (x + rx) * p, (y + ry) * p), fill=colour)
-
-    def _chord(self, x: float, y: float, radius: float, start: int, end: int, colour: RGB) -> None:
-        p = self.point
-        box = ((x - radius) * p, (y - radius) * p, (x + radius) * p, (y + radius) * p)
-        self.draw.chord(box, start, end, fill=colour)
 
     def _dots(self, points: Points) -> None:
         for x, y in points:

@@ -18,8 +18,8 @@ from ludens.core.reply import DASHES, ReplyFormat, fold, without_reasoning
 from ludens.core.state import Legal, State
 from ludens.games.spy.checker import check
 from ludens.games.spy.clues import STOCK_CLUES, named, related
-from ludens.games.spy.pairs import FLAT, Stored, described, installed_sources, with_hash
-from ludens.games.spy.scene import Pair, make_pair, modify, parse_change
+from ludens.games.spy.pairs import FLAT, StoredPair, described, installed_sources, with_hash
+from ludens.games.spy.scene import ScenePair, make_pair, modify, parse_change
 
 BETA = LAMBDA = 0.1
 """Weights of the competition between spy and civilians, and of the differences among civilians."""
@@ -115,11 +115,11 @@ class VoteFormat(BoxFormat):
     """A player's number or N/A in a box; a reply that is nothing else is accepted too."""
 
     def read(self, text: str, legal: Legal) -> str:
-        found = list(boxes(text))
-        said = without_reasoning(text).strip()
-        if not found and len(said) <= 20:
-            found = [said]
-        votes = list(dict.fromkeys(_vote(_unstyled(box)) for box in found))
+        contents = list(boxes(text))
+        bare = without_reasoning(text).strip()
+        if not contents and len(bare) <= 20:
+            contents = [bare]
+        votes = list(dict.fromkeys(_vote(_unstyled(box)) for box in contents))
         if not votes or votes == [None]:
             raise Unreadable("the reply has no vote in \\boxed{}: a player's number or N/A.")
         if len(votes) > 1:
@@ -136,20 +136,20 @@ def boxes(text: str) -> Iterator[str]:
 
     A box that is not closed is none. Every character is looked at a bounded number of times.
     """
-    said = without_reasoning(text)
+    reply = without_reasoning(text)
     place = 0
-    while (opened := _OPEN.search(said, place)) is not None:
+    while (opened := _OPEN.search(reply, place)) is not None:
         if opened[0].startswith("<"):
-            end = said.find(_END_TAG, opened.end())
+            end = reply.find(_END_TAG, opened.end())
             after = end + len(_END_TAG)
         else:
-            end = _closing(said, opened.end())
+            end = _closing(reply, opened.end())
             after = end + 1
         if end < 0:
             return
         place = after
-        if not _mentioned(said, opened.start(), after):
-            yield said[opened.end() : end]
+        if not _mentioned(reply, opened.start(), after):
+            yield reply[opened.end() : end]
 
 
 def _closing(text: str, start: int) -> int:
@@ -217,7 +217,7 @@ class Spy(Game):
         "blunt": "ludens.games.spy.bots:Blunt",
         "vague": "ludens.games.spy.bots:Vague",
         "clever": "ludens.games.spy.bots:Clever",
-        "blind": "ludens.games.spy.bots:Blind",
+        "blind": "ludens.games.spy.bots:BlindPlayer",
     }
 
     civilians: int = option(4, low=2, high=12, help="players who share one picture; the spy is one more")
@@ -247,7 +247,6 @@ class Spy(Game):
 
     @cached_property
     def voters(self) -> tuple[str, ...]:
-        """The seats that vote."""
         if self.votes == "judge":
             return tuple(f"{JUDGE}_{number}" for number in range(1, JUDGES + 1))
         return self.players[1:]
@@ -258,20 +257,18 @@ class Spy(Game):
 
     @cached_property
     def ballot(self) -> Legal:
-        """What a voter may say."""
         return Legal((*(str(number) for number in range(1, len(self.players) + 1)), ABSTAIN))
 
     @cached_property
     def changes(self) -> tuple[str, ...]:
-        """The attributes in which drawn pictures differ."""
         return parse_change(self.change)
 
     def start(self, seed: int) -> SpyState:
         table = list(self.players)
         stream(seed, "table").shuffle(table)
         random = stream(seed, "pair")
-        drawn = self.source == FLAT
-        pair = make_pair(random, self.changes) if drawn else Stored(self.source, random.bits())
+        is_drawn = self.source == FLAT
+        pair = make_pair(random, self.changes) if is_drawn else StoredPair(self.source, random.bits())
         return SpyState(self, tuple(table), pair)
 
     def rewards(self, state: State, moves: Sequence[Move]) -> list[float]:
@@ -299,8 +296,8 @@ class Spy(Game):
         assert isinstance(state, SpyState)
         measured, pair, votes = dict[str, float](), described(state.pair), list(state.votes.values())
         if pair is not None:
-            said = zip(state.clues, state.table * self.rounds, strict=False)
-            truths = [check(clue, pair.modified if seat == SPY else pair.original) for clue, seat in said]
+            by_seat = zip(state.clues, state.table * self.rounds, strict=False)
+            truths = [check(clue, pair.modified if seat == SPY else pair.original) for clue, seat in by_seat]
             decided = [truth for truth in truths if truth is not None]
             if decided:
                 measured["clue truth"] = fmean(decided)
@@ -319,7 +316,7 @@ class SpyState(State):
 
     __slots__ = ("clues", "game", "pair", "table", "votes")
 
-    def __init__(self, game: Spy, table: tuple[str, ...], pair: Pair | Stored) -> None:
+    def __init__(self, game: Spy, table: tuple[str, ...], pair: ScenePair | StoredPair) -> None:
         self.game = game
         self.table = table
         """The seats in the order in which they speak; player 1 is the first."""
@@ -387,7 +384,6 @@ class SpyState(State):
 
     @property
     def received(self) -> list[int]:
-        """The votes that each player at the table received."""
         cast = list(self.votes.values())
         return [cast.count(str(place + 1)) for place in range(len(self.table))]
 
@@ -408,7 +404,7 @@ class SpyState(State):
     @property
     def facts(self) -> dict[str, Any]:
         spy, cast = str(self.spy + 1), list(self.votes.values())
-        said = list(zip(self.clues, self.table * self.game.rounds, strict=False))
+        clues = list(zip(self.clues, self.table * self.game.rounds, strict=False))
         return {
             "winner": self.winner,
             "spy": self.spy + 1,
@@ -420,7 +416,7 @@ class SpyState(State):
             "abstained": cast.count(ABSTAIN),
             "unreadable": cast.count(UNREADABLE),
             "silent": {
-                role: sum(not clue and self.role(seat) == role for clue, seat in said)
+                role: sum(not clue and self.role(seat) == role for clue, seat in clues)
                 for role in (SPY, CIVILIAN)
             },
         }
@@ -434,14 +430,14 @@ class SpyState(State):
     def resample_hidden(self, seat: str, random: Stream) -> Self:
         """Another picture of the other side, and, until it is over, the others at other places."""
         twin, pair, change = self.clone(), self.pair, self.game.changes
-        if isinstance(pair, Stored):
+        if isinstance(pair, StoredPair):
             pass  # nobody can make another version of a photograph
         elif seat == SPY:
             other, changed = modify(pair.modified, random, change)
-            twin.pair = Pair(other, pair.modified, changed, change)
+            twin.pair = ScenePair(other, pair.modified, changed, change)
         else:
             other, changed = modify(pair.original, random, change)
-            twin.pair = Pair(pair.original, other, changed, change)
+            twin.pair = ScenePair(pair.original, other, changed, change)
         if not self.over:
             others = [each for each in self.table if each != seat]
             random.shuffle(others)

@@ -14,7 +14,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from ludens.core.errors import BadFile, MissingPictures, UsageError
-from ludens.games.spy.scene import Pair
+from ludens.games.spy.scene import ScenePair
 
 if TYPE_CHECKING:
     from ludens.pictures import Entry, PictureSet
@@ -27,7 +27,7 @@ _opened: dict[str, PictureSet] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredPair:
     """A pair of a picture set; `number` decides which entry, whatever their count."""
 
     source: str
@@ -35,7 +35,6 @@ class Stored:
 
     @property
     def entry(self) -> Entry:
-        """The entry of the set."""
         entries = set_of(self.source).entries
         return entries[self.number * len(entries) >> 64]
 
@@ -51,11 +50,11 @@ def with_hash(source: str) -> str:
         source = _SHIPPED[source]
     if source not in names:
         _refuse_plain(source)
-    found = open_set(source)
-    if found.header.kind != "pair":
-        raise BadFile(f"picture set {source!r} is of {found.header.kind}s; the spy game needs pairs.")
-    _opened[found.hash] = found
-    return f"{found.name}@{found.hash}"
+    opened = open_set(source)
+    if opened.header.kind != "pair":
+        raise BadFile(f"picture set {source!r} is of {opened.header.kind}s; the spy game needs pairs.")
+    _opened[opened.hash] = opened
+    return f"{opened.name}@{opened.hash}"
 
 
 def _refuse_plain(source: str) -> None:
@@ -65,10 +64,10 @@ def _refuse_plain(source: str) -> None:
 
     folder = Path(source)
     if folder.is_dir() and not any((folder / name).exists() for name in (MANIFEST, PARTS)):
-        made = f"{re.sub('[^a-z0-9_-]+', '-', folder.resolve().name.lower()).strip('-') or 'photos'}-set"
+        target = f"{re.sub('[^a-z0-9_-]+', '-', folder.resolve().name.lower()).strip('-') or 'photos'}-set"
         raise BadFile(
             f"{source!r} is a folder and not a picture set: make one of its pictures with "
-            f"`ludens data spy/photos --from {quote(source)} --out {made}`, and then use source={made}."
+            f"`ludens data spy/photos --from {quote(source)} --out {target}`, and then use source={target}."
         )
 
 
@@ -76,9 +75,9 @@ def installed_sources() -> list[str]:
     """The sources that everybody may choose: drawn pictures, and installed sets, also with their hashes."""
     from ludens.pictures.sets import installed_sets
 
-    found = installed_sets("pair")
-    named = [f"{header.name}@{header.sha256[:16]}" for header in found.values()]
-    return [FLAT, *_SHIPPED, *found, *named]
+    sets = installed_sets("pair")
+    named = [f"{header.name}@{header.sha256[:16]}" for header in sets.values()]
+    return [FLAT, *_SHIPPED, *sets, *named]
 
 
 def set_of(source: str) -> PictureSet:
@@ -94,15 +93,15 @@ def set_of(source: str) -> PictureSet:
     return _opened[hash]
 
 
-def described(pair: Pair | Stored) -> Pair | None:
+def described(pair: ScenePair | StoredPair) -> ScenePair | None:
     """The scenes of a pair; None where only pictures are known."""
-    return pair if isinstance(pair, Pair) else _scenes(pair)
+    return pair if isinstance(pair, ScenePair) else _scenes(pair)
 
 
 @lru_cache(maxsize=4096)
-def _scenes(pair: Stored) -> Pair | None:
+def _scenes(pair: StoredPair) -> ScenePair | None:
     try:
-        return Pair.from_json(pair.entry.scene)
+        return ScenePair.from_json(pair.entry.scene)
     except MissingPictures:
         raise
     except UsageError:
@@ -114,12 +113,12 @@ def kind_of(source: str) -> str:
     if source == FLAT:
         return "scenes"
     try:
-        found = set_of(source)
+        pictures = set_of(source)
     except MissingPictures:
         return "photo"
-    if "chart" in found.header.generator:
+    if "chart" in pictures.header.generator:
         return "chart"
-    return "photo" if _scenes(Stored(source, 0)) is None else "scenes"
+    return "photo" if _scenes(StoredPair(source, 0)) is None else "scenes"
 
 
 def _split(source: str) -> tuple[str, str]:

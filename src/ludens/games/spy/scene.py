@@ -74,7 +74,7 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ScenePair:
     """An original scene and a modified one; the objects at the indices in `changed` differ."""
 
     original: Scene
@@ -92,7 +92,7 @@ class Pair:
         }
 
     @classmethod
-    def from_json(cls, data: Any) -> Pair:
+    def from_json(cls, data: Any) -> ScenePair:
         """Read a pair; raises a `UsageError` for anything that is not one."""
         if not isinstance(data, Mapping):
             raise UsageError("a pair of scenes must be an object with the original and the modified scene.")
@@ -114,16 +114,16 @@ def parse_change(text: str) -> tuple[str, ...]:
     names = [name.strip() for name in text.replace(",", "+").split("+")]
     wrong = next((name for name in names if name not in ATTRIBUTES), None)
     if wrong is not None:
-        known = ", ".join(sorted(ATTRIBUTES))
-        raise BadOption(f"change must name attributes joined by '+' ({known}), not {wrong[:40]!r}.")
+        attributes = ", ".join(sorted(ATTRIBUTES))
+        raise BadOption(f"change must name attributes joined by '+' ({attributes}), not {wrong[:40]!r}.")
     return tuple(name for name in ("color", "shape", "size", "material") if name in names)
 
 
-def make_pair(random: Stream, change: Collection[str] = DEFAULT_CHANGE) -> Pair:
+def make_pair(random: Stream, change: Collection[str] = DEFAULT_CHANGE) -> ScenePair:
     """A random pair: 4 to 6 objects, two of which differ in every attribute of `change`."""
     original = make_scene(random, grown="size" in change)
     modified, changed = modify(original, random, change)
-    return Pair(original, modified, changed, tuple(change))
+    return ScenePair(original, modified, changed, tuple(change))
 
 
 def modify(scene: Scene, random: Stream, change: Collection[str]) -> tuple[Scene, tuple[int, ...]]:

@@ -11,7 +11,7 @@ from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.spy.clues import STOCK_CLUES, joined_names
 from ludens.games.spy.flat import Floor
 from ludens.games.spy.game import CLUE, DECISION, SPY, ClueFormat, Spy, SpyState, VoteFormat, quoted
-from ludens.games.spy.pairs import FLAT, Stored, described, kind_of, set_of
+from ludens.games.spy.pairs import FLAT, StoredPair, described, kind_of, set_of
 from ludens.games.spy.scene import FLOOR, Scene
 
 _STYLES = ("direct", "cot", "explain")
@@ -47,9 +47,9 @@ class SpyView(View):
 
     def image(self, state: SpyState, seat: str) -> Picture:
         pair, role = state.pair, _SEEN[seat == SPY]
-        return self._stored(pair, role) if isinstance(pair, Stored) else self._drawn(getattr(pair, role))
+        return self._stored(pair, role) if isinstance(pair, StoredPair) else self._drawn(getattr(pair, role))
 
-    def _resized(self, pair: Stored, role: str) -> Picture:
+    def _resized(self, pair: StoredPair, role: str) -> Picture:
         """The picture of a file, which is kept as it is unless it is larger than asked for."""
         picture = set_of(pair.source).picture(pair.entry, role)
         small = max(picture.width, picture.height) <= self.render.size
@@ -108,9 +108,9 @@ class SpyView(View):
             return fill("no clues")
         lines = [fill("clues")]
         for index, clue in enumerate(state.clues):
-            shown = quoted(clue) if clue else fill("silent")
+            words = quoted(clue) if clue else fill("silent")
             number = state.speaker(index) + 1
-            lines.append(fill("line", round=index // players + 1, number=number, clue=shown))
+            lines.append(fill("line", round=index // players + 1, number=number, clue=words))
         return "\n".join(lines)
 
     def format(self, state: SpyState, seat: str) -> ReplyFormat:

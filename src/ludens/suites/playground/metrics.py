@@ -8,7 +8,7 @@ from functools import partial
 from math import inf, log10
 from typing import Literal
 
-from ludens.games.qa.game import QUESTIONS
+from ludens.games.qa.boards import QUESTIONS
 from ludens.run.stats import Estimate, pooled_share, weighted_sum
 from ludens.run.task import (
     COUNT,

@@ -11,7 +11,7 @@ from ludens.games.spy.checker import check, informativeness
 from ludens.games.spy.clues import Truth
 from ludens.games.spy.game import SPY, Spy, clean_clue
 from ludens.games.spy.pairs import described
-from ludens.games.spy.scene import Pair
+from ludens.games.spy.scene import ScenePair
 from ludens.run.task import COUNT, EpisodeResult, Metric, mean_of, rate_of, won
 
 
@@ -74,7 +74,7 @@ def _moves(played: EpisodeResult, clues: bool) -> list[Move]:
     return [move for move in moves if move.seat in played.seats]
 
 
-def _pair(played: EpisodeResult) -> Pair | None:
+def _pair(played: EpisodeResult) -> ScenePair | None:
     """The scenes of an episode; None where they are not described, or the picture set is not here."""
     try:
         game = game_of(played.episode)

@@ -10,17 +10,17 @@ from PIL import Image
 
 from ludens.core.errors import BadOption
 from ludens.core.random import stream
-from ludens.games.spy.sources.charts import KINDS, Table, make_table, visible_swaps
+from ludens.games.spy.sources.charts import KINDS, ChartData, make_table, visible_swaps
 
-FRUIT = Table("bar", "Fruit", "kg", ("Apples", "Pears", "Plums"), (10, 9, 2))
+FRUIT = ChartData("bar", "Fruit", "kg", ("Apples", "Pears", "Plums"), (10, 9, 2))
 
 
 def test_visible_swaps_by_hand() -> None:
     """Of values 10, 9 and 2, an exchange must move a bar by 2.2; of a pie of 21, a slice by 1.54."""
     assert visible_swaps(FRUIT) == [(0, 2), (1, 2)]
-    pie = Table("pie", "", "", FRUIT.labels, FRUIT.values)
+    pie = ChartData("pie", "", "", FRUIT.labels, FRUIT.values)
     assert visible_swaps(pie) == [(0, 2), (1, 2)]
-    assert visible_swaps(Table("pie", "", "", FRUIT.labels, (10, 8, 2)))[0] == (0, 1)
+    assert visible_swaps(ChartData("pie", "", "", FRUIT.labels, (10, 8, 2)))[0] == (0, 1)
     assert FRUIT.swapped(0, 2).values == (2, 9, 10)
 
 
@@ -41,9 +41,9 @@ def test_tables_are_plausible(kind: str) -> None:
 
 def test_pairs_differ_where_the_log_says() -> None:
     pytest.importorskip("matplotlib")
-    from ludens.games.spy.sources.charts import HEIGHT, WIDTH, Chart
+    from ludens.games.spy.sources.charts import HEIGHT, WIDTH, ChartPairs
 
-    generator = Chart(seed=5)
+    generator = ChartPairs(seed=5)
     kinds = set()
     for number in range(3):
         made = generator.make(number)
@@ -72,7 +72,7 @@ def test_overlapping_texts_are_found() -> None:
     from ludens.games.spy.sources.charts import draw
 
     assert draw(FRUIT, Stream(1))[1] == []
-    crowded = Table(
+    crowded = ChartData(
         "line", "Long", "kg", tuple(f"a very long label {k}" for k in range(10)), tuple(range(1, 11))
     )
     assert draw(crowded, Stream(1))[1] != []
@@ -80,8 +80,8 @@ def test_overlapping_texts_are_found() -> None:
 
 def test_wrong_kinds_are_refused() -> None:
     pytest.importorskip("matplotlib")
-    from ludens.games.spy.sources.charts import Chart
+    from ludens.games.spy.sources.charts import ChartPairs
 
-    assert Chart(kinds="bar,pie").resolved()
+    assert ChartPairs(kinds="bar,pie").resolved()
     with pytest.raises(BadOption, match="not 'radar'"):
-        Chart(kinds="bar+radar").resolved()
+        ChartPairs(kinds="bar+radar").resolved()

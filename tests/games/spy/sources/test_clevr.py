@@ -20,8 +20,8 @@ from ludens.games.spy.sources.clevr import (
     MIN_PIXELS,
     SIDE_PIXELS,
     WIDTH,
-    Camera,
     Clevr,
+    SceneCamera,
     changes,
     denoised,
     is_clear,
@@ -29,7 +29,7 @@ from ludens.games.spy.sources.clevr import (
     mesh,
 )
 
-STRAIGHT = Camera((0, -9.5, 5.2), ((5.5, -3, 7), (-6.5, -5, 4.5), (-2.5, 6.5, 6.5)))
+STRAIGHT = SceneCamera((0, -9.5, 5.2), ((5.5, -3, 7), (-6.5, -5, 4.5), (-2.5, 6.5, 6.5)))
 
 
 @pytest.mark.parametrize("shape", ["cube", "sphere", "cylinder"])

@@ -4,7 +4,7 @@ Each module has a generator that fills a picture set; `ludens data spy/NAME` run
 """
 
 CATALOGUE = {
-    "spy/chart": "ludens.games.spy.sources.charts:Chart",
+    "spy/chart": "ludens.games.spy.sources.charts:ChartPairs",
     "spy/clevr": "ludens.games.spy.sources.clevr:Clevr",
     "spy/photos": "ludens.games.spy.sources.photos:Photos",
 }

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 from PIL import Image
 
 from ludens.core.errors import BadOption, MissingExtra
@@ -18,13 +21,6 @@ KINDS = ("bar", "line", "pie")
 VISIBLE = 0.22
 """Swapped values differ by at least this share of the largest value; in a pie, of a third of the whole."""
 
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_YEARS = tuple(str(year) for year in range(2012, 2025))
-_COUNTRIES = ("Brazil", "Canada", "Chile", "Egypt", "France", "Ghana", "India", "Italy", "Japan", "Kenya",
-              "Mexico", "Norway", "Peru", "Poland", "Spain", "Turkey", "Vietnam")  # fmt: skip
-_CITIES = ("Bergen", "Cairo", "Dublin", "Hanoi", "Lagos", "Lima", "Lyon", "Osaka", "Porto", "Quito", "Seoul",
-           "Turin", "Utrecht")  # fmt: skip
-
 
 @dataclass(frozen=True)
 class _Topic:
@@ -34,41 +30,13 @@ class _Topic:
     low: float
     high: float
     digits: int = 0
-    kinds: tuple[str, ...] = ("bar",)
+    kinds: Sequence[str] = ("bar",)
     ordered: bool = False
     """Whether the labels are consecutive points in time."""
 
 
-_TOPICS = (
-    _Topic("Average rainfall", "mm", _MONTHS, 8, 160, 0, ("bar", "line"), True),
-    _Topic("Mean temperature", "°C", _MONTHS, 2, 31, 1, ("bar", "line"), True),
-    _Topic("Visitors to the museum", "thousand", _MONTHS, 12, 95, 0, ("bar", "line"), True),
-    _Topic("Electricity price", "cent per kWh", _YEARS, 12, 42, 1, ("bar", "line"), True),
-    _Topic("Library loans", "thousand", _YEARS, 110, 640, 0, ("bar", "line"), True),
-    _Topic("Bicycles sold", "units", _YEARS, 900, 7200, 0, ("bar", "line"), True),
-    _Topic("Coffee per person", "kg per year", _COUNTRIES, 0.8, 9.9, 1),
-    _Topic("Forest area", "% of land", _COUNTRIES, 8, 72),
-    _Topic("Internet users", "% of people", _COUNTRIES, 28, 98),
-    _Topic("Monthly rent", "euro", _CITIES, 340, 1650),
-    _Topic("Days with fog", "days per year", _CITIES, 5, 88),
-    _Topic("Commuting time", "minutes", _CITIES, 18, 71),
-    _Topic("Crops of a farm", "hectares", ("Wheat", "Maize", "Barley", "Potatoes", "Beets", "Oats"), 6, 60, 0,
-           ("bar", "pie")),
-    _Topic("Household spending", "euro a month", ("Rent", "Food", "Travel", "Clothes", "Health", "Savings"),
-           80, 900, 0, ("bar", "pie")),
-    _Topic("How pupils come to school", "pupils", ("Bus", "Walking", "Bicycle", "Car", "Train"), 18, 240, 0,
-           ("bar", "pie")),
-    _Topic("Sources of electricity", "TWh", ("Wind", "Solar", "Hydro", "Gas", "Nuclear", "Coal"), 9, 130, 0,
-           ("bar", "pie")),
-    _Topic("Books sold by genre", "thousand", ("Crime", "Romance", "Science", "Travel", "Children", "Poetry"),
-           4, 88, 0, ("bar", "pie")),
-    _Topic("Ice cream flavours sold", "scoops", ("Vanilla", "Lemon", "Mango", "Cherry", "Hazelnut"), 60, 880,
-           0, ("bar", "pie")),
-)  # fmt: skip
-
-
 @dataclass(frozen=True)
-class Table:
+class ChartData:
     """What one chart shows."""
 
     kind: str
@@ -80,19 +48,17 @@ class Table:
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"labels": list(self.labels), "values": list(self.values)}
 
-    def swapped(self, a: int, b: int) -> Table:
-        """The table with two values exchanged."""
+    def swapped(self, a: int, b: int) -> ChartData:
         values = list(self.values)
         values[a], values[b] = values[b], values[a]
-        return Table(self.kind, self.title, self.unit, self.labels, tuple(values))
+        return ChartData(self.kind, self.title, self.unit, self.labels, tuple(values))
 
 
-def make_table(random: Stream, kind: str) -> Table:
+def make_table(random: Stream, kind: str) -> ChartData:
     """A random table for a kind of chart; all its values differ."""
     topic = random.choice([topic for topic in _TOPICS if kind in topic.kinds])
     most = len(topic.labels)
-    count = random.between(*{"bar": (4, 8), "line": (6, 12), "pie": (4, 6)}[kind])
-    count = min(count, most)
+    count = min(random.between(*{"bar": (4, 8), "line": (6, 12), "pie": (4, 6)}[kind]), most)
     if topic.ordered:
         start = random.below(most - count + 1)
         labels = list(topic.labels[start : start + count])
@@ -101,20 +67,19 @@ def make_table(random: Stream, kind: str) -> Table:
     values: list[float] = []
     level = random.random()
     while len(values) < count:
-        level = _next(level, random) if topic.ordered else random.random()
+        step = random.random()
+        if topic.ordered:  # a series changes slowly and stays between 0 and 1
+            level += 0.5 * (step - 0.5)
+            level = min(max(level, -level), 2 - level)
+        else:
+            level = step
         value = round(topic.low + (topic.high - topic.low) * level, topic.digits)
         if value not in values:
             values.append(value if topic.digits else int(value))
-    return Table(kind, topic.title, topic.unit, tuple(labels), tuple(values))
+    return ChartData(kind, topic.title, topic.unit, tuple(labels), tuple(values))
 
 
-def _next(level: float, random: Stream) -> float:
-    """The next value of a series that changes slowly and stays between 0 and 1."""
-    moved = level + 0.5 * (random.random() - 0.5)
-    return min(max(moved, -moved), 2 - moved)
-
-
-def visible_swaps(table: Table) -> list[tuple[int, int]]:
+def visible_swaps(table: ChartData) -> list[tuple[int, int]]:
     """The pairs of values whose exchange can be seen."""
     values = table.values
     least = VISIBLE * (sum(values) / 3 if table.kind == "pie" else max(values))
@@ -146,21 +111,16 @@ class Style:
     """Whether each bar has a colour of its own."""
 
 
-STYLES = (
-    Style("#ffffff", "#222222", "", ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b")),
-    Style("#ffffff", "#333333", "#d9d9d9", ("#2a6f97", "#e07a5f", "#81b29a", "#f2cc8f", "#3d405b", "#9d4edd"),
-          framed=False),
-    Style("#f4f1ea", "#3b3a36", "#ffffff", ("#7a9e7e", "#c8553d", "#588b8b", "#f28f3b", "#93b7be", "#2d3047"),
-          framed=False, font="DejaVu Serif", many=True),
-    Style("#1e2430", "#e8e8e8", "#3a4252", ("#4cc9f0", "#f72585", "#b8f2a6", "#ffd166", "#a29bfe", "#ff9f1c"),
-          framed=False),
-    Style("#ffffff", "#000000", "#bbbbbb", ("#555555", "#999999", "#333333", "#bbbbbb", "#777777", "#dddddd"),
-          font="DejaVu Serif"),
-)  # fmt: skip
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TOPICS = [
+    _Topic(**topic | {"labels": _DATA["labels"].get(str(topic["labels"]), topic["labels"])})
+    for topic in _DATA["topics"]
+]
+STYLES = [Style(**style) for style in _DATA["styles"]]
 
 
 @dataclass(frozen=True)
-class Chart(Generator):
+class ChartPairs(Generator):
     """Bar, line and pie charts; two values of each pair are swapped."""
 
     seed: int = option(0, low=0, help="seed")
@@ -190,8 +150,8 @@ class Chart(Generator):
             a, b = random.choice(swaps)
             tables = {"original": table, "modified": table.swapped(a, b)}
             look = random.bits()
-            drawn = {role: draw(each, Stream(look)) for role, each in tables.items()}
-            if any(overlaps for _, overlaps in drawn.values()):
+            charts = {role: draw(each, Stream(look)) for role, each in tables.items()}
+            if any(overlaps for _, overlaps in charts.values()):
                 continue
             change = {
                 "swapped": [table.labels[a], table.labels[b]],
@@ -199,11 +159,11 @@ class Chart(Generator):
                 "to": [table.values[b], table.values[a]],
             }
             scene = {role: each.to_json() for role, each in tables.items()}
-            return Made({role: png for role, (png, _) in drawn.items()}, scene, [change], _LICENCE)
+            return Made({role: png for role, (png, _) in charts.items()}, scene, [change], _LICENCE)
         raise Skip(f"no chart without overlapping labels in {_ATTEMPTS} attempts")
 
 
-def draw(table: Table, random: Stream) -> tuple[bytes, list[tuple[str, str]]]:
+def draw(table: ChartData, random: Stream) -> tuple[bytes, list[tuple[str, str]]]:
     """A chart as a PNG file, and the texts in it that overlap."""
     _matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -217,13 +177,14 @@ def draw(table: Table, random: Stream) -> tuple[bytes, list[tuple[str, str]]]:
     {"bar": _bars, "line": _line, "pie": _pie}[table.kind](axes, table, style, random)
     canvas.draw()
     overlaps = _overlaps(figure, canvas.get_renderer())
-    image = Image.fromarray(_rgb(canvas)).quantize(_COLOURS, dither=Image.Dither.NONE)
+    pixels = np.asarray(canvas.buffer_rgba())[..., :3].copy()
+    image = Image.fromarray(pixels).quantize(_COLOURS, dither=Image.Dither.NONE)
     out = io.BytesIO()
     image.save(out, "PNG", optimize=True)
     return out.getvalue(), overlaps
 
 
-def _bars(axes: Any, table: Table, style: Style, random: Stream) -> None:
+def _bars(axes: Any, table: ChartData, style: Style, random: Stream) -> None:
     colours = [style.colours[k % len(style.colours) if style.many else 0] for k in range(len(table.labels))]
     flat, labelled = random.below(2) == 1, random.below(2) == 1
     if flat:
@@ -236,14 +197,14 @@ def _bars(axes: Any, table: Table, style: Style, random: Stream) -> None:
     _frame(axes, table, style, "x" if flat else "y")
 
 
-def _line(axes: Any, table: Table, style: Style, random: Stream) -> None:
+def _line(axes: Any, table: ChartData, style: Style, random: Stream) -> None:
     marker = random.choice(("o", "s", "D"))
     axes.plot(table.labels, table.values, color=random.choice(style.colours[:3]), marker=marker, linewidth=2)
     axes.set_ylim(0, 1.1 * max(table.values))
     _frame(axes, table, style, "y")
 
 
-def _pie(axes: Any, table: Table, style: Style, random: Stream) -> None:
+def _pie(axes: Any, table: ChartData, style: Style, random: Stream) -> None:
     text = {"color": style.ink, "fontname": style.font, "fontsize": 9}
     labels = list(table.labels)
     if random.below(2):
@@ -260,7 +221,7 @@ def _pie(axes: Any, table: Table, style: Style, random: Stream) -> None:
     )
 
 
-def _frame(axes: Any, table: Table, style: Style, along: str) -> None:
+def _frame(axes: Any, table: ChartData, style: Style, along: str) -> None:
     (axes.set_xlabel if along == "x" else axes.set_ylabel)(table.unit, color=style.ink, fontname=style.font)
     axes.tick_params(colors=style.ink, labelsize=8.5)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
@@ -281,7 +242,7 @@ def _overlaps(figure: Any, renderer: Any) -> list[tuple[str, str]]:
         low, high = sorted(axis.get_view_interval())
         texts += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
     boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts if text.get_text()]
-    found = [
+    covered = [
         (name, other)
         for place, (name, box) in enumerate(boxes)
         for other, another in boxes[:place]
@@ -290,13 +251,7 @@ def _overlaps(figure: Any, renderer: Any) -> list[tuple[str, str]]:
     outside = [
         (name, "edge") for name, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > WIDTH or box.y1 > HEIGHT
     ]
-    return found + outside
-
-
-def _rgb(canvas: Any) -> Any:
-    import numpy as np
-
-    return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+    return covered + outside
 
 
 def _kinds(text: str) -> list[str]:

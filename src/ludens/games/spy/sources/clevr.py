@@ -20,23 +20,20 @@ from PIL import Image
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.games.spy.scene import RADIUS, Object, Pair, Scene, make_pair, parse_change
+from ludens.games.spy.scene import RADIUS, Object, Scene, ScenePair, make_pair, parse_change
 from ludens.pictures.writer import Generator, Made, Skip
 
 Array = npt.NDArray[np.float64]
 Mesh = tuple[Array, Array, npt.NDArray[np.int64]]
 """Vertices, normals and triangles; every shape fills [-1, 1] vertically."""
 
-_ROUND = {"cube": 0.1, "cylinder": 0.08}
 _AROUND = 64
 
 
 def mesh(shape: str) -> Mesh:
     """The mesh of a shape: radius 1, or half an edge of 1 for a cube."""
-    if shape == "cube":
-        return _cube(_ROUND["cube"])
-    if shape == "cylinder":
-        return _cylinder(_ROUND["cylinder"])
+    if shape != "sphere":
+        return _cube(0.1) if shape == "cube" else _cylinder(0.08)
     angles = np.linspace(-np.pi / 2, np.pi / 2, 33)
     profile = np.stack([np.cos(angles), np.sin(angles)], 1)
     return _revolved(profile, profile)
@@ -128,7 +125,7 @@ Point = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Camera:
+class SceneCamera:
     """A camera that looks at the middle of the floor, and three lights."""
 
     origin: Point
@@ -145,7 +142,7 @@ class Camera:
         return WIDTH / 2 + scale * _dot(ray, right), HEIGHT / 2 + scale * _dot(ray, down)
 
 
-def make_camera(random: Stream) -> Camera:
+def make_camera(random: Stream) -> SceneCamera:
     """A camera with jitter; it turns so little that left and right stay what they are on the floor."""
     turn = math.radians(_jitter(random, 2.5))
     distance, height = 9.5 + _jitter(random, 0.5), 5.2 + _jitter(random, 0.4)
@@ -154,10 +151,10 @@ def make_camera(random: Stream) -> Camera:
         return x + _jitter(random, 1), y + _jitter(random, 1), z + _jitter(random, 1)
 
     lights = light(5.5, -3, 7), light(-6.5, -5, 4.5), light(-2.5, 6.5, 6.5)
-    return Camera((distance * math.sin(turn), -distance * math.cos(turn), height), lights)
+    return SceneCamera((distance * math.sin(turn), -distance * math.cos(turn), height), lights)
 
 
-def is_clear(scene: Scene, camera: Camera) -> bool:
+def is_clear(scene: Scene, camera: SceneCamera) -> bool:
     """Whether all objects are inside the picture, and left and right are the same there as on the floor."""
     places = []
     for thing in scene.objects:
@@ -221,15 +218,8 @@ def denoiser() -> str:
 
 
 def denoised(color: Raster, albedo: Raster, normal: Raster, index: Raster, by: str) -> Raster:
-    """The picture without noise.
-
-    Args:
-        color: Linear colours, shape (height, width, 3).
-        albedo: Colours of the surfaces.
-        normal: Directions of the surfaces.
-        index: Numbers of the objects, shape (height, width).
-        by: What `denoiser` returned.
-    """
+    """The picture without noise, from linear colours, colours and directions of the surfaces, all of shape
+    (height, width, 3), and numbers of the objects, by the denoiser of this name."""
     return _oidn(color, albedo, normal) if by == "oidn" else _filtered(color, albedo, normal, index)
 
 
@@ -350,14 +340,6 @@ def _mitsuba() -> Any:
     return mitsuba
 
 
-def _compiles() -> bool:
-    """Whether LLVM knows all instructions that Mitsuba uses. Where it does not, it ends the process."""
-    import drjit
-
-    version: tuple[int, ...] = drjit.detail.llvm_version()
-    return version >= _X86_LLVM or platform.machine().lower() not in ("x86_64", "amd64")
-
-
 @cache
 def _works(variant: str) -> bool:
     mitsuba = _mitsuba()
@@ -365,8 +347,11 @@ def _works(variant: str) -> bool:
     try:
         mitsuba.set_variant(VARIANTS[variant])
         mitsuba.Float(1)
-        if variant == "llvm" and not _compiles():
-            return False
+        if variant == "llvm" and platform.machine().lower() in ("x86_64", "amd64"):
+            # Without all instructions that Mitsuba uses, LLVM would end the process.
+            import drjit
+
+            return bool(drjit.detail.llvm_version() >= _X86_LLVM)
     except (ImportError, RuntimeError):
         return False
     finally:
@@ -376,16 +361,9 @@ def _works(variant: str) -> bool:
 
 
 class Rendering:
-    """One scene seen by one camera.
+    """One scene seen by one camera; the seed, that of the noise, is the same for both scenes of a pair."""
 
-    Args:
-        scene: What is seen.
-        camera: From where.
-        variant: A key of `VARIANTS`.
-        seed: Of the noise: the same for both scenes of a pair.
-    """
-
-    def __init__(self, scene: Scene, camera: Camera, variant: str, seed: int) -> None:
+    def __init__(self, scene: Scene, camera: SceneCamera, variant: str, seed: int) -> None:
         self._mitsuba, self._objects = use(variant), len(scene.objects)
         self._scene = self._mitsuba.load_dict(_description(self._mitsuba, scene, camera))
         self._seed = seed % (1 << 31)
@@ -396,11 +374,9 @@ class Rendering:
         self._shown = _objects_at(scene, guides[..., 6:])
 
     def visible(self) -> list[int]:
-        """How many pixels show each object."""
         return [int(count) for count in np.bincount(self._shown.ravel(), minlength=1 + self._objects)[1:]]
 
     def pixels(self, samples: int, denoiser: str) -> npt.NDArray[np.uint8]:
-        """The picture, shape (height, width, 3)."""
         light = np.array(self._mitsuba.render(self._scene, spp=samples, seed=self._seed))[..., :3]
         index = self._shown.astype(np.float32)
         return _srgb(denoised(light, self._albedo, self._normal, index, denoiser))
@@ -411,13 +387,13 @@ def _objects_at(scene: Scene, places: npt.NDArray[np.float32]) -> npt.NDArray[np
 
     Found from the place, because the numbers that Mitsuba gives to shapes depend on its variant.
     """
-    shown = np.zeros(places.shape[:2], np.int64)
+    numbers = np.zeros(places.shape[:2], np.int64)
     x, y, z = places[..., 0], places[..., 1], places[..., 2]
     for number, thing in enumerate(scene.objects, 1):
         radius = RADIUS[thing.size] + _SLACK
         inside = (x - thing.x) ** 2 + (y - thing.y) ** 2 < radius**2
-        shown[inside & (z > _SLACK) & (z < 2 * radius)] = number
-    return shown
+        numbers[inside & (z > _SLACK) & (z < 2 * radius)] = number
+    return numbers
 
 
 def _srgb(linear: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
@@ -426,11 +402,7 @@ def _srgb(linear: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
     return np.round(curved * 255).astype(np.uint8)
 
 
-def _linear(color: str) -> list[float]:
-    return [((v / 255 + 0.055) / 1.055) ** 2.4 for v in _RGB[color]]
-
-
-def _description(mitsuba: Any, scene: Scene, camera: Camera) -> dict[str, Any]:
+def _description(mitsuba: Any, scene: Scene, camera: SceneCamera) -> dict[str, Any]:
     transform = mitsuba.ScalarTransform4f
     sky = transform().rotate([1, 0, 0], 90)  # Mitsuba's up is y, ours is z
     view = transform().look_at(origin=list(camera.origin), target=[0, -0.2, 0.3], up=[0, 0, 1])
@@ -466,7 +438,7 @@ def _description(mitsuba: Any, scene: Scene, camera: Camera) -> dict[str, Any]:
 def _object(transform: Any, thing: Object) -> dict[str, Any]:
     radius = RADIUS[thing.size]
     half = radius / math.sqrt(2) if thing.shape == "cube" else radius
-    color = _linear(thing.color)
+    color = [((v / 255 + 0.055) / 1.055) ** 2.4 for v in _RGB[thing.color]]
     if thing.material == "metal":
         color = [min(1.0, 1.25 * v + 0.04) for v in color]
         finish = {"metallic": 1.0, "roughness": 0.12, "specular": 0.5}
@@ -481,7 +453,7 @@ def _object(transform: Any, thing: Object) -> dict[str, Any]:
     }
 
 
-def _sky(camera: Camera) -> npt.NDArray[np.float32]:
+def _sky(camera: SceneCamera) -> npt.NDArray[np.float32]:
     """A grey sky with the lights, and three brighter panels that flat metal reflects.
 
     All light comes from here: Mitsuba numbers several lights in an order that changes from run to run, and
@@ -544,7 +516,7 @@ class Clevr(Generator):
         }
         return Made(pictures, pair.to_json(), changes(pair), _LICENCE)
 
-    def _clear_pair(self, number: int) -> tuple[Pair, dict[str, Rendering]]:
+    def _clear_pair(self, number: int) -> tuple[ScenePair, dict[str, Rendering]]:
         """The first pair of which everything can be seen in both pictures."""
         change = parse_change(self.change)
         for attempt in range(_ATTEMPTS):
@@ -564,7 +536,7 @@ class Clevr(Generator):
         raise Skip(f"no clear scene in {_ATTEMPTS} attempts")
 
 
-def changes(pair: Pair) -> list[dict[str, Any]]:
+def changes(pair: ScenePair) -> list[dict[str, Any]]:
     """The change log: object, attribute, value before and after."""
     return [
         {

@@ -44,7 +44,6 @@ _OBJECTS, _ELLIPSES, _LAST = 16, 4, 4
 
 
 def opencv() -> Any:
-    """OpenCV, or an error that names the extra."""
     try:
         import cv2
     except ImportError:
@@ -53,7 +52,6 @@ def opencv() -> Any:
 
 
 def is_blank(pixels: Pixels) -> bool:
-    """Whether a picture shows nothing."""
     return float(pixels.astype(np.float32).std(axis=(0, 1)).max()) < BLANK
 
 
@@ -68,11 +66,11 @@ def edited(
         kind = random.choice(kinds)
         box = _box(pixels, random, taken)
         last = attempt >= _OBJECTS + _ELLIPSES
-        whole = attempt < _OBJECTS or (kind == "recolor" and not last)  # a coloured ellipse is no object
-        found = _object(pixels, box) if whole else _ellipse(pixels, box)
-        if found is None or any(_meet(found[1], other) for other in taken):
+        is_object = attempt < _OBJECTS or (kind == "recolor" and not last)  # a coloured ellipse is no object
+        patch = _object(pixels, box) if is_object else _ellipse(pixels, box)
+        if patch is None or any(_meet(patch[1], other) for other in taken):
             continue
-        mask, place = found
+        mask, place = patch
         if kind == "recolor":
             result = _recoloured(pixels, mask, random)
         elif (ground := _covered(pixels, _hard(mask), inpaint=last)) is None:
@@ -116,8 +114,8 @@ def _separated(pixels: Pixels, box: Box) -> Pixels:
     models = np.zeros((1, 65)), np.zeros((1, 65))
     cv2.grabCut(small, labels, (x, y, right - x, down - y), *models, 3, cv2.GC_INIT_WITH_RECT)
     front = ((labels == cv2.GC_FGD) | (labels == cv2.GC_PR_FGD)).astype(np.float32)
-    whole: Pixels = (cv2.resize(front, (width, height), interpolation=cv2.INTER_CUBIC) > 0.5).astype(np.uint8)
-    return whole
+    mask: Pixels = (cv2.resize(front, (width, height), interpolation=cv2.INTER_CUBIC) > 0.5).astype(np.uint8)
+    return mask
 
 
 def _ellipse(pixels: Pixels, box: Box) -> Patch:
@@ -142,13 +140,14 @@ def _box(pixels: Pixels, random: Stream, taken: Sequence[Sequence[int]]) -> Box:
         w, h = (max(16, round(side * (0.15 + 0.2 * random.random()))) for side in (width, height))
         boxes.append((2 + random.below(width - w - 4), 2 + random.below(height - h - 4), w, h))
     free = [box for box in boxes if not any(_meet(box, other) for other in taken)]
-    return max(free or boxes, key=lambda box: _stands_out(grey, *box))
 
+    def stands_out(box: Box) -> float:
+        x, y, w, h = box
+        inside = grey[y : y + h, x : x + w]
+        edge = np.concatenate([inside[0], inside[-1], inside[:, 0], inside[:, -1]])
+        return float(inside.std() - 2 * edge.std())
 
-def _stands_out(grey: npt.NDArray[np.float64], x: int, y: int, w: int, h: int) -> float:
-    inside = grey[y : y + h, x : x + w]
-    edge = np.concatenate([inside[0], inside[-1], inside[:, 0], inside[:, -1]])
-    return float(inside.std() - 2 * edge.std())
+    return max(free or boxes, key=stands_out)
 
 
 def _meet(a: Sequence[int], b: Sequence[int]) -> bool:
@@ -191,7 +190,6 @@ def _recoloured(pixels: Pixels, mask: npt.NDArray[np.float32], random: Stream) -
 
 
 def _pasted(ground: Pixels, pixels: Pixels, mask: npt.NDArray[np.float32], random: Stream) -> Pixels:
-    """The patch put somewhere else, inside the picture."""
     rows, columns = np.nonzero(mask)
     height, width = mask.shape
     dy = random.between(-int(rows.min()), height - 1 - int(rows.max()))
@@ -240,7 +238,6 @@ class Photos(Generator):
 
     @cached_property
     def _files(self) -> Sequence[tuple[Path, ...]]:
-        """Pairs of files, or single ones."""
         folder = Path(self.folder)
         if not folder.is_dir():
             raise BadFile(f"{self.folder!r} is not a folder of pictures.")
@@ -276,17 +273,15 @@ class Photos(Generator):
         for path in (path for files in self._files for path in files):
             digest.update(f"{path.name}\t{sha256(_contents(path)).hexdigest()}\n".encode())
         rest = {name: value for name, value in super().settings().items() if name != "folder"}
-        return rest | {"files": digest.hexdigest()} | self._editor()
-
-    def _editor(self) -> dict[str, str]:
-        return {} if len(self._files[0]) == 2 else {"opencv": opencv().__version__}
+        editor = {} if len(self._files[0]) == 2 else {"opencv": opencv().__version__}
+        return rest | {"files": digest.hexdigest()} | editor
 
     def prepare(self) -> str:
         for files in self._files:
             sizes = {(picture.width, picture.height) for picture in map(_picture, files)}
             if len(sizes) > 1:
-                shown = " and ".join(f"{width}x{height}" for width, height in sorted(sizes))
-                raise BadFile(f"{str(files[0])!r} and {files[1].name!r} have two sizes, {shown}.")
+                listed = " and ".join(f"{width}x{height}" for width, height in sorted(sizes))
+                raise BadFile(f"{str(files[0])!r} and {files[1].name!r} have two sizes, {listed}.")
         count = len(self._files)
         some = "" if count == 1 else "s"
         if len(self._files[0]) == 2:
@@ -333,9 +328,9 @@ class Photos(Generator):
         random = stream(self.seed, "photos", number, len(before))
         for _ in range(patches):
             taken = [each["box"] for each in (*before, *log)]
-            if made := edited(pixels, self._edits, random, taken):
-                pixels = made[0]
-                log.append(made[1])
+            if edit := edited(pixels, self._edits, random, taken):
+                pixels = edit[0]
+                log.append(edit[1])
         return pixels, log
 
     def _check(self, original: Any, modified: Any) -> None:
