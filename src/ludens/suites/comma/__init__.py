@@ -21,52 +21,15 @@ from pathlib import Path
 
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
-from ludens.run.task import MODEL, Metric, Published, Seating, Suite, SuiteBuilder, Task
+from ludens.run.task import MODEL, Metric, Published, Seating, Suite, SuiteBuilder, Task, read_deviations
 from ludens.suites.comma.judge.conversation import LABELS
 from ludens.suites.comma.metrics import DISCREET, EFFICIENCY, HEADLINES, LEAKS, TOKENS, skills_of, summaries
-
-DEVIATIONS = (
-    "An action acts when it is alone on its line; in the released code any line that mentions one acts, "
-    "inside reasoning and questions too (variant=released).",
-    "The Solver speaks ten times, as the paper says; the released loop lets it begin an eleventh message, of "
-    "which the first line is read (variant=released).",
-    "Partial scores never fall, end at 1 exactly when solved, and exist for every puzzle with more than one "
-    "step, Password and ATM included; the released ones can fall, exceed 1 (Maze) or be missing. In Password "
-    "and Maze what counts is the panel after a message, not in the middle of it.",
-    "A failure counts as ten turns in ACL, as the paper's text says; the released code counted pairs of "
-    "messages, so that an early failure was a short conversation. Published ACL follows the latter.",
-    "Serial numbers are odd or even, mazes several, Memory's labels change from stage to stage, Password "
-    "takes every listed word that can be spelt; the released code had even serials, one maze, fixed labels.",
-    "The four letters of LED are distinct, as its manual says, and Color's colours are placed freely; in the "
-    "released code letters repeat, and the first five squares that are not white always have the same "
-    "colours (variant=released).",
-    "The Solver's prompt says what the panel is and how its actions work, and both prompts name the limits "
-    "of turns and mistakes, which the header of the panel counts; the released code has one prompt for all "
-    "puzzles (variant=released uses a generic one, but pictures keep the header).",
-    "Prompts and manuals are in our own words, with the released tables and the same information; Keypad's "
-    "manual is drawn by us instead of a scanned page.",
-    "Panels come from our own seeds; the 1,000 published starts are not used. Those of Keypad depend on the "
-    "order of files on a disk, Memory has 4 distinct ones, and most draws after the start were not seeded.",
-    "Telehealth's six diagnoses are equally frequent, so that none is a good guess; with variant=released "
-    "they are as frequent as in the released data.",
-    "Maze never starts on a sphere; six published starts are on the goal (variant=released allows it).",
-    "Keypad symbols and skin lesions are drawn by us, and Telehealth has a name, an address and an ID number "
-    "to keep private. The released Telehealth took every entry of itch and bleed for a yes.",
-    "What the Solver types as PIN or amount does not reach the Expert; the paper's Expert read the keys.",
-    "The Solver reads which action each answer of the panel belongs to; the released answers do not say.",
-    "Tokens are those providers bill as output, reasoning included, of both seats; the paper counted message "
-    "texts with one tokenizer and added reasoning tokens.",
-    "Overall is the mean over puzzles; the printed overall of o4-mini and of the human row is a mean over "
-    "runs, of which some puzzles had more. Both means are in the report.",
-    "A reply that is empty may be given again twice and then is silence; a provider's failure voids the "
-    "episode. The released code played an error message as if it had been said.",
-)
-
 
 PUZZLES = ("wire", "telehealth", "who", "led", "memory", "keypad", "password", "color", "maze", "atm")
 """In the order of the paper's tables."""
 SEEDS, FEW, MANY = 100, 3, 2_000
 
+_FOLDER = Path(__file__).parent
 _BOTH: Seating = {"solver": MODEL, "expert": MODEL}
 _TABLES = {"PSR": 1, "memory": 2, "SR": 3, "AM": 4, "ACL": 5}
 
@@ -83,9 +46,9 @@ class Comma(SuiteBuilder):
             about="COMMA: ten puzzles for two who must talk; one sees the panel, the other has the manual.",
             tasks=tuple(_task(puzzle, self.first) for puzzle in PUZZLES),
             published=published(self.first),
-            deviations=DEVIATIONS,
+            deviations=read_deviations(_FOLDER / "deviations.md"),
             labels=LABELS,
-            references=Path(__file__).with_name("references.toml"),
+            references=_FOLDER / "references.toml",
             summaries=tuple(summaries(PUZZLES, self.first)),
         )
 
@@ -95,7 +58,7 @@ class Mini(Comma):
 
     def build(self) -> Suite:
         about = "COMMA in small: three seeds of each puzzle."
-        return _varied(super().build(), "comma-mini", about, episodes=FEW)
+        return super().build().limited("comma-mini", about, lambda task: FEW)
 
 
 class Manuals(Comma):
@@ -204,5 +167,4 @@ def _varied(
 def _published() -> dict[str, dict[str, dict[str, float]]]:
     import tomllib
 
-    file = Path(__file__).parent / "published.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    return tomllib.loads((_FOLDER / "published.toml").read_text(encoding="utf-8"))

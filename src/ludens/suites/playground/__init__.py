@@ -12,7 +12,7 @@ from ludens.core.errors import UnknownName
 from ludens.core.options import Touch, option
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
-from ludens.run.task import MODEL, Metric, Published, Suite, SuiteBuilder, Task
+from ludens.run.task import MODEL, Metric, Published, Suite, SuiteBuilder, Task, read_deviations
 from ludens.suites.playground.metrics import (
     ABOVE_CHANCE,
     BALANCED,
@@ -28,9 +28,10 @@ from ludens.suites.playground.metrics import (
     playing,
     summaries,
 )
-from ludens.suites.playground.paper import DEVIATIONS, rows
+from ludens.suites.playground.paper import rows
 
 REFERENCES = Path(__file__).with_name("references.toml")
+DEVIATIONS = read_deviations(Path(__file__).with_name("deviations.md"))
 GAMES = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
 DENSITIES = ("0-45", "46-90", "91-135", "136-180", "181-225")
 VARIETIES = ("K", "KQ", "KQR", "KQRB", "KQRBN", "KQRBNP")
@@ -170,14 +171,9 @@ class Mini(_Rated):
     """All tasks, a few episodes of each."""
 
     def build(self) -> Suite:
-        whole = Playground(self.ratings).build()
-        few = [replace(task, episodes=2 if task.name.startswith("e2e/") else 10) for task in whole.tasks]
-        return replace(
-            whole,
-            name="playground-mini",
-            about="LVLM-Playground in small: ten questions of each type, two games of each.",
-            tasks=tuple(few),
-        )
+        about = "LVLM-Playground in small: ten questions of each type, two games of each."
+        full = Playground(self.ratings).build()
+        return full.limited("playground-mini", about, lambda task: 2 if task.name.startswith("e2e/") else 10)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The paper's tables, the anchors for normalising results, and our deviations."""
+"""The paper's tables, and the anchors for normalising results."""
 
 from __future__ import annotations
 
@@ -55,52 +55,6 @@ MEASURED: dict[str, tuple[Estimate, Estimate]] = {
 """From `measure.py`: mean, 95% interval, episodes, standard error. Hanabi's best known player here is
 scripted; the paper's was trained. Kuhn poker's are exact. docs/vs-bench.md explains
 why others differ from the paper's."""
-
-
-DEVIATIONS = (
-    "Strategic reasoning asks by the rule `single` unless `?predict=paper` is given: only actions that "
-    "can be predicted, all kinds of action equally often. Published accuracies are comparable with "
-    "`?predict=paper` and shown only there.",
-    "Rule `single`: in Breakthrough and on the grids only positions with one best move (and, on the "
-    "grids, no other action that leads to the same cell) are asked for. Accepting all of the 16 moves "
-    "that tie in a median position of Breakthrough would make two guesses in three right.",
-    "Rule `single`, Breakthrough: the moves are not listed, since the list tells the position.",
-    "Rule `single`, Hanabi: only plays and discards that the observer's view makes at least 80% likely; "
-    "whether to hint, and at what, depends on the observer's own cards.",
-    "Rule `single`, Kuhn poker: PASS and BET are the answer equally often, in views that make one of them"
-    " at least 65% likely. The other's card stays hidden, so that nobody can be right more often than "
-    "about 77%.",
-    "Rule `single`, Overcooked: every action but STAY is the answer equally often, and what the chefs "
-    "hold and did is shown in the pictures only.",
-    "Rule `single`, Monster Hunt: those who wait in a corner wait in each of the four equally often; the "
-    "rule `paper` has one corner, A1.",
-    "Targets of strategic reasoning in Hanabi, Overcooked and Pong come from scripted players who go by "
-    "what is shown: the paper's came from models and people that are not available. Recorded runs of any "
-    "agent give datasets as well.",
-    "Random players and Hanabi's weak player are never predicted: chance cannot be foreseen.",
-    "Overcooked samples begin in random kitchens and are taken from the first ten steps, since scripted "
-    "chefs would repeat one match; Pong's targets are a third each of STAY, UP and DOWN.",
-    "In Hanabi the hints that fit what the observer knows of its own cards are offered as predictions: "
-    "the list of legal ones would reveal those cards.",
-    "On the grids a prediction counts when it leads to the same cell; at the border several do.",
-    "An invalid reply is answered with the reason twice; then a random legal move is made and counted as "
-    "a fallback (a wrong answer in strategic reasoning). The released code made random moves silently.",
-    "Kuhn poker's uniform player has exploitability 0.4583; the paper prints 0.5, and its anchor is kept "
-    "as the default. A policy known from 25 answers a question looks 0.03 to 0.04 worse than it is.",
-    "Pong's shortest and longest episodes are not published: 147 and 435 decisions fit its tables. Longer"
-    " episodes earn no more than the 10 points of the longest.",
-    "Monster Hunt is normalised by the optimum of table 4, 92.2; table 2 was computed with about 88.",
-    "Overcooked counts the paper's points; its released code left the library's shaping in, which is "
-    "`variant=released`.",
-    "In Battle of the Colors the two blocks never lie on one cell, and only the block that was met on "
-    "moves; in the released code every meeting moves both, and they may overlap, which is "
-    "`variant=released`.",
-    "Breakthrough is played equally often on both sides, on shared seeds.",
-    "The MCTS opponent proves wins and losses where it can (OpenSpiel's `solve=True`); the paper does not"
-    " say.",
-    "Models are asked with their provider's sampling settings unless `--preset vs-bench` (temperature 1, "
-    "8,192 tokens) or `--preset vs-bench-reasoning` (and 16,384 tokens of reasoning) is given.",
-)
 
 
 _HERE = Path(__file__).parent
