@@ -129,11 +129,12 @@ class AtmPanel(Puzzle[AtmManual]):
             return self._enter()
         if self.page == "transaction" or self.line == 1:
             return "nothing"
+        before_typed = self.typed_pin, self.typed_amount
         if self.page == "pin":
-            before_typed, self.typed_pin = self.typed_pin, _type(self.typed_pin, action, PIN_LENGTH)
-            return "nothing" if self.typed_pin == before_typed else "done"
-        before_typed, self.typed_amount = self.typed_amount, _type(self.typed_amount, action, AMOUNT_LENGTH)
-        return "nothing" if self.typed_amount == before_typed else "done"
+            self.typed_pin = _type(self.typed_pin, action, PIN_LENGTH)
+        else:
+            self.typed_amount = _type(self.typed_amount, action, AMOUNT_LENGTH)
+        return "nothing" if (self.typed_pin, self.typed_amount) == before_typed else "done"
 
     def _enter(self) -> Outcome:
         if self.page == "transaction":

@@ -234,7 +234,7 @@ class Comma(Game):
     def random_manual(self, random: Stream, /) -> Manual:
         """A random manual: solvable and unambiguous on every panel drawn from it."""
 
-    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> Manual:
+    def imagined_manual(self, puzzle: Any, random: Stream) -> Manual:
         """Another manual this panel could have; override where the panel is drawn from the manual's data."""
         return self.random_manual(random)
 

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
+
+from PIL.ImageDraw import ImageDraw
 
 from ludens.core.random import Stream
-from ludens.draw import Canvas
+from ludens.draw import Canvas, Sprite, SpriteSheet
+from ludens.draw.palette import RGB
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Figure, Heading, Paragraph
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, button_actions
 from ludens.games.comma.view import Box, CommaView
-
-if TYPE_CHECKING:
-    from PIL.ImageDraw import ImageDraw
-
-    from ludens.draw import Canvas, Sprite, SpriteSheet
-    from ludens.draw.palette import RGB
-
 
 Points = tuple[tuple[float, float], ...]
 STROKE = 9.0
@@ -365,8 +361,7 @@ class Keypad(Comma):
     puzzle_class = KeypadPanel
     random_manual = staticmethod(draw_manual)
 
-    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> KeypadManual:
-        assert isinstance(puzzle, KeypadPanel)
+    def imagined_manual(self, puzzle: KeypadPanel, random: Stream) -> KeypadManual:
         return imagine_manual(puzzle.symbols, puzzle.pressed, random)
 
 

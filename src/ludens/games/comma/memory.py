@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
-from ludens.games.comma.view import Box, CommaView, centred
+from ludens.games.comma.view import Box, CommaView
 
 STAGES, BUTTONS = 5, 4
 ORDINALS = ("first", "second", "third", "fourth")
@@ -116,31 +116,21 @@ def _numbers(facts: Facts) -> list[int]:
     return numbers
 
 
-def _published() -> MemoryManual:
-    def at(number: int) -> Rule:
-        return Rule("position", number)
-
-    def named(number: int) -> Rule:
-        return Rule("label", number)
-
-    def as_placed(stage: int) -> Rule:
-        return Rule("same position", stage)
-
-    def as_named(stage: int) -> Rule:
-        return Rule("same label", stage)
-
-    return MemoryManual(
-        (
-            (at(2), at(2), at(3), at(4)),
-            (named(4), as_placed(1), at(1), as_placed(1)),
-            (as_named(2), as_named(1), at(3), named(4)),
-            (as_placed(1), at(1), as_placed(2), as_placed(2)),
-            (as_named(1), as_named(2), as_named(4), as_named(3)),
-        )
-    )
+_TABLE = """
+position 2, position 2, position 3, position 4
+label 4, same position 1, position 1, same position 1
+same label 2, same label 1, position 3, label 4
+same position 1, position 1, same position 2, same position 2
+same label 1, same label 2, same label 4, same label 3
+"""
 
 
-PUBLISHED = _published()
+def _rule(words: str) -> Rule:
+    kind, _, number = words.rpartition(" ")
+    return Rule(cast(StepKind, kind), int(number))
+
+
+PUBLISHED = MemoryManual(tuple(tuple(map(_rule, row.split(", "))) for row in _TABLE.strip().split("\n")))
 
 
 def draw_manual(random: Stream) -> MemoryManual:
@@ -262,22 +252,13 @@ class MemoryView(CommaView):
     grounds = ("page", "panel", "white", "black", "wood")
 
     def boxes(self, box: Box, puzzle: MemoryPanel) -> Mapping[str, Box]:
-        px = self.sheet.px
-        return {
-            f"press_{label}": centred(px(x), px(y), px(BUTTON[0]), px(BUTTON[1]))
-            for label, (x, y) in zip(puzzle.labels, BUTTONS_AT, strict=True)
-        }
+        return self.buttons([f"press_{label}" for label in puzzle.labels], BUTTONS_AT, BUTTON)
 
     def draw(self, canvas: Canvas, box: Box, puzzle: MemoryPanel) -> None:
         sheet, px = self.sheet, self.sheet.px
-        x, y, w, h = map(px, DISPLAY)
-        canvas.rounded(x - px(6), y - px(6), w + px(12), h + px(12), "line")
-        canvas.rounded(x, y, w, h, "black", "line")
-        shown = str(puzzle.display)
-        canvas.text(x + w // 2, y + h // 2, shown, px(150), "white", "black", "mm", bold=True)
+        self.draw_display(canvas, DISPLAY, str(puzzle.display), 150)
         canvas.rounded(px(34), px(324), px(360), px(164), "panel")
-        for label, (x, y, w, h) in zip(puzzle.labels, self.boxes(box, puzzle).values(), strict=True):
-            canvas.place(sheet.button(str(label), w, h, "wood", "panel"), x, y)
+        self.draw_buttons(canvas, map(str, puzzle.labels), self.boxes(box, puzzle), "panel")
         canvas.rounded(px(412), px(94), px(80), px(394), "panel")
         for stage, (across, down) in enumerate(LIGHTS_AT):
             done = stage < len(puzzle.pressed)

@@ -4,46 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView, centred
 
-_PUBLISHED = """
-about after again below could every first found great house large learn never other place plant point
-right small sound spell still study their there these thing think three water where which world would
-write
-"""
-
-_STOCK = """
-acorn actor album alert amber angle ankle apple apron arrow atlas bacon badge baker basil basin beach
-berry bison blaze blend bloom board boost bonus brain brave bread brick bride brook broom brush cabin
-cable camel candy canoe cargo carol cedar chalk charm chess chest chief choir cider cigar cliff clock
-cloud clown coach coral crane cream crown cycle daisy dance delta depot diary diner ditch dizzy donor
-dough draft drama dream dress drift eagle early earth easel elbow ember empty enjoy equal event exact
-fable fairy fancy feast fence ferry fever field flame fleet flint flock flour fluid flute forge frame
-fresh frost fruit giant glass globe glove grain grape grass green guest guide habit hatch hazel heart
-hedge heron hobby honey horse hotel humor ideal index inlet ivory jewel joker jolly judge juice
-kayak knife knock label lemon level light lilac linen llama lodge lucky lunar magic maple march marsh
-medal melon mercy metal minor model moist money month motor mount mouse music nerve niece night noble
-north novel nurse oasis ocean olive onion opera orbit organ otter owner paint panel paper parka patio
-pearl pedal penny piano pilot pitch pixel plank plate plaza polar porch pound press price pride prism
-proud pulse puppy quack quail quart queen quiet quilt radar radio raven relay rider rival river roast
-robin robot rocky rodeo royal ruler salad salon sauce scarf scene scout shade shape sheep shelf shell
-shirt shore shrub siren skate skill slate sleep slope smile smoke snack solar spade spark spice spoon
-sport squad squid stamp steel stone stork storm straw sugar sunny swamp swing sword table tango tiger
-toast token tonic topaz torch tower track trade trail train tribe trout truck tulip tunic tutor twist
-uncle urban valve vapor vault video viola visit vivid voice wagon waltz wheat wheel whale wrist
-yacht yeast yield young zebra
-"""
-
-PUBLISHED_WORDS = tuple(_PUBLISHED.split())
-STOCK = tuple(_STOCK.split())
-
+_TABLES = read_tables(__file__)
+PUBLISHED_WORDS: tuple[str, ...] = tuple(_TABLES["published"].split())
+STOCK: tuple[str, ...] = tuple(_TABLES["stock"].split())
 
 SLOTS, RING = 5, 3
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
@@ -65,15 +36,12 @@ class PasswordManual(Manual):
         )
 
     def blocks(self) -> tuple[Block, ...]:
+        several = "any of them opens" if self.any_opens else "only one of them opens"
         intro = (
             f"A lock shows {SLOTS} letters. Each can be turned up and down and comes round again after "
             f"{RING} letters, which are neighbours in the alphabet (Z and A are, too). The lock opens when "
             "it shows one of the words below and is then submitted. To find out which of them can be spelt, "
-            "have every slot turned until all of its letters are known. "
-        ) + (
-            "If several can, any of them opens the lock."
-            if self.any_opens
-            else "If several can, only one of them opens the lock."
+            f"have every slot turned until all of its letters are known. If several can, {several} the lock."
         )
         words = [word.upper() for word in self.words]
         rows = tuple(tuple(words[i : i + _COLUMNS]) for i in range(0, len(words), _COLUMNS))
@@ -236,8 +204,7 @@ class Password(Comma):
     def random_manual(self, random: Stream) -> PasswordManual:
         return replace(draw_manual(random), any_opens=not self.released)
 
-    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> PasswordManual:
-        assert isinstance(puzzle, PasswordPanel)
+    def imagined_manual(self, puzzle: PasswordPanel, random: Stream) -> PasswordManual:
         return replace(draw_manual(random, puzzle.answer, puzzle.refused), any_opens=not self.released)
 
 

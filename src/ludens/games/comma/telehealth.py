@@ -15,7 +15,7 @@ from ludens.draw import Canvas
 from ludens.draw.palette import mix, parse
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Heading, Paragraph
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView, centred
 
 SIGNS = ("itches", "bleeds", "hurts", "grew", "changed", "raised")
@@ -27,10 +27,10 @@ class Look(NamedTuple):
 
     name: str
     phrase: str
-    regions: tuple[str, ...]
-    sizes: tuple[int, int]
+    regions: Sequence[str]
+    sizes: Sequence[int]
     """Smallest and largest diameter in millimetres."""
-    signs: tuple[int, ...]
+    signs: Sequence[int]
     """How many of ten charts have each of `SIGNS`."""
     seen: str
     """What the picture shows, for the text observation."""
@@ -38,50 +38,11 @@ class Look(NamedTuple):
     """The description in the manual."""
 
 
-_TRUNK = ("back", "chest", "shoulder", "abdomen")
-_LOOKS = (
-    Look("pearl", "pearly bump", ("nose", "face", "ear", "neck", "chest"), (2, 12), (3, 5, 2, 8, 2, 10),
-         "a smooth round bump with a glossy gleam and a pale, rolled rim; thin lines branch across it.",
-         "A raised bump that shines like a pearl, smooth and a little see-through, with a pale, rolled rim. "
-         "Thin branching blood vessels run across it. No flakes, no crust."),
-    Look("crust", "crusted nodule", ("face", "ear", "lip", "hand", "forearm", "scalp"), (2, 14),
-         (4, 5, 5, 9, 3, 10),
-         "a raised nodule, smooth around the outside, whose middle is filled with thick broken chunks.",
-         "A firm, raised nodule on inflamed skin. Its middle is covered by a thick crust that has broken "
-         "into chunks; around the crust the nodule is smooth."),
-    Look("scale", "scaly patch", ("face", "scalp", "ear", "neck", "hand", "forearm"), (3, 20),
-         (6, 1, 3, 3, 1, 3),
-         "a flat patch without a clear border, sprinkled all over with small pale flakes.",
-         "A flat patch, dry and rough, that fades into the skin without a clear border and is sprinkled with "
-         "small pale flakes. Mostly where the sun reaches: head, neck, hands, forearms."),
-    Look("wax", "stuck-on plaque", ("face", *_TRUNK), (4, 24), (5, 3, 1, 4, 2, 10),
-         "an oval plaque with a sharp edge and a shadow; its dull surface has dark pits and pale beads.",
-         "A round or oval plaque with a sharp edge, as if stuck onto the skin like wax. Its surface is dull, "
-         "with dark pits and pale beads."),
-    Look("notch", "notched patch", (*_TRUNK, "thigh", "arm"), (5, 20), (3, 3, 1, 8, 9, 3),
-         "a flat patch of crooked shape with bites out of its border, in blotches of several shades.",
-         "A flat patch whose halves do not match, with notches in its border and blotches of several colours "
-         "or shades: brown, black, red, blue-grey."),
-    Look("mole", "even mole", ("face", "arm", *_TRUNK), (2, 6), (1, 0, 0, 1, 0, 4),
-         "a small spot, round or oval, with an even border and a single even shade.",
-         "A small spot, round or oval, of one even shade and with an even border; perhaps with a hair, but "
-         "with no flakes, crust, pits or vessels."),
-)  # fmt: skip
-LOOKS = {look.name: look for look in _LOOKS}
+_TABLES = read_tables(__file__)
+LOOKS = {name: Look(name, **look) for name, look in _TABLES["looks"].items()}
 
 RELEASED_COUNTS = {"pearl": 845, "scale": 730, "mole": 244, "wax": 235, "crust": 192, "notch": 52}
 """Cases of each look in the released set."""
-
-_FIRST = (
-    "Ana Bruno Clara Diego Elisa Fabio Gloria Hugo Ines Joao Karina Leo Marta Nico Olga Pedro Rita Samuel "
-    "Teresa Ugo Vera Walter Yara Zeno"
-)
-_LAST = (
-    "Almeida Barbosa Cardoso Dias Esteves Ferraz Gomes Herrera Ibarra Junqueira Klein Lemos Moraes Navarro "
-    "Ortega Pacheco Queiroz Ramos Salgado Tavares Uchoa Vidal Werner Zanetti"
-)
-_STREETS = "Acacia Beacon Cedar Dover Elm Foundry Garden Harbour Juniper Kestrel Linden Mill Orchard Willow"
-_TOWNS = "Ashby Brenton Calder Dunmore Eastfield Fairwater Glenholm Harwick Kingsley Lowford Marston"
 
 
 class Patient(NamedTuple):
@@ -138,8 +99,8 @@ def draw_chart(look: Look, random: Stream) -> Chart:
 
 def draw_patient(random: Stream) -> Patient:
     """A random fictional patient."""
-    pools = (_FIRST, _LAST, _STREETS, _TOWNS)
-    first, last, street, town = (random.choice(pool.split()) for pool in pools)
+    pools = (_TABLES[name].split() for name in ("first_names", "last_names", "streets", "towns"))
+    first, last, street, town = map(random.choice, pools)
     digits = str(random.between(100_000_000, 999_999_999))
     number = f"{digits[:3]}-{digits[3:5]}-{digits[5:]}"
     return Patient(f"{first} {last}", f"{random.between(1, 199)} {street} Street, {town}", number)

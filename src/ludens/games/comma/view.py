@@ -4,7 +4,7 @@ pages."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -147,6 +147,30 @@ class CommaView(View):
     def draw(self, canvas: Canvas, box: Box, puzzle: Any) -> None:
         """Draw the panel into the box (x, y, width, height, in pixels)."""
 
+    def buttons(
+        self, actions: Iterable[str], centres: Iterable[tuple[int, int]], size: tuple[int, int]
+    ) -> dict[str, Box]:
+        """The boxes of buttons of one size with these centres, in units."""
+        px, (width, height) = self.sheet.px, size
+        return {
+            action: centred(px(x), px(y), px(width), px(height))
+            for action, (x, y) in zip(actions, centres, strict=True)
+        }
+
+    def draw_buttons(
+        self, canvas: Canvas, labels: Iterable[str], boxes: Mapping[str, Box], ground: str, fill: str = "wood"
+    ) -> None:
+        """Draw labelled buttons into boxes in the same order."""
+        for label, (x, y, width, height) in zip(labels, boxes.values(), strict=True):
+            canvas.place(self.sheet.button(label, width, height, fill, ground), x, y)
+
+    def draw_display(self, canvas: Canvas, units: Box, words: str, size: int) -> None:
+        """Draw a black display with a frame; position and font size are in units."""
+        px, (x, y, w, h) = self.sheet.px, map(self.sheet.px, units)
+        canvas.rounded(x - px(6), y - px(6), w + px(12), h + px(12), "line")
+        canvas.rounded(x, y, w, h, "black", "line")
+        canvas.text(x + w // 2, y + h // 2, words, px(size), "white", "black", "mm", bold=True)
+
     def boxes(self, box: Box, puzzle: Any) -> Mapping[str, Box]:
         """Where the actions are on a panel drawn into the box; those that are nowhere on it are left out."""
         return {}
@@ -212,15 +236,12 @@ class CommaView(View):
         if not state.said:
             yield self.templates.fill("silence", seat=seat)
             return
-        shown: Sequence[Said] = state.said
-        if self.game.history == "last":
-            shown = [said for said in state.said if said.seat != seat][-1:]
-        yield self.templates.fill("conversation last" if self.game.history == "last" else "conversation")
-        if self.game.history == "last" and seat == "solver":
+        latest_only = self.game.history == "last"
+        yield self.templates.fill("conversation last" if latest_only else "conversation")
+        if latest_only and seat == "solver":
             # The panel's response to the seat's own last actions is not a message: the ablation keeps it.
-            mine = [said for said in state.said if said.seat == seat]
-            yield from self._answers(mine[-1])
-        for said in shown:
+            yield from self._answers(next(said for said in reversed(state.said) if said.seat == seat))
+        for said in [said for said in state.said if said.seat != seat][-1:] if latest_only else state.said:
             words = said.text if said.seat == seat else said.heard
             yield f"{_NAMES[said.seat]}:"
             yield from (f"    {line}" for line in words.splitlines() or ["..."])

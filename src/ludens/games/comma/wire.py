@@ -24,47 +24,31 @@ AMOUNTS: tuple[Amount, Amount, Amount] = ("no", "exactly one", "more than one")
 
 
 @dataclass(frozen=True)
-class Count:
-    """How many wires have a colour."""
+class Condition:
+    """How many wires have a colour, the colour of the last wire, or a serial number that is odd or even."""
 
-    amount: Amount
-    colour: str
-
-    def holds(self, wires: Sequence[str], odd: bool) -> bool:
-        return self.amount == AMOUNTS[min(wires.count(self.colour), 2)]
-
-    def words(self) -> str:
-        verb, plural = ("are", "s") if self.amount == "no" else ("is", "")
-        return f"there {verb} {self.amount} {self.colour} wire{plural}"
-
-
-@dataclass(frozen=True)
-class Last:
-    """The colour of the bottom wire."""
-
-    colour: str
+    subject: Amount | Literal["last", "serial"]
+    value: str
 
     def holds(self, wires: Sequence[str], odd: bool) -> bool:
-        return wires[-1] == self.colour
+        match self.subject:
+            case "last":
+                return wires[-1] == self.value
+            case "serial":
+                return odd == (self.value == "odd")
+            case amount:
+                return amount == AMOUNTS[min(wires.count(self.value), 2)]
 
     def words(self) -> str:
-        return f"the last wire is {self.colour}"
-
-
-@dataclass(frozen=True)
-class Serial:
-    """Whether the last digit of the serial number is odd."""
-
-    odd: bool
-
-    def holds(self, wires: Sequence[str], odd: bool) -> bool:
-        return odd == self.odd
-
-    def words(self) -> str:
-        return f"the serial number is {'odd' if self.odd else 'even'}"
-
-
-Condition = Count | Last | Serial
+        match self.subject:
+            case "last":
+                return f"the last wire is {self.value}"
+            case "serial":
+                return f"the serial number is {self.value}"
+            case "no":
+                return f"there are no {self.value} wires"
+            case amount:
+                return f"there is {amount} {self.value} wire"
 
 
 @dataclass(frozen=True)
@@ -134,38 +118,42 @@ _NEEDS: Mapping[str, str] = {
 }
 
 
-def _published() -> WireManual:
-    no, one, more = AMOUNTS
-    odd = Serial(True)
-    three = (
-        Rule((Count(no, "red"),), 2),
-        Rule((Last("white"),), -1),
-        Rule((Count(more, "blue"),), "blue"),
-        Rule((), -1),
-    )
-    four = (
-        Rule((Count(more, "red"), odd), "red"),
-        Rule((Last("yellow"), Count(no, "red")), 1),
-        Rule((Count(one, "blue"),), 1),
-        Rule((Count(more, "yellow"),), -1),
-        Rule((), 2),
-    )
-    five = (
-        Rule((Last("black"), odd), 4),
-        Rule((Count(one, "red"), Count(more, "yellow")), 1),
-        Rule((Count(no, "black"),), 2),
-        Rule((), 1),
-    )
-    six = (
-        Rule((Count(no, "yellow"), odd), 3),
-        Rule((Count(one, "yellow"), Count(more, "white")), 4),
-        Rule((Count(no, "red"),), -1),
-        Rule((), 4),
-    )
-    return WireManual((three, four, five, six))
+_ODD = Condition("serial", "odd")
 
 
-PUBLISHED = _published()
+def _no(colour: str) -> Condition:
+    return Condition("no", colour)
+
+
+PUBLISHED = WireManual(
+    (
+        (
+            Rule((_no("red"),), 2),
+            Rule((Condition("last", "white"),), -1),
+            Rule((Condition("more than one", "blue"),), "blue"),
+            Rule((), -1),
+        ),
+        (
+            Rule((Condition("more than one", "red"), _ODD), "red"),
+            Rule((Condition("last", "yellow"), _no("red")), 1),
+            Rule((Condition("exactly one", "blue"),), 1),
+            Rule((Condition("more than one", "yellow"),), -1),
+            Rule((), 2),
+        ),
+        (
+            Rule((Condition("last", "black"), _ODD), 4),
+            Rule((Condition("exactly one", "red"), Condition("more than one", "yellow")), 1),
+            Rule((_no("black"),), 2),
+            Rule((), 1),
+        ),
+        (
+            Rule((_no("yellow"), _ODD), 3),
+            Rule((Condition("exactly one", "yellow"), Condition("more than one", "white")), 4),
+            Rule((_no("red"),), -1),
+            Rule((), 4),
+        ),
+    )
+)
 
 
 def draw_manual(random: Stream) -> WireManual:
@@ -188,12 +176,12 @@ def _draw_rules(number: int, random: Stream) -> tuple[Rule, ...]:
 
 def _draw_conditions(counted: list[str], random: Stream) -> tuple[Condition, ...]:
     """One or two conditions; counted colours are removed from the list, so that none is counted twice."""
-    conditions: list[Condition] = [Count(random.choice(AMOUNTS), counted.pop())]
+    conditions = [Condition(random.choice(AMOUNTS), counted.pop())]
     if random.below(4) == 0:
-        conditions.insert(0, Last(random.choice(COLOURS)))
+        conditions.insert(0, Condition("last", random.choice(COLOURS)))
     if random.below(4) == 0:
-        conditions.append(Serial(random.below(2) == 0))
-    if len(conditions) == 2 and isinstance(conditions[0], Last) and random.below(2) == 0:
+        conditions.append(Condition("serial", "odd" if random.below(2) == 0 else "even"))
+    if len(conditions) == 2 and conditions[0].subject == "last" and random.below(2) == 0:
         conditions.pop()
     return tuple(conditions)
 
@@ -202,9 +190,9 @@ def _draw_cut(
     number: int, conditions: Sequence[Condition], before: Sequence[Rule], random: Stream
 ) -> int | str:
     """A place other than the previous rule's, or the last wire of a colour that must be present."""
-    sure = [c.colour for c in conditions if isinstance(c, Count) and c.amount == "more than one"]
-    if sure and random.below(2) == 0:
-        return sure[0]
+    present = [condition.value for condition in conditions if condition.subject == "more than one"]
+    if present and random.below(2) == 0:
+        return present[0]
     places: list[int] = [p for p in (*range(1, number), -1) if not before or p != before[-1].cut]
     return random.choice(places)
 
