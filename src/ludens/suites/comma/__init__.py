@@ -35,7 +35,7 @@ _TABLES = {"PSR": 1, "memory": 2, "SR": 3, "AM": 4, "ACL": 5}
 
 
 @dataclass(frozen=True)
-class Comma(SuiteBuilder):
+class CommaSuite(SuiteBuilder):
     """The paper's setting."""
 
     first: str = option("PSR", choices=tuple(HEADLINES), help="the metric that tables show first")
@@ -53,7 +53,7 @@ class Comma(SuiteBuilder):
         )
 
 
-class Mini(Comma):
+class CommaMini(CommaSuite):
     """The same puzzles, a few seeds of each."""
 
     def build(self) -> Suite:
@@ -61,7 +61,7 @@ class Mini(Comma):
         return super().build().limited("comma-mini", about, lambda task: FEW)
 
 
-class Manuals(Comma):
+class CommaManuals(CommaSuite):
     """A random manual for every seed."""
 
     def build(self) -> Suite:
@@ -71,7 +71,7 @@ class Manuals(Comma):
         )
 
 
-class Released(Comma):
+class CommaReleased(CommaSuite):
     """The released code's rules: mentioned actions act, one more turn, old partial scores, one try."""
 
     def build(self) -> Suite:
@@ -80,7 +80,7 @@ class Released(Comma):
         return replace(whole, tasks=tuple(replace(t, config=PlayConfig(retries=0)) for t in whole.tasks))
 
 
-class Baseline(Released):
+class CommaBaseline(CommaReleased):
     """Enough seeds to tell two percent from three."""
 
     def build(self) -> Suite:
@@ -88,7 +88,7 @@ class Baseline(Released):
         return _varied(super().build(), "comma-baseline", about, episodes=MANY)
 
 
-class Strict(Comma):
+class CommaStrict(CommaSuite):
     """The first mistake ends the game, so that guessing is worth little; see the blind baselines."""
 
     def build(self) -> Suite:
@@ -97,7 +97,7 @@ class Strict(Comma):
         return replace(whole, published=())
 
 
-class Memory(Comma):
+class CommaMemory(CommaSuite):
     """The ablation: no memory except the latest message."""
 
     def build(self) -> Suite:
@@ -106,7 +106,7 @@ class Memory(Comma):
         return replace(whole, published=published("memory") if self.first == "PSR" else ())
 
 
-class Solver(Comma):
+class CommaSolver(CommaSuite):
     """The model with a perfect Expert, which speaks and understands the oracles' small language only."""
 
     def build(self) -> Suite:
@@ -115,7 +115,7 @@ class Solver(Comma):
         return _varied(super().build(), "comma-solver", about, seating=seating)
 
 
-class Expert(Comma):
+class CommaExpert(CommaSuite):
     """The model with a perfect Solver, which speaks and understands the oracles' small language only."""
 
     def build(self) -> Suite:

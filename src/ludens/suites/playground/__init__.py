@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from ludens.agents import CATALOGUE
@@ -22,16 +24,14 @@ from ludens.suites.playground.metrics import (
     RATINGS,
     READABLE,
     STEPS,
-    UNBEATEN,
     VALID,
     accuracy,
     playing,
     summaries,
 )
-from ludens.suites.playground.paper import rows
 
-REFERENCES = Path(__file__).with_name("references.toml")
-DEVIATIONS = read_deviations(Path(__file__).with_name("deviations.md"))
+_FOLDER = Path(__file__).parent
+REFERENCES, DEVIATIONS = _FOLDER / "references.toml", read_deviations(_FOLDER / "deviations.md")
 GAMES = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
 DENSITIES = ("0-45", "46-90", "91-135", "136-180", "181-225")
 VARIETIES = ("K", "KQ", "KQR", "KQRB", "KQRBN", "KQRBNP")
@@ -70,6 +70,39 @@ POSITIONS = {
 SIDES = ("first", "second", "both")
 SEEING = (CELLS, BALANCED, OCCUPIED, EXACT, READABLE)
 FOLLOWING = (VALID, ABOVE_CHANCE, READABLE)
+
+
+_SHARES = frozenset({"perceive", "qa", "rule", "density", "variety"})
+
+
+@lru_cache(maxsize=16)
+def table(name: str) -> Mapping[str, Mapping[str, float]]:
+    """A table as printed: model to column to value."""
+    return tomllib.loads((_FOLDER / "published" / f"{name}.toml").read_text("utf-8"))
+
+
+def rows(
+    source: str, *names: str, nobody_played: Sequence[str] = (), without: Sequence[str] = ()
+) -> tuple[Published, ...]:
+    """The rows of several tables merged, under our task names.
+
+    Args:
+        source: What tables say these numbers come from.
+        names: Of the tables, which are also what our task names begin with.
+        nobody_played: Tasks in which the paper says that every model, though not Random, scored 0.
+        without: Tasks that are not played as in the paper.
+    """
+    merged: dict[str, dict[str, float]] = {}
+    for name in names:
+        unit = 100 if name in _SHARES else 1
+        for model, values in table(name).items():
+            row = merged.setdefault(model, {})
+            tasks = {f"{name}/{column}": round(unit * value, 6) for column, value in values.items()}
+            row |= {task: value for task, value in tasks.items() if task not in without}
+    for model, row in merged.items():
+        if model != "Random":
+            row |= dict.fromkeys(nobody_played, 0.0)
+    return tuple(Published(source, model, values) for model, values in merged.items())
 
 
 def question(task: str, game: str, metrics: tuple[Metric, ...], options: str = "") -> Task:
@@ -167,7 +200,7 @@ def _as_in_paper(task: Task) -> bool:
 
 
 @dataclass(frozen=True)
-class Mini(_Rated):
+class PlaygroundMini(_Rated):
     """All tasks, a few episodes of each."""
 
     def build(self) -> Suite:
@@ -208,6 +241,3 @@ class Sweeps(SuiteBuilder):
 
 def _sweep(name: str, game: str, setting: str, curve: str) -> Task:
     return replace(question("perceive", game, SEEING, f"&{setting}"), name=name, curve=curve)
-
-
-__all__ = ["DENSITIES", "GAMES", "OPPONENTS", "UNBEATEN", "VARIETIES", "Mini", "Playground", "Sweeps"]

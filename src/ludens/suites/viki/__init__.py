@@ -91,7 +91,7 @@ class Viki(SuiteBuilder):
 
 
 @dataclass(frozen=True)
-class Mini(SuiteBuilder):
+class VikiMini(SuiteBuilder):
     """All tasks, a few episodes of each."""
 
     def build(self) -> Suite:

@@ -75,7 +75,7 @@ class VisionZero(SuiteBuilder):
         return {name: where for name, where in found.items() if self.reference or _described(where)}
 
 
-class Mini(VisionZero):
+class VisionZeroMini(VisionZero):
     """A few games on drawn scenes."""
 
     def build(self) -> Suite:
@@ -83,7 +83,7 @@ class Mini(VisionZero):
         return full.limited("vision-zero-mini", full.about, lambda task: FEW if task.name == "flat" else 0)
 
 
-class Ablations(VisionZero):
+class VisionZeroAblations(VisionZero):
     """The paper's numbers of civilians and of clue rounds."""
 
     def build(self) -> Suite:

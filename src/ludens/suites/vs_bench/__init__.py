@@ -194,7 +194,7 @@ class VsBench(SuiteBuilder):
 
 
 @dataclass(frozen=True)
-class Ablations(VsBench):
+class VsBenchAblations(VsBench):
     """The games of tables 5 and 6: the effect of pictures and of reasoning aloud."""
 
     def build(self) -> Suite:
@@ -210,7 +210,7 @@ class Ablations(VsBench):
 
 
 @dataclass(frozen=True)
-class Mini(VsBench):
+class VsBenchMini(VsBench):
     """A tenth of everything except the slow games, and two smaller games in their place."""
 
     def build(self) -> Suite:

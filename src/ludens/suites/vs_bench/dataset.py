@@ -16,7 +16,7 @@ from ludens.core.view import view_of
 from ludens.run.dataset import ColumnType, Dataset, Order, Share, counted
 from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
-from ludens.suites.vs_bench.samples import Sample, content, game_of, recorded, sample
+from ludens.suites.vs_bench.samples import PredictionSample, content, game_of, recorded, sample
 
 STRIDE = 3_628_800
 """Sample numbers per seed; 10! is a multiple of every recipe's cycle, so that each seed starts one."""
@@ -85,7 +85,7 @@ def build(order: Order) -> Dataset:
 
 
 def _rows(
-    name: str, rule: str, numbers: Sequence[int], samples: Sequence[Sample], order: Order
+    name: str, rule: str, numbers: Sequence[int], samples: Sequence[PredictionSample], order: Order
 ) -> Iterator[dict[str, Any]]:
     game = Predict(game=name, rule=rule)
     for number, asked in zip(numbers, samples, strict=True):
@@ -109,7 +109,7 @@ def _rows(
 
 
 def distribution(
-    name: str, samples: Sequence[Sample], rule: str = RULES[0], built: bool = True
+    name: str, samples: Sequence[PredictionSample], rule: str = RULES[0], built: bool = True
 ) -> list[Share]:
     """Shares of targets, matches and kinds of action, with the recipe's shares where it has some."""
     recipe, n = recipe_of(name, rule), len(samples)
@@ -127,7 +127,7 @@ def distribution(
     return shares
 
 
-def check(name: str, samples: Sequence[Sample], shares: Sequence[Share]) -> None:
+def check(name: str, samples: Sequence[PredictionSample], shares: Sequence[Share]) -> None:
     """Reject a dataset that misses its targets."""
     for share in shares:
         if share.wanted is not None and abs(share.count - share.wanted) > ROUNDING:
@@ -143,11 +143,11 @@ def check(name: str, samples: Sequence[Sample], shares: Sequence[Share]) -> None
         )
 
 
-def repeats(name: str, samples: Sequence[Sample]) -> int:
+def repeats(name: str, samples: Sequence[PredictionSample]) -> int:
     """The number of samples that show the same observer the same as an earlier one, step numbers aside."""
     return len(samples) - len({content(asked.state, asked.observer) for asked in samples})
 
 
-def chance(samples: Sequence[Sample]) -> float:
+def chance(samples: Sequence[PredictionSample]) -> float:
     """The average accuracy of a guess among the options."""
     return sum(len(asked.truth) / len(asked.options) for asked in samples) / len(samples)

@@ -17,8 +17,7 @@ from ludens.core.random import Stream
 from ludens.core.state import Legal, State
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.kuhn_poker import INFOSETS, KuhnPoker, equilibrium
-from ludens.run.stats import Estimate
-from ludens.run.stats.estimate import Z
+from ludens.run.stats import Estimate, Z
 from ludens.run.task import EpisodeResult, Metric, Observation
 
 Array = NDArray[np.float64]
@@ -117,12 +116,12 @@ class KuhnQuestions(Game):
     def seats(self) -> tuple[str, ...]:
         return (SEAT,)
 
-    def start(self, seed: int) -> Question:
+    def start(self, seed: int) -> KuhnQuestion:
         infoset = INFOSETS[seed % len(INFOSETS)]
-        return Question(infoset, KuhnPoker(infoset=infoset).start(seed))
+        return KuhnQuestion(infoset, KuhnPoker(infoset=infoset).start(seed))
 
 
-class Question(State):
+class KuhnQuestion(State):
     """One information set, asked once."""
 
     def __init__(self, infoset: str, asked: State) -> None:
@@ -162,13 +161,13 @@ class QuestionView(View):
         super().__init__(game, render, seed)
         self._views = {infoset: KuhnPoker(infoset=infoset).view(render, seed) for infoset in INFOSETS}
 
-    def image(self, state: Question, seat: str) -> Picture:
+    def image(self, state: KuhnQuestion, seat: str) -> Picture:
         return self._views[state.infoset].image(state.asked, state.seat)
 
-    def text(self, state: Question, seat: str) -> str:
+    def text(self, state: KuhnQuestion, seat: str) -> str:
         return self._views[state.infoset].text(state.asked, state.seat)
 
-    def notes(self, state: Question, seat: str) -> str:
+    def notes(self, state: KuhnQuestion, seat: str) -> str:
         own = self._views[state.infoset]
         return "\n\n".join(filter(None, (own.rules(state.seat), own.notes(state.asked, state.seat))))
 
@@ -185,7 +184,7 @@ class Mixed(Agent):
     sees = "state"
 
     async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, Question)
+        assert isinstance(ask.state, KuhnQuestion)
         action = "BET" if self.random.random() < equilibrium(self.alpha)[ask.state.infoset] else "PASS"
         return Reply(action, action)
 

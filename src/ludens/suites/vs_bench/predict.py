@@ -14,7 +14,7 @@ from ludens.core.reply import ActionFormat
 from ludens.core.state import Legal, State
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
-from ludens.suites.vs_bench.samples import Sample, game_of, options_of, sample
+from ludens.suites.vs_bench.samples import PredictionSample, game_of, options_of, sample
 
 SEAT = "observer"
 
@@ -57,7 +57,7 @@ class Predict(Game):
 class Prediction(State):
     """A sample, and what was predicted."""
 
-    def __init__(self, asked: Sample, answer: str | None = None) -> None:
+    def __init__(self, asked: PredictionSample, answer: str | None = None) -> None:
         self.sample = asked
         self.answer = answer
 
@@ -90,17 +90,15 @@ class Prediction(State):
 
     @property
     def facts(self) -> dict[str, Any]:
-        asked = self.sample
+        question = self.sample
+        same = ("observer", "target", "match", "step")
         return {
-            "truth": sorted(asked.truth),
-            "done": asked.done,
-            "kind": asked.kind,
+            "truth": sorted(question.truth),
+            "done": question.done,
+            "kind": question.kind,
             "predicted": self.answer,
-            "options": len(asked.options),
-            "observer": asked.observer,
-            "target": asked.target,
-            "match": asked.match,
-            "step": asked.step,
+            "options": len(question.options),
+            **{name: getattr(question, name) for name in same},
         }
 
     def clone(self) -> Self:
@@ -112,18 +110,8 @@ class Prediction(State):
         other = asked.state.resample_hidden(asked.observer, random)
         options = options_of(game_of(asked.name), other, asked.seat)
         done = random.choice(options)
-        return type(self)(
-            replace(
-                asked,
-                state=other,
-                options=options,
-                truth=frozenset({done}),
-                done=done,
-                likeliest=done,
-                kind="",
-            ),
-            self.answer,
-        )
+        asked = replace(asked, state=other, options=options, done=done, likeliest=done, kind="")
+        return type(self)(replace(asked, truth=frozenset({done})), self.answer)
 
 
 class PredictView(View):
@@ -145,16 +133,10 @@ class PredictView(View):
 
     def notes(self, state: Prediction, seat: str) -> str:
         asked = state.sample
-        parts = (
-            self._watched.rules(asked.observer),
-            self._watched.notes(asked.state, asked.observer) if self._recipe.notes else "",
-            self.templates.fill(
-                "question" if self._recipe.listed else "question unlisted",
-                target=asked.target,
-                observer=asked.observer,
-            ),
-        )
-        return "\n\n".join(filter(None, parts))
+        notes = self._watched.notes(asked.state, asked.observer) if self._recipe.notes else ""
+        section = "question" if self._recipe.listed else "question unlisted"
+        question = self.templates.fill(section, target=asked.target, observer=asked.observer)
+        return "\n\n".join(filter(None, (self._watched.rules(asked.observer), notes, question)))
 
     def guess(self, state: Prediction, seat: str, random: Stream) -> str:
         """Where the actions are not listed, one that can be named."""

@@ -43,7 +43,7 @@ RULES = ("single", "paper")
 
 
 @dataclass(frozen=True)
-class Recipe:
+class SampleRecipe:
     """How the samples of one game are made."""
 
     game: str
@@ -103,8 +103,8 @@ def _hunts(*corners: str) -> tuple[Match, ...]:
     )
 
 
-RECIPES: dict[str, Recipe] = {
-    "hanabi": Recipe(
+RECIPES: dict[str, SampleRecipe] = {
+    "hanabi": SampleRecipe(
         "hanabi",
         # A tenth of the samples are a weak player's view of a stronger one, as in the paper.
         _pairs(
@@ -122,7 +122,7 @@ RECIPES: dict[str, Recipe] = {
         },
         certain=0.8,
     ),
-    "overcooked": Recipe(
+    "overcooked": SampleRecipe(
         "overcooked",
         _pairs(
             "chef_0", "chef_1", (2, "planner", "planner"), (1, "planner", "greedy"), (1, "greedy", "planner")
@@ -132,7 +132,7 @@ RECIPES: dict[str, Recipe] = {
         steps=10,  # later all kitchens look alike
         notes=False,
     ),
-    "breakthrough": Recipe(
+    "breakthrough": SampleRecipe(
         "breakthrough",
         _pairs(
             "black",
@@ -142,7 +142,7 @@ RECIPES: dict[str, Recipe] = {
         per_episode=12,
         listed=False,
     ),
-    "kuhn_poker": Recipe(
+    "kuhn_poker": SampleRecipe(
         "kuhn_poker",
         _pairs(
             "first",
@@ -153,7 +153,7 @@ RECIPES: dict[str, Recipe] = {
         certain=0.65,  # the other's card is hidden: no bet is likelier than 2/3
         repeats=1.0,  # there are only twelve different observations
     ),
-    "pong": Recipe(
+    "pong": SampleRecipe(
         "pong",
         (Match(1, {"player": "bot/follower"}, ("player",)),),
         classes={"STAY": 1, "UP": 1, "DOWN": 1},
@@ -163,7 +163,7 @@ RECIPES: dict[str, Recipe] = {
         shown="pong?players=2",
         told={"player": "right"},
     ),
-    "coin_dilemma": Recipe(
+    "coin_dilemma": SampleRecipe(
         "coin_dilemma",
         _pairs(
             "red",
@@ -177,8 +177,8 @@ RECIPES: dict[str, Recipe] = {
         ),
         classes=dict.fromkeys(_MOVES, 1),
     ),
-    "monster_hunt": Recipe("monster_hunt", _hunts(*_CORNERS)),
-    "battle_of_colors": Recipe(
+    "monster_hunt": SampleRecipe("monster_hunt", _hunts(*_CORNERS)),
+    "battle_of_colors": SampleRecipe(
         "battle_of_colors",
         _pairs(
             "red",
@@ -195,7 +195,7 @@ RECIPES: dict[str, Recipe] = {
 }
 """The recipes of the rule `single`."""
 
-_PAPER: dict[str, Recipe] = {
+_PAPER: dict[str, SampleRecipe] = {
     "hanabi": replace(RECIPES["hanabi"], classes={"play": 2, "discard": 3, "reveal": 4}, kind_of=_hanabi),
     "overcooked": replace(
         RECIPES["overcooked"], classes={"stay": 1, "act": 9}, kind_of=_overcooked, notes=True
@@ -209,6 +209,6 @@ _PAPER: dict[str, Recipe] = {
 }
 
 
-def recipe_of(name: str, rule: str) -> Recipe:
+def recipe_of(name: str, rule: str) -> SampleRecipe:
     """The recipe of a game under a rule."""
     return RECIPES[name] if rule == "single" else replace(_PAPER[name], certain=0.0)
