@@ -15,9 +15,12 @@ Each takes `?first=SR` (or AM, ACL, PSR): the metric that tables show first, wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import ClassVar
 
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
@@ -30,26 +33,54 @@ PUZZLES = ("wire", "telehealth", "who", "led", "memory", "keypad", "password", "
 SEEDS, FEW, MANY = 100, 3, 2_000
 
 _FOLDER = Path(__file__).parent
-_BOTH: Seating = {"solver": MODEL, "expert": MODEL}
-_TABLES = {"PSR": 1, "memory": 2, "SR": 3, "AM": 4, "ACL": 5}
+_TABLE_NUMBERS = {"PSR": 1, "memory": 2, "SR": 3, "AM": 4, "ACL": 5}
 
 
 @dataclass(frozen=True)
 class CommaSuite(SuiteBuilder):
-    """The paper's setting."""
+    """The paper's setting; its variants differ in the class variables."""
 
     first: str = option("PSR", choices=tuple(HEADLINES), help="the metric that tables show first")
 
+    name: ClassVar[str] = "comma"
+    about: ClassVar[str] = (
+        "COMMA: ten puzzles for two who must talk; one sees the panel, the other has the manual."
+    )
+    game_option: ClassVar[str] = ""
+    seeds: ClassVar[int] = SEEDS
+    seating: ClassVar[Seating] = {"solver": MODEL, "expert": MODEL}
+    config: ClassVar[PlayConfig] = PlayConfig()
+    blindable: ClassVar[Sequence[str]] = PUZZLES
+    """Puzzles in which the model is shown pictures."""
+    tables: ClassVar[Mapping[str, str]] = {metric: metric for metric in HEADLINES}
+    """First metric to the published table that is shown with it."""
+
     def build(self) -> Suite:
         return Suite(
-            name="comma",
-            about="COMMA: ten puzzles for two who must talk; one sees the panel, the other has the manual.",
-            tasks=tuple(_task(puzzle, self.first) for puzzle in PUZZLES),
-            published=published(self.first),
+            name=self.name,
+            about=self.about,
+            tasks=tuple(map(self._task, PUZZLES)),
+            published=published(self.tables[self.first]) if self.first in self.tables else (),
             deviations=read_deviations(_FOLDER / "deviations.md"),
             labels=LABELS,
             references=_FOLDER / "references.toml",
             summaries=tuple(summaries(PUZZLES, self.first)),
+        )
+
+    def _task(self, puzzle: str) -> Task:
+        rest = [metric for metric in HEADLINES.values() if metric.name != self.first]
+        metrics: list[Metric] = [HEADLINES[self.first], *rest, TOKENS, EFFICIENCY]
+        if "private" in skills_of(puzzle):
+            metrics += [LEAKS, DISCREET]
+        game = f"comma/{puzzle}{self.game_option and '?'}{self.game_option}"
+        return Task(
+            puzzle,
+            game,
+            (self.seating,),
+            self.seeds,
+            tuple(metrics),
+            self.config,
+            blindable=puzzle in self.blindable,
         )
 
 
@@ -64,107 +95,74 @@ class CommaMini(CommaSuite):
 class CommaManuals(CommaSuite):
     """A random manual for every seed."""
 
-    def build(self) -> Suite:
-        about = "COMMA with random rules, tables and symbols for every seed."
-        return replace(
-            _varied(super().build(), "comma-manuals", about, game_option="manual=random"), published=()
-        )
+    name = "comma-manuals"
+    about = "COMMA with random rules, tables and symbols for every seed."
+    game_option = "manual=random"
+    tables = {}
 
 
 class CommaReleased(CommaSuite):
     """The released code's rules: mentioned actions act, one more turn, old partial scores, one try."""
 
-    def build(self) -> Suite:
-        about = "COMMA by the rules of the released code, to compare with the published numbers."
-        whole = _varied(super().build(), "comma-released", about, game_option="variant=released")
-        return replace(whole, tasks=tuple(replace(t, config=PlayConfig(retries=0)) for t in whole.tasks))
+    name = "comma-released"
+    about = "COMMA by the rules of the released code, to compare with the published numbers."
+    game_option = "variant=released"
+    config = PlayConfig(retries=0)
 
 
 class CommaBaseline(CommaReleased):
     """Enough seeds to tell two percent from three."""
 
-    def build(self) -> Suite:
-        about = "COMMA by the released rules over 2,000 seeds a puzzle: for bot/random, not for models."
-        return _varied(super().build(), "comma-baseline", about, episodes=MANY)
+    name = "comma-baseline"
+    about = "COMMA by the released rules over 2,000 seeds a puzzle: for bot/random, not for models."
+    seeds = MANY
 
 
 class CommaStrict(CommaSuite):
     """The first mistake ends the game, so that guessing is worth little; see the blind baselines."""
 
-    def build(self) -> Suite:
-        about = "COMMA in which the first mistake ends the game: trying one action after the other is lost."
-        whole = _varied(super().build(), "comma-strict", about, game_option="mistakes=1")
-        return replace(whole, published=())
+    name = "comma-strict"
+    about = "COMMA in which the first mistake ends the game: trying one action after the other is lost."
+    game_option = "mistakes=1"
+    tables = {}
 
 
 class CommaMemory(CommaSuite):
     """The ablation: no memory except the latest message."""
 
-    def build(self) -> Suite:
-        about = "COMMA without memory: each seat is shown the latest message only."
-        whole = _varied(super().build(), "comma-memory", about, game_option="history=last")
-        return replace(whole, published=published("memory") if self.first == "PSR" else ())
+    name = "comma-memory"
+    about = "COMMA without memory: each seat is shown the latest message only."
+    game_option = "history=last"
+    tables = {"PSR": "memory"}
 
 
 class CommaSolver(CommaSuite):
     """The model with a perfect Expert, which speaks and understands the oracles' small language only."""
 
-    def build(self) -> Suite:
-        about = "COMMA with the oracle as Expert: how well the model sees, tells and acts."
-        seating = {"solver": MODEL, "expert": "bot/oracle"}
-        return _varied(super().build(), "comma-solver", about, seating=seating)
+    name = "comma-solver"
+    about = "COMMA with the oracle as Expert: how well the model sees, tells and acts."
+    seating = {"solver": MODEL, "expert": "bot/oracle"}
+    tables = {}
 
 
 class CommaExpert(CommaSuite):
     """The model with a perfect Solver, which speaks and understands the oracles' small language only."""
 
-    def build(self) -> Suite:
-        about = "COMMA with the oracle as Solver: how well the model reads the manual and answers."
-        seating = {"solver": "bot/oracle", "expert": MODEL}
-        whole = _varied(super().build(), "comma-expert", about, seating=seating)
-        # The manual is shown as text, except the keypad's drawn columns.
-        return replace(whole, tasks=tuple(replace(t, blindable=t.name == "keypad") for t in whole.tasks))
+    name = "comma-expert"
+    about = "COMMA with the oracle as Solver: how well the model reads the manual and answers."
+    seating = {"solver": "bot/oracle", "expert": MODEL}
+    tables = {}
+    blindable = ("keypad",)  # the manual of others is shown as text
 
 
 def published(table: str) -> tuple[Published, ...]:
     """The paper's rows for a metric; `memory` is its ablation."""
     rows = _published()[table]
-    return tuple(Published(f"COMMA, table {_TABLES[table]}", model, row) for model, row in rows.items())
-
-
-def _task(puzzle: str, first: str) -> Task:
-    rest = [metric for metric in HEADLINES.values() if metric.name != first]
-    metrics: list[Metric] = [HEADLINES[first], *rest, TOKENS, EFFICIENCY]
-    if "private" in skills_of(puzzle):
-        metrics += [LEAKS, DISCREET]
-    return Task(puzzle, f"comma/{puzzle}", (_BOTH,), SEEDS, tuple(metrics))
-
-
-def _varied(
-    whole: Suite,
-    name: str,
-    about: str,
-    *,
-    game_option: str = "",
-    episodes: int = 0,
-    seating: Seating | None = None,
-) -> Suite:
-    tasks = tuple(
-        replace(
-            task,
-            game=f"{task.game}?{game_option}" if game_option else task.game,
-            episodes=episodes or task.episodes,
-            seatings=(seating,) if seating else task.seatings,
-        )
-        for task in whole.tasks
+    return tuple(
+        Published(f"COMMA, table {_TABLE_NUMBERS[table]}", model, row) for model, row in rows.items()
     )
-    # Published rows are of one model in both seats.
-    rows = () if seating else whole.published
-    return replace(whole, name=name, about=about, tasks=tasks, published=rows)
 
 
 @lru_cache(maxsize=1)
 def _published() -> dict[str, dict[str, dict[str, float]]]:
-    import tomllib
-
     return tomllib.loads((_FOLDER / "published.toml").read_text(encoding="utf-8"))
