@@ -91,6 +91,11 @@ class Metric:
         return estimate.scaled(100) if self.percent else estimate
 
 
+def fact(name: str) -> Callable[[EpisodeResult], Any]:
+    """A fact of an episode, as the value of a metric."""
+    return lambda played: played.episode.facts[name]
+
+
 def mean_of(
     name: str,
     value: Callable[[EpisodeResult], float | None],

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from ludens.run.task import COUNT, EpisodeResult, Metric, mean_of, own_return, rate_of
+from ludens.run.task import COUNT, EpisodeResult, Metric, fact, mean_of, own_return, rate_of
 
 
-def _fact(name: str, fact: str, about: str) -> Metric:
-    return rate_of(name, lambda played: bool(played.episode.facts[fact]), about=about)
+def _fact(name: str, key: str, about: str) -> Metric:
+    return rate_of(name, fact(key), about=about)
 
 
-def _mean(name: str, fact: str, about: str, *, lower: bool = True) -> Metric:
+def _mean(name: str, key: str, about: str) -> Metric:
     def value(played: EpisodeResult) -> float | None:
-        found = played.episode.facts[fact]
-        return None if found is None else float(found)
+        number = played.episode.facts[key]
+        return None if number is None else float(number)
 
-    return mean_of(name, value, bounds=COUNT, higher_is_better=not lower, about=about)
+    return mean_of(name, value, bounds=COUNT, higher_is_better=False, about=about)
 
 
 def within(attempts: int) -> Metric:

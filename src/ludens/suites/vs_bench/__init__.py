@@ -52,16 +52,12 @@ ABLATED = ("hanabi", "breakthrough", "monster_hunt")
 Anchors = Mapping[str, tuple[float | Estimate, float | Estimate]]
 
 
-def _right(played: EpisodeResult) -> bool:
-    return bool(played.episode.returns["observer"])
-
-
 def _labels(played: EpisodeResult) -> list[LabelPair]:
     facts = played.episode.facts
     return [(frozenset(facts["truth"]), facts["predicted"] or None)]
 
 
-ACCURACY = rate_of("accuracy", _right, labels=_labels)
+ACCURACY = rate_of("accuracy", lambda played: bool(played.episode.returns["observer"]), labels=_labels)
 
 
 def _return(low: float, high: float = inf) -> Metric:

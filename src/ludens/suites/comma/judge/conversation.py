@@ -35,8 +35,8 @@ MEANINGS: dict[Label, str] = {
 def label_of(name: str) -> Label | None:
     """The label with this name in any case, with spaces, hyphens or underscores; None if unknown."""
     plain = " ".join(name.lower().replace("_", " ").replace("-", " ").split())
-    known = {"roleplay": "role confusion", "role play": "role confusion", "repetition": "repetition loop"}
-    plain = known.get(plain, plain)
+    synonyms = {"roleplay": "role confusion", "role play": "role confusion", "repetition": "repetition loop"}
+    plain = synonyms.get(plain, plain)
     return next((label for label in LABELS if label == plain), None)
 
 
@@ -84,20 +84,19 @@ def conversation_of(episode: Episode) -> Conversation:
 
 
 def _lines(episode: Episode) -> Iterator[Line]:
-    last_shown = ""
-    states = [step.state for step in replay(episode)]
-    for before, after in pairwise(states):
+    last_panel = ""
+    for before, after in pairwise(step.state for step in replay(episode)):
         assert isinstance(before, Dialogue)
         assert isinstance(after, Dialogue)
-        said = after.said[-1]
-        if said.seat == "expert":
-            yield Line("Expert", said.text)
+        message = after.said[-1]
+        if message.seat == "expert":
+            yield Line("Expert", message.text)
             continue
-        shown = f"{before.puzzle.describe()}\nSerial number: {before.puzzle.serial}"
-        if shown != last_shown:
-            yield Line("Shows", shown)
-        last_shown = shown
-        yield Line("Solver", said.text)
+        panel = f"{before.puzzle.describe()}\nSerial number: {before.puzzle.serial}"
+        if panel != last_panel:
+            yield Line("Shows", panel)
+        last_panel = panel
+        yield Line("Solver", message.text)
         templates = view_of(after.game, RenderOptions(), 0).templates
-        for event in said.events:
+        for event in message.events:
             yield Line("Panel", templates.fill(event.outcome, action=event.words))
