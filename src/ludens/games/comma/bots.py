@@ -10,12 +10,12 @@ from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.random import stream
-from ludens.games.comma.dialogue import Comma, Dialogue, advise, read, told, write
+from ludens.games.comma.dialogue import Comma, Dialogue, advise, read, report, write
 from ludens.games.comma.puzzle import Manual, Outcome, Puzzle
 
 
 @dataclass
-class Patient(Agent):
+class PatientBot(Agent):
     """Acts or tells what it sees, never both in one message. As Expert it answers like `bot/oracle`."""
 
     kind = "bot/patient"
@@ -33,7 +33,7 @@ def _solve(state: Dialogue) -> str:
     """The actions that the latest advice asks for; where it has just acted or they are none, what it sees."""
     latest, facts = state.latest("solver"), read(state.advice)
     actions = [] if latest and latest.events else state.puzzle.clone().follow(facts)
-    return "\n".join(actions) or told(state.puzzle.clone(), facts)
+    return "\n".join(actions) or report(state.puzzle.clone(), facts)
 
 
 Panel = Puzzle[Any]
@@ -44,7 +44,7 @@ PANELS, FEWEST = 300, 10
 
 
 @dataclass
-class Blind(Agent):
+class BlindBot(Agent):
     """Plays without looking, by what is right on most panels; not always the best that can be done so."""
 
     kind = "bot/blind"

@@ -106,16 +106,11 @@ class ColorManual(Manual):
             "After that, the table names the group. Its line is the number of squares that are white now, "
             "its column the group that was pressed last."
         )
-        halves = (slice(0, 4), slice(4, None))
-        tables = [
-            Grid(
-                (
-                    ("White now", *(f"{group} last" for group in GROUPS[half])),
-                    *((str(white), *row[half]) for white, row in enumerate(self.table, 1)),
-                )
-            )
-            for half in halves
-        ]
+        tables = []
+        for half in (slice(0, 4), slice(4, None)):
+            head = ("White now", *(f"{group} last" for group in GROUPS[half]))
+            rows = ((str(white), *row[half]) for white, row in enumerate(self.table, 1))
+            tables.append(Grid((head, *rows)))
         return (
             Heading("Squares"),
             Paragraph(intro),
@@ -204,8 +199,8 @@ class ColorPanel(Puzzle[ColorManual]):
         for n in left:
             board[n] = self.random.choice(COLOURS)
         if len(left) >= len(COLOURS):
-            sure = left if self.released else self.random.sample(left, len(COLOURS))
-            for n, colour in zip(sure, COLOURS, strict=False):
+            certain = left if self.released else self.random.sample(left, len(COLOURS))
+            for n, colour in zip(certain, COLOURS, strict=False):
                 board[n] = colour
         self.board = tuple(board)
 
@@ -239,10 +234,10 @@ class ColorPanel(Puzzle[ColorManual]):
     def follow(self, advice: Facts) -> Sequence[str]:
         actions: list[str] = []
         for group in filter(None, advice.get("press", "").split(", ")):
-            found = squares(group, self.board)
-            if not found:
+            group_squares = squares(group, self.board)
+            if not group_squares:
                 break
-            actions.append(self.actions[found[0]])
+            actions.append(self.actions[group_squares[0]])
             if self.act(actions[-1]) == "solved":
                 break
         return actions
@@ -297,25 +292,18 @@ class ColorView(CommaView):
     def draw(self, canvas: Canvas, box: Box, puzzle: ColorPanel) -> None:
         sheet, px = self.sheet, self.sheet.px
         rim = px(8)
-        canvas.rounded(
-            px(LEFT) - rim, px(TOP) - rim, px(4 * STEP - 8) + 2 * rim, px(4 * STEP - 8) + 2 * rim, "panel"
-        )
+        plate, size = px(4 * STEP - 8) + 2 * rim, sheet.font_px(17)
+        canvas.rounded(px(LEFT) - rim, px(TOP) - rim, plate, plate, "panel")
         for line in range(SIDE):
-            middle = px(line * STEP + SQUARE / 2)
-            label = str(line)
-            canvas.text(
-                px(LEFT) + middle, px(TOP - 22), label, sheet.font_px(17), "muted", anchor="mm", bold=True
-            )
-            canvas.text(
-                px(LEFT - 26), px(TOP) + middle, label, sheet.font_px(17), "muted", anchor="mm", bold=True
-            )
+            middle, label = px(line * STEP + SQUARE / 2), str(line)
+            canvas.text(px(LEFT) + middle, px(TOP - 22), label, size, "muted", anchor="mm", bold=True)
+            canvas.text(px(LEFT - 26), px(TOP) + middle, label, size, "muted", anchor="mm", bold=True)
         canvas.text(px(LEFT - 26), px(TOP - 22), "row", sheet.font_px(11), "muted", anchor="mm")
         canvas.text(px(LEFT + 4 * STEP + 4), px(TOP - 22), "col", sheet.font_px(11), "muted", anchor="mm")
         for colour, (x, y, _, _) in zip(puzzle.board, self.boxes(box, puzzle).values(), strict=True):
             canvas.place(self.square(colour), x, y)
 
     def square(self, colour: str) -> Sprite:
-        """One square of a colour."""
         sheet, side = self.sheet, self.sheet.px(SQUARE)
         fill = sheet.rgb(colour)
 

@@ -21,7 +21,7 @@ Points = tuple[tuple[float, float], ...]
 STROKE = 9.0
 
 
-class Line(NamedTuple):
+class Stroke(NamedTuple):
     """A stroke along points, with round ends and corners."""
 
     points: Points
@@ -42,27 +42,24 @@ class Disc(NamedTuple):
     empty: bool = False
 
 
-Mark = Line | Solid | Disc
+Mark = Stroke | Solid | Disc
 
 
-def _arc(x: float, y: float, radius: float, start: float, end: float, growth: float = 0.0) -> Line:
+def _arc(x: float, y: float, radius: float, start: float, end: float, growth: float = 0.0) -> Stroke:
     """Part of a circle, in degrees clockwise from the right; with growth, a spiral."""
     steps = max(8, int(abs(end - start) / 6))
     turns = [start + (end - start) * step / steps for step in range(steps + 1)]
     radii = [radius + growth * step / steps for step in range(steps + 1)]
-    return Line(
-        tuple(
-            (x + r * cos(t * pi / 180), y + r * sin(t * pi / 180)) for r, t in zip(radii, turns, strict=True)
-        )
-    )
+    polar = zip(radii, turns, strict=True)
+    return Stroke(tuple((x + r * cos(t * pi / 180), y + r * sin(t * pi / 180)) for r, t in polar))
 
 
-def _ring(x: float, y: float, radius: float) -> Line:
+def _ring(x: float, y: float, radius: float) -> Stroke:
     return _arc(x, y, radius, 0, 360)
 
 
-def _line(*numbers: float) -> Line:
-    return Line(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
+def _line(*numbers: float) -> Stroke:
+    return Stroke(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
 
 
 def _solid(*numbers: float) -> Solid:
@@ -75,19 +72,14 @@ def _bulge(x: float, y: float, rx: float, ry: float, start: float, end: float) -
     return tuple((x + rx * cos(t * pi / 180), y + ry * sin(t * pi / 180)) for t in turns)
 
 
-_SPOKES = tuple(
-    Line(((50, 50), (50 + 42 * cos(t * pi / 3 + pi / 6), 50 + 42 * sin(t * pi / 3 + pi / 6))))
-    for t in range(6)
-)
-_TWIGS = tuple(
-    Line(
-        tuple(
-            (50 + r * cos(t * pi / 3 + pi / 6 + a), 50 + r * sin(t * pi / 3 + pi / 6 + a))
-            for r, a in ((42, -0.42), (24, 0.0), (42, 0.42))
-        )
+def _twigs(*corners: tuple[float, float]) -> tuple[Stroke, ...]:
+    """Six strokes around the middle, through points given by radius and angle."""
+    angles = [t * pi / 3 + pi / 6 for t in range(6)]
+    return tuple(
+        Stroke(tuple((50 + r * cos(angle + a), 50 + r * sin(angle + a)) for r, a in corners))
+        for angle in angles
     )
-    for t in range(6)
-)
+
 
 SHAPES: dict[str, tuple[Mark, ...]] = {
     "hourglass": (_line(20, 10, 80, 10, 20, 90, 80, 90, 20, 10),),
@@ -105,13 +97,13 @@ SHAPES: dict[str, tuple[Mark, ...]] = {
     ),
     "spiral": (_arc(50, 52, 5, 0, 740, 38),),
     "zigzag": (_line(8, 34, 29, 66, 50, 34, 71, 66, 92, 34),),
-    "snowflake": (*_SPOKES, *_TWIGS),
+    "snowflake": (*_twigs((0, 0), (42, 0)), *_twigs((42, -0.42), (24, 0.0), (42, 0.42))),
     "anchor": (
         _ring(50, 17, 9), _line(50, 26, 50, 90), _line(28, 40, 72, 40), _arc(50, 54, 36, 10, 170),
     ),
     "crescent": (Solid((*_bulge(58, 50, 44, 44, 60, 300), *_bulge(76, 50, 40, 36, 260, 100))),),
     "fish": (
-        Line((*_bulge(43, 50, 34, 25, 0, 360),)), _line(77, 50, 94, 28, 94, 72, 77, 50), Disc(27, 44, 6),
+        Stroke((*_bulge(43, 50, 34, 25, 0, 360),)), _line(77, 50, 94, 28, 94, 72, 77, 50), Disc(27, 44, 6),
     ),
     "key": (_ring(27, 50, 18), _line(45, 50, 92, 50), _line(74, 50, 74, 70), _line(90, 50, 90, 70)),
     "arrow through a ring": (
@@ -129,7 +121,7 @@ SHAPES: dict[str, tuple[Mark, ...]] = {
     "stairs": (_line(8, 88, 30, 88, 30, 64, 52, 64, 52, 40, 74, 40, 74, 16, 94, 16),),
     "bow tie": (_solid(6, 18, 50, 50, 6, 82), _solid(94, 18, 50, 50, 94, 82), Disc(50, 50, 11)),
     "eye": (
-        Line((*_bulge(50, 70, 50, 48, 205, 335), *_bulge(50, 30, 50, 48, 25, 155))),
+        Stroke((*_bulge(50, 70, 50, 48, 205, 335), *_bulge(50, 30, 50, 48, 25, 155))),
         Disc(50, 50, 14),
     ),
     "pinwheel": (
@@ -158,7 +150,7 @@ def paint(draw: ImageDraw, name: str, x: float, y: float, side: float, ink: RGB,
 
     for mark in SHAPES[name]:
         match mark:
-            case Line(points):
+            case Stroke(points):
                 draw.line(at(points), fill=ink, width=round(STROKE * unit), joint="curve")
                 for px, py in (points[0], points[-1]):
                     disc(px, py, STROKE / 2, ink)
@@ -192,14 +184,12 @@ class Columns:
         side = step - sheet.px(7)
         for number, column in enumerate(self.columns):
             left, middle = x + number * wide, x + number * wide + wide // 2
-            canvas.text(
-                middle, y + head // 2, str(number + 1), sheet.font_px(13), "muted", anchor="mm", bold=True
-            )
+            title, size = str(number + 1), sheet.font_px(13)
+            canvas.text(middle, y + head // 2, title, size, "muted", anchor="mm", bold=True)
             canvas.frame(left + sheet.px(4), y + head, wide - sheet.px(8), step * len(column), "line")
             for row, symbol in enumerate(column):
-                canvas.centre(
-                    sprite(sheet, symbol, side, "ink", "page"), middle, y + head + row * step + step // 2
-                )
+                drawing = sprite(sheet, symbol, side, "ink", "page")
+                canvas.centre(drawing, middle, y + head + row * step + step // 2)
 
     def words(self) -> str:
         """The names of the symbols."""
@@ -394,11 +384,8 @@ class KeypadView(CommaView):
         canvas.rounded(*self._plate(box), "gray")
         for symbol, (x, y, w, h) in zip(puzzle.symbols, self.boxes(box, puzzle).values(), strict=True):
             canvas.rounded(x, y, w, h, "white", "gray")
-            canvas.centre(
-                sprite(sheet, symbol, px(SYMBOL), "black", "white"),
-                x + px(KEY) // 2,
-                y + px(KEY) // 2 + px(8),
-            )
+            drawing = sprite(sheet, symbol, px(SYMBOL), "black", "white")
+            canvas.centre(drawing, x + px(KEY) // 2, y + px(KEY) // 2 + px(8))
             # Without the letter of its colour, which could be taken for a symbol.
             lamp = sheet.led("green", px(LAMP), "white", symbol in puzzle.pressed, letter=" ")
             canvas.place(lamp, x + px(KEY) - px(LAMP) - px(6), y + px(6))

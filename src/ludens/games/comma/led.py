@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import Literal
+from typing import Literal, get_args
 
 from ludens.core.random import Stream
 from ludens.draw import Canvas
@@ -20,7 +20,7 @@ CORNERS = ("top left", "top right", "bottom right", "bottom left")
 LETTERS = len(ascii_uppercase)
 
 Partner = Literal["diagonal", "beside", "upright"]
-PARTNERS: tuple[Partner, ...] = ("diagonal", "beside", "upright")
+PARTNERS: tuple[Partner, ...] = get_args(Partner)
 _PARTNER_OF = {"diagonal": (2, 3, 0, 1), "beside": (1, 0, 3, 2), "upright": (3, 2, 1, 0)}
 _PARTNER_WORDS = {
     "diagonal": "the button diagonally across from it",
@@ -44,7 +44,6 @@ class LedManual(Manual):
     partner: Partner = "diagonal"
 
     def value(self, letter: str) -> int:
-        """The number of a letter."""
         return (ord(letter) - ord(self.zero)) % LETTERS
 
     def product(self, letter: str, colour: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from ludens.core.random import Stream
 from ludens.draw import Canvas
@@ -17,7 +17,7 @@ STAGES, BUTTONS = 5, 4
 ORDINALS = ("first", "second", "third", "fourth")
 
 StepKind = Literal["position", "label", "same position", "same label"]
-STEP_KINDS: tuple[StepKind, ...] = ("position", "label", "same position", "same label")
+STEP_KINDS: tuple[StepKind, ...] = get_args(StepKind)
 
 _NEEDS = {
     "stage": "the number of the stage",
@@ -35,7 +35,7 @@ class Pressed:
 
 
 @dataclass(frozen=True)
-class Rule:
+class MemoryRule:
     """Press a position or a label (1 to 4), or the position or label that was pressed in an earlier stage."""
 
     kind: StepKind
@@ -65,7 +65,7 @@ class Rule:
 class MemoryManual(Manual):
     """A row for every stage, with a rule for every display."""
 
-    table: tuple[tuple[Rule, ...], ...]
+    table: tuple[tuple[MemoryRule, ...], ...]
 
     def right(
         self, stage: int, display: int, labels: Sequence[int], before: Mapping[int, Pressed]
@@ -125,9 +125,9 @@ same label 1, same label 2, same label 4, same label 3
 """
 
 
-def _rule(words: str) -> Rule:
+def _rule(words: str) -> MemoryRule:
     kind, _, number = words.rpartition(" ")
-    return Rule(cast(StepKind, kind), int(number))
+    return MemoryRule(cast(StepKind, kind), int(number))
 
 
 PUBLISHED = MemoryManual(tuple(tuple(map(_rule, row.split(", "))) for row in _TABLE.strip().split("\n")))
@@ -138,12 +138,11 @@ def draw_manual(random: Stream) -> MemoryManual:
     return MemoryManual(tuple(_draw_row(stage, random) for stage in range(1, STAGES + 1)))
 
 
-def _draw_row(stage: int, random: Stream) -> tuple[Rule, ...]:
+def _draw_row(stage: int, random: Stream) -> tuple[MemoryRule, ...]:
     while True:
         kinds = [random.choice(STEP_KINDS if stage > 1 else STEP_KINDS[:2]) for _ in range(BUTTONS)]
-        row = tuple(
-            Rule(kind, random.between(1, BUTTONS if kind in STEP_KINDS[:2] else stage - 1)) for kind in kinds
-        )
+        highest = {kind: BUTTONS if kind in STEP_KINDS[:2] else stage - 1 for kind in STEP_KINDS}
+        row = tuple(MemoryRule(kind, random.between(1, highest[kind])) for kind in kinds)
         looking_back = sum(kind in STEP_KINDS[2:] for kind in kinds)
         if len(set(row)) > 1 and (stage == 1 or looking_back >= BUTTONS // 2):
             return row

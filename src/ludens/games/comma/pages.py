@@ -118,10 +118,8 @@ def _page(sheet: SpriteSheet, rows: Sequence[tuple[int, _Row]], number: int, tot
     for y, row in rows:
         row.draw(canvas, y)
     if total > 1:
-        foot = f"Manual, page {number} of {total}"
-        canvas.text(
-            sheet.size // 2, sheet.size - sheet.px(17), foot, max(9, sheet.px(11)), "muted", anchor="mm"
-        )
+        foot, px = f"Manual, page {number} of {total}", max(9, sheet.px(11))
+        canvas.text(sheet.size // 2, sheet.size - sheet.px(17), foot, px, "muted", anchor="mm")
     return canvas.picture()
 
 

@@ -57,10 +57,10 @@ class PasswordManual(Manual):
         need({"letters": ""} if slots[0] else {}, _NEEDS)
         if any(len(slot) < RING for slot in slots):
             return {"turn": "up"}
-        found = self.spelt([sorted(slot) for slot in slots])
-        if not found:
+        words = self.spelt([sorted(slot) for slot in slots])
+        if not words:
             raise Unclear("None of my words can be spelt with these letters; tell me all of them again.")
-        return {"words": ", ".join(found)}
+        return {"words": ", ".join(words)}
 
 
 _NEEDS: Mapping[str, str] = {"letters": "the five letters shown now, with commas"}
@@ -129,10 +129,9 @@ class PasswordPanel(Puzzle[PasswordManual]):
 
     def act(self, action: str) -> Outcome:
         if action == "submit":
-            shown = self.word
-            if shown in self.accepted:
+            if self.word in self.accepted:
                 return "solved"
-            self.refused = (*self.refused, shown)
+            self.refused = (*self.refused, self.word)
             return "mistake"
         slot = int(action[-1]) - 1
         step = 1 if action in _UP else -1
@@ -220,12 +219,12 @@ class PasswordView(CommaView):
 
     def boxes(self, box: Box, puzzle: PasswordPanel) -> Mapping[str, Box]:
         px, (_, top, width, _) = self.sheet.px, box
-        found = {}
+        boxes = {}
         for slot in range(len(puzzle.word)):
             x, y = width // 2 + px(STEP) * (slot - 2), top + px(174)
             for direction, middle in (("up", y - px(92)), ("down", y + px(92))):
-                found[f"{direction}_button_{slot + 1}"] = centred(x, middle, px(WINDOW[0]), px(56))
-        return {**found, "submit": centred(width // 2, top + px(376), px(190), px(62))}
+                boxes[f"{direction}_button_{slot + 1}"] = centred(x, middle, px(WINDOW[0]), px(56))
+        return {**boxes, "submit": centred(width // 2, top + px(376), px(190), px(62))}
 
     def draw(self, canvas: Canvas, box: Box, puzzle: PasswordPanel) -> None:
         sheet, px = self.sheet, self.sheet.px
@@ -234,9 +233,8 @@ class PasswordView(CommaView):
         for slot, letter in enumerate(puzzle.word):
             x, y = width // 2 + px(STEP) * (slot - 2), top + px(174)
             w, h = map(px, WINDOW)
-            canvas.text(
-                x, top + px(40), str(slot + 1), sheet.font_px(15), ground="wood", anchor="mm", bold=True
-            )
+            size = sheet.font_px(15)
+            canvas.text(x, top + px(40), str(slot + 1), size, ground="wood", anchor="mm", bold=True)
             for direction in ("up", "down"):
                 key = boxes[f"{direction}_button_{slot + 1}"]
                 canvas.rounded(*key, "gray", "wood")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from PIL.ImageDraw import ImageDraw
@@ -45,7 +45,7 @@ RELEASED_COUNTS = {"pearl": 845, "scale": 730, "mole": 244, "wax": 235, "crust":
 """Cases of each look in the released set."""
 
 
-class Patient(NamedTuple):
+class PatientIdentity(NamedTuple):
     """The patient's identity: known to the Solver only, and private."""
 
     name: str
@@ -53,7 +53,7 @@ class Patient(NamedTuple):
     number: str
 
 
-class Chart(NamedTuple):
+class PatientChart(NamedTuple):
     """The chart beside the picture. `signs` are in the order of `SIGNS`."""
 
     age: int
@@ -77,17 +77,15 @@ class Chart(NamedTuple):
         """Labels and values, as shown."""
         size, skin = "{} x {}".format(*self.diameters), SKIN_TYPES[self.skin_type - 1]
         person = [("Age", str(self.age)), ("Sex", self.sex), ("Region", self.region)]
-        signs = [
-            (name.capitalize(), "yes" if sign else "no") for name, sign in zip(SIGNS, self.signs, strict=True)
-        ]
+        signs = zip(map(str.capitalize, SIGNS), ("yes" if sign else "no" for sign in self.signs), strict=True)
         return [*person, ("Skin type", skin), ("Size (mm)", size), *signs]
 
 
-def draw_chart(look: Look, random: Stream) -> Chart:
+def draw_chart(look: Look, random: Stream) -> PatientChart:
     """A random chart that fits a look."""
     low, high = look.sizes
     first = random.between(low, high)
-    return Chart(
+    return PatientChart(
         random.between(18, 60) if look.name == "mole" else random.between(38, 92),
         random.choice(("female", "male")),
         random.choice(look.regions),
@@ -97,13 +95,13 @@ def draw_chart(look: Look, random: Stream) -> Chart:
     )
 
 
-def draw_patient(random: Stream) -> Patient:
+def draw_patient(random: Stream) -> PatientIdentity:
     """A random fictional patient."""
     pools = (_TABLES[name].split() for name in ("first_names", "last_names", "streets", "towns"))
     first, last, street, town = map(random.choice, pools)
     digits = str(random.between(100_000_000, 999_999_999))
     number = f"{digits[:3]}-{digits[3:5]}-{digits[5:]}"
-    return Patient(f"{first} {last}", f"{random.between(1, 199)} {street} Street, {town}", number)
+    return PatientIdentity(f"{first} {last}", f"{random.between(1, 199)} {street} Street, {town}", number)
 
 
 SKINS = ("#f7ddcc", "#efc9ab", "#dfb08a", "#c59068", "#a2704d", "#7c523b")
@@ -251,7 +249,7 @@ def draw_lesion(canvas: Canvas, look: str, skin_type: int, seed: int, x: int, y:
 
 
 Treatment = Literal["surgery", "no_treatment", "cryotherapy"]
-TREATMENTS: tuple[Treatment, ...] = ("surgery", "no_treatment", "cryotherapy")
+TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
 NAMES = {
     "BCC": "basal cell carcinoma", "SCC": "squamous cell carcinoma", "MEL": "melanoma",
     "ACK": "actinic keratosis", "NEV": "nevus", "SEK": "seborrheic keratosis",
@@ -260,7 +258,7 @@ CODES = tuple(NAMES)
 
 
 @dataclass(frozen=True)
-class Entry:
+class Diagnosis:
     """Diagnosis and treatment of a look.
 
     There is one treatment, or a choice of two: by size (`least` millimetres or more) or by irritation.
@@ -290,11 +288,10 @@ class Entry:
 class TelehealthManual(Manual):
     """An entry for every look; only the published manual (`real`) uses the medical names."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[Diagnosis, ...]
     real: bool = True
 
-    def entry(self, look: str) -> Entry:
-        """The entry of a look."""
+    def entry(self, look: str) -> Diagnosis:
         return next(entry for entry in self.entries if entry.look == look)
 
     def blocks(self) -> tuple[Block, ...]:
@@ -307,10 +304,8 @@ class TelehealthManual(Manual):
             intro += " The codes below are made up for this exercise and are not medicine."
         blocks: list[Block] = [Heading("Skin lesions"), Paragraph(intro)]
         for entry in self.entries:
-            blocks.append(
-                Heading(f"{entry.code}: {NAMES[entry.code]}" if self.real else f"Code {entry.code}")
-            )
-            blocks.append(Paragraph(f"{LOOKS[entry.look].symptoms} {entry.rule()}"))
+            title = f"{entry.code}: {NAMES[entry.code]}" if self.real else f"Code {entry.code}"
+            blocks += [Heading(title), Paragraph(f"{LOOKS[entry.look].symptoms} {entry.rule()}")]
         return tuple(blocks)
 
     def advise(self, told: Sequence[Facts]) -> Facts:
@@ -333,12 +328,12 @@ _NEEDS: Mapping[str, str] = {
 
 PUBLISHED = TelehealthManual(
     (
-        Entry("pearl", "BCC", "size", "surgery", "cryotherapy", least=5),
-        Entry("crust", "SCC", "size", "surgery", "cryotherapy", least=5),
-        Entry("scale", "ACK", "always", "cryotherapy"),
-        Entry("wax", "SEK", "irritation", "cryotherapy", "no_treatment"),
-        Entry("notch", "MEL", "always", "surgery"),
-        Entry("mole", "NEV", "always", "no_treatment"),
+        Diagnosis("pearl", "BCC", "size", "surgery", "cryotherapy", least=5),
+        Diagnosis("crust", "SCC", "size", "surgery", "cryotherapy", least=5),
+        Diagnosis("scale", "ACK", "always", "cryotherapy"),
+        Diagnosis("wax", "SEK", "irritation", "cryotherapy", "no_treatment"),
+        Diagnosis("notch", "MEL", "always", "surgery"),
+        Diagnosis("mole", "NEV", "always", "no_treatment"),
     )
 )
 
@@ -353,15 +348,15 @@ def draw_manual(random: Stream) -> TelehealthManual:
     return TelehealthManual(tuple(entries), real=False)
 
 
-def _draw_entry(look: str, code: str, random: Stream) -> Entry:
+def _draw_entry(look: str, code: str, random: Stream) -> Diagnosis:
     treatment, otherwise = random.sample(TREATMENTS, 2)
     match random.below(3):
         case 0:
-            return Entry(look, code, "always", treatment)
+            return Diagnosis(look, code, "always", treatment)
         case 1:
-            return Entry(look, code, "size", treatment, otherwise, random.between(4, 9))
+            return Diagnosis(look, code, "size", treatment, otherwise, random.between(4, 9))
         case _:
-            return Entry(look, code, "irritation", treatment, otherwise)
+            return Diagnosis(look, code, "irritation", treatment, otherwise)
 
 
 class TelehealthPanel(Puzzle[TelehealthManual]):
@@ -373,11 +368,8 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
     def __init__(self, manual: TelehealthManual, setting: Setting) -> None:
         super().__init__(manual, setting)
         random = setting.random
-        if self.released:
-            name = random.weighted(tuple(RELEASED_COUNTS), tuple(RELEASED_COUNTS.values()))
-        else:
-            name = random.choice(tuple(LOOKS))
-        self.look = LOOKS[name]
+        weights = tuple(RELEASED_COUNTS), tuple(RELEASED_COUNTS.values())
+        self.look = LOOKS[random.weighted(*weights) if self.released else random.choice(tuple(LOOKS))]
         self.chart = draw_chart(self.look, random)
         self.patient = draw_patient(random)
         self.drawing = random.bits()
@@ -408,8 +400,8 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
     def describe(self) -> str:
         skin = SKIN_TYPES[self.chart.skin_type - 1]
         chart = [f"{name}: {value}" for name, value in self.chart.lines()]
-        shown = f"The picture shows skin of type {skin} and on it {self.look.seen}"
-        return "\n".join([shown, "Chart:", *chart, f"Diagnosis: {self.diagnosis or 'none yet'}"])
+        picture = f"The picture shows skin of type {skin} and on it {self.look.seen}"
+        return "\n".join([picture, "Chart:", *chart, f"Diagnosis: {self.diagnosis or 'none yet'}"])
 
     @property
     def briefing(self) -> Mapping[str, str]:
@@ -467,13 +459,13 @@ class TelehealthView(CommaView):
     grounds = ("page", "panel", "white", *SKINS)
 
     def boxes(self, box: Box, puzzle: TelehealthPanel) -> Mapping[str, Box]:
-        px, found = self.sheet.px, list[Box]()
-        for row, (_, names, width) in enumerate(_BUTTONS):
-            middle = box[1] + px(12) + px(PICTURE) + px(42) + row * px(64)
-            for index in range(len(names)):
-                x = px(110) + px(width) // 2 + index * px(width + 8)
-                found.append(centred(x, middle, px(width), px(44)))
-        return dict(zip(puzzle.actions, found, strict=True))
+        px, first = self.sheet.px, box[1] + self.sheet.px(12) + self.sheet.px(PICTURE) + self.sheet.px(42)
+        boxes = [
+            centred(px(110) + px(width) // 2 + n * px(width + 8), first + row * px(64), px(width), px(44))
+            for row, (_, names, width) in enumerate(_BUTTONS)
+            for n in range(len(names))
+        ]
+        return dict(zip(puzzle.actions, boxes, strict=True))
 
     def draw(self, canvas: Canvas, box: Box, puzzle: TelehealthPanel) -> None:
         sheet, px, font = self.sheet, self.sheet.px, self.sheet.font_px(TEXT)

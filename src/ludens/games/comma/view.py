@@ -36,7 +36,7 @@ _MANY = 6
 
 
 @dataclass(frozen=True)
-class Head:
+class PanelHead:
     """The contents of a panel's header."""
 
     serial: str
@@ -71,14 +71,13 @@ class PanelLayout:
         head, side = self._sheet.px(HEAD), self._sheet.size
         return 0, head, side, side - head
 
-    def canvas(self, head: Head) -> Canvas:
+    def canvas(self, head: PanelHead) -> Canvas:
         """A canvas with the header drawn."""
         sheet, px = self._sheet, self._sheet.px
         canvas = self._base.copy()
         for index, digit in enumerate(head.serial):
-            canvas.text(
-                px(298) + index * px(18), px(20), digit, self._large, "black", "white", "mm", mono=True
-            )
+            x = px(298) + index * px(18)
+            canvas.text(x, px(20), digit, self._large, "black", "white", "mm", mono=True)
         self._draw_mistakes(canvas, head)
         canvas.text(px(284), px(51), f"{head.turn} of {head.turns}", self._small, ground="panel", bold=True)
         hue, on, word = LIGHTS[head.light]
@@ -87,7 +86,7 @@ class PanelLayout:
         canvas.text(px(462), px(57), word, self._small, ground="panel", anchor="mm", bold=head.light != "off")
         return canvas
 
-    def _draw_mistakes(self, canvas: Canvas, head: Head) -> None:
+    def _draw_mistakes(self, canvas: Canvas, head: PanelHead) -> None:
         """A box for every mistake allowed, crossed when made; a number where there are too many boxes."""
         px, left = self._sheet.px, self._boxes_at
         if head.most_mistakes > _MANY:
@@ -111,10 +110,10 @@ class WholeReply(MessageFormat):
     """The released reply format: reasoning is part of the message."""
 
     def read(self, text: str, legal: Legal) -> str:
-        said = text.strip()
-        if not said:
+        message = text.strip()
+        if not message:
             raise Unreadable("the reply is empty.")
-        return said
+        return message
 
 
 class CommaView(View):
@@ -183,8 +182,8 @@ class CommaView(View):
         return {action: (Place.of_pixels(box, size, size),) for action, box in boxes.items()}
 
     def values(self, seat: str) -> dict[str, object]:
-        told = {"turns": self.game.last_turn, "puzzle": self.templates.fill("puzzle", seat=seat)}
-        return {**super().values(seat), **told}
+        puzzle = self.templates.fill("puzzle", seat=seat)
+        return {**super().values(seat), "turns": self.game.last_turn, "puzzle": puzzle}
 
     def rules(self, seat: str) -> str:
         # The released code has one prompt for all puzzles.
@@ -255,7 +254,7 @@ class CommaView(View):
             yield f"Panel: {self.templates.fill(section, action=words)}"
 
 
-def _head(state: Dialogue) -> Head:
+def _head(state: Dialogue) -> PanelHead:
     game = state.game
     turn = max(1, state.spoken + (state.to_act == ("solver",)))
-    return Head(state.puzzle.serial, state.light, state.mistakes, game.mistakes, turn, game.last_turn)
+    return PanelHead(state.puzzle.serial, state.light, state.mistakes, game.mistakes, turn, game.last_turn)

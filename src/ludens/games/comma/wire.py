@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations_with_replacement
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from ludens.core.random import Stream, stream
 from ludens.draw import Canvas
@@ -20,14 +20,15 @@ FEWEST, MOST = 3, 6
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 Amount = Literal["no", "exactly one", "more than one"]
-AMOUNTS: tuple[Amount, Amount, Amount] = ("no", "exactly one", "more than one")
+AMOUNTS: tuple[Amount, ...] = get_args(Amount)
+Subject = Amount | Literal["last", "serial"]
 
 
 @dataclass(frozen=True)
-class Condition:
+class WireCondition:
     """How many wires have a colour, the colour of the last wire, or a serial number that is odd or even."""
 
-    subject: Amount | Literal["last", "serial"]
+    subject: Subject
     value: str
 
     def holds(self, wires: Sequence[str], odd: bool) -> bool:
@@ -52,10 +53,10 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Rule:
+class WireRule:
     """When all conditions hold, cut a place counted from the top, the last wire (-1) or a colour's last."""
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[WireCondition, ...]
     cut: int | str
 
     def holds(self, wires: Sequence[str], odd: bool) -> bool:
@@ -80,7 +81,7 @@ class Rule:
 class WireManual(Manual):
     """The rules for three, four, five and six wires, in this order."""
 
-    tables: tuple[tuple[Rule, ...], ...]
+    tables: tuple[tuple[WireRule, ...], ...]
 
     def right(self, wires: Sequence[str], serial: str) -> int:
         """The wire to cut, counted from 1 at the top."""
@@ -96,8 +97,8 @@ class WireManual(Manual):
         )
         blocks: list[Block] = [Heading("Wires"), Paragraph(intro)]
         for number, rules in enumerate(self.tables, FEWEST):
-            blocks.append(Heading(f"{number} wires"))
-            blocks.append(Items(tuple(rule.words() for rule in rules), numbered=True))
+            lines = tuple(rule.words() for rule in rules)
+            blocks += [Heading(f"{number} wires"), Items(lines, numbered=True)]
         return tuple(blocks)
 
     def advise(self, told: Sequence[Facts]) -> Facts:
@@ -118,41 +119,40 @@ _NEEDS: Mapping[str, str] = {
 }
 
 
-_ODD = Condition("serial", "odd")
+_PUBLISHED = """
+no red: 2
+last white: -1
+more than one blue: blue
+: -1
+
+more than one red, serial odd: red
+last yellow, no red: 1
+exactly one blue: 1
+more than one yellow: -1
+: 2
+
+last black, serial odd: 4
+exactly one red, more than one yellow: 1
+no black: 2
+: 1
+
+no yellow, serial odd: 3
+exactly one yellow, more than one white: 4
+no red: -1
+: 4
+"""
+"""Conditions and the wire to cut, for three to six wires."""
 
 
-def _no(colour: str) -> Condition:
-    return Condition("no", colour)
+def _rule(line: str) -> WireRule:
+    conditions, cut = line.split(": ") if not line.startswith(":") else ("", line[2:])
+    parts = [condition.rpartition(" ") for condition in conditions.split(", ") if condition]
+    place = cut if cut in COLOURS else int(cut)
+    return WireRule(tuple(WireCondition(cast(Subject, subject), value) for subject, _, value in parts), place)
 
 
 PUBLISHED = WireManual(
-    (
-        (
-            Rule((_no("red"),), 2),
-            Rule((Condition("last", "white"),), -1),
-            Rule((Condition("more than one", "blue"),), "blue"),
-            Rule((), -1),
-        ),
-        (
-            Rule((Condition("more than one", "red"), _ODD), "red"),
-            Rule((Condition("last", "yellow"), _no("red")), 1),
-            Rule((Condition("exactly one", "blue"),), 1),
-            Rule((Condition("more than one", "yellow"),), -1),
-            Rule((), 2),
-        ),
-        (
-            Rule((Condition("last", "black"), _ODD), 4),
-            Rule((Condition("exactly one", "red"), Condition("more than one", "yellow")), 1),
-            Rule((_no("black"),), 2),
-            Rule((), 1),
-        ),
-        (
-            Rule((_no("yellow"), _ODD), 3),
-            Rule((Condition("exactly one", "yellow"), Condition("more than one", "white")), 4),
-            Rule((_no("red"),), -1),
-            Rule((), 4),
-        ),
-    )
+    tuple(tuple(map(_rule, rules.split("\n"))) for rules in _PUBLISHED.strip("\n").split("\n\n"))
 )
 
 
@@ -161,33 +161,33 @@ def draw_manual(random: Stream) -> WireManual:
     return WireManual(tuple(_draw_rules(number, random) for number in range(FEWEST, MOST + 1)))
 
 
-def _draw_rules(number: int, random: Stream) -> tuple[Rule, ...]:
+def _draw_rules(number: int, random: Stream) -> tuple[WireRule, ...]:
     """A list for this number of wires in which every rule applies to some panel."""
     while True:
         counted = random.sample(COLOURS, len(COLOURS))
-        rules: list[Rule] = []
+        rules: list[WireRule] = []
         for _ in range(random.between(3, 4)):
             conditions = _draw_conditions(counted, random)
-            rules.append(Rule(conditions, _draw_cut(number, conditions, rules, random)))
-        rules.append(Rule((), _draw_cut(number, (), rules, random)))
+            rules.append(WireRule(conditions, _draw_cut(number, conditions, rules, random)))
+        rules.append(WireRule((), _draw_cut(number, (), rules, random)))
         if _all_count(rules, number):
             return tuple(rules)
 
 
-def _draw_conditions(counted: list[str], random: Stream) -> tuple[Condition, ...]:
+def _draw_conditions(counted: list[str], random: Stream) -> tuple[WireCondition, ...]:
     """One or two conditions; counted colours are removed from the list, so that none is counted twice."""
-    conditions = [Condition(random.choice(AMOUNTS), counted.pop())]
+    conditions = [WireCondition(random.choice(AMOUNTS), counted.pop())]
     if random.below(4) == 0:
-        conditions.insert(0, Condition("last", random.choice(COLOURS)))
+        conditions.insert(0, WireCondition("last", random.choice(COLOURS)))
     if random.below(4) == 0:
-        conditions.append(Condition("serial", "odd" if random.below(2) == 0 else "even"))
+        conditions.append(WireCondition("serial", "odd" if random.below(2) == 0 else "even"))
     if len(conditions) == 2 and conditions[0].subject == "last" and random.below(2) == 0:
         conditions.pop()
     return tuple(conditions)
 
 
 def _draw_cut(
-    number: int, conditions: Sequence[Condition], before: Sequence[Rule], random: Stream
+    number: int, conditions: Sequence[WireCondition], before: Sequence[WireRule], random: Stream
 ) -> int | str:
     """A place other than the previous rule's, or the last wire of a colour that must be present."""
     present = [condition.value for condition in conditions if condition.subject == "more than one"]
@@ -197,7 +197,7 @@ def _draw_cut(
     return random.choice(places)
 
 
-def _all_count(rules: Sequence[Rule], number: int) -> bool:
+def _all_count(rules: Sequence[WireRule], number: int) -> bool:
     """Whether every rule is the first to hold on some panel."""
     waiting = set(range(len(rules)))
     for wires, odd in _panels(number):
