@@ -206,12 +206,8 @@ class OpenRecords(Records):
         self, participants: Iterable[Participant], event: str, what: Iterable[Mapping[str, Any]]
     ) -> None:
         """Record what happened to several participants: for all of them or, if that fails, for none."""
-        self._write(
-            [
-                {"participant": each.name, "event": event, **more}
-                for each, more in zip(participants, what, strict=True)
-            ]
-        )
+        pairs = zip(participants, what, strict=True)
+        self._write([{"participant": each.name, "event": event, **more} for each, more in pairs])
 
     def complete(self, participant: Participant) -> None:
         """Give a participant the code of those who have completed the study."""
@@ -221,9 +217,9 @@ class OpenRecords(Records):
 
     def find(self, token: str) -> Participant | None:
         """The participant with this token."""
-        given = token.encode()
-        known = (each for each in self.participants.values() if each.token)
-        return next((each for each in known if compare_digest(given, each.token.encode())), None)
+        with_token = (each for each in self.participants.values() if each.token)
+        same = (each for each in with_token if compare_digest(token.encode(), each.token.encode()))
+        return next(same, None)
 
     def _write(self, lines: list[dict[str, Any]]) -> None:
         time = datetime.now(UTC).isoformat(timespec="seconds")
@@ -245,14 +241,13 @@ def read_line(text: bytes) -> dict[str, Any]:
     if not isinstance(line, dict):
         raise BadFile("not an event of a study")
     event = line.get("event")
-    wanted: dict[str, type] = {"participant": str, "event": str, "time": str}
     if "study" in line:
-        wanted = {"study": str}
+        fields: dict[str, type] = {"study": str}
     elif isinstance(event, str) and event in _FIELDS:
-        wanted |= _FIELDS[event]
+        fields = {"participant": str, "event": str, "time": str, **_FIELDS[event]}
     else:
         raise BadFile("not an event of a study")
-    for name, kind in wanted.items():
+    for name, kind in fields.items():
         if not isinstance(line.get(name), kind):
             raise BadFile(f"not complete: it has no valid {name!r}")
     if not all(_is_answer(value) for value in line.get("answers", {}).values()):
