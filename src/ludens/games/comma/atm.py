@@ -59,7 +59,7 @@ class AtmManual(Manual):
             Paragraph(_KEYS),
         )
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
+    def advise(self, messages: Sequence[Facts]) -> Facts:
         """The whole table: asking for the balance would be asking for private data."""
         return {f"from {band.least}": f"{band.kind} {band.amount}" for band in self.bands}
 

@@ -13,7 +13,7 @@ from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Grid, Heading, Items, Paragraph
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 COLOURS = ("red", "blue", "green", "yellow", "magenta")
@@ -123,8 +123,8 @@ class ColorManual(Manual):
             *tables,
         )
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
-        *rows, pressed = need(told[-1] if told else {}, _NEEDS)
+    def advise(self, messages: Sequence[Facts]) -> Facts:
+        *rows, pressed = need(messages[-1] if messages else {}, _NEEDS)
         board = tuple(colour.strip().lower() for row in rows for colour in row.split(","))
         if len(board) != SQUARES or any(colour not in (*COLOURS, "white") for colour in board):
             raise Unclear(f"I know {SIDE} rows of {SIDE} squares, each {', '.join(COLOURS)} or white.")
@@ -138,25 +138,8 @@ def _most(side: str) -> str:
     return {"top": "topmost", "bottom": "lowest", "left": "leftmost", "right": "rightmost"}[side]
 
 
-_TABLE = """
-blue column red yellow row green magenta
-row green blue magenta red column yellow
-yellow magenta green row blue red column
-blue green yellow column red row magenta
-yellow row blue magenta column red green
-magenta red yellow green column blue row
-green row column blue magenta yellow red
-magenta red green blue yellow column row
-column yellow red green row magenta blue
-green column row red magenta blue yellow
-red yellow row column green magenta blue
-column row column row row column row
-row column row column row column column
-column column row row column row column
-row row column row column column row
-"""
-
-PUBLISHED = ColorManual(tuple(tuple(line.split()) for line in _TABLE.split("\n") if line))
+_TABLE = read_tables(__file__)["table"].strip().split("\n")
+PUBLISHED = ColorManual(tuple(tuple(line.split()) for line in _TABLE))
 
 
 def draw_manual(random: Stream) -> ColorManual:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
 from typing import NamedTuple
@@ -14,7 +14,16 @@ from ludens.draw import Canvas, Sprite, SpriteSheet
 from ludens.draw.palette import RGB
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Figure, Heading, Paragraph
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, button_actions
+from ludens.games.comma.puzzle import (
+    Facts,
+    Manual,
+    Outcome,
+    Puzzle,
+    Setting,
+    Unclear,
+    button_actions,
+    read_tables,
+)
 from ludens.games.comma.view import Box, CommaView
 
 Points = tuple[tuple[float, float], ...]
@@ -54,86 +63,37 @@ def _arc(x: float, y: float, radius: float, start: float, end: float, growth: fl
     return Stroke(tuple((x + r * cos(t * pi / 180), y + r * sin(t * pi / 180)) for r, t in polar))
 
 
-def _ring(x: float, y: float, radius: float) -> Stroke:
-    return _arc(x, y, radius, 0, 360)
-
-
-def _line(*numbers: float) -> Stroke:
-    return Stroke(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
-
-
-def _solid(*numbers: float) -> Solid:
-    return Solid(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
-
-
 def _bulge(x: float, y: float, rx: float, ry: float, start: float, end: float) -> Points:
     """Points along part of an ellipse."""
     turns = [start + (end - start) * step / 24 for step in range(25)]
     return tuple((x + rx * cos(t * pi / 180), y + ry * sin(t * pi / 180)) for t in turns)
 
 
-def _twigs(*corners: tuple[float, float]) -> tuple[Stroke, ...]:
-    """Six strokes around the middle, through points given by radius and angle."""
-    angles = [t * pi / 3 + pi / 6 for t in range(6)]
-    return tuple(
-        Stroke(tuple((50 + r * cos(angle + a), 50 + r * sin(angle + a)) for r, a in corners))
-        for angle in angles
-    )
+def _marks(text: str) -> Iterator[Mark]:
+    """The marks that an entry of the table describes."""
+    kind, _, rest = text.partition(" ")
+    plain, *ovals = ([float(number) for number in part.split()] for part in rest.split("oval"))
+    points = tuple(zip(plain[::2], plain[1::2], strict=False))
+    match kind:
+        case "line" | "solid":
+            arcs = (point for oval in ovals for point in _bulge(*oval))
+            yield (Stroke if kind == "line" else Solid)((*points, *arcs))
+        case "arc":
+            yield _arc(*plain)
+        case "ring":
+            x, y, radius = plain
+            yield _arc(x, y, radius, 0, 360)
+        case "disc" | "hole":
+            x, y, radius = plain
+            yield Disc(x, y, radius, kind == "hole")
+        case "twigs":
+            for angle in (t * pi / 3 + pi / 6 for t in range(6)):
+                corners = ((50 + r * cos(angle + a), 50 + r * sin(angle + a)) for r, a in points)
+                yield Stroke(tuple(corners))
 
 
-SHAPES: dict[str, tuple[Mark, ...]] = {
-    "hourglass": (_line(20, 10, 80, 10, 20, 90, 80, 90, 20, 10),),
-    "ladder": (
-        _line(30, 8, 30, 92), _line(70, 8, 70, 92), _line(30, 26, 70, 26), _line(30, 50, 70, 50),
-        _line(30, 74, 70, 74),
-    ),
-    "open diamond": (_line(50, 8, 86, 50, 50, 92, 14, 50, 50, 8),),
-    "solid diamond": (_solid(50, 4, 90, 50, 50, 96, 10, 50),),
-    "cup with a dot": (
-        _line(16, 14, 16, 50), _arc(50, 50, 34, 180, 0), _line(84, 14, 84, 50), Disc(50, 40, 11),
-    ),
-    "arch with a dot": (
-        _line(16, 86, 16, 50), _arc(50, 50, 34, 180, 360), _line(84, 86, 84, 50), Disc(50, 60, 11),
-    ),
-    "spiral": (_arc(50, 52, 5, 0, 740, 38),),
-    "zigzag": (_line(8, 34, 29, 66, 50, 34, 71, 66, 92, 34),),
-    "snowflake": (*_twigs((0, 0), (42, 0)), *_twigs((42, -0.42), (24, 0.0), (42, 0.42))),
-    "anchor": (
-        _ring(50, 17, 9), _line(50, 26, 50, 90), _line(28, 40, 72, 40), _arc(50, 54, 36, 10, 170),
-    ),
-    "crescent": (Solid((*_bulge(58, 50, 44, 44, 60, 300), *_bulge(76, 50, 40, 36, 260, 100))),),
-    "fish": (
-        Stroke((*_bulge(43, 50, 34, 25, 0, 360),)), _line(77, 50, 94, 28, 94, 72, 77, 50), Disc(27, 44, 6),
-    ),
-    "key": (_ring(27, 50, 18), _line(45, 50, 92, 50), _line(74, 50, 74, 70), _line(90, 50, 90, 70)),
-    "arrow through a ring": (
-        _ring(50, 50, 26), _line(10, 90, 86, 14), _line(60, 10, 90, 10, 90, 40),
-    ),
-    "linked rings": (_ring(34, 50, 25), _ring(66, 50, 25)),
-    "triangle with a dot": (_line(50, 10, 92, 86, 8, 86, 50, 10), Disc(50, 62, 10)),
-    "mushroom": (
-        Solid((*_bulge(50, 52, 44, 42, 180, 360),)), _line(38, 52, 38, 90, 62, 90, 62, 52),
-    ),
-    "comb": (
-        _line(10, 22, 90, 22), *(_line(x, 22, x, 84) for x in (10, 30, 50, 70, 90)),
-    ),
-    "wheel": (_ring(50, 50, 40), _line(50, 10, 50, 90), _line(10, 50, 90, 50)),
-    "stairs": (_line(8, 88, 30, 88, 30, 64, 52, 64, 52, 40, 74, 40, 74, 16, 94, 16),),
-    "bow tie": (_solid(6, 18, 50, 50, 6, 82), _solid(94, 18, 50, 50, 94, 82), Disc(50, 50, 11)),
-    "eye": (
-        Stroke((*_bulge(50, 70, 50, 48, 205, 335), *_bulge(50, 30, 50, 48, 25, 155))),
-        Disc(50, 50, 14),
-    ),
-    "pinwheel": (
-        _solid(50, 50, 50, 6, 82, 6), _solid(50, 50, 94, 50, 94, 82), _solid(50, 50, 50, 94, 18, 94),
-        _solid(50, 50, 6, 50, 6, 18),
-    ),
-    "dumbbell": (Disc(19, 50, 17), Disc(81, 50, 17), _line(19, 50, 81, 50)),
-    "half-filled ring": (_ring(50, 50, 40), Solid((*_bulge(50, 50, 40, 40, 90, 270),))),
-    "drop with a hole": (Solid(((50, 4), *_bulge(50, 62, 33, 33, -28, 208))), Disc(50, 64, 13, True)),
-    "flag": (_line(22, 8, 22, 94), _solid(22, 10, 90, 30, 22, 52)),
-}  # fmt: skip
-
+_TABLE: Mapping[str, Sequence[str]] = read_tables(__file__)
+SHAPES = {name: tuple(mark for text in texts for mark in _marks(text)) for name, texts in _TABLE.items()}
 SYMBOLS = tuple(SHAPES)
 
 
@@ -220,8 +180,8 @@ class KeypadManual(Manual):
         columns = Columns(self.columns)
         return Heading("Keypad"), Paragraph(intro), Figure(columns.words(), 364, columns)
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
-        [listed] = need(told[-1] if told else {}, _NEEDS)
+    def advise(self, messages: Sequence[Facts]) -> Facts:
+        [listed] = need(messages[-1] if messages else {}, _NEEDS)
         symbols = [symbol.strip().lower() for symbol in listed.split(",")]
         unknown = [symbol for symbol in symbols if symbol not in SYMBOLS]
         if unknown:

@@ -88,8 +88,8 @@ class LedManual(Manual):
             Paragraph(test),
         )
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
-        colour, *letters = need(told[-1] if told else {}, _NEEDS)
+    def advise(self, messages: Sequence[Facts]) -> Facts:
+        colour, *letters = need(messages[-1] if messages else {}, _NEEDS)
         colour, letters = colour.lower(), [letter.upper() for letter in letters]
         if colour not in COLOURS:
             raise Unclear(f"A light is {', '.join(COLOURS)}; not {colour!r}.")

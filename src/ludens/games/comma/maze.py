@@ -17,7 +17,7 @@ from ludens.draw.palette import edge_of, letter_on, mix
 from ludens.draw.shapes import fill_shape, letters
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 Cell = tuple[int, int]
@@ -25,28 +25,6 @@ Cell = tuple[int, int]
 
 COLOURS = ("green", "blue", "red", "yellow")
 MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
-
-_PLANS = """
-#.####### ######### ######### #########
-#G#...#B# #..Y....# #....B..# #..Y..#.#
-#.#.#.#.# #.#.O.#.# #.#.##### #.###.#.#
-#...#...# #.#.#.#.# #.#Y....# #G#.#..B#
-###.O##.# #.#.###.# #.O##.#.# #.#.###.#
-#.....#.# #R#..G..# #R..#.#.# #.#...#.#
-#.###.#.# #.#####.# ###.#.#.# #.#.O.#.#
-#R..#..Y# #.....#B# #....G#.# #..R#...#
-###.##### ######### ######### #########
-
-######### ######### ######### #########
-#.#Y....# #Y...G..# #..G#...# #..G#..B#
-#.#.#.#.# ##O####.# #.#.###.# #.####O.#
-#.#.#G..# #...#...# #.#..R#.# #.#.....#
-#.####O.# #.#.#.#.# #.###.#.# #.#.#####
-#.......# #.#R#.#.# #.....#.# #R..#...#
-#######.# #.#.#.#.# #.####O.# #.#.###.#
-#B.....R# #.#..B..# #B.....Y# #....Y..#
-######### ######### ######### #########
-"""
 
 
 @dataclass(frozen=True)
@@ -105,8 +83,7 @@ def read_maze(plan: tuple[str, ...]) -> MazePlan:
     )
 
 
-_SHELVES = [[line.split() for line in shelf.split("\n")] for shelf in _PLANS.strip().split("\n\n")]
-MAZES = tuple(read_maze(plan) for shelf in _SHELVES for plan in zip(*shelf, strict=True))
+MAZES = tuple(read_maze(tuple(plan.split())) for plan in read_tables(__file__)["plans"])
 PUBLISHED_MAZE = MAZES[0]
 
 
@@ -150,8 +127,8 @@ class MazeManual(Manual):
             table = Grid((head, *((place(cell), *spheres) for cell, spheres in self.goals)))
         return (Heading("Maze"), Paragraph(intro), Heading("Which sphere"), Paragraph(meaning), table)
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
-        colour, where = need(told[-1] if told else {}, _NEEDS)
+    def advise(self, messages: Sequence[Facts]) -> Facts:
+        colour, where = need(messages[-1] if messages else {}, _NEEDS)
         numbers = [int(number) - 1 for number in _NUMBER.findall(where)]
         if colour.lower() not in COLOURS:
             raise Unclear(f"A torus is {', '.join(COLOURS)}; not {colour!r}.")

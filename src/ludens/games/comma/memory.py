@@ -89,12 +89,12 @@ class MemoryManual(Manual):
         rows = [(str(n), *(rule.words() for rule in row)) for n, row in enumerate(self.table, 1)]
         return (Heading("Memory"), Paragraph(intro), Grid((head, *rows)), Paragraph(meaning))
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
+    def advise(self, messages: Sequence[Facts]) -> Facts:
         """Replays everything told: each stage is assumed to have been pressed as advised."""
-        need(told[-1] if told else {}, _NEEDS)
+        need(messages[-1] if messages else {}, _NEEDS)
         before: dict[int, Pressed] = {}
         press = Pressed(0, 0)
-        for facts in told:
+        for facts in messages:
             if not _NEEDS.keys() <= facts.keys():
                 continue
             stage, display, *labels = _numbers(facts)

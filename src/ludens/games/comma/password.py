@@ -48,9 +48,9 @@ class PasswordManual(Manual):
         head = ("Words", *[""] * (_COLUMNS - 1))
         return Heading("Password"), Paragraph(intro), Grid((head, *rows))
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
+    def advise(self, messages: Sequence[Facts]) -> Facts:
         slots: list[set[str]] = [set() for _ in range(SLOTS)]
-        for facts in told:
+        for facts in messages:
             if "letters" in facts:
                 for slot, letter in zip(slots, _letters(facts["letters"]), strict=True):
                     slot.add(letter)
@@ -66,10 +66,10 @@ class PasswordManual(Manual):
 _NEEDS: Mapping[str, str] = {"letters": "the five letters shown now, with commas"}
 
 
-def _letters(told: str) -> list[str]:
-    letters = [letter.strip().lower() for letter in told.split(",")]
+def _letters(listed: str) -> list[str]:
+    letters = [letter.strip().lower() for letter in listed.split(",")]
     if len(letters) != SLOTS or any(len(letter) != 1 or letter not in ALPHABET for letter in letters):
-        raise Unclear(f"A lock shows {SLOTS} letters from A to Z; not {told!r}.")
+        raise Unclear(f"A lock shows {SLOTS} letters from A to Z; not {listed!r}.")
     return letters
 
 

@@ -46,7 +46,7 @@ class Manual(ABC):
         """The manual as the Expert reads it, made from the data; drawn as pages and written as text."""
 
     @abstractmethod
-    def advise(self, told: Sequence[Facts]) -> Facts:
+    def advise(self, messages: Sequence[Facts]) -> Facts:
         """The answer of an Expert that knows only this manual, to the facts it was told, message by message.
 
         Raises:

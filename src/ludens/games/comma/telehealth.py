@@ -308,8 +308,8 @@ class TelehealthManual(Manual):
             blocks += [Heading(title), Paragraph(f"{LOOKS[entry.look].symptoms} {entry.rule()}")]
         return tuple(blocks)
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
-        phrase, widest, irritated = need(told[-1] if told else {}, _NEEDS)
+    def advise(self, messages: Sequence[Facts]) -> Facts:
+        phrase, widest, irritated = need(messages[-1] if messages else {}, _NEEDS)
         looks = {look.phrase: look.name for look in LOOKS.values()}
         if phrase.lower() not in looks:
             raise Unclear(f"I know these: {', '.join(looks)}; not {phrase!r}.")

@@ -76,8 +76,8 @@ class WhoManual(Manual):
             ),
         )
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
-        display, *labels = need(told[-1] if told else {}, _NEEDS)
+    def advise(self, messages: Sequence[Facts]) -> Facts:
+        display, *labels = need(messages[-1] if messages else {}, _NEEDS)
         display = "" if display == NO_TEXT else display
         words = dict(self.press)
         if display not in dict(self.read):

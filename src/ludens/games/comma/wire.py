@@ -101,8 +101,8 @@ class WireManual(Manual):
             blocks += [Heading(f"{number} wires"), Items(lines, numbered=True)]
         return tuple(blocks)
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
-        colours, serial = need(told[-1] if told else {}, _NEEDS)
+    def advise(self, messages: Sequence[Facts]) -> Facts:
+        colours, serial = need(messages[-1] if messages else {}, _NEEDS)
         wires = [colour.strip().lower() for colour in colours.split(",")]
         if not FEWEST <= len(wires) <= MOST or any(wire not in COLOURS for wire in wires):
             raise Unclear(

@@ -84,10 +84,10 @@ def fitted(game: Game, task: Task, count: int) -> dict[str, Agent]:
     states = [game.start(OTHER_SEEDS + number) for number in range(count)]
     listed = task.config.listed and not states[0].legal(seat).is_text
     vocabulary = () if listed else candidates(game, states, seat)
-    asked = [words_of(game, state, seat, task.config, vocabulary) for state in states]
+    questions = [words_of(game, state, seat, task.config, vocabulary) for state in states]
     results = [
         {answer: _answered(game, state, seat, answer) for answer in words.answers}
-        for state, words in zip(states, asked, strict=True)
+        for state, words in zip(states, questions, strict=True)
     ]
     players: dict[str, Agent] = {}
     tried: list[list[dict[str, float]]] = []
@@ -101,7 +101,7 @@ def fitted(game: Game, task: Task, count: int) -> dict[str, Agent]:
         if rewards is None or rewards in tried:  # two names of one number
             continue
         tried.append(rewards)
-        table = best_table([Example(w, r) for w, r in zip(asked, rewards, strict=True) if r])
+        table = best_table([Example(w, r) for w, r in zip(questions, rewards, strict=True) if r])
         players[f"table: {table.name}{aim}"] = Fitted(table, vocabulary, task.config)
     return players
 

@@ -202,12 +202,12 @@ def table_of_pieces(examples: Sequence[Example]) -> RewardTable | None:
     """Naive Bayes over lines, words and pairs of words that differ between questions."""
     counts = Counter(piece for example in examples for piece in example.words.pieces)
     often = [(n, piece) for piece, n in counts.items() if RARE <= n <= COMMON * len(examples)]
-    kept = frozenset(piece for _, piece in sorted(often, reverse=True)[:MOST_PIECES])
+    frequent = frozenset(piece for _, piece in sorted(often, reverse=True)[:MOST_PIECES])
 
     def keys(words: Words, answer: str) -> Keys:
-        return answer, *((piece, answer) for piece in sorted(words.pieces & kept))
+        return answer, *((piece, answer) for piece in sorted(words.pieces & frequent))
 
-    return RewardTable("naive Bayes over words", keys, examples, independent=True) if kept else None
+    return RewardTable("naive Bayes over words", keys, examples, independent=True) if frequent else None
 
 
 MOST_PLACES, GAIN = 5, 0.01

@@ -185,9 +185,9 @@ class Playground(_Rated):
 
     def _published(self, tasks: Sequence[Task]) -> tuple[Published, ...]:
         """The paper's rows, of tasks that are asked and played as in the paper."""
-        asked = ["perceive"] + ["qa"] * (self.examples == 3) + ["rule"] * (self.positions != "any")
+        tables = ["perceive"] + ["qa"] * (self.examples == 3) + ["rule"] * (self.positions != "any")
         played = tuple(task.name for task in tasks if task.name.startswith("e2e/") and _as_in_paper(task))
-        return rows("LVLM-Playground, tables 2-4", *asked, nobody_played=played)
+        return rows("LVLM-Playground, tables 2-4", *tables, nobody_played=played)
 
 
 def _as_in_paper(task: Task) -> bool:
@@ -224,9 +224,9 @@ class Sweeps(SuiteBuilder):
         ]
         lengths = []
         for game in GAMES:
-            whole = match(game)
-            rest = tuple(metric for metric in whole.metrics if metric is not STEPS)
-            lengths.append(replace(whole, name=f"steps/{game}", episodes=MATCHES, metrics=(STEPS, *rest)))
+            games = match(game)
+            rest = tuple(metric for metric in games.metrics if metric is not STEPS)
+            lengths.append(replace(games, name=f"steps/{game}", episodes=MATCHES, metrics=(STEPS, *rest)))
         others = [task.name for task in lengths if not _as_in_paper(task)]
         return Suite(
             name="playground-sweeps",

@@ -227,9 +227,9 @@ def computed() -> Stars:
     raw = {game: demands.raw for game, demands in DEMANDS.items()}
     stars: dict[str, dict[Ability, float]] = {game: {} for game in raw}
     for ability in ABILITIES["e2e"]:
-        known = {game: values[ability] for game, values in raw.items() if ability in values}
-        low, high = min(known.values()), max(known.values())
-        for game, value in known.items():
+        demands = {game: values[ability] for game, values in raw.items() if ability in values}
+        low, high = min(demands.values()), max(demands.values())
+        for game, value in demands.items():
             stars[game][ability] = LEAST + (MOST - LEAST) * (value - low) / (high - low)
     return stars
 
@@ -242,11 +242,12 @@ def weight(stars: Stars, task: str, game: str) -> float:
     return sum(stars[game].get(ability, 0.0) for ability in ABILITIES[task])
 
 
-def score(task: str, stars: Stars, shown: Mapping[str, Estimate]) -> Estimate:
+def score(task: str, stars: Stars, estimates: Mapping[str, Estimate]) -> Estimate:
     """The score of a task over all games (formula 6), from estimates by task name, as in `perceive/chess`."""
     weights = {game: weight(stars, task, game) for game in DEMANDS}
     total = sum(weights.values())
-    return weighted_sum([shown[f"{task}/{game}"] for game in weights], [w / total for w in weights.values()])
+    parts = [estimates[f"{task}/{game}"] for game in weights]
+    return weighted_sum(parts, [weight / total for weight in weights.values()])
 
 
 def summaries(ratings: str) -> tuple[Summary, ...]:

@@ -44,13 +44,13 @@ def _on_map() -> tuple[Task, ...]:
 
 def _by_camera(pictures: str) -> tuple[Task, ...]:
     """The tasks whose pictures do not change; the split is that of the set."""
-    shown = f"look=camera&pictures={pictures}"
+    look = f"look=camera&pictures={pictures}"
     return (
-        _task("activate", f"viki/activate?{shown}", TEAM),
-        _task("plan/in-domain", f"viki/plan?{shown}", PLAN),
-        _task("trace", f"viki/trace?{shown}", TRACE),
-        _task("feedback/told", f"viki/plan?{shown}&feedback=5", RETRY),
-        _task("feedback/untold", f"viki/plan?{shown}&feedback=5&told=false", RETRY),
+        _task("activate", f"viki/activate?{look}", TEAM),
+        _task("plan/in-domain", f"viki/plan?{look}", PLAN),
+        _task("trace", f"viki/trace?{look}", TRACE),
+        _task("feedback/told", f"viki/plan?{look}&feedback=5", RETRY),
+        _task("feedback/untold", f"viki/plan?{look}&feedback=5&told=false", RETRY),
     )
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from ludens.core.errors import BadOption
 from ludens.core.options import Touch, option
 from ludens.core.registry import make
-from ludens.games.spy.game import SPY, Spy
+from ludens.games.spy.game import SPY
 from ludens.games.spy.pairs import FLAT, installed_sources, kind_of, with_hash
 from ludens.pictures import set_names
 from ludens.run.task import MODEL, Published, Seating, Suite, SuiteBuilder, Task, read_deviations
@@ -71,8 +71,11 @@ class VisionZero(SuiteBuilder):
     def _installed(self) -> dict[str, str]:
         """The sources that are installed and that the reference can read."""
         names = {FLAT, *set_names()}
-        found = {name: where for name, where in SOURCES.items() if where in names}
-        return {name: where for name, where in found.items() if self.reference or _described(where)}
+        return {
+            name: where
+            for name, where in SOURCES.items()
+            if where in names and (self.reference or _described(where))
+        }
 
 
 class VisionZeroMini(VisionZero):
@@ -100,10 +103,8 @@ def _described(source: str) -> bool:
 
 def _sides(game: str, reference: str) -> tuple[Seating, Seating]:
     """The model in all civilian seats, and the model as the spy."""
-    made = make(game)
-    assert isinstance(made, Spy)
-    others = [seat for seat in made.seats if seat != SPY]
+    civilians = [seat for seat in make(game).seats if seat != SPY]
     return (
-        {SPY: reference, **dict.fromkeys(others, MODEL)},
-        {SPY: MODEL, **dict.fromkeys(others, reference)},
+        {SPY: reference, **dict.fromkeys(civilians, MODEL)},
+        {SPY: MODEL, **dict.fromkeys(civilians, reference)},
     )

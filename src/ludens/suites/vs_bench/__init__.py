@@ -194,12 +194,12 @@ class VsBenchAblations(VsBench):
     """The games of tables 5 and 6: the effect of pictures and of reasoning aloud."""
 
     def build(self) -> Suite:
-        whole = super().build()
+        full = super().build()
         return replace(
-            whole,
+            full,
             name="vs-bench-ablations",
             about="A card game, a board game and a video game, to be run with --modality and --style.",
-            tasks=tuple(task for task in whole.tasks if task.name.split("/")[1] in ABLATED),
+            tasks=tuple(task for task in full.tasks if task.name.split("/")[1] in ABLATED),
             published=ablations(self.anchors, self.predict),
             summaries=(),
         )

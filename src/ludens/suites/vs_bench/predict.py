@@ -57,8 +57,8 @@ class Predict(Game):
 class Prediction(State):
     """A sample, and what was predicted."""
 
-    def __init__(self, asked: PredictionSample, answer: str | None = None) -> None:
-        self.sample = asked
+    def __init__(self, question: PredictionSample, answer: str | None = None) -> None:
+        self.sample = question
         self.answer = answer
 
     @property
@@ -106,12 +106,12 @@ class Prediction(State):
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
         """A state the observer cannot tell from this one, and a random next action."""
-        asked = self.sample
-        other = asked.state.resample_hidden(asked.observer, random)
-        options = options_of(game_of(asked.name), other, asked.seat)
+        question = self.sample
+        other = question.state.resample_hidden(question.observer, random)
+        options = options_of(game_of(question.name), other, question.seat)
         done = random.choice(options)
-        asked = replace(asked, state=other, options=options, done=done, likeliest=done, kind="")
-        return type(self)(replace(asked, truth=frozenset({done})), self.answer)
+        question = replace(question, state=other, options=options, done=done, likeliest=done, kind="")
+        return type(self)(replace(question, truth=frozenset({done})), self.answer)
 
 
 class PredictView(View):
@@ -120,7 +120,7 @@ class PredictView(View):
     def __init__(self, game: Predict, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         self._recipe = recipe = recipe_of(game.game, game.rule)
-        self._watched = make(recipe.shown or recipe.game).view(render, seed)
+        self._watched = make(recipe.view_game or recipe.game).view(render, seed)
 
     def image(self, state: Prediction, seat: str) -> Picture:
         return self._watched.image(state.sample.state, state.sample.observer)
@@ -132,11 +132,11 @@ class PredictView(View):
         return self._watched.text(state.sample.state, state.sample.observer)
 
     def notes(self, state: Prediction, seat: str) -> str:
-        asked = state.sample
-        notes = self._watched.notes(asked.state, asked.observer) if self._recipe.notes else ""
+        question = state.sample
+        notes = self._watched.notes(question.state, question.observer) if self._recipe.notes else ""
         section = "question" if self._recipe.listed else "question unlisted"
-        question = self.templates.fill(section, target=asked.target, observer=asked.observer)
-        return "\n\n".join(filter(None, (self._watched.rules(asked.observer), notes, question)))
+        request = self.templates.fill(section, target=question.target, observer=question.observer)
+        return "\n\n".join(filter(None, (self._watched.rules(question.observer), notes, request)))
 
     def guess(self, state: Prediction, seat: str, random: Stream) -> str:
         """Where the actions are not listed, one that can be named."""

@@ -67,19 +67,19 @@ class SampleRecipe:
     """Whether the game's notes are shown: not where they tell in words what the picture shows."""
     listed: bool = True
     """Whether the possible actions are listed: not where the list tells the position."""
-    shown: str = ""
+    view_game: str = ""
     """The game whose view and templates show the samples, if it is another one."""
-    told: Mapping[str, str] = field(default_factory=dict)
+    seat_names: Mapping[str, str] = field(default_factory=dict)
     """The names of the seats there."""
 
 
 def _pairs(first: str, second: str, *shares: tuple[int, str, str]) -> tuple[Match, ...]:
-    made = []
-    for share, one, other in shares:
-        agents = {first: f"bot/{one}", second: f"bot/{other}"}
+    matches = []
+    for share, player, other in shares:
+        agents = {first: f"bot/{player}", second: f"bot/{other}"}
         targets = tuple(seat for seat, spec in agents.items() if spec not in ("bot/random", "bot/literal"))
-        made.append(Match(share, agents, targets))
-    return tuple(made)
+        matches.append(Match(share, agents, targets))
+    return tuple(matches)
 
 
 _KUHN = ("0", "0.16666666666666666", "0.3333333333333333")
@@ -160,8 +160,8 @@ RECIPES: dict[str, SampleRecipe] = {
         per_episode=20,
         steps=400,
         # As in the paper, the observer holds the paddle of the built-in player.
-        shown="pong?players=2",
-        told={"player": "right"},
+        view_game="pong?players=2",
+        seat_names={"player": "right"},
     ),
     "coin_dilemma": SampleRecipe(
         "coin_dilemma",

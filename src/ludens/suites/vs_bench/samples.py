@@ -168,8 +168,8 @@ def _fitting(
 def sample_of(name: str, decision: Decision, seat: str, match: str, rule: str = "single") -> PredictionSample:
     """The question about a decision."""
     recipe, game, (step, action, state, likeliest) = recipe_of(name, rule), game_of(name), decision
-    target = recipe.told.get(seat, seat)
-    observer = next(other for other in make(recipe.shown or recipe.game).seats if other != target)
+    target = recipe.seat_names.get(seat, seat)
+    observer = next(other for other in make(recipe.view_game or recipe.game).seats if other != target)
     truth, options = _equivalent(game, state, seat, action), options_of(game, state, seat)
     answers = (truth, action, likeliest, options)
     kind = recipe.kind_of(action)
