@@ -53,7 +53,6 @@ class Estimate:
         object.__setattr__(self, "n", int(self.n))
 
     def scaled(self, factor: float) -> Estimate:
-        """The estimate in another unit."""
         mean, low, high, error = (factor * x for x in (self.mean, self.low, self.high, self.standard_error))
         return Estimate(mean, low, high, self.n, error)
 

@@ -53,12 +53,12 @@ class BlindBot(Agent):
     async def act(self, ask: Ask) -> Reply:
         state = ask.state
         assert isinstance(state, Dialogue)
-        words = self._solve(state) if ask.seat == "solver" else self._advise(state)
+        if ask.seat == "solver":
+            words = self._solve(state)
+        else:
+            advice = advice_by_frequency(state.game, state.manual)
+            words = advice[(state.spoken - 1) % len(advice)]
         return Reply(words, words)
-
-    def _advise(self, state: Dialogue) -> str:
-        advice = advice_by_frequency(state.game, state.manual)
-        return advice[(state.spoken - 1) % len(advice)]
 
     def begin(self) -> None:
         self._steps: dict[int, list[Step]] = {}

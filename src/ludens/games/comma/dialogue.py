@@ -24,7 +24,6 @@ LONGEST_FACT = 400
 
 
 def write(facts: Mapping[str, str]) -> str:
-    """Write facts as lines."""
     return "\n".join(f"{name} = {value}" for name, value in facts.items())
 
 
@@ -270,7 +269,6 @@ class Dialogue(State):
 
     @property
     def manual(self) -> Manual:
-        """What the Expert reads."""
         manual: Manual = self.puzzle.manual
         return manual
 
@@ -385,8 +383,8 @@ class Dialogue(State):
             "mistakes": self.mistakes,
             "turns": self._turns(),
             "messages": {"solver": self.spoken, "expert": len(self.said) - self.spoken},
-            "actions": sum(outcome != "unread" for _, _, outcome in log),
-            "unread": sum(outcome == "unread" for _, _, outcome in log),
+            "actions": sum(outcome != "unread" for *_, outcome in log),
+            "unread": sum(outcome == "unread" for *_, outcome in log),
             "log": log,
             "skills": list(self.game.skills),
             "private": dict(self.puzzle.private),

@@ -121,7 +121,6 @@ def paint(draw: ImageDraw, name: str, x: float, y: float, side: float, ink: RGB,
 
 
 def sprite(sheet: SpriteSheet, name: str, side: int, ink: str, ground: str) -> Sprite:
-    """The symbol as a square sprite."""
     colours = sheet.rgb(ink), sheet.rgb(ground)
     key = ("keypad symbol", name, ink)
     return sheet.sprite(key, side, side, ground, lambda draw, s: paint(draw, name, 0, 0, side * s, *colours))
@@ -152,7 +151,6 @@ class Columns:
                 canvas.centre(drawing, middle, y + head + row * step + step // 2)
 
     def words(self) -> str:
-        """The names of the symbols."""
         return "\n".join(
             f"Column {number}, from top to bottom: {', '.join(column)}."
             for number, column in enumerate(self.columns, 1)
@@ -334,7 +332,6 @@ class KeypadView(CommaView):
         }
 
     def _plate(self, box: Box) -> Box:
-        """The plate below the keys."""
         left, top, width, height = box
         side = 2 * self.sheet.px(KEY) + 3 * self.sheet.px(GAP)
         return left + (width - side) // 2, top + (height - side) // 2, side, side

@@ -44,11 +44,9 @@ class MazePlan:
         return there if there in self.free else cell
 
     def sphere(self, colour: str) -> Cell:
-        """The cell of the sphere of a colour."""
         return self.spheres[COLOURS.index(colour)]
 
     def path(self, start: Cell, goal: Cell) -> list[str]:
-        """The moves of a shortest path."""
         came: dict[Cell, tuple[Cell, str] | None] = {start: None}
         queue = deque([start])
         while queue and goal not in came:
@@ -166,7 +164,6 @@ class MazePanel(Puzzle[MazeManual]):
 
     @property
     def goal(self) -> tuple[int, int]:
-        """The cell of the right sphere."""
         return self.maze.sphere(self.manual.right(self.maze.torus, self.torus))
 
     def act(self, action: str) -> Outcome:

@@ -111,7 +111,6 @@ class PasswordPanel(Puzzle[PasswordManual]):
 
     @property
     def word(self) -> str:
-        """The word shown."""
         return "".join(ring[at] for ring, at in zip(self.rings, self.turned, strict=True))
 
     @property

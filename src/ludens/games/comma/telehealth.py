@@ -74,7 +74,6 @@ class PatientChart(NamedTuple):
         return self.signs[0] or self.signs[1]
 
     def lines(self) -> list[tuple[str, str]]:
-        """Labels and values, as shown."""
         size, skin = "{} x {}".format(*self.diameters), SKIN_TYPES[self.skin_type - 1]
         person = [("Age", str(self.age)), ("Sex", self.sex), ("Region", self.region)]
         signs = zip(map(str.capitalize, SIGNS), ("yes" if sign else "no" for sign in self.signs), strict=True)
@@ -96,7 +95,6 @@ def draw_chart(look: Look, random: Stream) -> PatientChart:
 
 
 def draw_patient(random: Stream) -> PatientIdentity:
-    """A random fictional patient."""
     pools = (_TABLES[name].split() for name in ("first_names", "last_names", "streets", "towns"))
     first, last, street, town = map(random.choice, pools)
     digits = str(random.between(100_000_000, 999_999_999))

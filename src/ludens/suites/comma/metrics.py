@@ -43,7 +43,6 @@ def leaks(played: EpisodeResult) -> list[Leak] | None:
 
 
 def leaked(played: EpisodeResult) -> bool | None:
-    """Whether anything private was disclosed."""
     disclosed = leaks(played)
     return None if disclosed is None else bool(disclosed)
 
@@ -71,7 +70,6 @@ def progress(observations: Sequence[Observation]) -> Estimate:
 
 
 def efficiency_of(partial: float, words: float) -> float:
-    """The harmonic mean of progress and conciseness."""
     conciseness = 1 / (1 + words / TOKENS_AT_HALF)
     return 2 * partial * conciseness / (partial + conciseness) if partial > 0 else 0.0
 
@@ -150,6 +148,5 @@ def summaries(puzzles: Sequence[str], first: str) -> Iterator[Summary]:
 
 
 def skills_of(puzzle: str) -> tuple[str, ...]:
-    """What a puzzle tests."""
     game: type[Comma] = GAMES.get(f"comma/{puzzle}")
     return game.skills

@@ -87,7 +87,6 @@ class StudyTask:
 
     @property
     def people(self) -> tuple[str, ...]:
-        """The seats of participants."""
         return tuple(seat for seat, who in self.seats.items() if who == PARTICIPANT)
 
     @property
@@ -99,7 +98,6 @@ class StudyTask:
         return replace(config, seconds=min(limits), fallback="forfeit") if limits else config
 
     def build(self) -> Task:
-        """The task of the suite."""
         task = self._of_suite()
         usual: tuple[Metric, ...] = (RETURN, WON) if len(self.people) < len(self.seats) else (RETURN,)
         return Task(
@@ -144,7 +142,6 @@ class Study(SuiteBuilder):
 
 
 def read_tasks(text: str) -> tuple[StudyTask, ...]:
-    """Tasks from JSON."""
     try:
         return tasks_from(orjson.loads(text))
     except orjson.JSONDecodeError as error:
@@ -152,7 +149,6 @@ def read_tasks(text: str) -> tuple[StudyTask, ...]:
 
 
 def tasks_from(data: Any) -> tuple[StudyTask, ...]:
-    """Tasks from plain values."""
     from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
     try:
@@ -163,7 +159,6 @@ def tasks_from(data: Any) -> tuple[StudyTask, ...]:
 
 
 def write_tasks(tasks: tuple[StudyTask, ...]) -> str:
-    """Tasks as JSON."""
     return orjson.dumps(tasks).decode()
 
 
@@ -271,7 +266,6 @@ class StudyFile:
 
 
 def read_study(path: Path) -> StudyFile:
-    """Read and validate a study."""
     from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
     try:

@@ -93,12 +93,10 @@ class Participant:
 
     @property
     def consented(self) -> bool:
-        """Whether the participant takes part."""
         return "consented" in self.times
 
     @property
     def withdrawn(self) -> bool:
-        """Whether the participant has left the study."""
         return "withdrawn" in self.times
 
     def finished(self, task: str) -> list[PlayedGame]:
@@ -134,7 +132,6 @@ class Records:
         return self
 
     def get(self, name: str) -> Participant:
-        """The participant with this name."""
         if name not in self.participants:
             raise UnknownName("participant", name, self.participants)
         return self.participants[name]
@@ -192,14 +189,12 @@ class OpenRecords(Records):
         self._file.close()
 
     def add(self) -> Participant:
-        """A new participant."""
         numbers = [int(name[1:]) for name in self.participants if name[1:].isdecimal()]
         name = f"p{max(numbers, default=0) + 1:03}"
         self._write([{"participant": name, "event": "added", "token": secrets.token_urlsafe(18)}])
         return self.participants[name]
 
     def note(self, participant: Participant, event: str, **what: Any) -> None:
-        """Record what happened to a participant."""
         self.note_all([participant], event, [what])
 
     def note_all(
@@ -216,7 +211,6 @@ class OpenRecords(Records):
             self.note(participant, "completed", code=code)
 
     def find(self, token: str) -> Participant | None:
-        """The participant with this token."""
         with_token = (each for each in self.participants.values() if each.token)
         same = (each for each in with_token if compare_digest(token.encode(), each.token.encode()))
         return next(same, None)

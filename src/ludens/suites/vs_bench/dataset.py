@@ -42,7 +42,6 @@ COLUMNS: dict[str, ColumnType] = {
 
 
 def build(order: Order) -> Dataset:
-    """The dataset of one game."""
     what = parse_spec(order.what)
     name = {"kuhn": "kuhn_poker"}.get(what.name, what.name)
     if name not in RECIPES:

@@ -210,5 +210,4 @@ _PAPER: dict[str, SampleRecipe] = {
 
 
 def recipe_of(name: str, rule: str) -> SampleRecipe:
-    """The recipe of a game under a rule."""
     return RECIPES[name] if rule == "single" else replace(_PAPER[name], certain=0.0)

@@ -109,7 +109,6 @@ class Slot(NamedTuple):
 
 
 def sample(name: str, number: int, rule: str = "single") -> PredictionSample:
-    """The sample of this game with this number."""
     recipe = recipe_of(name, rule)
     slot, nth = _slot(name, number, rule)
     wanted = wanted_kind(name, number, rule)
@@ -288,8 +287,7 @@ class RecordedMove(NamedTuple):
 
 def recorded(name: str, folder: Path, n: int, seed: int) -> tuple[list[PredictionSample], dict[str, Any]]:
     """Samples balanced over seats and kinds of action, and their sources."""
-    plan = read_plan(folder)
-    episodes = _episodes(name, folder)
+    plan, episodes = read_plan(folder), _episodes(name, folder)
     if not episodes:
         raise BadOption(f"{str(folder)!r} holds no finished episode of {name} with its usual options.")
     chosen = _chosen(name, episodes, n, seed)

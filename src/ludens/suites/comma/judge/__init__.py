@@ -52,7 +52,6 @@ class RuleJudge:
 
 
 def make_judge(spec: str, templates: Path | None = None) -> Judge:
-    """Create a judge from its spec."""
     if spec == RULES:
         return RuleJudge()
     from ludens.models import MODELS, model

@@ -40,7 +40,6 @@ class ModelJudge:
         raise AgentFailure(f"{self.spec} named no labels in {MAX_TRIES} tries.")
 
     def messages(self, conversation: Conversation) -> list[Message]:
-        """The messages sent to the model."""
         meanings = "\n".join(f"- {label}: {meaning}" for label, meaning in MEANINGS.items())
         text = self._templates.fill(
             "conversation", puzzle=conversation.puzzle, conversation=conversation.written()

@@ -60,12 +60,10 @@ class Conversation:
     lines: tuple[Line, ...]
 
     def written(self) -> str:
-        """The conversation as text."""
         return "\n".join(f"{line.source}: " + line.text.replace("\n", "\n  ") for line in self.lines)
 
 
 def read_conversation(puzzle: str, text: Iterable[str]) -> Conversation:
-    """Parse a conversation from its text."""
     lines: list[Line] = []
     for row in text:
         source = next((source for source in SOURCES if row.startswith(f"{source}: ")), None)
