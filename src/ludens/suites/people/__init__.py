@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite, nan
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 
@@ -142,24 +142,16 @@ class Study(SuiteBuilder):
 
 
 def read_tasks(text: str) -> tuple[StudyTask, ...]:
-    try:
-        return tasks_from(orjson.loads(text))
-    except orjson.JSONDecodeError as error:
-        raise BadOption(f"the tasks of a study are not JSON: {error}.") from None
-
-
-def tasks_from(data: Any) -> tuple[StudyTask, ...]:
+    """Tasks from JSON."""
     from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
     try:
         with_config(ConfigDict(extra="forbid"))(StudyTask)
-        return TypeAdapter(tuple[StudyTask, ...]).validate_python(data)
+        return TypeAdapter(tuple[StudyTask, ...]).validate_python(orjson.loads(text))
+    except orjson.JSONDecodeError as error:
+        raise BadOption(f"the tasks of a study are not JSON: {error}.") from None
     except ValidationError as error:
         raise BadOption(f"the tasks of the study are not valid {first_error(error)}.") from None
-
-
-def write_tasks(tasks: tuple[StudyTask, ...]) -> str:
-    return orjson.dumps(tasks).decode()
 
 
 LONGEST_ANSWER = 2_000
@@ -261,7 +253,7 @@ class StudyFile:
 
     def plan(self) -> Plan:
         """The run with all episodes of the study."""
-        suite = Spec("study", None, {"name": self.name, "tasks": write_tasks(self.task)})
+        suite = Spec("study", None, {"name": self.name, "tasks": orjson.dumps(self.task).decode()})
         return make_plan(str(suite), {"people": "human"})
 
 
