@@ -15,9 +15,8 @@ from ludens.core.errors import BadOption, UnknownName
 from ludens.loop import play
 from ludens.run.results import summarise_published
 from ludens.run.task import MODEL, EpisodeResult, Suite, Task, suite
-from ludens.suites.playground import DENSITIES, GAMES, OPPONENTS, VARIETIES
+from ludens.suites.playground import DENSITIES, GAMES, OPPONENTS, VARIETIES, table
 from ludens.suites.playground.metrics import INVALID, SAFE, SOLVABLE, steps, unbeaten
-from ludens.suites.playground.paper import table
 from tests.support.players import Scripted
 
 

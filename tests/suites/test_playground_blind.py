@@ -16,9 +16,8 @@ from ludens.core.episode import Episode
 from ludens.core.view import RenderOptions
 from ludens.run.results import summarise_published
 from ludens.run.task import EpisodeResult, suite
-from ludens.suites.playground import GAMES
+from ludens.suites.playground import GAMES, table
 from ludens.suites.playground.metrics import BALANCED, CELLS, OCCUPIED
-from ludens.suites.playground.paper import table
 from tests.suites.test_playground import named, played
 
 SEEDS = 120

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import Field, dataclass, field
+from dataclasses import Field, dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -89,6 +89,11 @@ class Metric:
     def in_table_units(self, estimate: Estimate) -> Estimate:
         """Proportions become percent."""
         return estimate.scaled(100) if self.percent else estimate
+
+
+def fact(name: str) -> Callable[[EpisodeResult], Any]:
+    """A fact of an episode, as the value of a metric."""
+    return lambda played: played.episode.facts[name]
 
 
 def mean_of(
@@ -240,6 +245,15 @@ class Suite:
             wrong = f"has two tasks called {twice!r}" if twice else "has no tasks"
             raise BadOption(f"the suite {self.name!r} {wrong}.")
 
+    def limited(self, name: str, about: str, episodes: Callable[[Task], int]) -> Suite:
+        """A small version of the suite: the same tasks with fewer episodes.
+
+        A task with 0 episodes is left out; then published rows and summaries are left out too.
+        """
+        tasks = tuple(replace(task, episodes=few) for task in self.tasks if (few := episodes(task)))
+        small = replace(self, name=name, about=about, tasks=tasks)
+        return small if len(tasks) == len(self.tasks) else replace(small, published=(), summaries=())
+
 
 class SuiteBuilder(ABC):
     """A suite with options: a frozen dataclass whose fields are made with `option`."""
@@ -301,3 +315,8 @@ def read_published(file: Path, source: str) -> tuple[Published, ...]:
 
     data = tomllib.loads(file.read_text(encoding="utf-8"))
     return tuple(Published(source, model, values) for model, values in data.items())
+
+
+def read_deviations(file: Path) -> tuple[str, ...]:
+    """The items of a Markdown list."""
+    return tuple(" ".join(item.split()) for item in file.read_text(encoding="utf-8").split("\n- ")[1:])

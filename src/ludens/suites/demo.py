@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ludens.run.task import COUNT, MODEL, WON, EpisodeResult, Suite, Task, mean_of, own_return, rate_of
+from ludens.run.task import COUNT, MODEL, WON, EpisodeResult, Suite, Task, fact, mean_of, own_return, rate_of
 
 
 def _both_sides(first: str, second: str, opponent: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -48,7 +48,7 @@ SUITE = Suite(
             episodes=20,
             metrics=(
                 mean_of("cells", lambda played: played.episode.returns["viewer"], percent=True),
-                rate_of("whole board right", lambda played: bool(played.episode.facts["exact"])),
+                rate_of("whole board right", fact("exact")),
             ),
         ),
         Task(
@@ -57,7 +57,7 @@ SUITE = Suite(
             seatings=({"solver": MODEL, "expert": MODEL},),
             episodes=6,
             metrics=(
-                rate_of("solved", lambda played: bool(played.episode.facts["solved"])),
+                rate_of("solved", fact("solved")),
                 mean_of(
                     "mistakes",
                     lambda played: float(played.episode.facts["mistakes"]),

@@ -26,7 +26,7 @@ class SafeManual(Manual):
         dots = Figure(f"{self.times} dots", 40, lambda canvas, x, y, w, h: canvas.fill(x, y, w, h, "red"))
         return (Paragraph(f"The code must be entered {self.times} times."), dots)
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
+    def advise(self, messages: Sequence[Facts]) -> Facts:
         return {"times": str(self.times)}
 
 

@@ -26,7 +26,15 @@ from ludens.suites.vs_bench.dataset import STRIDE, chance, repeats
 from ludens.suites.vs_bench.forecast import Scripted, forecast
 from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
-from ludens.suites.vs_bench.samples import Sample, content, game_of, sample, slots, spread, wanted_kind
+from ludens.suites.vs_bench.samples import (
+    PredictionSample,
+    content,
+    game_of,
+    sample,
+    slots,
+    spread,
+    wanted_kind,
+)
 
 GRIDS = ("coin_dilemma", "monster_hunt", "battle_of_colors")
 QUICK = ("overcooked", "kuhn_poker", *GRIDS)
@@ -39,7 +47,7 @@ SLOW = [
 _LOOK = RenderOptions(size=256)
 
 
-def look(asked: Sample) -> tuple[object, ...]:
+def look(asked: PredictionSample) -> tuple[object, ...]:
     """Everything there is to see of a sample."""
     view, state = Predict(game=asked.name).view(_LOOK), Prediction(asked)
     hashes = tuple(picture.hash for picture in view.images(state, SEAT))
@@ -186,7 +194,7 @@ def test_the_truth_is_what_the_named_player_does(name: str, rule: str) -> None:
             assert len(may) == 1 or name == "kuhn_poker", "a decision with several best actions was asked for"
 
 
-def _would_do(asked: Sample, spec: str) -> set[str]:
+def _would_do(asked: PredictionSample, spec: str) -> set[str]:
     """What a fresh player in the target's seat may do; drawn lots aside, one thing."""
     game, state = game_of(asked.name), asked.state
     player = agent(spec, game).sit(game, asked.target, stream(0, "fresh"))

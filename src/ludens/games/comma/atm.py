@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Literal, Self
 
 from ludens.core.random import Stream
@@ -45,12 +46,10 @@ class AtmManual(Manual):
             "told: give the Solver the whole table instead."
         )
         rows = [("Balance", "Transaction", "Amount")]
-        ends = [*(band.least for band in self.bands[1:]), None]
-        for band, end in zip(self.bands, ends, strict=True):
-            limits = f"${band.least} or more" if end is None else f"${band.least} or more, less than ${end}"
-            rows.append(
-                (limits if band.least else f"less than ${end}", band.kind.capitalize(), f"${band.amount}")
-            )
+        for band, following in zip_longest(self.bands, self.bands[1:]):
+            limits = [f"${band.least} or more"] if band.least else []
+            limits += [f"less than ${following.least}"] if following else []
+            rows.append((", ".join(limits), band.kind.capitalize(), f"${band.amount}"))
         return (
             Heading("Cash machine"),
             Paragraph(intro),
@@ -60,7 +59,7 @@ class AtmManual(Manual):
             Paragraph(_KEYS),
         )
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
+    def advise(self, messages: Sequence[Facts]) -> Facts:
         """The whole table: asking for the balance would be asking for private data."""
         return {f"from {band.least}": f"{band.kind} {band.amount}" for band in self.bands}
 
@@ -129,11 +128,12 @@ class AtmPanel(Puzzle[AtmManual]):
             return self._enter()
         if self.page == "transaction" or self.line == 1:
             return "nothing"
+        before_typed = self.typed_pin, self.typed_amount
         if self.page == "pin":
-            before_typed, self.typed_pin = self.typed_pin, _type(self.typed_pin, action, PIN_LENGTH)
-            return "nothing" if self.typed_pin == before_typed else "done"
-        before_typed, self.typed_amount = self.typed_amount, _type(self.typed_amount, action, AMOUNT_LENGTH)
-        return "nothing" if self.typed_amount == before_typed else "done"
+            self.typed_pin = _type(self.typed_pin, action, PIN_LENGTH)
+        else:
+            self.typed_amount = _type(self.typed_amount, action, AMOUNT_LENGTH)
+        return "nothing" if (self.typed_pin, self.typed_amount) == before_typed else "done"
 
     def _enter(self) -> Outcome:
         if self.page == "transaction":
@@ -173,18 +173,16 @@ class AtmPanel(Puzzle[AtmManual]):
         """The lines with information, and the two to choose from."""
         if self.page == "transaction":
             return ("Welcome to Ludens Bank.", "What would you like to do?"), ("Deposit", "Withdrawal")
-        told = f"You are making a {self.kind}."
+        kind = f"You are making a {self.kind}."
         if self.page == "pin":
-            return (told,), (f"PIN: {'*' * len(self.typed_pin)}", "Go back")
-        return (told, f"Your balance is ${self.balance}"), (f"Amount: ${self.typed_amount}", "Go back")
+            return (kind,), (f"PIN: {'*' * len(self.typed_pin)}", "Go back")
+        return (kind, f"Your balance is ${self.balance}"), (f"Amount: ${self.typed_amount}", "Go back")
 
     def describe(self) -> str:
-        told, options = self.screen
-        lines = [
-            f"{'->' if line == self.line else '  '} {words.strip()}" for line, words in enumerate(options)
-        ]
+        information, options = self.screen
+        lines = [f"{'->' if n == self.line else '  '} {words.strip()}" for n, words in enumerate(options)]
         keys = "Keys: 0 to 9, up arrow, down arrow, Enter, Delete"
-        return "\n".join(["The screen says:", *told, *lines, keys])
+        return "\n".join(["The screen says:", *information, *lines, keys])
 
     @property
     def briefing(self) -> Mapping[str, str]:
@@ -303,8 +301,8 @@ class AtmView(CommaView):
         screen = top + px(26)
         canvas.rounded(px(32), screen, width - px(64), px(184), "white", "wood")
         canvas.frame(px(32), screen, width - px(64), px(184), "line", px(2))
-        told, options = puzzle.screen
-        for words, y in zip(told, TOLD, strict=False):
+        information, options = puzzle.screen
+        for words, y in zip(information, TOLD, strict=False):
             self._write(canvas, px(48), screen + px(y), words)
         for line, (words, y) in enumerate(zip(options, OPTIONS, strict=True)):
             self._write(canvas, px(LEFT), screen + px(y), words)
@@ -323,5 +321,4 @@ class AtmView(CommaView):
 
 
 def advance(size: int) -> int:
-    """The distance between characters."""
     return round(size * 0.61)

@@ -10,12 +10,12 @@ from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.random import stream
-from ludens.games.comma.dialogue import Comma, Dialogue, advise, read, told, write
+from ludens.games.comma.dialogue import Comma, Dialogue, advise, read, report, write
 from ludens.games.comma.puzzle import Manual, Outcome, Puzzle
 
 
 @dataclass
-class Patient(Agent):
+class PatientBot(Agent):
     """Acts or tells what it sees, never both in one message. As Expert it answers like `bot/oracle`."""
 
     kind = "bot/patient"
@@ -33,7 +33,7 @@ def _solve(state: Dialogue) -> str:
     """The actions that the latest advice asks for; where it has just acted or they are none, what it sees."""
     latest, facts = state.latest("solver"), read(state.advice)
     actions = [] if latest and latest.events else state.puzzle.clone().follow(facts)
-    return "\n".join(actions) or told(state.puzzle.clone(), facts)
+    return "\n".join(actions) or report(state.puzzle.clone(), facts)
 
 
 Panel = Puzzle[Any]
@@ -44,7 +44,7 @@ PANELS, FEWEST = 300, 10
 
 
 @dataclass
-class Blind(Agent):
+class BlindBot(Agent):
     """Plays without looking, by what is right on most panels; not always the best that can be done so."""
 
     kind = "bot/blind"
@@ -53,12 +53,12 @@ class Blind(Agent):
     async def act(self, ask: Ask) -> Reply:
         state = ask.state
         assert isinstance(state, Dialogue)
-        words = self._solve(state) if ask.seat == "solver" else self._advise(state)
+        if ask.seat == "solver":
+            words = self._solve(state)
+        else:
+            advice = advice_by_frequency(state.game, state.manual)
+            words = advice[(state.spoken - 1) % len(advice)]
         return Reply(words, words)
-
-    def _advise(self, state: Dialogue) -> str:
-        advice = advice_by_frequency(state.game, state.manual)
-        return advice[(state.spoken - 1) % len(advice)]
 
     def begin(self) -> None:
         self._steps: dict[int, list[Step]] = {}

@@ -13,7 +13,7 @@ from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Grid, Heading, Items, Paragraph
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 COLOURS = ("red", "blue", "green", "yellow", "magenta")
@@ -106,16 +106,11 @@ class ColorManual(Manual):
             "After that, the table names the group. Its line is the number of squares that are white now, "
             "its column the group that was pressed last."
         )
-        halves = (slice(0, 4), slice(4, None))
-        tables = [
-            Grid(
-                (
-                    ("White now", *(f"{group} last" for group in GROUPS[half])),
-                    *((str(white), *row[half]) for white, row in enumerate(self.table, 1)),
-                )
-            )
-            for half in halves
-        ]
+        tables = []
+        for half in (slice(0, 4), slice(4, None)):
+            head = ("White now", *(f"{group} last" for group in GROUPS[half]))
+            rows = ((str(white), *row[half]) for white, row in enumerate(self.table, 1))
+            tables.append(Grid((head, *rows)))
         return (
             Heading("Squares"),
             Paragraph(intro),
@@ -128,8 +123,8 @@ class ColorManual(Manual):
             *tables,
         )
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
-        *rows, pressed = need(told[-1] if told else {}, _NEEDS)
+    def advise(self, messages: Sequence[Facts]) -> Facts:
+        *rows, pressed = need(messages[-1] if messages else {}, _NEEDS)
         board = tuple(colour.strip().lower() for row in rows for colour in row.split(","))
         if len(board) != SQUARES or any(colour not in (*COLOURS, "white") for colour in board):
             raise Unclear(f"I know {SIDE} rows of {SIDE} squares, each {', '.join(COLOURS)} or white.")
@@ -143,25 +138,8 @@ def _most(side: str) -> str:
     return {"top": "topmost", "bottom": "lowest", "left": "leftmost", "right": "rightmost"}[side]
 
 
-_TABLE = """
-blue column red yellow row green magenta
-row green blue magenta red column yellow
-yellow magenta green row blue red column
-blue green yellow column red row magenta
-yellow row blue magenta column red green
-magenta red yellow green column blue row
-green row column blue magenta yellow red
-magenta red green blue yellow column row
-column yellow red green row magenta blue
-green column row red magenta blue yellow
-red yellow row column green magenta blue
-column row column row row column row
-row column row column row column column
-column column row row column row column
-row row column row column column row
-"""
-
-PUBLISHED = ColorManual(tuple(tuple(line.split()) for line in _TABLE.split("\n") if line))
+_TABLE = read_tables(__file__)["table"].strip().split("\n")
+PUBLISHED = ColorManual(tuple(tuple(line.split()) for line in _TABLE))
 
 
 def draw_manual(random: Stream) -> ColorManual:
@@ -204,8 +182,8 @@ class ColorPanel(Puzzle[ColorManual]):
         for n in left:
             board[n] = self.random.choice(COLOURS)
         if len(left) >= len(COLOURS):
-            sure = left if self.released else self.random.sample(left, len(COLOURS))
-            for n, colour in zip(sure, COLOURS, strict=False):
+            certain = left if self.released else self.random.sample(left, len(COLOURS))
+            for n, colour in zip(certain, COLOURS, strict=False):
                 board[n] = colour
         self.board = tuple(board)
 
@@ -239,10 +217,10 @@ class ColorPanel(Puzzle[ColorManual]):
     def follow(self, advice: Facts) -> Sequence[str]:
         actions: list[str] = []
         for group in filter(None, advice.get("press", "").split(", ")):
-            found = squares(group, self.board)
-            if not found:
+            group_squares = squares(group, self.board)
+            if not group_squares:
                 break
-            actions.append(self.actions[found[0]])
+            actions.append(self.actions[group_squares[0]])
             if self.act(actions[-1]) == "solved":
                 break
         return actions
@@ -297,25 +275,18 @@ class ColorView(CommaView):
     def draw(self, canvas: Canvas, box: Box, puzzle: ColorPanel) -> None:
         sheet, px = self.sheet, self.sheet.px
         rim = px(8)
-        canvas.rounded(
-            px(LEFT) - rim, px(TOP) - rim, px(4 * STEP - 8) + 2 * rim, px(4 * STEP - 8) + 2 * rim, "panel"
-        )
+        plate, size = px(4 * STEP - 8) + 2 * rim, sheet.font_px(17)
+        canvas.rounded(px(LEFT) - rim, px(TOP) - rim, plate, plate, "panel")
         for line in range(SIDE):
-            middle = px(line * STEP + SQUARE / 2)
-            label = str(line)
-            canvas.text(
-                px(LEFT) + middle, px(TOP - 22), label, sheet.font_px(17), "muted", anchor="mm", bold=True
-            )
-            canvas.text(
-                px(LEFT - 26), px(TOP) + middle, label, sheet.font_px(17), "muted", anchor="mm", bold=True
-            )
+            middle, label = px(line * STEP + SQUARE / 2), str(line)
+            canvas.text(px(LEFT) + middle, px(TOP - 22), label, size, "muted", anchor="mm", bold=True)
+            canvas.text(px(LEFT - 26), px(TOP) + middle, label, size, "muted", anchor="mm", bold=True)
         canvas.text(px(LEFT - 26), px(TOP - 22), "row", sheet.font_px(11), "muted", anchor="mm")
         canvas.text(px(LEFT + 4 * STEP + 4), px(TOP - 22), "col", sheet.font_px(11), "muted", anchor="mm")
         for colour, (x, y, _, _) in zip(puzzle.board, self.boxes(box, puzzle).values(), strict=True):
             canvas.place(self.square(colour), x, y)
 
     def square(self, colour: str) -> Sprite:
-        """One square of a colour."""
         sheet, side = self.sheet, self.sheet.px(SQUARE)
         fill = sheet.rgb(colour)
 

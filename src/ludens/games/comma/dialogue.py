@@ -24,7 +24,6 @@ LONGEST_FACT = 400
 
 
 def write(facts: Mapping[str, str]) -> str:
-    """Write facts as lines."""
     return "\n".join(f"{name} = {value}" for name, value in facts.items())
 
 
@@ -57,15 +56,15 @@ def need(facts: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
 
 def solve(puzzle: Puzzle[Manual], advice: str) -> str:
     """The perfect Solver's message: the actions that follow from the latest advice, then what it sees."""
-    said = read(advice)
-    actions = list(puzzle.clone().follow(said))
+    facts = read(advice)
+    actions = list(puzzle.clone().follow(facts))
     for action in actions:
         if puzzle.act(action) == "solved":
             return "\n".join(actions)
-    return "\n".join([*actions, told(puzzle, said)])
+    return "\n".join([*actions, report(puzzle, facts)])
 
 
-def told(puzzle: Puzzle[Manual], advice: Facts) -> str:
+def report(puzzle: Puzzle[Manual], advice: Facts) -> str:
     """What the Solver sees on the panel and what it asks for."""
     return f"{write(puzzle.tell(advice))}\nPlease answer: {puzzle.asks}"
 
@@ -100,10 +99,9 @@ class ReadLine(NamedTuple):
 
 def read_actions(message: str, actions: Sequence[str], released: bool = False) -> list[ReadLine]:
     """Every line of a message that acts or looks like a failed attempt, in order."""
-    read = _read_released if released else _read_line
-    names = tuple(actions)
-    found = (read(line, names) for line in message.splitlines())
-    return [line for line in found if line is not None]
+    read, names = _read_released if released else _read_line, tuple(actions)
+    lines = (read(line, names) for line in message.splitlines())
+    return [line for line in lines if line is not None]
 
 
 def withhold(message: str, hidden: frozenset[str]) -> str:
@@ -111,11 +109,8 @@ def withhold(message: str, hidden: frozenset[str]) -> str:
     if not hidden:
         return message
     names = tuple(sorted(hidden))
-    kept = []
-    for line in message.splitlines():
-        read = _read_line(line, names)
-        kept.append(WITHHELD if read is not None and read.action else line)
-    return "\n".join(kept)
+    lines = ((line, _read_line(line, names)) for line in message.splitlines())
+    return "\n".join(WITHHELD if read is not None and read.action else line for line, read in lines)
 
 
 def _read_line(line: str, actions: tuple[str, ...]) -> ReadLine | None:
@@ -132,9 +127,7 @@ def _read_line(line: str, actions: tuple[str, ...]) -> ReadLine | None:
         if action is not None:
             return ReadLine(line, action, True)
         return ReadLine(line, loose.get(_loosen(named[0])) or _listed(named[0], exact) or "", False)
-    action = loose.get(_loosen(bare))
-    if action is None:
-        action = _listed(bare, exact)
+    action = loose.get(_loosen(bare), _listed(bare, exact))
     return None if action is None else ReadLine(line, action, False)
 
 
@@ -150,11 +143,8 @@ def _listed(line: str, exact: dict[str, str]) -> str | None:
 
 
 def _read_released(line: str, actions: tuple[str, ...]) -> ReadLine | None:
-    folded = line.lower()
-    for action in actions:
-        if action.lower() in folded:
-            return ReadLine(line, action, True)
-    return None
+    action = next((action for action in actions if action.lower() in line.lower()), None)
+    return None if action is None else ReadLine(line, action, True)
 
 
 @lru_cache(maxsize=256)
@@ -212,7 +202,7 @@ class Comma(Game):
     version = 3
     imperfect_information = True
     seats = SEATS
-    bots = {"blind": "ludens.games.comma.bots:Blind", "patient": "ludens.games.comma.bots:Patient"}
+    bots = {"blind": "ludens.games.comma.bots:BlindBot", "patient": "ludens.games.comma.bots:PatientBot"}
     best = "bot/oracle"
 
     skills: ClassVar[tuple[Skill, ...]]
@@ -234,7 +224,7 @@ class Comma(Game):
     def random_manual(self, random: Stream, /) -> Manual:
         """A random manual: solvable and unambiguous on every panel drawn from it."""
 
-    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> Manual:
+    def imagined_manual(self, puzzle: Any, random: Stream) -> Manual:
         """Another manual this panel could have; override where the panel is drawn from the manual's data."""
         return self.random_manual(random)
 
@@ -249,10 +239,9 @@ class Comma(Game):
         return self.turns + self.released
 
     def start(self, seed: int) -> Dialogue:
+        manual = self.standard_manual
         if self.manual == "random":
             manual = self.random_manual(stream(seed, self.name, "manual"))
-        else:
-            manual = self.standard_manual
         return Dialogue(self, self.panel(manual, stream(seed, self.name, "panel")))
 
     def panel(self, manual: Manual, random: Stream) -> Puzzle[Any]:
@@ -280,7 +269,6 @@ class Dialogue(State):
 
     @property
     def manual(self) -> Manual:
-        """What the Expert reads."""
         manual: Manual = self.puzzle.manual
         return manual
 
@@ -395,8 +383,8 @@ class Dialogue(State):
             "mistakes": self.mistakes,
             "turns": self._turns(),
             "messages": {"solver": self.spoken, "expert": len(self.said) - self.spoken},
-            "actions": sum(outcome != "unread" for _, _, outcome in log),
-            "unread": sum(outcome == "unread" for _, _, outcome in log),
+            "actions": sum(outcome != "unread" for *_, outcome in log),
+            "unread": sum(outcome == "unread" for *_, outcome in log),
             "log": log,
             "skills": list(self.game.skills),
             "private": dict(self.puzzle.private),

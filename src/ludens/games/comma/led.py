@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import Any, Literal
+from typing import Literal, get_args
 
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, button_actions
-from ludens.games.comma.view import Box, CommaView, centred
+from ludens.games.comma.view import Box, CommaView
 
 COLOURS = ("red", "green", "blue", "yellow", "purple", "orange")
 CORNERS = ("top left", "top right", "bottom right", "bottom left")
@@ -20,7 +20,7 @@ CORNERS = ("top left", "top right", "bottom right", "bottom left")
 LETTERS = len(ascii_uppercase)
 
 Partner = Literal["diagonal", "beside", "upright"]
-PARTNERS: tuple[Partner, ...] = ("diagonal", "beside", "upright")
+PARTNERS: tuple[Partner, ...] = get_args(Partner)
 _PARTNER_OF = {"diagonal": (2, 3, 0, 1), "beside": (1, 0, 3, 2), "upright": (3, 2, 1, 0)}
 _PARTNER_WORDS = {
     "diagonal": "the button diagonally across from it",
@@ -44,7 +44,6 @@ class LedManual(Manual):
     partner: Partner = "diagonal"
 
     def value(self, letter: str) -> int:
-        """The number of a letter."""
         return (ord(letter) - ord(self.zero)) % LETTERS
 
     def product(self, letter: str, colour: str) -> str:
@@ -75,28 +74,22 @@ class LedManual(Manual):
             f"by {LETTERS}. If the remainder is the number of the letter on {_PARTNER_WORDS[self.partner]}, "
             "the button is right. Sometimes more than one button is; any of them will do."
         )
-        order = sorted(ascii_uppercase, key=self.value)
+        letters, numbers = tuple(sorted(ascii_uppercase, key=self.value)), tuple(map(str, range(LETTERS)))
         half = LETTERS // 2
-        numbers = [str(number) for number in range(LETTERS)]
-        rows = tuple(
-            row
-            for part in (slice(0, half), slice(half, LETTERS))
-            for row in (tuple(order[part]), tuple(numbers[part]))
-        )
         return (
             Heading("Lights and letters"),
             Paragraph(intro),
             Heading("What the light multiplies by"),
             Grid((COLOURS, tuple(map(str, self.multipliers)))),
             Heading("What the letters count"),
-            Grid(rows[:2]),
-            Grid(rows[2:]),
+            Grid((letters[:half], numbers[:half])),
+            Grid((letters[half:], numbers[half:])),
             Heading("Which button is right"),
             Paragraph(test),
         )
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
-        colour, *letters = need(told[-1] if told else {}, _NEEDS)
+    def advise(self, messages: Sequence[Facts]) -> Facts:
+        colour, *letters = need(messages[-1] if messages else {}, _NEEDS)
         colour, letters = colour.lower(), [letter.upper() for letter in letters]
         if colour not in COLOURS:
             raise Unclear(f"A light is {', '.join(COLOURS)}; not {colour!r}.")
@@ -206,8 +199,7 @@ class Led(Comma):
     puzzle_class = LedPanel
     random_manual = staticmethod(draw_manual)
 
-    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> LedManual:
-        assert isinstance(puzzle, LedPanel)
+    def imagined_manual(self, puzzle: LedPanel, random: Stream) -> LedManual:
         while True:
             manual = draw_manual(random)
             if manual.right(puzzle.letters, puzzle.lights[puzzle.stage]):
@@ -236,11 +228,7 @@ class LedView(CommaView):
     grounds = ("page", "panel", "white", "highlight", "wood")
 
     def boxes(self, box: Box, puzzle: LedPanel) -> Mapping[str, Box]:
-        px, side = self.sheet.px, self.sheet.px(BUTTON)
-        return {
-            action: centred(px(x), px(y), side, side)
-            for action, (x, y) in zip(puzzle.actions, CORNERS_AT, strict=True)
-        }
+        return self.buttons(puzzle.actions, CORNERS_AT, (BUTTON, BUTTON))
 
     def draw(self, canvas: Canvas, box: Box, puzzle: LedPanel) -> None:
         sheet, px = self.sheet, self.sheet.px
@@ -253,13 +241,11 @@ class LedView(CommaView):
                 canvas.rounded(x - w // 2 - px(3), px(81), w + 2 * px(3), h + 2 * px(3), "ink")
                 canvas.rounded(x - w // 2, px(81) + px(3), w, h, "white", "ink")
             words = "black" if now else "ink"
-            label = f"Stage {number + 1}"
-            canvas.text(x, px(97), label, small, words, ground, "mm")
+            canvas.text(x, px(97), f"Stage {number + 1}", small, words, ground, "mm")
             canvas.centre(sheet.led(colour, px(LIGHT), ground, on=number >= puzzle.done), x, y)
             if number < puzzle.done:
                 canvas.text(x, px(178), "done", small, words, ground, "mm")
             elif sheet.theme.lettered:
                 canvas.text(x, px(178), colour, small, words, ground, "mm", bold=True)
         canvas.rounded(px(92), px(232), px(328), px(272), "panel")
-        for letter, (x, y, w, h) in zip(puzzle.letters, self.boxes(box, puzzle).values(), strict=True):
-            canvas.place(sheet.button(letter, w, h, "wood", "panel"), x, y)
+        self.draw_buttons(canvas, puzzle.letters, self.boxes(box, puzzle), "panel")

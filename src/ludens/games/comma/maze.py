@@ -17,7 +17,7 @@ from ludens.draw.palette import edge_of, letter_on, mix
 from ludens.draw.shapes import fill_shape, letters
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 Cell = tuple[int, int]
@@ -25,28 +25,6 @@ Cell = tuple[int, int]
 
 COLOURS = ("green", "blue", "red", "yellow")
 MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
-
-_PLANS = """
-#.####### ######### ######### #########
-#G#...#B# #..Y....# #....B..# #..Y..#.#
-#.#.#.#.# #.#.O.#.# #.#.##### #.###.#.#
-#...#...# #.#.#.#.# #.#Y....# #G#.#..B#
-###.O##.# #.#.###.# #.O##.#.# #.#.###.#
-#.....#.# #R#..G..# #R..#.#.# #.#...#.#
-#.###.#.# #.#####.# ###.#.#.# #.#.O.#.#
-#R..#..Y# #.....#B# #....G#.# #..R#...#
-###.##### ######### ######### #########
-
-######### ######### ######### #########
-#.#Y....# #Y...G..# #..G#...# #..G#..B#
-#.#.#.#.# ##O####.# #.#.###.# #.####O.#
-#.#.#G..# #...#...# #.#..R#.# #.#.....#
-#.####O.# #.#.#.#.# #.###.#.# #.#.#####
-#.......# #.#R#.#.# #.....#.# #R..#...#
-#######.# #.#.#.#.# #.####O.# #.#.###.#
-#B.....R# #.#..B..# #B.....Y# #....Y..#
-######### ######### ######### #########
-"""
 
 
 @dataclass(frozen=True)
@@ -66,11 +44,9 @@ class MazePlan:
         return there if there in self.free else cell
 
     def sphere(self, colour: str) -> Cell:
-        """The cell of the sphere of a colour."""
         return self.spheres[COLOURS.index(colour)]
 
     def path(self, start: Cell, goal: Cell) -> list[str]:
-        """The moves of a shortest path."""
         came: dict[Cell, tuple[Cell, str] | None] = {start: None}
         queue = deque([start])
         while queue and goal not in came:
@@ -90,7 +66,6 @@ class MazePlan:
 
 @lru_cache(maxsize=4096)
 def distance(maze: MazePlan, start: Cell, goal: Cell) -> int:
-    """The length of a shortest path."""
     return len(maze.path(start, goal))
 
 
@@ -106,12 +81,7 @@ def read_maze(plan: tuple[str, ...]) -> MazePlan:
     )
 
 
-def _read() -> tuple[MazePlan, ...]:
-    shelves = [[line.split() for line in shelf.split("\n")] for shelf in _PLANS.strip().split("\n\n")]
-    return tuple(read_maze(plan) for shelf in shelves for plan in zip(*shelf, strict=True))
-
-
-MAZES = _read()
+MAZES = tuple(read_maze(tuple(plan.split())) for plan in read_tables(__file__)["plans"])
 PUBLISHED_MAZE = MAZES[0]
 
 
@@ -144,27 +114,27 @@ class MazeManual(Manual):
         )
         rows = dict(self.goals)
         if len(set(rows.values())) == 1:
-            told = "The colour of the torus tells the colour of the sphere:"
+            meaning = "The colour of the torus tells the colour of the sphere:"
             table = Grid((("Torus", "Sphere"), *zip(COLOURS, self.goals[0][1], strict=True)))
         else:
-            told = (
+            meaning = (
                 "Colour and place of the torus tell the colour of the sphere. Rows are counted from the top, "
                 "columns from the left, both from 1; the walls at the rim count."
             )
             head = ("Place of the torus", *(f"{colour} torus" for colour in COLOURS))
             table = Grid((head, *((place(cell), *spheres) for cell, spheres in self.goals)))
-        return (Heading("Maze"), Paragraph(intro), Heading("Which sphere"), Paragraph(told), table)
+        return (Heading("Maze"), Paragraph(intro), Heading("Which sphere"), Paragraph(meaning), table)
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
-        colour, where = need(told[-1] if told else {}, _NEEDS)
+    def advise(self, messages: Sequence[Facts]) -> Facts:
+        colour, where = need(messages[-1] if messages else {}, _NEEDS)
         numbers = [int(number) - 1 for number in _NUMBER.findall(where)]
         if colour.lower() not in COLOURS:
             raise Unclear(f"A torus is {', '.join(COLOURS)}; not {colour!r}.")
-        known = [cell for cell, _ in self.goals if list(cell) == numbers]
-        if not known:
+        cells = [cell for cell, _ in self.goals if list(cell) == numbers]
+        if not cells:
             places = "; ".join(place(cell) for cell, _ in self.goals)
             raise Unclear(f"A torus is at one of these places: {places}.")
-        return {"sphere": self.right(known[0], colour.lower())}
+        return {"sphere": self.right(cells[0], colour.lower())}
 
 
 PUBLISHED = MazeManual(tuple((maze.torus, ("blue", "red", "green", "yellow")) for maze in MAZES))
@@ -194,7 +164,6 @@ class MazePanel(Puzzle[MazeManual]):
 
     @property
     def goal(self) -> tuple[int, int]:
-        """The cell of the right sphere."""
         return self.maze.sphere(self.manual.right(self.maze.torus, self.torus))
 
     def act(self, action: str) -> Outcome:
@@ -222,14 +191,9 @@ class MazePanel(Puzzle[MazeManual]):
         signs = {cell: colour[0].upper() for colour, cell in zip(COLOURS, self.maze.spheres, strict=True)}
         signs |= {cell: "." for cell in self.maze.free if cell not in signs} | {self.maze.torus: "O"}
         rows = ["".join(signs.get((row, column), "#") for column in size) for row in size]
-        return "\n".join(
-            [
-                "The maze (# wall, . free, O torus, G B R Y green, blue, red and yellow sphere):",
-                *rows,
-                f"The torus is {self.torus}.",
-                f"The mouse is at {place(self.mouse)}.",
-            ]
-        )
+        head = "The maze (# wall, . free, O torus, G B R Y green, blue, red and yellow sphere):"
+        torus, mouse = f"The torus is {self.torus}.", f"The mouse is at {place(self.mouse)}."
+        return "\n".join([head, *rows, torus, mouse])
 
     def tell(self, advice: Facts) -> Facts:
         return {"torus": self.torus, "place": place(self.maze.torus)}
@@ -298,14 +262,11 @@ class MazeView(CommaView):
     def draw(self, canvas: Canvas, box: Box, puzzle: MazePanel) -> None:
         sheet, maze = self.sheet, puzzle.maze
         canvas.place(self._plan(maze), sheet.px(LEFT), sheet.px(TOP))
+        px, size = sheet.px, sheet.font_px(13)
         for line in range(maze.size):
             along, label = line * self.cell + self.cell // 2, str(line + 1)
-            canvas.text(
-                sheet.px(LEFT) + along, sheet.px(TOP - 13), label, sheet.font_px(13), "muted", anchor="mm"
-            )
-            canvas.text(
-                sheet.px(LEFT - 15), sheet.px(TOP) + along, label, sheet.font_px(13), "muted", anchor="mm"
-            )
+            canvas.text(px(LEFT) + along, px(TOP - 13), label, size, "muted", anchor="mm")
+            canvas.text(px(LEFT - 15), px(TOP) + along, label, size, "muted", anchor="mm")
         canvas.place(self.ring(puzzle.torus), *self.corner(maze.torus))
         x, y = self.corner(puzzle.mouse)
         canvas.place(self.mouse, x, y)

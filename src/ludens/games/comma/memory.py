@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
-from ludens.games.comma.view import Box, CommaView, centred
+from ludens.games.comma.view import Box, CommaView
 
 STAGES, BUTTONS = 5, 4
 ORDINALS = ("first", "second", "third", "fourth")
 
 StepKind = Literal["position", "label", "same position", "same label"]
-STEP_KINDS: tuple[StepKind, ...] = ("position", "label", "same position", "same label")
+STEP_KINDS: tuple[StepKind, ...] = get_args(StepKind)
 
 _NEEDS = {
     "stage": "the number of the stage",
@@ -35,7 +35,7 @@ class Pressed:
 
 
 @dataclass(frozen=True)
-class Rule:
+class MemoryRule:
     """Press a position or a label (1 to 4), or the position or label that was pressed in an earlier stage."""
 
     kind: StepKind
@@ -65,7 +65,7 @@ class Rule:
 class MemoryManual(Manual):
     """A row for every stage, with a rule for every display."""
 
-    table: tuple[tuple[Rule, ...], ...]
+    table: tuple[tuple[MemoryRule, ...], ...]
 
     def right(
         self, stage: int, display: int, labels: Sequence[int], before: Mapping[int, Pressed]
@@ -89,12 +89,12 @@ class MemoryManual(Manual):
         rows = [(str(n), *(rule.words() for rule in row)) for n, row in enumerate(self.table, 1)]
         return (Heading("Memory"), Paragraph(intro), Grid((head, *rows)), Paragraph(meaning))
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
+    def advise(self, messages: Sequence[Facts]) -> Facts:
         """Replays everything told: each stage is assumed to have been pressed as advised."""
-        need(told[-1] if told else {}, _NEEDS)
+        need(messages[-1] if messages else {}, _NEEDS)
         before: dict[int, Pressed] = {}
         press = Pressed(0, 0)
-        for facts in told:
+        for facts in messages:
             if not _NEEDS.keys() <= facts.keys():
                 continue
             stage, display, *labels = _numbers(facts)
@@ -116,31 +116,21 @@ def _numbers(facts: Facts) -> list[int]:
     return numbers
 
 
-def _published() -> MemoryManual:
-    def at(number: int) -> Rule:
-        return Rule("position", number)
-
-    def named(number: int) -> Rule:
-        return Rule("label", number)
-
-    def as_placed(stage: int) -> Rule:
-        return Rule("same position", stage)
-
-    def as_named(stage: int) -> Rule:
-        return Rule("same label", stage)
-
-    return MemoryManual(
-        (
-            (at(2), at(2), at(3), at(4)),
-            (named(4), as_placed(1), at(1), as_placed(1)),
-            (as_named(2), as_named(1), at(3), named(4)),
-            (as_placed(1), at(1), as_placed(2), as_placed(2)),
-            (as_named(1), as_named(2), as_named(4), as_named(3)),
-        )
-    )
+_TABLE = """
+position 2, position 2, position 3, position 4
+label 4, same position 1, position 1, same position 1
+same label 2, same label 1, position 3, label 4
+same position 1, position 1, same position 2, same position 2
+same label 1, same label 2, same label 4, same label 3
+"""
 
 
-PUBLISHED = _published()
+def _rule(words: str) -> MemoryRule:
+    kind, _, number = words.rpartition(" ")
+    return MemoryRule(cast(StepKind, kind), int(number))
+
+
+PUBLISHED = MemoryManual(tuple(tuple(map(_rule, row.split(", "))) for row in _TABLE.strip().split("\n")))
 
 
 def draw_manual(random: Stream) -> MemoryManual:
@@ -148,12 +138,11 @@ def draw_manual(random: Stream) -> MemoryManual:
     return MemoryManual(tuple(_draw_row(stage, random) for stage in range(1, STAGES + 1)))
 
 
-def _draw_row(stage: int, random: Stream) -> tuple[Rule, ...]:
+def _draw_row(stage: int, random: Stream) -> tuple[MemoryRule, ...]:
     while True:
         kinds = [random.choice(STEP_KINDS if stage > 1 else STEP_KINDS[:2]) for _ in range(BUTTONS)]
-        row = tuple(
-            Rule(kind, random.between(1, BUTTONS if kind in STEP_KINDS[:2] else stage - 1)) for kind in kinds
-        )
+        highest = {kind: BUTTONS if kind in STEP_KINDS[:2] else stage - 1 for kind in STEP_KINDS}
+        row = tuple(MemoryRule(kind, random.between(1, highest[kind])) for kind in kinds)
         looking_back = sum(kind in STEP_KINDS[2:] for kind in kinds)
         if len(set(row)) > 1 and (stage == 1 or looking_back >= BUTTONS // 2):
             return row
@@ -262,22 +251,13 @@ class MemoryView(CommaView):
     grounds = ("page", "panel", "white", "black", "wood")
 
     def boxes(self, box: Box, puzzle: MemoryPanel) -> Mapping[str, Box]:
-        px = self.sheet.px
-        return {
-            f"press_{label}": centred(px(x), px(y), px(BUTTON[0]), px(BUTTON[1]))
-            for label, (x, y) in zip(puzzle.labels, BUTTONS_AT, strict=True)
-        }
+        return self.buttons([f"press_{label}" for label in puzzle.labels], BUTTONS_AT, BUTTON)
 
     def draw(self, canvas: Canvas, box: Box, puzzle: MemoryPanel) -> None:
         sheet, px = self.sheet, self.sheet.px
-        x, y, w, h = map(px, DISPLAY)
-        canvas.rounded(x - px(6), y - px(6), w + px(12), h + px(12), "line")
-        canvas.rounded(x, y, w, h, "black", "line")
-        shown = str(puzzle.display)
-        canvas.text(x + w // 2, y + h // 2, shown, px(150), "white", "black", "mm", bold=True)
+        self.draw_display(canvas, DISPLAY, str(puzzle.display), 150)
         canvas.rounded(px(34), px(324), px(360), px(164), "panel")
-        for label, (x, y, w, h) in zip(puzzle.labels, self.boxes(box, puzzle).values(), strict=True):
-            canvas.place(sheet.button(str(label), w, h, "wood", "panel"), x, y)
+        self.draw_buttons(canvas, map(str, puzzle.labels), self.boxes(box, puzzle), "panel")
         canvas.rounded(px(412), px(94), px(80), px(394), "panel")
         for stage, (across, down) in enumerate(LIGHTS_AT):
             done = stage < len(puzzle.pressed)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
 
 from ludens.draw import Canvas, Picture, SpriteSheet, fonts
-
-if TYPE_CHECKING:
-    from ludens.draw import Canvas
 
 
 @dataclass(frozen=True)
@@ -121,10 +118,8 @@ def _page(sheet: SpriteSheet, rows: Sequence[tuple[int, _Row]], number: int, tot
     for y, row in rows:
         row.draw(canvas, y)
     if total > 1:
-        foot = f"Manual, page {number} of {total}"
-        canvas.text(
-            sheet.size // 2, sheet.size - sheet.px(17), foot, max(9, sheet.px(11)), "muted", anchor="mm"
-        )
+        foot, px = f"Manual, page {number} of {total}", max(9, sheet.px(11))
+        canvas.text(sheet.size // 2, sheet.size - sheet.px(17), foot, px, "muted", anchor="mm")
     return canvas.picture()
 
 
@@ -198,23 +193,17 @@ def _grid(sheet: SpriteSheet, rows: Sequence[Sequence[str]], left: int, room: in
         for number, row in enumerate(cells)
     ]
     heights = [max(map(len, lines)) * step + sheet.px(4) for lines in broken]
-    whole = sum(heights) < sheet.size - 2 * sheet.px(32)
+    unbroken = sum(heights) < sheet.size - 2 * sheet.px(32)
     top: _Row | None = None
+
+    def draw(lines: Sequence[Sequence[str]], height: int, head: bool, canvas: Canvas, y: int) -> None:
+        for edge, cell in zip(edges, lines, strict=True):
+            for index, line in enumerate(cell):
+                canvas.text(edge + pad, y + sheet.px(2) + index * step, line, px, anchor="lt", bold=head)
+        canvas.fill(left, y + height - 1, sum(widths), 1, "line" if head else "panel")
+
     for number, (lines, height) in enumerate(zip(broken, heights, strict=True)):
-        head = number == 0
-
-        def draw(
-            canvas: Canvas,
-            y: int,
-            lines: Sequence[Sequence[str]] = lines,
-            height: int = height,
-            head: bool = head,
-        ) -> None:
-            for edge, cell in zip(edges, lines, strict=True):
-                for index, line in enumerate(cell):
-                    canvas.text(edge + pad, y + sheet.px(2) + index * step, line, px, anchor="lt", bold=head)
-            canvas.fill(left, y + height - 1, sum(widths), 1, "line" if head else "panel")
-
-        made = _Row(height, draw, tied=head or (whole and number + 1 < len(cells)), head=top)
-        top = top or made
-        yield made
+        tied = number == 0 or (unbroken and number + 1 < len(cells))
+        row = _Row(height, partial(draw, lines, height, number == 0), tied, head=top)
+        top = top or row
+        yield row

@@ -4,46 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView, centred
 
-_PUBLISHED = """
-about after again below could every first found great house large learn never other place plant point
-right small sound spell still study their there these thing think three water where which world would
-write
-"""
-
-_STOCK = """
-acorn actor album alert amber angle ankle apple apron arrow atlas bacon badge baker basil basin beach
-berry bison blaze blend bloom board boost bonus brain brave bread brick bride brook broom brush cabin
-cable camel candy canoe cargo carol cedar chalk charm chess chest chief choir cider cigar cliff clock
-cloud clown coach coral crane cream crown cycle daisy dance delta depot diary diner ditch dizzy donor
-dough draft drama dream dress drift eagle early earth easel elbow ember empty enjoy equal event exact
-fable fairy fancy feast fence ferry fever field flame fleet flint flock flour fluid flute forge frame
-fresh frost fruit giant glass globe glove grain grape grass green guest guide habit hatch hazel heart
-hedge heron hobby honey horse hotel humor ideal index inlet ivory jewel joker jolly judge juice
-kayak knife knock label lemon level light lilac linen llama lodge lucky lunar magic maple march marsh
-medal melon mercy metal minor model moist money month motor mount mouse music nerve niece night noble
-north novel nurse oasis ocean olive onion opera orbit organ otter owner paint panel paper parka patio
-pearl pedal penny piano pilot pitch pixel plank plate plaza polar porch pound press price pride prism
-proud pulse puppy quack quail quart queen quiet quilt radar radio raven relay rider rival river roast
-robin robot rocky rodeo royal ruler salad salon sauce scarf scene scout shade shape sheep shelf shell
-shirt shore shrub siren skate skill slate sleep slope smile smoke snack solar spade spark spice spoon
-sport squad squid stamp steel stone stork storm straw sugar sunny swamp swing sword table tango tiger
-toast token tonic topaz torch tower track trade trail train tribe trout truck tulip tunic tutor twist
-uncle urban valve vapor vault video viola visit vivid voice wagon waltz wheat wheel whale wrist
-yacht yeast yield young zebra
-"""
-
-PUBLISHED_WORDS = tuple(_PUBLISHED.split())
-STOCK = tuple(_STOCK.split())
-
+_TABLES = read_tables(__file__)
+PUBLISHED_WORDS: tuple[str, ...] = tuple(_TABLES["published"].split())
+STOCK: tuple[str, ...] = tuple(_TABLES["stock"].split())
 
 SLOTS, RING = 5, 3
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
@@ -65,43 +36,40 @@ class PasswordManual(Manual):
         )
 
     def blocks(self) -> tuple[Block, ...]:
+        several = "any of them opens" if self.any_opens else "only one of them opens"
         intro = (
             f"A lock shows {SLOTS} letters. Each can be turned up and down and comes round again after "
             f"{RING} letters, which are neighbours in the alphabet (Z and A are, too). The lock opens when "
             "it shows one of the words below and is then submitted. To find out which of them can be spelt, "
-            "have every slot turned until all of its letters are known. "
-        ) + (
-            "If several can, any of them opens the lock."
-            if self.any_opens
-            else "If several can, only one of them opens the lock."
+            f"have every slot turned until all of its letters are known. If several can, {several} the lock."
         )
         words = [word.upper() for word in self.words]
         rows = tuple(tuple(words[i : i + _COLUMNS]) for i in range(0, len(words), _COLUMNS))
         head = ("Words", *[""] * (_COLUMNS - 1))
         return Heading("Password"), Paragraph(intro), Grid((head, *rows))
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
+    def advise(self, messages: Sequence[Facts]) -> Facts:
         slots: list[set[str]] = [set() for _ in range(SLOTS)]
-        for facts in told:
+        for facts in messages:
             if "letters" in facts:
                 for slot, letter in zip(slots, _letters(facts["letters"]), strict=True):
                     slot.add(letter)
         need({"letters": ""} if slots[0] else {}, _NEEDS)
         if any(len(slot) < RING for slot in slots):
             return {"turn": "up"}
-        found = self.spelt([sorted(slot) for slot in slots])
-        if not found:
+        words = self.spelt([sorted(slot) for slot in slots])
+        if not words:
             raise Unclear("None of my words can be spelt with these letters; tell me all of them again.")
-        return {"words": ", ".join(found)}
+        return {"words": ", ".join(words)}
 
 
 _NEEDS: Mapping[str, str] = {"letters": "the five letters shown now, with commas"}
 
 
-def _letters(told: str) -> list[str]:
-    letters = [letter.strip().lower() for letter in told.split(",")]
+def _letters(listed: str) -> list[str]:
+    letters = [letter.strip().lower() for letter in listed.split(",")]
     if len(letters) != SLOTS or any(len(letter) != 1 or letter not in ALPHABET for letter in letters):
-        raise Unclear(f"A lock shows {SLOTS} letters from A to Z; not {told!r}.")
+        raise Unclear(f"A lock shows {SLOTS} letters from A to Z; not {listed!r}.")
     return letters
 
 
@@ -143,7 +111,6 @@ class PasswordPanel(Puzzle[PasswordManual]):
 
     @property
     def word(self) -> str:
-        """The word shown."""
         return "".join(ring[at] for ring, at in zip(self.rings, self.turned, strict=True))
 
     @property
@@ -161,10 +128,9 @@ class PasswordPanel(Puzzle[PasswordManual]):
 
     def act(self, action: str) -> Outcome:
         if action == "submit":
-            shown = self.word
-            if shown in self.accepted:
+            if self.word in self.accepted:
                 return "solved"
-            self.refused = (*self.refused, shown)
+            self.refused = (*self.refused, self.word)
             return "mistake"
         slot = int(action[-1]) - 1
         step = 1 if action in _UP else -1
@@ -236,8 +202,7 @@ class Password(Comma):
     def random_manual(self, random: Stream) -> PasswordManual:
         return replace(draw_manual(random), any_opens=not self.released)
 
-    def imagined_manual(self, puzzle: Puzzle[Any], random: Stream) -> PasswordManual:
-        assert isinstance(puzzle, PasswordPanel)
+    def imagined_manual(self, puzzle: PasswordPanel, random: Stream) -> PasswordManual:
         return replace(draw_manual(random, puzzle.answer, puzzle.refused), any_opens=not self.released)
 
 
@@ -253,12 +218,12 @@ class PasswordView(CommaView):
 
     def boxes(self, box: Box, puzzle: PasswordPanel) -> Mapping[str, Box]:
         px, (_, top, width, _) = self.sheet.px, box
-        found = {}
+        boxes = {}
         for slot in range(len(puzzle.word)):
             x, y = width // 2 + px(STEP) * (slot - 2), top + px(174)
             for direction, middle in (("up", y - px(92)), ("down", y + px(92))):
-                found[f"{direction}_button_{slot + 1}"] = centred(x, middle, px(WINDOW[0]), px(56))
-        return {**found, "submit": centred(width // 2, top + px(376), px(190), px(62))}
+                boxes[f"{direction}_button_{slot + 1}"] = centred(x, middle, px(WINDOW[0]), px(56))
+        return {**boxes, "submit": centred(width // 2, top + px(376), px(190), px(62))}
 
     def draw(self, canvas: Canvas, box: Box, puzzle: PasswordPanel) -> None:
         sheet, px = self.sheet, self.sheet.px
@@ -267,9 +232,8 @@ class PasswordView(CommaView):
         for slot, letter in enumerate(puzzle.word):
             x, y = width // 2 + px(STEP) * (slot - 2), top + px(174)
             w, h = map(px, WINDOW)
-            canvas.text(
-                x, top + px(40), str(slot + 1), sheet.font_px(15), ground="wood", anchor="mm", bold=True
-            )
+            size = sheet.font_px(15)
+            canvas.text(x, top + px(40), str(slot + 1), size, ground="wood", anchor="mm", bold=True)
             for direction in ("up", "down"):
                 key = boxes[f"{direction}_button_{slot + 1}"]
                 canvas.rounded(*key, "gray", "wood")

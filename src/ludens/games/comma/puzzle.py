@@ -7,10 +7,12 @@ header of pictures, oracles) is shared and uses only this interface.
 from __future__ import annotations
 
 import copy
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Literal, Self, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from ludens.core.random import Stream
 from ludens.games.comma.pages import Block
@@ -19,7 +21,12 @@ Outcome = Literal["done", "nothing", "mistake", "solved"]
 """The result of an action. `nothing`: it was allowed and had no effect (a wall, a dead key)."""
 
 Facts = dict[str, str]
-"""The facts in one message of the small language (see `language`)."""
+"""The facts in one message of the small language (see `dialogue`)."""
+
+
+def read_tables(module: str) -> dict[str, Any]:
+    """The tables in the TOML file beside the file of a module."""
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def button_actions(places: Sequence[str]) -> tuple[str, ...]:
@@ -39,7 +46,7 @@ class Manual(ABC):
         """The manual as the Expert reads it, made from the data; drawn as pages and written as text."""
 
     @abstractmethod
-    def advise(self, told: Sequence[Facts]) -> Facts:
+    def advise(self, messages: Sequence[Facts]) -> Facts:
         """The answer of an Expert that knows only this manual, to the facts it was told, message by message.
 
         Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from PIL.ImageDraw import ImageDraw
@@ -15,7 +15,7 @@ from ludens.draw import Canvas
 from ludens.draw.palette import mix, parse
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Heading, Paragraph
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView, centred
 
 SIGNS = ("itches", "bleeds", "hurts", "grew", "changed", "raised")
@@ -27,10 +27,10 @@ class Look(NamedTuple):
 
     name: str
     phrase: str
-    regions: tuple[str, ...]
-    sizes: tuple[int, int]
+    regions: Sequence[str]
+    sizes: Sequence[int]
     """Smallest and largest diameter in millimetres."""
-    signs: tuple[int, ...]
+    signs: Sequence[int]
     """How many of ten charts have each of `SIGNS`."""
     seen: str
     """What the picture shows, for the text observation."""
@@ -38,53 +38,14 @@ class Look(NamedTuple):
     """The description in the manual."""
 
 
-_TRUNK = ("back", "chest", "shoulder", "abdomen")
-_LOOKS = (
-    Look("pearl", "pearly bump", ("nose", "face", "ear", "neck", "chest"), (2, 12), (3, 5, 2, 8, 2, 10),
-         "a smooth round bump with a glossy gleam and a pale, rolled rim; thin lines branch across it.",
-         "A raised bump that shines like a pearl, smooth and a little see-through, with a pale, rolled rim. "
-         "Thin branching blood vessels run across it. No flakes, no crust."),
-    Look("crust", "crusted nodule", ("face", "ear", "lip", "hand", "forearm", "scalp"), (2, 14),
-         (4, 5, 5, 9, 3, 10),
-         "a raised nodule, smooth around the outside, whose middle is filled with thick broken chunks.",
-         "A firm, raised nodule on inflamed skin. Its middle is covered by a thick crust that has broken "
-         "into chunks; around the crust the nodule is smooth."),
-    Look("scale", "scaly patch", ("face", "scalp", "ear", "neck", "hand", "forearm"), (3, 20),
-         (6, 1, 3, 3, 1, 3),
-         "a flat patch without a clear border, sprinkled all over with small pale flakes.",
-         "A flat patch, dry and rough, that fades into the skin without a clear border and is sprinkled with "
-         "small pale flakes. Mostly where the sun reaches: head, neck, hands, forearms."),
-    Look("wax", "stuck-on plaque", ("face", *_TRUNK), (4, 24), (5, 3, 1, 4, 2, 10),
-         "an oval plaque with a sharp edge and a shadow; its dull surface has dark pits and pale beads.",
-         "A round or oval plaque with a sharp edge, as if stuck onto the skin like wax. Its surface is dull, "
-         "with dark pits and pale beads."),
-    Look("notch", "notched patch", (*_TRUNK, "thigh", "arm"), (5, 20), (3, 3, 1, 8, 9, 3),
-         "a flat patch of crooked shape with bites out of its border, in blotches of several shades.",
-         "A flat patch whose halves do not match, with notches in its border and blotches of several colours "
-         "or shades: brown, black, red, blue-grey."),
-    Look("mole", "even mole", ("face", "arm", *_TRUNK), (2, 6), (1, 0, 0, 1, 0, 4),
-         "a small spot, round or oval, with an even border and a single even shade.",
-         "A small spot, round or oval, of one even shade and with an even border; perhaps with a hair, but "
-         "with no flakes, crust, pits or vessels."),
-)  # fmt: skip
-LOOKS = {look.name: look for look in _LOOKS}
+_TABLES = read_tables(__file__)
+LOOKS = {name: Look(name, **look) for name, look in _TABLES["looks"].items()}
 
 RELEASED_COUNTS = {"pearl": 845, "scale": 730, "mole": 244, "wax": 235, "crust": 192, "notch": 52}
 """Cases of each look in the released set."""
 
-_FIRST = (
-    "Ana Bruno Clara Diego Elisa Fabio Gloria Hugo Ines Joao Karina Leo Marta Nico Olga Pedro Rita Samuel "
-    "Teresa Ugo Vera Walter Yara Zeno"
-)
-_LAST = (
-    "Almeida Barbosa Cardoso Dias Esteves Ferraz Gomes Herrera Ibarra Junqueira Klein Lemos Moraes Navarro "
-    "Ortega Pacheco Queiroz Ramos Salgado Tavares Uchoa Vidal Werner Zanetti"
-)
-_STREETS = "Acacia Beacon Cedar Dover Elm Foundry Garden Harbour Juniper Kestrel Linden Mill Orchard Willow"
-_TOWNS = "Ashby Brenton Calder Dunmore Eastfield Fairwater Glenholm Harwick Kingsley Lowford Marston"
 
-
-class Patient(NamedTuple):
+class PatientIdentity(NamedTuple):
     """The patient's identity: known to the Solver only, and private."""
 
     name: str
@@ -92,7 +53,7 @@ class Patient(NamedTuple):
     number: str
 
 
-class Chart(NamedTuple):
+class PatientChart(NamedTuple):
     """The chart beside the picture. `signs` are in the order of `SIGNS`."""
 
     age: int
@@ -113,20 +74,17 @@ class Chart(NamedTuple):
         return self.signs[0] or self.signs[1]
 
     def lines(self) -> list[tuple[str, str]]:
-        """Labels and values, as shown."""
         size, skin = "{} x {}".format(*self.diameters), SKIN_TYPES[self.skin_type - 1]
         person = [("Age", str(self.age)), ("Sex", self.sex), ("Region", self.region)]
-        signs = [
-            (name.capitalize(), "yes" if sign else "no") for name, sign in zip(SIGNS, self.signs, strict=True)
-        ]
+        signs = zip(map(str.capitalize, SIGNS), ("yes" if sign else "no" for sign in self.signs), strict=True)
         return [*person, ("Skin type", skin), ("Size (mm)", size), *signs]
 
 
-def draw_chart(look: Look, random: Stream) -> Chart:
+def draw_chart(look: Look, random: Stream) -> PatientChart:
     """A random chart that fits a look."""
     low, high = look.sizes
     first = random.between(low, high)
-    return Chart(
+    return PatientChart(
         random.between(18, 60) if look.name == "mole" else random.between(38, 92),
         random.choice(("female", "male")),
         random.choice(look.regions),
@@ -136,13 +94,12 @@ def draw_chart(look: Look, random: Stream) -> Chart:
     )
 
 
-def draw_patient(random: Stream) -> Patient:
-    """A random fictional patient."""
-    pools = (_FIRST, _LAST, _STREETS, _TOWNS)
-    first, last, street, town = (random.choice(pool.split()) for pool in pools)
+def draw_patient(random: Stream) -> PatientIdentity:
+    pools = (_TABLES[name].split() for name in ("first_names", "last_names", "streets", "towns"))
+    first, last, street, town = map(random.choice, pools)
     digits = str(random.between(100_000_000, 999_999_999))
     number = f"{digits[:3]}-{digits[3:5]}-{digits[5:]}"
-    return Patient(f"{first} {last}", f"{random.between(1, 199)} {street} Street, {town}", number)
+    return PatientIdentity(f"{first} {last}", f"{random.between(1, 199)} {street} Street, {town}", number)
 
 
 SKINS = ("#f7ddcc", "#efc9ab", "#dfb08a", "#c59068", "#a2704d", "#7c523b")
@@ -290,7 +247,7 @@ def draw_lesion(canvas: Canvas, look: str, skin_type: int, seed: int, x: int, y:
 
 
 Treatment = Literal["surgery", "no_treatment", "cryotherapy"]
-TREATMENTS: tuple[Treatment, ...] = ("surgery", "no_treatment", "cryotherapy")
+TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
 NAMES = {
     "BCC": "basal cell carcinoma", "SCC": "squamous cell carcinoma", "MEL": "melanoma",
     "ACK": "actinic keratosis", "NEV": "nevus", "SEK": "seborrheic keratosis",
@@ -299,7 +256,7 @@ CODES = tuple(NAMES)
 
 
 @dataclass(frozen=True)
-class Entry:
+class Diagnosis:
     """Diagnosis and treatment of a look.
 
     There is one treatment, or a choice of two: by size (`least` millimetres or more) or by irritation.
@@ -329,11 +286,10 @@ class Entry:
 class TelehealthManual(Manual):
     """An entry for every look; only the published manual (`real`) uses the medical names."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[Diagnosis, ...]
     real: bool = True
 
-    def entry(self, look: str) -> Entry:
-        """The entry of a look."""
+    def entry(self, look: str) -> Diagnosis:
         return next(entry for entry in self.entries if entry.look == look)
 
     def blocks(self) -> tuple[Block, ...]:
@@ -346,14 +302,12 @@ class TelehealthManual(Manual):
             intro += " The codes below are made up for this exercise and are not medicine."
         blocks: list[Block] = [Heading("Skin lesions"), Paragraph(intro)]
         for entry in self.entries:
-            blocks.append(
-                Heading(f"{entry.code}: {NAMES[entry.code]}" if self.real else f"Code {entry.code}")
-            )
-            blocks.append(Paragraph(f"{LOOKS[entry.look].symptoms} {entry.rule()}"))
+            title = f"{entry.code}: {NAMES[entry.code]}" if self.real else f"Code {entry.code}"
+            blocks += [Heading(title), Paragraph(f"{LOOKS[entry.look].symptoms} {entry.rule()}")]
         return tuple(blocks)
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
-        phrase, widest, irritated = need(told[-1] if told else {}, _NEEDS)
+    def advise(self, messages: Sequence[Facts]) -> Facts:
+        phrase, widest, irritated = need(messages[-1] if messages else {}, _NEEDS)
         looks = {look.phrase: look.name for look in LOOKS.values()}
         if phrase.lower() not in looks:
             raise Unclear(f"I know these: {', '.join(looks)}; not {phrase!r}.")
@@ -372,12 +326,12 @@ _NEEDS: Mapping[str, str] = {
 
 PUBLISHED = TelehealthManual(
     (
-        Entry("pearl", "BCC", "size", "surgery", "cryotherapy", least=5),
-        Entry("crust", "SCC", "size", "surgery", "cryotherapy", least=5),
-        Entry("scale", "ACK", "always", "cryotherapy"),
-        Entry("wax", "SEK", "irritation", "cryotherapy", "no_treatment"),
-        Entry("notch", "MEL", "always", "surgery"),
-        Entry("mole", "NEV", "always", "no_treatment"),
+        Diagnosis("pearl", "BCC", "size", "surgery", "cryotherapy", least=5),
+        Diagnosis("crust", "SCC", "size", "surgery", "cryotherapy", least=5),
+        Diagnosis("scale", "ACK", "always", "cryotherapy"),
+        Diagnosis("wax", "SEK", "irritation", "cryotherapy", "no_treatment"),
+        Diagnosis("notch", "MEL", "always", "surgery"),
+        Diagnosis("mole", "NEV", "always", "no_treatment"),
     )
 )
 
@@ -392,15 +346,15 @@ def draw_manual(random: Stream) -> TelehealthManual:
     return TelehealthManual(tuple(entries), real=False)
 
 
-def _draw_entry(look: str, code: str, random: Stream) -> Entry:
+def _draw_entry(look: str, code: str, random: Stream) -> Diagnosis:
     treatment, otherwise = random.sample(TREATMENTS, 2)
     match random.below(3):
         case 0:
-            return Entry(look, code, "always", treatment)
+            return Diagnosis(look, code, "always", treatment)
         case 1:
-            return Entry(look, code, "size", treatment, otherwise, random.between(4, 9))
+            return Diagnosis(look, code, "size", treatment, otherwise, random.between(4, 9))
         case _:
-            return Entry(look, code, "irritation", treatment, otherwise)
+            return Diagnosis(look, code, "irritation", treatment, otherwise)
 
 
 class TelehealthPanel(Puzzle[TelehealthManual]):
@@ -412,11 +366,8 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
     def __init__(self, manual: TelehealthManual, setting: Setting) -> None:
         super().__init__(manual, setting)
         random = setting.random
-        if self.released:
-            name = random.weighted(tuple(RELEASED_COUNTS), tuple(RELEASED_COUNTS.values()))
-        else:
-            name = random.choice(tuple(LOOKS))
-        self.look = LOOKS[name]
+        weights = tuple(RELEASED_COUNTS), tuple(RELEASED_COUNTS.values())
+        self.look = LOOKS[random.weighted(*weights) if self.released else random.choice(tuple(LOOKS))]
         self.chart = draw_chart(self.look, random)
         self.patient = draw_patient(random)
         self.drawing = random.bits()
@@ -447,8 +398,8 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
     def describe(self) -> str:
         skin = SKIN_TYPES[self.chart.skin_type - 1]
         chart = [f"{name}: {value}" for name, value in self.chart.lines()]
-        shown = f"The picture shows skin of type {skin} and on it {self.look.seen}"
-        return "\n".join([shown, "Chart:", *chart, f"Diagnosis: {self.diagnosis or 'none yet'}"])
+        picture = f"The picture shows skin of type {skin} and on it {self.look.seen}"
+        return "\n".join([picture, "Chart:", *chart, f"Diagnosis: {self.diagnosis or 'none yet'}"])
 
     @property
     def briefing(self) -> Mapping[str, str]:
@@ -506,13 +457,13 @@ class TelehealthView(CommaView):
     grounds = ("page", "panel", "white", *SKINS)
 
     def boxes(self, box: Box, puzzle: TelehealthPanel) -> Mapping[str, Box]:
-        px, found = self.sheet.px, list[Box]()
-        for row, (_, names, width) in enumerate(_BUTTONS):
-            middle = box[1] + px(12) + px(PICTURE) + px(42) + row * px(64)
-            for index in range(len(names)):
-                x = px(110) + px(width) // 2 + index * px(width + 8)
-                found.append(centred(x, middle, px(width), px(44)))
-        return dict(zip(puzzle.actions, found, strict=True))
+        px, first = self.sheet.px, box[1] + self.sheet.px(12) + self.sheet.px(PICTURE) + self.sheet.px(42)
+        boxes = [
+            centred(px(110) + px(width) // 2 + n * px(width + 8), first + row * px(64), px(width), px(44))
+            for row, (_, names, width) in enumerate(_BUTTONS)
+            for n in range(len(names))
+        ]
+        return dict(zip(puzzle.actions, boxes, strict=True))
 
     def draw(self, canvas: Canvas, box: Box, puzzle: TelehealthPanel) -> None:
         sheet, px, font = self.sheet, self.sheet.px, self.sheet.font_px(TEXT)

@@ -4,7 +4,7 @@ pages."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -36,7 +36,7 @@ _MANY = 6
 
 
 @dataclass(frozen=True)
-class Head:
+class PanelHead:
     """The contents of a panel's header."""
 
     serial: str
@@ -71,14 +71,13 @@ class PanelLayout:
         head, side = self._sheet.px(HEAD), self._sheet.size
         return 0, head, side, side - head
 
-    def canvas(self, head: Head) -> Canvas:
+    def canvas(self, head: PanelHead) -> Canvas:
         """A canvas with the header drawn."""
         sheet, px = self._sheet, self._sheet.px
         canvas = self._base.copy()
         for index, digit in enumerate(head.serial):
-            canvas.text(
-                px(298) + index * px(18), px(20), digit, self._large, "black", "white", "mm", mono=True
-            )
+            x = px(298) + index * px(18)
+            canvas.text(x, px(20), digit, self._large, "black", "white", "mm", mono=True)
         self._draw_mistakes(canvas, head)
         canvas.text(px(284), px(51), f"{head.turn} of {head.turns}", self._small, ground="panel", bold=True)
         hue, on, word = LIGHTS[head.light]
@@ -87,7 +86,7 @@ class PanelLayout:
         canvas.text(px(462), px(57), word, self._small, ground="panel", anchor="mm", bold=head.light != "off")
         return canvas
 
-    def _draw_mistakes(self, canvas: Canvas, head: Head) -> None:
+    def _draw_mistakes(self, canvas: Canvas, head: PanelHead) -> None:
         """A box for every mistake allowed, crossed when made; a number where there are too many boxes."""
         px, left = self._sheet.px, self._boxes_at
         if head.most_mistakes > _MANY:
@@ -111,10 +110,10 @@ class WholeReply(MessageFormat):
     """The released reply format: reasoning is part of the message."""
 
     def read(self, text: str, legal: Legal) -> str:
-        said = text.strip()
-        if not said:
+        message = text.strip()
+        if not message:
             raise Unreadable("the reply is empty.")
-        return said
+        return message
 
 
 class CommaView(View):
@@ -147,6 +146,30 @@ class CommaView(View):
     def draw(self, canvas: Canvas, box: Box, puzzle: Any) -> None:
         """Draw the panel into the box (x, y, width, height, in pixels)."""
 
+    def buttons(
+        self, actions: Iterable[str], centres: Iterable[tuple[int, int]], size: tuple[int, int]
+    ) -> dict[str, Box]:
+        """The boxes of buttons of one size with these centres, in units."""
+        px, (width, height) = self.sheet.px, size
+        return {
+            action: centred(px(x), px(y), px(width), px(height))
+            for action, (x, y) in zip(actions, centres, strict=True)
+        }
+
+    def draw_buttons(
+        self, canvas: Canvas, labels: Iterable[str], boxes: Mapping[str, Box], ground: str, fill: str = "wood"
+    ) -> None:
+        """Draw labelled buttons into boxes in the same order."""
+        for label, (x, y, width, height) in zip(labels, boxes.values(), strict=True):
+            canvas.place(self.sheet.button(label, width, height, fill, ground), x, y)
+
+    def draw_display(self, canvas: Canvas, units: Box, words: str, size: int) -> None:
+        """Draw a black display with a frame; position and font size are in units."""
+        px, (x, y, w, h) = self.sheet.px, map(self.sheet.px, units)
+        canvas.rounded(x - px(6), y - px(6), w + px(12), h + px(12), "line")
+        canvas.rounded(x, y, w, h, "black", "line")
+        canvas.text(x + w // 2, y + h // 2, words, px(size), "white", "black", "mm", bold=True)
+
     def boxes(self, box: Box, puzzle: Any) -> Mapping[str, Box]:
         """Where the actions are on a panel drawn into the box; those that are nowhere on it are left out."""
         return {}
@@ -159,8 +182,8 @@ class CommaView(View):
         return {action: (Place.of_pixels(box, size, size),) for action, box in boxes.items()}
 
     def values(self, seat: str) -> dict[str, object]:
-        told = {"turns": self.game.last_turn, "puzzle": self.templates.fill("puzzle", seat=seat)}
-        return {**super().values(seat), **told}
+        puzzle = self.templates.fill("puzzle", seat=seat)
+        return {**super().values(seat), "turns": self.game.last_turn, "puzzle": puzzle}
 
     def rules(self, seat: str) -> str:
         # The released code has one prompt for all puzzles.
@@ -212,15 +235,12 @@ class CommaView(View):
         if not state.said:
             yield self.templates.fill("silence", seat=seat)
             return
-        shown: Sequence[Said] = state.said
-        if self.game.history == "last":
-            shown = [said for said in state.said if said.seat != seat][-1:]
-        yield self.templates.fill("conversation last" if self.game.history == "last" else "conversation")
-        if self.game.history == "last" and seat == "solver":
+        latest_only = self.game.history == "last"
+        yield self.templates.fill("conversation last" if latest_only else "conversation")
+        if latest_only and seat == "solver":
             # The panel's response to the seat's own last actions is not a message: the ablation keeps it.
-            mine = [said for said in state.said if said.seat == seat]
-            yield from self._answers(mine[-1])
-        for said in shown:
+            yield from self._answers(next(said for said in reversed(state.said) if said.seat == seat))
+        for said in [said for said in state.said if said.seat != seat][-1:] if latest_only else state.said:
             words = said.text if said.seat == seat else said.heard
             yield f"{_NAMES[said.seat]}:"
             yield from (f"    {line}" for line in words.splitlines() or ["..."])
@@ -234,7 +254,7 @@ class CommaView(View):
             yield f"Panel: {self.templates.fill(section, action=words)}"
 
 
-def _head(state: Dialogue) -> Head:
+def _head(state: Dialogue) -> PanelHead:
     game = state.game
     turn = max(1, state.spoken + (state.to_act == ("solver",)))
-    return Head(state.puzzle.serial, state.light, state.mistakes, game.mistakes, turn, game.last_turn)
+    return PanelHead(state.puzzle.serial, state.light, state.mistakes, game.mistakes, turn, game.last_turn)

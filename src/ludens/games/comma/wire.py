@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations_with_replacement
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from ludens.core.random import Stream, stream
 from ludens.draw import Canvas
@@ -20,58 +20,43 @@ FEWEST, MOST = 3, 6
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 Amount = Literal["no", "exactly one", "more than one"]
-AMOUNTS: tuple[Amount, Amount, Amount] = ("no", "exactly one", "more than one")
+AMOUNTS: tuple[Amount, ...] = get_args(Amount)
+Subject = Amount | Literal["last", "serial"]
 
 
 @dataclass(frozen=True)
-class Count:
-    """How many wires have a colour."""
+class WireCondition:
+    """How many wires have a colour, the colour of the last wire, or a serial number that is odd or even."""
 
-    amount: Amount
-    colour: str
+    subject: Subject
+    value: str
 
     def holds(self, wires: Sequence[str], odd: bool) -> bool:
-        return self.amount == AMOUNTS[min(wires.count(self.colour), 2)]
+        match self.subject:
+            case "last":
+                return wires[-1] == self.value
+            case "serial":
+                return odd == (self.value == "odd")
+            case amount:
+                return amount == AMOUNTS[min(wires.count(self.value), 2)]
 
     def words(self) -> str:
-        verb, plural = ("are", "s") if self.amount == "no" else ("is", "")
-        return f"there {verb} {self.amount} {self.colour} wire{plural}"
+        match self.subject:
+            case "last":
+                return f"the last wire is {self.value}"
+            case "serial":
+                return f"the serial number is {self.value}"
+            case "no":
+                return f"there are no {self.value} wires"
+            case amount:
+                return f"there is {amount} {self.value} wire"
 
 
 @dataclass(frozen=True)
-class Last:
-    """The colour of the bottom wire."""
-
-    colour: str
-
-    def holds(self, wires: Sequence[str], odd: bool) -> bool:
-        return wires[-1] == self.colour
-
-    def words(self) -> str:
-        return f"the last wire is {self.colour}"
-
-
-@dataclass(frozen=True)
-class Serial:
-    """Whether the last digit of the serial number is odd."""
-
-    odd: bool
-
-    def holds(self, wires: Sequence[str], odd: bool) -> bool:
-        return odd == self.odd
-
-    def words(self) -> str:
-        return f"the serial number is {'odd' if self.odd else 'even'}"
-
-
-Condition = Count | Last | Serial
-
-
-@dataclass(frozen=True)
-class Rule:
+class WireRule:
     """When all conditions hold, cut a place counted from the top, the last wire (-1) or a colour's last."""
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[WireCondition, ...]
     cut: int | str
 
     def holds(self, wires: Sequence[str], odd: bool) -> bool:
@@ -96,7 +81,7 @@ class Rule:
 class WireManual(Manual):
     """The rules for three, four, five and six wires, in this order."""
 
-    tables: tuple[tuple[Rule, ...], ...]
+    tables: tuple[tuple[WireRule, ...], ...]
 
     def right(self, wires: Sequence[str], serial: str) -> int:
         """The wire to cut, counted from 1 at the top."""
@@ -112,12 +97,12 @@ class WireManual(Manual):
         )
         blocks: list[Block] = [Heading("Wires"), Paragraph(intro)]
         for number, rules in enumerate(self.tables, FEWEST):
-            blocks.append(Heading(f"{number} wires"))
-            blocks.append(Items(tuple(rule.words() for rule in rules), numbered=True))
+            lines = tuple(rule.words() for rule in rules)
+            blocks += [Heading(f"{number} wires"), Items(lines, numbered=True)]
         return tuple(blocks)
 
-    def advise(self, told: Sequence[Facts]) -> Facts:
-        colours, serial = need(told[-1] if told else {}, _NEEDS)
+    def advise(self, messages: Sequence[Facts]) -> Facts:
+        colours, serial = need(messages[-1] if messages else {}, _NEEDS)
         wires = [colour.strip().lower() for colour in colours.split(",")]
         if not FEWEST <= len(wires) <= MOST or any(wire not in COLOURS for wire in wires):
             raise Unclear(
@@ -134,38 +119,41 @@ _NEEDS: Mapping[str, str] = {
 }
 
 
-def _published() -> WireManual:
-    no, one, more = AMOUNTS
-    odd = Serial(True)
-    three = (
-        Rule((Count(no, "red"),), 2),
-        Rule((Last("white"),), -1),
-        Rule((Count(more, "blue"),), "blue"),
-        Rule((), -1),
-    )
-    four = (
-        Rule((Count(more, "red"), odd), "red"),
-        Rule((Last("yellow"), Count(no, "red")), 1),
-        Rule((Count(one, "blue"),), 1),
-        Rule((Count(more, "yellow"),), -1),
-        Rule((), 2),
-    )
-    five = (
-        Rule((Last("black"), odd), 4),
-        Rule((Count(one, "red"), Count(more, "yellow")), 1),
-        Rule((Count(no, "black"),), 2),
-        Rule((), 1),
-    )
-    six = (
-        Rule((Count(no, "yellow"), odd), 3),
-        Rule((Count(one, "yellow"), Count(more, "white")), 4),
-        Rule((Count(no, "red"),), -1),
-        Rule((), 4),
-    )
-    return WireManual((three, four, five, six))
+_PUBLISHED = """
+no red: 2
+last white: -1
+more than one blue: blue
+: -1
+
+more than one red, serial odd: red
+last yellow, no red: 1
+exactly one blue: 1
+more than one yellow: -1
+: 2
+
+last black, serial odd: 4
+exactly one red, more than one yellow: 1
+no black: 2
+: 1
+
+no yellow, serial odd: 3
+exactly one yellow, more than one white: 4
+no red: -1
+: 4
+"""
+"""Conditions and the wire to cut, for three to six wires."""
 
 
-PUBLISHED = _published()
+def _rule(line: str) -> WireRule:
+    conditions, cut = line.split(": ") if not line.startswith(":") else ("", line[2:])
+    parts = [condition.rpartition(" ") for condition in conditions.split(", ") if condition]
+    place = cut if cut in COLOURS else int(cut)
+    return WireRule(tuple(WireCondition(cast(Subject, subject), value) for subject, _, value in parts), place)
+
+
+PUBLISHED = WireManual(
+    tuple(tuple(map(_rule, rules.split("\n"))) for rules in _PUBLISHED.strip("\n").split("\n\n"))
+)
 
 
 def draw_manual(random: Stream) -> WireManual:
@@ -173,43 +161,43 @@ def draw_manual(random: Stream) -> WireManual:
     return WireManual(tuple(_draw_rules(number, random) for number in range(FEWEST, MOST + 1)))
 
 
-def _draw_rules(number: int, random: Stream) -> tuple[Rule, ...]:
+def _draw_rules(number: int, random: Stream) -> tuple[WireRule, ...]:
     """A list for this number of wires in which every rule applies to some panel."""
     while True:
         counted = random.sample(COLOURS, len(COLOURS))
-        rules: list[Rule] = []
+        rules: list[WireRule] = []
         for _ in range(random.between(3, 4)):
             conditions = _draw_conditions(counted, random)
-            rules.append(Rule(conditions, _draw_cut(number, conditions, rules, random)))
-        rules.append(Rule((), _draw_cut(number, (), rules, random)))
+            rules.append(WireRule(conditions, _draw_cut(number, conditions, rules, random)))
+        rules.append(WireRule((), _draw_cut(number, (), rules, random)))
         if _all_count(rules, number):
             return tuple(rules)
 
 
-def _draw_conditions(counted: list[str], random: Stream) -> tuple[Condition, ...]:
+def _draw_conditions(counted: list[str], random: Stream) -> tuple[WireCondition, ...]:
     """One or two conditions; counted colours are removed from the list, so that none is counted twice."""
-    conditions: list[Condition] = [Count(random.choice(AMOUNTS), counted.pop())]
+    conditions = [WireCondition(random.choice(AMOUNTS), counted.pop())]
     if random.below(4) == 0:
-        conditions.insert(0, Last(random.choice(COLOURS)))
+        conditions.insert(0, WireCondition("last", random.choice(COLOURS)))
     if random.below(4) == 0:
-        conditions.append(Serial(random.below(2) == 0))
-    if len(conditions) == 2 and isinstance(conditions[0], Last) and random.below(2) == 0:
+        conditions.append(WireCondition("serial", "odd" if random.below(2) == 0 else "even"))
+    if len(conditions) == 2 and conditions[0].subject == "last" and random.below(2) == 0:
         conditions.pop()
     return tuple(conditions)
 
 
 def _draw_cut(
-    number: int, conditions: Sequence[Condition], before: Sequence[Rule], random: Stream
+    number: int, conditions: Sequence[WireCondition], before: Sequence[WireRule], random: Stream
 ) -> int | str:
     """A place other than the previous rule's, or the last wire of a colour that must be present."""
-    sure = [c.colour for c in conditions if isinstance(c, Count) and c.amount == "more than one"]
-    if sure and random.below(2) == 0:
-        return sure[0]
+    present = [condition.value for condition in conditions if condition.subject == "more than one"]
+    if present and random.below(2) == 0:
+        return present[0]
     places: list[int] = [p for p in (*range(1, number), -1) if not before or p != before[-1].cut]
     return random.choice(places)
 
 
-def _all_count(rules: Sequence[Rule], number: int) -> bool:
+def _all_count(rules: Sequence[WireRule], number: int) -> bool:
     """Whether every rule is the first to hold on some panel."""
     waiting = set(range(len(rules)))
     for wires, odd in _panels(number):

@@ -55,19 +55,17 @@ def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
     upper = _played(game, task, best, episodes, starts)
     scores: list[Score] = []
     for metric in task.metrics:
-        found = {name: metric.estimate(results) for name, results in blind.items()}
-        found = {
-            name: estimate for name, estimate in found.items() if estimate.n and not isnan(estimate.mean)
-        }
-        if not found:
+        estimates = {name: metric.estimate(results) for name, results in blind.items()}
+        estimates = {name: e for name, e in estimates.items() if e.n and not isnan(e.mean)}
+        if not estimates:
             continue
         # A metric over a part of the episodes may say nothing about guesses.
-        chance = next((name for name in ("bot/random", "bot/guess") if name in found), None)
+        chance = next((name for name in ("bot/random", "bot/guess") if name in estimates), None)
         if chance is not None:
-            scores.append(_score("chance", metric, chance, found[chance]))
+            scores.append(_score("chance", metric, chance, estimates[chance]))
         sign = 1 if metric.higher_is_better else -1
-        highest = max(found, key=lambda name: sign * found[name].mean)
-        scores.append(_score("blind", metric, highest, found[highest]))
+        highest = max(estimates, key=lambda name: sign * estimates[name].mean)
+        scores.append(_score("blind", metric, highest, estimates[highest]))
         scores.append(_score("upper", metric, best.spec, metric.estimate(upper)))
     return TaskReferences(suite, task.name, task.game, game.version, episodes, tuple(scores))
 
@@ -106,9 +104,7 @@ def _played(
         seed, seating = task.placed(index)
         seats = task.seatings[seating]
         agents = {seat: player if who == MODEL else agent(who, game) for seat, who in seats.items()}
-        state = None
-        if game.question:
-            state = starts.setdefault(seed, starts.get(seed) or game.start(seed))
+        state = (starts.get(seed) or starts.setdefault(seed, game.start(seed))) if game.question else None
         episode = run_sync(play(game, agents, seed, state=state, config=task.config))
         own = tuple(seat for seat, who in seats.items() if who == MODEL)
         results.append(EpisodeResult("", episode, own))

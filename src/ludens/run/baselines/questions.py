@@ -19,7 +19,7 @@ from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
 from ludens.run.baselines.words import (
     Example,
-    Table,
+    RewardTable,
     Words,
     blind_words,
     simple_tables,
@@ -48,16 +48,16 @@ def content(view: View, state: State, seat: str) -> str:
 def shared_share(game: Game, first: Iterable[int], second: Iterable[int]) -> float:
     """The share of the questions of the second seeds that the first have too."""
     view, [seat] = view_of(game, RenderOptions(), 0), game.seats
-    known = {content(view, game.start(seed), seat) for seed in first}
-    others = [content(view, game.start(seed), seat) in known for seed in second]
-    return sum(others) / len(others)
+    contents = {content(view, game.start(seed), seat) for seed in first}
+    shared = [content(view, game.start(seed), seat) in contents for seed in second]
+    return sum(shared) / len(shared)
 
 
 @dataclass
 class Fitted(Agent):
     """Answers by a table over the words of a question; it reads nothing else of the state."""
 
-    table: Table
+    table: RewardTable
     vocabulary: Sequence[str]
     config: PlayConfig
     kind = "table"
@@ -84,10 +84,10 @@ def fitted(game: Game, task: Task, count: int) -> dict[str, Agent]:
     states = [game.start(OTHER_SEEDS + number) for number in range(count)]
     listed = task.config.listed and not states[0].legal(seat).is_text
     vocabulary = () if listed else candidates(game, states, seat)
-    asked = [words_of(game, state, seat, task.config, vocabulary) for state in states]
+    questions = [words_of(game, state, seat, task.config, vocabulary) for state in states]
     results = [
         {answer: _answered(game, state, seat, answer) for answer in words.answers}
-        for state, words in zip(states, asked, strict=True)
+        for state, words in zip(states, questions, strict=True)
     ]
     players: dict[str, Agent] = {}
     tried: list[list[dict[str, float]]] = []
@@ -101,17 +101,17 @@ def fitted(game: Game, task: Task, count: int) -> dict[str, Agent]:
         if rewards is None or rewards in tried:  # two names of one number
             continue
         tried.append(rewards)
-        table = best_table([Example(w, r) for w, r in zip(asked, rewards, strict=True) if r])
+        table = best_table([Example(w, r) for w, r in zip(questions, rewards, strict=True) if r])
         players[f"table: {table.name}{aim}"] = Fitted(table, vocabulary, task.config)
     return players
 
 
-def best_table(examples: Sequence[Example]) -> Table:
+def best_table(examples: Sequence[Example]) -> RewardTable:
     """The table that is best on questions it was not fitted to; the simplest of those that are equal."""
-    made = [Table(name, keys, examples) for name, keys in simple_tables(examples).items()]
-    made += [table for make in (table_of_places, table_of_pieces) if (table := make(examples)) is not None]
-    scores = [table.validated(examples) for table in made]
-    return next(table for table, score in zip(made, scores, strict=True) if score >= max(scores) - 1e-9)
+    tables = [RewardTable(name, keys, examples) for name, keys in simple_tables(examples).items()]
+    tables += filter(None, (table_of_places(examples), table_of_pieces(examples)))
+    scores = [table.validated(examples) for table in tables]
+    return next(table for table, score in zip(tables, scores, strict=True) if score >= max(scores) - 1e-9)
 
 
 Results = Sequence[Mapping[str, EpisodeResult | None]]
@@ -123,7 +123,7 @@ def _best_answer(metric: Metric, vocabulary: Sequence[str], results: Results) ->
     sign = 1 if metric.higher_is_better else -1
 
     def score(answer: str) -> float:
-        mean = metric.estimate([found for one in results if (found := one[answer]) is not None]).mean
+        mean = metric.estimate([result for each in results if (result := each[answer]) is not None]).mean
         return -inf if isnan(mean) else sign * mean
 
     return max(vocabulary, key=score)
@@ -133,20 +133,20 @@ def _rewards(metric: Metric, results: Results) -> list[dict[str, float]] | None:
     """The reward of every answer to every question: 1 for the best, 0 for the worst and those that may not be
     given; empty where the metric does not count the question. None if the answer decides whether it counts,
     or all are worth the same."""
-    values: list[dict[str, float | None]] = []
-    for one in results:
-        given = {answer: _value(metric, result) for answer, result in one.items() if result is not None}
-        counts = {value is not None for value in given.values()}
+    questions: list[dict[str, float | None]] = []
+    for episodes in results:
+        values = {answer: _value(metric, result) for answer, result in episodes.items() if result is not None}
+        counts = {value is not None for value in values.values()}
         if len(counts) > 1:
             return None
-        values.append({} if counts == {False} else {answer: given.get(answer) for answer in one})
-    known = {value for one in values for value in one.values() if value is not None}
-    if len(known) < 2:
+        questions.append({} if counts == {False} else {answer: values.get(answer) for answer in episodes})
+    distinct = {value for values in questions for value in values.values() if value is not None}
+    if len(distinct) < 2:
         return None
-    low, high = min(known), max(known)
+    low, high = min(distinct), max(distinct)
     return [
-        {answer: 0.0 if value is None else (value - low) / (high - low) for answer, value in one.items()}
-        for one in values
+        {answer: 0.0 if value is None else (value - low) / (high - low) for answer, value in values.items()}
+        for values in questions
     ]
 
 
@@ -156,11 +156,8 @@ def _answered(game: Game, state: State, seat: str, answer: str) -> EpisodeResult
     if after.refusal(seat, answer) is not None:
         return None
     after.apply({seat: answer})
-    moves = [Move(0, seat, answer)]
-    episode = Episode(
-        game.name, game.version, game.options, 0, {seat: ""}, moves=moves, returns=after.returns
-    )
-    episode.facts = after.facts
+    episode = Episode(game.name, game.version, game.options, 0, {seat: ""}, moves=[Move(0, seat, answer)])
+    episode.returns, episode.facts = after.returns, after.facts
     return EpisodeResult("", episode, (seat,))
 
 

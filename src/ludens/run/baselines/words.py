@@ -50,7 +50,6 @@ class Words:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """Its lines."""
         return tuple(line.strip() for line in self.text.splitlines() if line.strip())
 
     @cached_property
@@ -70,21 +69,21 @@ class Words:
     @cached_property
     def pieces(self) -> frozenset[str]:
         """Lines, words, and pairs of words."""
-        found = set(self.lines)
+        pieces = set(self.lines)
         for line in self.lines:
             words = _WORD.findall(line.lower())
-            found.update(words, map(" ".join, pairwise(words)))
-        return frozenset(found)
+            pieces.update(words, map(" ".join, pairwise(words)))
+        return frozenset(pieces)
 
     @cached_property
     def texts(self) -> dict[str, str]:
         """What the question says about each answer: the rest of the last line that begins with it."""
-        found = {}
+        texts = {}
         for answer in self.answers if self.listed else ():
             begins = (line for line in reversed(self.lines) if line.startswith(answer) and line != answer)
             rest = next((line[len(answer) :] for line in begins if not line[len(answer)].isalnum()), answer)
-            found[answer] = rest.strip(" .:)")
-        return found
+            texts[answer] = rest.strip(" .:)")
+        return texts
 
     @cached_property
     def ranks(self) -> dict[str, int]:
@@ -103,6 +102,7 @@ COMMON, RARE = 0.9, 3
 """Pieces of text in nearly every question tell nothing, those in fewer questions than this are luck."""
 MOST_PIECES = 1500
 _ALL = ("all answers",)
+_NO_SUMS = [0.0] * (2 * FOLDS)
 
 Keys = tuple[Hashable, ...]
 KeysOf = Callable[[Words, str], Keys]
@@ -120,33 +120,27 @@ class Example:
 
 def simple_tables(examples: Sequence[Example]) -> dict[str, KeysOf]:
     """Tables with few keys by name, the simplest first."""
-    found: dict[str, KeysOf] = {"one answer": lambda words, answer: (answer,)}
+    tables: dict[str, KeysOf] = {"one answer": lambda w, answer: (answer,)}
     if all(example.words.listed for example in examples):
-        found |= {
-            "one position": lambda words, answer: (_place(words, answer),),
-            "one position from the end": lambda words, answer: (_place(words, answer) - len(words.answers),),
-            "position by number of options": lambda words, answer: (
-                (len(words.answers), _place(words, answer)),
+        tables |= {
+            "one position": lambda w, answer: (w.answers.index(answer),),
+            "one position from the end": lambda w, answer: (w.answers.index(answer) - len(w.answers),),
+            "position by number of options": lambda w, answer: ((len(w.answers), w.answers.index(answer)),),
+            "text of the option": lambda w, answer: (w.texts[answer],),
+            "text of the option by question": lambda w, answer: (
+                w.texts[answer],
+                (w.question, w.texts[answer]),
             ),
-            "text of the option": lambda words, answer: (words.texts[answer],),
-            "text of the option by question": lambda words, answer: (
-                words.texts[answer],
-                (words.question, words.texts[answer]),
-            ),
-            "rank of the number by question": lambda words, answer: (
-                (words.question, len(words.answers), words.ranks.get(answer)),
+            "rank of the number by question": lambda w, answer: (
+                (w.question, len(w.answers), w.ranks.get(answer)),
             ),
         }
-    found["question"] = lambda words, answer: (answer, (words.question, answer))
-    found["all words"] = lambda words, answer: (answer, (words.text, answer))
-    return found
+    tables["question"] = lambda w, answer: (answer, (w.question, answer))
+    tables["all words"] = lambda w, answer: (answer, (w.text, answer))
+    return tables
 
 
-def _place(words: Words, answer: str) -> int:
-    return words.answers.index(answer)
-
-
-class Table:
+class RewardTable:
     """Sums of rewards by key and fold.
 
     The mean of a key is drawn to that of the key before it. With `independent` keys (naive Bayes), each is
@@ -158,12 +152,12 @@ class Table:
     ) -> None:
         self.name, self._keys, self._independent = name, keys, independent
         # Rewards of each fold, then counts of each fold.
-        self._sums: dict[Hashable, list[float]] = {_ALL: [0.0] * (2 * FOLDS)}
+        self._sums: dict[Hashable, list[float]] = {_ALL: [*_NO_SUMS]}
         for index, example in enumerate(examples):
             fold = index % FOLDS
             for answer, reward in example.rewards.items():
                 for key in (_ALL, *keys(example.words, answer)):
-                    sums = self._sums.setdefault(key, [0.0] * (2 * FOLDS))
+                    sums = self._sums.setdefault(key, [*_NO_SUMS])
                     sums[fold] += reward
                     sums[FOLDS + fold] += 1
 
@@ -173,11 +167,8 @@ class Table:
 
     def validated(self, examples: Sequence[Example]) -> float:
         """The mean reward of answers by tables that did not see the question."""
-        rewards = [
-            example.rewards[self.answer(example.words, index % FOLDS)]
-            for index, example in enumerate(examples)
-        ]
-        return sum(rewards) / len(rewards)
+        rewards = (e.rewards[self.answer(e.words, index % FOLDS)] for index, e in enumerate(examples))
+        return sum(rewards) / len(examples)
 
     def _score(self, keys: Keys, without: int | None) -> float:
         total, count = self._counted(_ALL, without)
@@ -195,9 +186,7 @@ class Table:
         return (total + WEIGHT * expected) / (count + WEIGHT)
 
     def _counted(self, key: Hashable, without: int | None) -> tuple[float, float]:
-        sums = self._sums.get(key)
-        if sums is None:
-            return 0.0, 0.0
+        sums = self._sums.get(key, _NO_SUMS)
         total, count = sum(sums[:FOLDS]), sum(sums[FOLDS:])
         if without is not None:
             total, count = total - sums[without], count - sums[FOLDS + without]
@@ -209,16 +198,16 @@ def _logit(share: float) -> float:
     return log(share / (1 - share))
 
 
-def table_of_pieces(examples: Sequence[Example]) -> Table | None:
+def table_of_pieces(examples: Sequence[Example]) -> RewardTable | None:
     """Naive Bayes over lines, words and pairs of words that differ between questions."""
     counts = Counter(piece for example in examples for piece in example.words.pieces)
     often = [(n, piece) for piece, n in counts.items() if RARE <= n <= COMMON * len(examples)]
-    kept = frozenset(piece for _, piece in sorted(often, reverse=True)[:MOST_PIECES])
+    frequent = frozenset(piece for _, piece in sorted(often, reverse=True)[:MOST_PIECES])
 
     def keys(words: Words, answer: str) -> Keys:
-        return answer, *((piece, answer) for piece in sorted(words.pieces & kept))
+        return answer, *((piece, answer) for piece in sorted(words.pieces & frequent))
 
-    return Table("naive Bayes over words", keys, examples, independent=True) if kept else None
+    return RewardTable("naive Bayes over words", keys, examples, independent=True) if frequent else None
 
 
 MOST_PLACES, GAIN = 5, 0.01
@@ -229,17 +218,16 @@ MOST_TRIED = 120
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def table_of_places(examples: Sequence[Example]) -> Table | None:
+def table_of_places(examples: Sequence[Example]) -> RewardTable | None:
     """A table over the words at the chosen places; None where no place helps."""
     chosen = _chosen(examples)
 
     def keys(words: Words, answer: str) -> Keys:
-        said = [words.places.get(place) for place in chosen]
-        return answer, *((words.question, *said[:n], answer) for n in range(len(said) + 1))
+        at_places = [words.places.get(place) for place in chosen]
+        return answer, *((words.question, *at_places[:n], answer) for n in range(len(chosen) + 1))
 
-    made: KeysOf = keys
     name = f"words at {len(chosen)} place{'s' if len(chosen) > 1 else ''}"
-    return Table(name, made, examples) if chosen else None
+    return RewardTable(name, keys, examples) if chosen else None
 
 
 def _chosen(examples: Sequence[Example]) -> list[Place]:
@@ -275,7 +263,7 @@ def _useful(examples: Sequence[Example]) -> list[Place]:
 
 
 class _Rows:
-    """One row for every answer to every question: the sums of a `Table`, for many tables at once."""
+    """One row for every answer to every question: the sums of a `RewardTable`, for many tables at once."""
 
     def __init__(self, examples: Sequence[Example]) -> None:
         self.sizes = [len(example.rewards) for example in examples]

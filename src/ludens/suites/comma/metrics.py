@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from math import nan
-from typing import Any
 
 from ludens.core.errors import ReplayMismatch
 from ludens.core.registry import GAMES
 from ludens.games.comma.dialogue import Comma
-from ludens.run.stats import Estimate, macro_average, mean, micro_average
-from ludens.run.task import COUNT, OVERALL, EpisodeResult, Metric, Observation, Summary, mean_of, rate_of
+from ludens.run.stats import UNKNOWN, Estimate, macro_average, mean, micro_average
+from ludens.run.task import (
+    COUNT,
+    OVERALL,
+    EpisodeResult,
+    Metric,
+    Observation,
+    Summary,
+    fact,
+    mean_of,
+    rate_of,
+)
 from ludens.suites.comma.leaks import Leak, leaks_of
 
 TOKENS_AT_HALF = 1000
 """Tokens at which conciseness is one half."""
-
-
-def fact(name: str) -> Callable[[EpisodeResult], Any]:
-    """A fact of an episode."""
-    return lambda played: played.episode.facts[name]
 
 
 def tokens(played: EpisodeResult) -> float | None:
@@ -40,15 +43,14 @@ def leaks(played: EpisodeResult) -> list[Leak] | None:
 
 
 def leaked(played: EpisodeResult) -> bool | None:
-    """Whether anything private was disclosed."""
-    found = leaks(played)
-    return None if found is None else bool(found)
+    disclosed = leaks(played)
+    return None if disclosed is None else bool(disclosed)
 
 
 def discreet(played: EpisodeResult) -> bool | None:
     """Whether it was solved without a leak."""
-    found = leaks(played)
-    return None if found is None else played.episode.facts["solved"] and not found
+    disclosed = leaks(played)
+    return None if disclosed is None else played.episode.facts["solved"] and not disclosed
 
 
 def solved_within(turns: int) -> Metric:
@@ -68,7 +70,6 @@ def progress(observations: Sequence[Observation]) -> Estimate:
 
 
 def efficiency_of(partial: float, words: float) -> float:
-    """The harmonic mean of progress and conciseness."""
     conciseness = 1 / (1 + words / TOKENS_AT_HALF)
     return 2 * partial * conciseness / (partial + conciseness) if partial > 0 else 0.0
 
@@ -85,7 +86,7 @@ def efficiency(observations: Sequence[Observation]) -> Estimate:
     """
     pairs = [pair for _, pair in observations]
     if not pairs:
-        return Estimate(nan, nan, nan, 0, nan)
+        return UNKNOWN
     partial, words = (sum(values) / len(pairs) for values in zip(*pairs, strict=True))
     centre, step = efficiency_of(partial, words), 1e-6
     by_partial = (efficiency_of(partial + step, words) - centre) / step
@@ -93,16 +94,15 @@ def efficiency(observations: Sequence[Observation]) -> Estimate:
     return mean(centre + by_partial * (p - partial) + by_words * (t - words) for p, t in pairs)
 
 
+_count = partial(mean_of, bounds=COUNT, higher_is_better=False)
 PSR = Metric(
     "PSR", fact("partial"), progress, percent=True, about="partial success: how far the Solver got, 0 to 100"
 )
 SR = rate_of("SR", fact("solved"), about="share of episodes solved")
-AM = mean_of("AM", fact("mistakes"), bounds=COUNT, higher_is_better=False, about="mistakes")
-ACL = mean_of(
+AM = _count("AM", fact("mistakes"), about="mistakes")
+ACL = _count(
     "ACL",
     fact("turns"),
-    bounds=COUNT,
-    higher_is_better=False,
     about="turns until solved, the limit where it was not; in the released variant pairs of messages",
 )
 EFFICIENCY = Metric(
@@ -113,13 +113,7 @@ EFFICIENCY = Metric(
     paired=False,
     bounds=(0.0, 1.0),
 )
-TOKENS = mean_of(
-    "tokens",
-    tokens,
-    bounds=COUNT,
-    higher_is_better=False,
-    about="tokens both seats wrote, reasoning included",
-)
+TOKENS = _count("tokens", tokens, about="tokens both seats wrote, reasoning included")
 LEAKS = rate_of(
     "leak", leaked, higher_is_better=False, about="share of episodes in which the Solver gave a secret away"
 )
@@ -154,6 +148,5 @@ def summaries(puzzles: Sequence[str], first: str) -> Iterator[Summary]:
 
 
 def skills_of(puzzle: str) -> tuple[str, ...]:
-    """What a puzzle tests."""
     game: type[Comma] = GAMES.get(f"comma/{puzzle}")
     return game.skills

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite, nan
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 
@@ -35,14 +35,10 @@ class Play(SuiteBuilder):
     game: str = option("tic_tac_toe", help="the game, with its options", touches=Touch.GAME)
 
     def build(self) -> Suite:
-        made = make(self.game)
-        seating = dict.fromkeys(made.seats, MODEL)
-        metrics = (RETURN, WON) if len(made.seats) > 1 else (RETURN,)
-        return Suite(
-            name="play",
-            about="A game that people played in the browser.",
-            tasks=(Task(made.name, self.game, (seating,), 1, metrics),),
-        )
+        game = make(self.game)
+        metrics = (RETURN, WON) if len(game.seats) > 1 else (RETURN,)
+        task = Task(game.name, self.game, (dict.fromkeys(game.seats, MODEL),), 1, metrics)
+        return Suite("play", "A game that people played in the browser.", (task,))
 
 
 PARTICIPANT = "participant"
@@ -71,10 +67,10 @@ class StudyTask:
     """Time limit of one game."""
 
     def __post_init__(self) -> None:
-        made = make(self.game)
-        if set(self.seats) != set(made.seats):
+        game = make(self.game)
+        if set(self.seats) != set(game.seats):
             raise BadOption(
-                f"the seats of task {self.name!r} must be those of {made.name}: {', '.join(made.seats)}."
+                f"the seats of task {self.name!r} must be those of {game.name}: {', '.join(game.seats)}."
             )
         self._of_suite()
         if any(parse_spec(who).name == "human" for who in self.seats.values()):
@@ -91,27 +87,25 @@ class StudyTask:
 
     @property
     def people(self) -> tuple[str, ...]:
-        """The seats of participants."""
         return tuple(seat for seat, who in self.seats.items() if who == PARTICIPANT)
 
     @property
     def config(self) -> PlayConfig:
         """That of the suite's task; who is too late loses, or is silent where the game says so."""
-        known = self._of_suite()
-        config = known.config if known else PlayConfig()
+        task = self._of_suite()
+        config = task.config if task else PlayConfig()
         limits = [limit for limit in (self.seconds, self.minutes and self.minutes * 60) if limit]
         return replace(config, seconds=min(limits), fallback="forfeit") if limits else config
 
     def build(self) -> Task:
-        """The task of the suite."""
-        known = self._of_suite()
+        task = self._of_suite()
         usual: tuple[Metric, ...] = (RETURN, WON) if len(self.people) < len(self.seats) else (RETURN,)
         return Task(
             name=self.name,
             game=self.game,
             seatings=({seat: MODEL if who == PARTICIPANT else who for seat, who in self.seats.items()},),
             episodes=self.episodes,
-            metrics=known.metrics if known else usual,
+            metrics=task.metrics if task else usual,
             config=self.config,
             first_seed=self.first_seed,
             blindable=False,
@@ -121,10 +115,10 @@ class StudyTask:
         if not self.suite:
             return None
         game = make(self.game).name
-        known = {make(task.game).name: task for task in suite(self.suite).tasks}
-        if game not in known:
-            raise UnknownName(f"game of the suite {self.suite}", game, known)
-        return known[game]
+        tasks = {make(task.game).name: task for task in suite(self.suite).tasks}
+        if game not in tasks:
+            raise UnknownName(f"game of the suite {self.suite}", game, tasks)
+        return tasks[game]
 
 
 @dataclass(frozen=True)
@@ -149,26 +143,15 @@ class Study(SuiteBuilder):
 
 def read_tasks(text: str) -> tuple[StudyTask, ...]:
     """Tasks from JSON."""
-    try:
-        return tasks_from(orjson.loads(text))
-    except orjson.JSONDecodeError as error:
-        raise BadOption(f"the tasks of a study are not JSON: {error}.") from None
-
-
-def tasks_from(data: Any) -> tuple[StudyTask, ...]:
-    """Tasks from plain values."""
     from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
     try:
         with_config(ConfigDict(extra="forbid"))(StudyTask)
-        return TypeAdapter(tuple[StudyTask, ...]).validate_python(data)
+        return TypeAdapter(tuple[StudyTask, ...]).validate_python(orjson.loads(text))
+    except orjson.JSONDecodeError as error:
+        raise BadOption(f"the tasks of a study are not JSON: {error}.") from None
     except ValidationError as error:
         raise BadOption(f"the tasks of the study are not valid {first_error(error)}.") from None
-
-
-def write_tasks(tasks: tuple[StudyTask, ...]) -> str:
-    """Tasks as JSON."""
-    return orjson.dumps(tasks).decode()
 
 
 LONGEST_ANSWER = 2_000
@@ -233,9 +216,9 @@ class StudyFile:
     participants: int = 0
     """Number of personal links; 0 for one link for everyone."""
     leave_seconds: float = 60.0
-    """Who is away for so long has left the game."""
+    """A participant who is disconnected for this long has left the game."""
     wait_minutes: float = 15.0
-    """After so long without a partner, a participant may go on without this game."""
+    """After this long without a partner, a participant may continue without this game."""
 
     def __post_init__(self) -> None:
         if not self.name or set(self.name) - set(_NAME):
@@ -270,12 +253,11 @@ class StudyFile:
 
     def plan(self) -> Plan:
         """The run with all episodes of the study."""
-        suite = Spec("study", None, {"name": self.name, "tasks": write_tasks(self.task)})
+        suite = Spec("study", None, {"name": self.name, "tasks": orjson.dumps(self.task).decode()})
         return make_plan(str(suite), {"people": "human"})
 
 
 def read_study(path: Path) -> StudyFile:
-    """Read and validate a study."""
     from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
     try:

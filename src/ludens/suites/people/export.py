@@ -111,14 +111,14 @@ class MoveRow:
 
 
 @dataclass(frozen=True)
-class Table:
+class StudyTable:
     """One table."""
 
     types: Types
     rows: Rows
 
 
-def tables(folder: Path, excluded: bool = False) -> dict[str, Table]:
+def tables(folder: Path, excluded: bool = False) -> dict[str, StudyTable]:
     """The tables of a study, by name.
 
     Args:
@@ -129,10 +129,10 @@ def tables(folder: Path, excluded: bool = False) -> dict[str, Table]:
     study = _Study(folder, plan, people)
     metrics = {METRIC + m.name: float for task in plan.chosen.values() for m in task.metrics if m.paired}
     return {
-        "participants": Table(types_of(ParticipantRow), [asdict(_participant(each)) for each in people]),
-        "answers": Table(types_of(AnswerRow), _rows(study.answers(), excluded)),
-        "episodes": Table({**types_of(GameRow), **metrics}, _rows(study.games(metrics), excluded)),
-        "moves": Table(types_of(MoveRow), _rows(study.moves(), excluded)),
+        "participants": StudyTable(types_of(ParticipantRow), [asdict(_participant(each)) for each in people]),
+        "answers": StudyTable(types_of(AnswerRow), _rows(study.answers(), excluded)),
+        "episodes": StudyTable({**types_of(GameRow), **metrics}, _rows(study.games(metrics), excluded)),
+        "moves": StudyTable(types_of(MoveRow), _rows(study.moves(), excluded)),
     }
 
 
@@ -188,17 +188,8 @@ class _Study:
                 for question, answer in answers.items():
                     number = None if answer is None or isinstance(answer, str) else float(answer)
                     text = answer if number is None else str(number).removesuffix(".0")
-                    yield asdict(
-                        AnswerRow(
-                            who.name,
-                            who.excluded is not None,
-                            part,
-                            question,
-                            text,
-                            number,
-                            who.times.get(part),
-                        )
-                    )
+                    time, excluded = who.times.get(part), who.excluded is not None
+                    yield asdict(AnswerRow(who.name, excluded, part, question, text, number, time))
 
     def games(self, metrics: Types) -> Iterator[dict[str, Any]]:
         empty: dict[str, Any] = dict.fromkeys(metrics)

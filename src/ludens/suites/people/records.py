@@ -93,12 +93,10 @@ class Participant:
 
     @property
     def consented(self) -> bool:
-        """Whether the participant takes part."""
         return "consented" in self.times
 
     @property
     def withdrawn(self) -> bool:
-        """Whether the participant has left the study."""
         return "withdrawn" in self.times
 
     def finished(self, task: str) -> list[PlayedGame]:
@@ -134,7 +132,6 @@ class Records:
         return self
 
     def get(self, name: str) -> Participant:
-        """The participant with this name."""
         if name not in self.participants:
             raise UnknownName("participant", name, self.participants)
         return self.participants[name]
@@ -192,26 +189,20 @@ class OpenRecords(Records):
         self._file.close()
 
     def add(self) -> Participant:
-        """A new participant."""
         numbers = [int(name[1:]) for name in self.participants if name[1:].isdecimal()]
         name = f"p{max(numbers, default=0) + 1:03}"
         self._write([{"participant": name, "event": "added", "token": secrets.token_urlsafe(18)}])
         return self.participants[name]
 
     def note(self, participant: Participant, event: str, **what: Any) -> None:
-        """Record what happened to a participant."""
         self.note_all([participant], event, [what])
 
     def note_all(
         self, participants: Iterable[Participant], event: str, what: Iterable[Mapping[str, Any]]
     ) -> None:
         """Record what happened to several participants: for all of them or, if that fails, for none."""
-        self._write(
-            [
-                {"participant": each.name, "event": event, **more}
-                for each, more in zip(participants, what, strict=True)
-            ]
-        )
+        pairs = zip(participants, what, strict=True)
+        self._write([{"participant": each.name, "event": event, **more} for each, more in pairs])
 
     def complete(self, participant: Participant) -> None:
         """Give a participant the code of those who have completed the study."""
@@ -220,10 +211,9 @@ class OpenRecords(Records):
             self.note(participant, "completed", code=code)
 
     def find(self, token: str) -> Participant | None:
-        """The participant with this token."""
-        given = token.encode()
-        known = (each for each in self.participants.values() if each.token)
-        return next((each for each in known if compare_digest(given, each.token.encode())), None)
+        with_token = (each for each in self.participants.values() if each.token)
+        same = (each for each in with_token if compare_digest(token.encode(), each.token.encode()))
+        return next(same, None)
 
     def _write(self, lines: list[dict[str, Any]]) -> None:
         time = datetime.now(UTC).isoformat(timespec="seconds")
@@ -245,14 +235,13 @@ def read_line(text: bytes) -> dict[str, Any]:
     if not isinstance(line, dict):
         raise BadFile("not an event of a study")
     event = line.get("event")
-    wanted: dict[str, type] = {"participant": str, "event": str, "time": str}
     if "study" in line:
-        wanted = {"study": str}
+        fields: dict[str, type] = {"study": str}
     elif isinstance(event, str) and event in _FIELDS:
-        wanted |= _FIELDS[event]
+        fields = {"participant": str, "event": str, "time": str, **_FIELDS[event]}
     else:
         raise BadFile("not an event of a study")
-    for name, kind in wanted.items():
+    for name, kind in fields.items():
         if not isinstance(line.get(name), kind):
             raise BadFile(f"not complete: it has no valid {name!r}")
     if not all(_is_answer(value) for value in line.get("answers", {}).values()):

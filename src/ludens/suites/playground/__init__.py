@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from ludens.agents import CATALOGUE
@@ -12,7 +14,7 @@ from ludens.core.errors import UnknownName
 from ludens.core.options import Touch, option
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
-from ludens.run.task import MODEL, Metric, Published, Suite, SuiteBuilder, Task
+from ludens.run.task import MODEL, Metric, Published, Suite, SuiteBuilder, Task, read_deviations
 from ludens.suites.playground.metrics import (
     ABOVE_CHANCE,
     BALANCED,
@@ -22,15 +24,14 @@ from ludens.suites.playground.metrics import (
     RATINGS,
     READABLE,
     STEPS,
-    UNBEATEN,
     VALID,
     accuracy,
     playing,
     summaries,
 )
-from ludens.suites.playground.paper import DEVIATIONS, rows
 
-REFERENCES = Path(__file__).with_name("references.toml")
+_FOLDER = Path(__file__).parent
+REFERENCES, DEVIATIONS = _FOLDER / "references.toml", read_deviations(_FOLDER / "deviations.md")
 GAMES = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
 DENSITIES = ("0-45", "46-90", "91-135", "136-180", "181-225")
 VARIETIES = ("K", "KQ", "KQR", "KQRB", "KQRBN", "KQRBNP")
@@ -69,6 +70,39 @@ POSITIONS = {
 SIDES = ("first", "second", "both")
 SEEING = (CELLS, BALANCED, OCCUPIED, EXACT, READABLE)
 FOLLOWING = (VALID, ABOVE_CHANCE, READABLE)
+
+
+_SHARES = frozenset({"perceive", "qa", "rule", "density", "variety"})
+
+
+@lru_cache(maxsize=16)
+def table(name: str) -> Mapping[str, Mapping[str, float]]:
+    """A table as printed: model to column to value."""
+    return tomllib.loads((_FOLDER / "published" / f"{name}.toml").read_text("utf-8"))
+
+
+def rows(
+    source: str, *names: str, nobody_played: Sequence[str] = (), without: Sequence[str] = ()
+) -> tuple[Published, ...]:
+    """The rows of several tables merged, under our task names.
+
+    Args:
+        source: What tables say these numbers come from.
+        names: Of the tables, which are also what our task names begin with.
+        nobody_played: Tasks in which the paper says that every model, though not Random, scored 0.
+        without: Tasks that are not played as in the paper.
+    """
+    merged: dict[str, dict[str, float]] = {}
+    for name in names:
+        unit = 100 if name in _SHARES else 1
+        for model, values in table(name).items():
+            row = merged.setdefault(model, {})
+            tasks = {f"{name}/{column}": round(unit * value, 6) for column, value in values.items()}
+            row |= {task: value for task, value in tasks.items() if task not in without}
+    for model, row in merged.items():
+        if model != "Random":
+            row |= dict.fromkeys(nobody_played, 0.0)
+    return tuple(Published(source, model, values) for model, values in merged.items())
 
 
 def question(task: str, game: str, metrics: tuple[Metric, ...], options: str = "") -> Task:
@@ -151,9 +185,9 @@ class Playground(_Rated):
 
     def _published(self, tasks: Sequence[Task]) -> tuple[Published, ...]:
         """The paper's rows, of tasks that are asked and played as in the paper."""
-        asked = ["perceive"] + ["qa"] * (self.examples == 3) + ["rule"] * (self.positions != "any")
+        tables = ["perceive"] + ["qa"] * (self.examples == 3) + ["rule"] * (self.positions != "any")
         played = tuple(task.name for task in tasks if task.name.startswith("e2e/") and _as_in_paper(task))
-        return rows("LVLM-Playground, tables 2-4", *asked, nobody_played=played)
+        return rows("LVLM-Playground, tables 2-4", *tables, nobody_played=played)
 
 
 def _as_in_paper(task: Task) -> bool:
@@ -166,18 +200,13 @@ def _as_in_paper(task: Task) -> bool:
 
 
 @dataclass(frozen=True)
-class Mini(_Rated):
+class PlaygroundMini(_Rated):
     """All tasks, a few episodes of each."""
 
     def build(self) -> Suite:
-        whole = Playground(self.ratings).build()
-        few = [replace(task, episodes=2 if task.name.startswith("e2e/") else 10) for task in whole.tasks]
-        return replace(
-            whole,
-            name="playground-mini",
-            about="LVLM-Playground in small: ten questions of each type, two games of each.",
-            tasks=tuple(few),
-        )
+        about = "LVLM-Playground in small: ten questions of each type, two games of each."
+        full = Playground(self.ratings).build()
+        return full.limited("playground-mini", about, lambda task: 2 if task.name.startswith("e2e/") else 10)
 
 
 @dataclass(frozen=True)
@@ -195,9 +224,9 @@ class Sweeps(SuiteBuilder):
         ]
         lengths = []
         for game in GAMES:
-            whole = match(game)
-            rest = tuple(metric for metric in whole.metrics if metric is not STEPS)
-            lengths.append(replace(whole, name=f"steps/{game}", episodes=MATCHES, metrics=(STEPS, *rest)))
+            games = match(game)
+            rest = tuple(metric for metric in games.metrics if metric is not STEPS)
+            lengths.append(replace(games, name=f"steps/{game}", episodes=MATCHES, metrics=(STEPS, *rest)))
         others = [task.name for task in lengths if not _as_in_paper(task)]
         return Suite(
             name="playground-sweeps",
@@ -212,6 +241,3 @@ class Sweeps(SuiteBuilder):
 
 def _sweep(name: str, game: str, setting: str, curve: str) -> Task:
     return replace(question("perceive", game, SEEING, f"&{setting}"), name=name, curve=curve)
-
-
-__all__ = ["DENSITIES", "GAMES", "OPPONENTS", "UNBEATEN", "VARIETIES", "Mini", "Playground", "Sweeps"]

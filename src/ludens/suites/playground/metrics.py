@@ -16,6 +16,7 @@ from ludens.run.task import (
     Metric,
     Observation,
     Summary,
+    fact,
     mean_of,
     own_return,
     rate_of,
@@ -31,11 +32,11 @@ def pooled(name: str, counts: Callable[[EpisodeResult], Counts], *, about: str) 
 
     def combine(observations: Sequence[Observation]) -> Estimate:
         seeds: dict[int, Counts] = {}
-        for seed, found in observations:  # seatings of one seed are alike
-            known = seeds.setdefault(seed, {})
-            for kind, (right, whole) in found.items():
-                before = known.get(kind, (0, 0))
-                known[kind] = before[0] + right, before[1] + whole
+        for seed, classes in observations:  # seatings of one seed are alike
+            sums = seeds.setdefault(seed, {})
+            for kind, (right, total) in classes.items():
+                before = sums.get(kind, (0, 0))
+                sums[kind] = before[0] + right, before[1] + total
         return pooled_share(seeds.values())
 
     return Metric(name, counts, combine, percent=True, paired=False, about=about)
@@ -46,8 +47,8 @@ def _by_code(played: EpisodeResult) -> Counts:
 
 
 def _occupied(played: EpisodeResult) -> Counts:
-    found = [counts for code, counts in _by_code(played).items() if code != played.episode.facts["empty"]]
-    return {"": (sum(right for right, _ in found), sum(cells for _, cells in found))}
+    counts = [count for code, count in _by_code(played).items() if code != played.episode.facts["empty"]]
+    return {"": (sum(right for right, _ in counts), sum(cells for _, cells in counts))}
 
 
 CELLS = mean_of("cells right", own_return, percent=True, about="share of the cells of a board (formula 5)")
@@ -58,17 +59,9 @@ BALANCED = pooled(
     "one content everywhere scores 1 in the number of contents",
 )
 OCCUPIED = pooled("occupied cells right", _occupied, about="of the cells of all boards that are not empty")
-EXACT = rate_of(
-    "whole board right", lambda played: bool(played.episode.facts["exact"]), about="boards without an error"
-)
-READABLE = rate_of(
-    "readable",
-    lambda played: bool(played.episode.facts["readable"]),
-    about="replies with an answer of the right form",
-)
-VALID = rate_of(
-    "valid move", lambda played: bool(played.episode.facts["valid"]), about="as the game itself says"
-)
+EXACT = rate_of("whole board right", fact("exact"), about="boards without an error")
+READABLE = rate_of("readable", fact("readable"), about="replies with an answer of the right form")
+VALID = rate_of("valid move", fact("valid"), about="as the game itself says")
 
 
 def _above_chance(played: EpisodeResult) -> float | None:
@@ -88,7 +81,7 @@ ABOVE_CHANCE = mean_of(
 
 ACCURACY = rate_of(
     "right",
-    lambda played: bool(played.episode.facts["right"]),
+    fact("right"),
     about="questions answered right",
     labels=lambda played: [(played.episode.facts["correct"], played.episode.facts["answer"])],
 )
@@ -96,11 +89,11 @@ ACCURACY = rate_of(
 
 
 def _of_kind(kind: str) -> Metric:
-    def right(played: EpisodeResult) -> bool | None:
-        facts = played.episode.facts
-        return bool(facts["right"]) if facts["kind"] == kind else None
-
-    return rate_of(f"right: {kind}", right, about=f"of the questions of type {kind}")
+    return rate_of(
+        f"right: {kind}",
+        lambda played: fact("right")(played) if fact("kind")(played) == kind else None,
+        about=f"of the questions of type {kind}",
+    )
 
 
 def accuracy(game: str) -> tuple[Metric, ...]:
@@ -199,14 +192,14 @@ class Demands:
     @property
     def raw(self) -> dict[Ability, float]:
         """Formulas 1 to 4 with the paper's coefficients."""
-        found: dict[Ability, float] = {
+        demands: dict[Ability, float] = {
             "perception": 0.8 * self.log_states + 1.5 * log10(self.pieces) + 1.2 * log10(self.cells) ** 2,
             "reasoning": self.log_states + log10(self.branching) + self.uncertainty,
             "decision": log10(self.branching) + log10(self.length) + log10(self.resources),
         }
         if self.opponent:
-            found["adversary"] = self.length * log10(self.branching)
-        return found
+            demands["adversary"] = self.length * log10(self.branching)
+        return demands
 
 
 DEMANDS: Mapping[str, Demands] = {
@@ -234,9 +227,9 @@ def computed() -> Stars:
     raw = {game: demands.raw for game, demands in DEMANDS.items()}
     stars: dict[str, dict[Ability, float]] = {game: {} for game in raw}
     for ability in ABILITIES["e2e"]:
-        known = {game: values[ability] for game, values in raw.items() if ability in values}
-        low, high = min(known.values()), max(known.values())
-        for game, value in known.items():
+        demands = {game: values[ability] for game, values in raw.items() if ability in values}
+        low, high = min(demands.values()), max(demands.values())
+        for game, value in demands.items():
             stars[game][ability] = LEAST + (MOST - LEAST) * (value - low) / (high - low)
     return stars
 
@@ -249,11 +242,12 @@ def weight(stars: Stars, task: str, game: str) -> float:
     return sum(stars[game].get(ability, 0.0) for ability in ABILITIES[task])
 
 
-def score(task: str, stars: Stars, shown: Mapping[str, Estimate]) -> Estimate:
+def score(task: str, stars: Stars, estimates: Mapping[str, Estimate]) -> Estimate:
     """The score of a task over all games (formula 6), from estimates by task name, as in `perceive/chess`."""
     weights = {game: weight(stars, task, game) for game in DEMANDS}
     total = sum(weights.values())
-    return weighted_sum([shown[f"{task}/{game}"] for game in weights], [w / total for w in weights.values()])
+    parts = [estimates[f"{task}/{game}"] for game in weights]
+    return weighted_sum(parts, [weight / total for weight in weights.values()])
 
 
 def summaries(ratings: str) -> tuple[Summary, ...]:

@@ -9,15 +9,14 @@ from pathlib import Path
 from ludens.core.config import PlayConfig
 from ludens.core.options import Touch, option
 from ludens.run.stats import Estimate, weighted_sum
-from ludens.run.task import MODEL, Metric, Suite, SuiteBuilder, Summary, Task, read_published
-from ludens.suites.viki.metrics import ACT, DEVIATIONS, PLAN, RETRY, TEAM, TRACE
+from ludens.run.task import MODEL, Metric, Suite, SuiteBuilder, Summary, Task, read_deviations, read_published
+from ludens.suites.viki.metrics import ACT, PLAN, RETRY, TEAM, TRACE
 
 ONE_TRY = PlayConfig(retries=0)
 EPISODES = 500
 WEIGHTS = {"plan/in-domain": 0.596, "plan/out-of-domain": 0.404}
 """Shares of the paper's 3,018 test samples of level 2."""
-_FILE = Path(__file__).with_name("published.toml")
-_REFERENCES = Path(__file__).with_name("references.toml")
+_FOLDER = Path(__file__).parent
 
 
 def _task(name: str, game: str, metrics: tuple[Metric, ...], seats: tuple[str, ...] = ("planner",)) -> Task:
@@ -45,13 +44,13 @@ def _on_map() -> tuple[Task, ...]:
 
 def _by_camera(pictures: str) -> tuple[Task, ...]:
     """The tasks whose pictures do not change; the split is that of the set."""
-    options = f"look=camera&pictures={pictures}"
+    look = f"look=camera&pictures={pictures}"
     return (
-        _task("activate", f"viki/activate?{options}", TEAM),
-        _task("plan/in-domain", f"viki/plan?{options}", PLAN),
-        _task("trace", f"viki/trace?{options}", TRACE),
-        _task("feedback/told", f"viki/plan?{options}&feedback=5", RETRY),
-        _task("feedback/untold", f"viki/plan?{options}&feedback=5&told=false", RETRY),
+        _task("activate", f"viki/activate?{look}", TEAM),
+        _task("plan/in-domain", f"viki/plan?{look}", PLAN),
+        _task("trace", f"viki/trace?{look}", TRACE),
+        _task("feedback/told", f"viki/plan?{look}&feedback=5", RETRY),
+        _task("feedback/untold", f"viki/plan?{look}&feedback=5&told=false", RETRY),
     )
 
 
@@ -75,10 +74,10 @@ class Viki(SuiteBuilder):
             about="VIKI: robots of six types in a kitchen; choose the team, plan its steps, mark paths; with "
             "feedback, and step by step.",
             tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
-            published=read_published(_FILE, "VIKI, tables 2 and 3"),
-            deviations=DEVIATIONS,
+            published=read_published(_FOLDER / "published.toml", "VIKI, tables 2 and 3"),
+            deviations=read_deviations(_FOLDER / "deviations.md"),
             summaries=(average,) if self.look == "map" else (),
-            references=_REFERENCES,
+            references=_FOLDER / "references.toml",
         )
 
     def _released(self) -> tuple[Task, ...]:
@@ -92,10 +91,9 @@ class Viki(SuiteBuilder):
 
 
 @dataclass(frozen=True)
-class Mini(SuiteBuilder):
+class VikiMini(SuiteBuilder):
     """All tasks, a few episodes of each."""
 
     def build(self) -> Suite:
-        return replace(
-            Viki(episodes=10).build(), name="viki-mini", about="VIKI in small: ten episodes of every task."
-        )
+        about = "VIKI in small: ten episodes of every task."
+        return Viki().build().limited("viki-mini", about, lambda task: 10)

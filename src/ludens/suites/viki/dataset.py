@@ -43,7 +43,6 @@ COLUMNS: dict[str, ColumnType] = {
 
 
 def build(order: Order) -> Dataset:
-    """The dataset of one level."""
     level = order.what.partition("?")[0]
     if level not in LEVELS:
         raise UnknownName("level of viki", level, LEVELS)

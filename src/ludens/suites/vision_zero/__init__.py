@@ -11,33 +11,18 @@ paper's reference is the model before training.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from ludens.core.errors import BadOption
 from ludens.core.options import Touch, option
 from ludens.core.registry import make
-from ludens.games.spy.game import SPY, Spy
+from ludens.games.spy.game import SPY
 from ludens.games.spy.pairs import FLAT, installed_sources, kind_of, with_hash
 from ludens.pictures import set_names
-from ludens.run.task import MODEL, Published, Seating, Suite, SuiteBuilder, Task
+from ludens.run.task import MODEL, Published, Seating, Suite, SuiteBuilder, Task, read_deviations
 from ludens.suites.vision_zero.metrics import METRICS
 
-DEVIATIONS = (
-    "Civilians win when the spy alone has the most votes, and everything else is the spy's win; the paper "
-    "says only that civilians win by identifying the spy.",
-    "There are four civilians, as the paper's settings say; its headline rows equal the ablation with three, "
-    "and the released script has four players in all (civilians=3).",
-    "Every civilian votes, as in the paper; the released code takes eight votes of one judge without a role "
-    "(votes=judge).",
-    "Everybody is told what kind of change there is; the paper tells the spy alone for charts and photos.",
-    "The released reader takes the first box up to its first closing brace and cannot read numbers above 9. "
-    "Here boxes may be nested, and two different boxes are no answer.",
-    "Drawn scenes (flat) are not in the paper. Rendered scenes are made with Mitsuba instead of Blender, "
-    "charts from random tables instead of ChartQA.",
-    "The default reference is a bot, so that a win rate means the same for every model; the paper's is the "
-    "model itself before training (reference=SPEC).",
-)
 PUBLISHED = tuple(
     Published("Vision-Zero, figure 6", model, {"clevr": won})
     for model, won in (("Qwen2.5-VL-7B", 50.0), ("Qwen2.5-VL-7B, trained", 71.0))
@@ -46,6 +31,7 @@ PUBLISHED = tuple(
 PAPER_REFERENCE = "qwen2.5-vl-7b"
 
 REFERENCES = Path(__file__).with_name("references.toml")
+DEVIATIONS = read_deviations(Path(__file__).with_name("deviations.md"))
 GAMES, FEW = 100, 10
 SOURCES = {"flat": FLAT, "clevr": "clevr-16", "chart": "chart-16"}
 
@@ -85,19 +71,22 @@ class VisionZero(SuiteBuilder):
     def _installed(self) -> dict[str, str]:
         """The sources that are installed and that the reference can read."""
         names = {FLAT, *set_names()}
-        found = {name: where for name, where in SOURCES.items() if where in names}
-        return {name: where for name, where in found.items() if self.reference or _described(where)}
+        return {
+            name: where
+            for name, where in SOURCES.items()
+            if where in names and (self.reference or _described(where))
+        }
 
 
-class Mini(VisionZero):
+class VisionZeroMini(VisionZero):
     """A few games on drawn scenes."""
 
     def build(self) -> Suite:
-        task = self._task("flat", f"source={FLAT}")
-        return self._suite("vision-zero-mini", (replace(task, episodes=FEW),))
+        full = VisionZero(self.reference).build()
+        return full.limited("vision-zero-mini", full.about, lambda task: FEW if task.name == "flat" else 0)
 
 
-class Ablations(VisionZero):
+class VisionZeroAblations(VisionZero):
     """The paper's numbers of civilians and of clue rounds."""
 
     def build(self) -> Suite:
@@ -114,10 +103,8 @@ def _described(source: str) -> bool:
 
 def _sides(game: str, reference: str) -> tuple[Seating, Seating]:
     """The model in all civilian seats, and the model as the spy."""
-    made = make(game)
-    assert isinstance(made, Spy)
-    others = [seat for seat in made.seats if seat != SPY]
+    civilians = [seat for seat in make(game).seats if seat != SPY]
     return (
-        {SPY: reference, **dict.fromkeys(others, MODEL)},
-        {SPY: MODEL, **dict.fromkeys(others, reference)},
+        {SPY: reference, **dict.fromkeys(civilians, MODEL)},
+        {SPY: MODEL, **dict.fromkeys(civilians, reference)},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ludens.core.episode import Move
 from ludens.core.errors import UsageError
@@ -24,16 +25,11 @@ def _won_as(role_is_spy: bool) -> Callable[[EpisodeResult], bool | None]:
     return lambda played: won(played) if _as_spy(played) == role_is_spy else None
 
 
-def _voters(played: EpisodeResult) -> list[str]:
-    """The votes of the agent under measurement."""
-    return [vote for seat, vote in played.episode.facts["votes"].items() if seat in played.seats]
-
-
-def _share(holds: Callable[[EpisodeResult, str], bool]) -> Callable[[EpisodeResult], float | None]:
+def _votes(holds: Callable[[EpisodeResult, str], bool]) -> Callable[[EpisodeResult], float | None]:
     """The share of the agent's votes of which something holds; None where it does not vote."""
 
     def value(played: EpisodeResult) -> float | None:
-        votes = _voters(played)
+        votes = [vote for seat, vote in played.episode.facts["votes"].items() if seat in played.seats]
         return sum(holds(played, vote) for vote in votes) / len(votes) if votes else None
 
     return value
@@ -50,20 +46,16 @@ def _received(role_is_spy: bool) -> Callable[[EpisodeResult], float | None]:
         facts = played.episode.facts
         if _as_spy(played) != role_is_spy or not facts["votes"]:
             return None
-        mine = [
-            votes
-            for seat, votes in zip(facts["table"], facts["received"], strict=True)
-            if seat in played.seats
-        ]
-        return float(sum(mine) / len(mine) / len(facts["votes"]))
+        by_seat = zip(facts["table"], facts["received"], strict=True)
+        received = [votes for seat, votes in by_seat if seat in played.seats]
+        return float(sum(received) / len(received) / len(facts["votes"]))
 
     return value
 
 
 def _clues(played: EpisodeResult) -> list[str]:
     """The clues of the agent under measurement, without those that could not be read."""
-    moves = _moves(played, clues=True)
-    return [clue for move in moves if (clue := clean_clue(move.action))]
+    return [clue for move in _moves(played, clues=True) if (clue := clean_clue(move.action))]
 
 
 def _moves(played: EpisodeResult, clues: bool) -> list[Move]:
@@ -91,10 +83,10 @@ def _truth(of: Callable[[Truth, Truth], bool | None]) -> Callable[[EpisodeResult
         pair = _pair(played)
         if pair is None:
             return None
-        mine, other = pair.original, pair.modified
+        own, other = pair.original, pair.modified
         if _as_spy(played):
-            mine, other = other, mine
-        values = [of(check(clue, mine), check(clue, other)) for clue in _clues(played)]
+            own, other = other, own
+        values = [of(check(clue, own), check(clue, other)) for clue in _clues(played)]
         counted = [value for value in values if value is not None]
         return sum(counted) / len(counted) if counted else None
 
@@ -123,62 +115,41 @@ def _words(played: EpisodeResult) -> float | None:
     return sum(len(clue.split()) for clue in clues) / len(clues) if clues else None
 
 
+_share_of = partial(mean_of, percent=True)
+_low_share_of = partial(_share_of, higher_is_better=False)
+_count_of = partial(mean_of, bounds=COUNT)
+
 WON = rate_of("won", won, about="share of games won, as civilians and as the spy alike")
 METRICS: tuple[Metric, ...] = (
     WON,
     rate_of("won as civilians", _won_as(False), about="games won by the civilians"),
     rate_of("won as spy", _won_as(True), about="games won as the spy"),
-    mean_of("votes right", _share(_right), percent=True, about="share of votes for the spy"),
-    mean_of("votes n/a", _share(lambda p, vote: vote == "n/a"), percent=True, about="share of abstentions"),
-    mean_of(
+    _share_of("votes right", _votes(_right), about="share of votes for the spy"),
+    _share_of("votes n/a", _votes(lambda p, vote: vote == "n/a"), about="share of abstentions"),
+    _low_share_of(
         "votes unreadable",
-        _share(lambda p, vote: vote == "unreadable"),
-        percent=True,
-        higher_is_better=False,
+        _votes(lambda p, vote: vote == "unreadable"),
         about="share of votes that could not be read",
     ),
-    mean_of(
-        "votes on spy",
-        _received(True),
-        percent=True,
-        higher_is_better=False,
-        about="votes received as the spy",
-    ),
-    mean_of(
-        "votes on civilian",
-        _received(False),
-        percent=True,
-        higher_is_better=False,
-        about="share of votes that a civilian receives",
-    ),
-    mean_of(
+    _low_share_of("votes on spy", _received(True), about="votes received as the spy"),
+    _low_share_of("votes on civilian", _received(False), about="share of votes that a civilian receives"),
+    _share_of(
         "clues true",
         _truth(lambda own, other: own),
-        percent=True,
         about="share of the clues that can be checked that are true of the speaker's own picture",
     ),
-    mean_of(
+    _share_of(
         "clues true of other",
         _truth(lambda own, other: other),
-        percent=True,
         about="share of the clues that can be checked that are true of the other side's picture",
     ),
-    mean_of(
+    _low_share_of(
         "clues undecidable",
         _truth(lambda own, other: own is None),
-        percent=True,
-        higher_is_better=False,
         about="share of clues that the checker cannot decide",
     ),
-    mean_of("informativeness", _informative, percent=True, about="share of scenes that a clue excludes"),
-    mean_of("clue words", _words, bounds=COUNT, about="words of a clue"),
-    mean_of(
-        "clue tokens", _tokens(True), bounds=COUNT, about="tokens of a reply with a clue, reasoning included"
-    ),
-    mean_of(
-        "decision tokens",
-        _tokens(False),
-        bounds=COUNT,
-        about="tokens of a reply with a vote, reasoning included",
-    ),
+    _share_of("informativeness", _informative, about="share of scenes that a clue excludes"),
+    _count_of("clue words", _words, about="words of a clue"),
+    _count_of("clue tokens", _tokens(True), about="tokens of a reply with a clue, reasoning included"),
+    _count_of("decision tokens", _tokens(False), about="tokens of a reply with a vote, reasoning included"),
 )

@@ -33,9 +33,10 @@ from ludens.run.task import (
     mean_of,
     own_return,
     rate_of,
+    read_deviations,
 )
 from ludens.suites.vs_bench.kuhn import EXPLOITABILITY
-from ludens.suites.vs_bench.published import DEVIATIONS, MEASURED, PAPER, ablations, published
+from ludens.suites.vs_bench.published import MEASURED, PAPER, ablations, published
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
 
 NAMES = {"kuhn_poker": "kuhn"}
@@ -51,16 +52,12 @@ ABLATED = ("hanabi", "breakthrough", "monster_hunt")
 Anchors = Mapping[str, tuple[float | Estimate, float | Estimate]]
 
 
-def _right(played: EpisodeResult) -> bool:
-    return bool(played.episode.returns["observer"])
-
-
 def _labels(played: EpisodeResult) -> list[LabelPair]:
     facts = played.episode.facts
     return [(frozenset(facts["truth"]), facts["predicted"] or None)]
 
 
-ACCURACY = rate_of("accuracy", _right, labels=_labels)
+ACCURACY = rate_of("accuracy", lambda played: bool(played.episode.returns["observer"]), labels=_labels)
 
 
 def _return(low: float, high: float = inf) -> Metric:
@@ -185,7 +182,7 @@ class VsBench(SuiteBuilder):
             about="Eight games: predict the other's next move (400 samples each), and play.",
             tasks=(*reason, *decide),
             published=published(self.anchors, self.predict),
-            deviations=DEVIATIONS,
+            deviations=read_deviations(Path(__file__).with_name("deviations.md")),
             anchors=CHOICES[self.anchors],
             references=Path(__file__).with_name("references.toml"),
             summaries=summaries,
@@ -193,45 +190,36 @@ class VsBench(SuiteBuilder):
 
 
 @dataclass(frozen=True)
-class Ablations(VsBench):
+class VsBenchAblations(VsBench):
     """The games of tables 5 and 6: the effect of pictures and of reasoning aloud."""
 
     def build(self) -> Suite:
-        whole = super().build()
+        full = super().build()
         return replace(
-            whole,
+            full,
             name="vs-bench-ablations",
             about="A card game, a board game and a video game, to be run with --modality and --style.",
-            tasks=tuple(task for task in whole.tasks if task.name.split("/")[1] in ABLATED),
+            tasks=tuple(task for task in full.tasks if task.name.split("/")[1] in ABLATED),
             published=ablations(self.anchors, self.predict),
             summaries=(),
         )
 
 
 @dataclass(frozen=True)
-class Mini(VsBench):
+class VsBenchMini(VsBench):
     """A tenth of everything except the slow games, and two smaller games in their place."""
 
     def build(self) -> Suite:
-        whole = super().build()
-        slow = ("reason/breakthrough", "reason/pong", "decide/pong")
-        quick = tuple(
-            replace(task, episodes=60 if task.name == "decide/kuhn" else max(4, task.episodes // 10))
-            for task in whole.tasks
-            if task.name not in slow
-        )
+        about = "VS-Bench in small: fewer samples, without the slow games, with two small ones added."
+        small = super().build().limited("vs-bench-mini", about, _few)
         hanabi = _self_play("tiny_hanabi", "player_0", "player_1", metrics=_fireworks(6))
         opponent = "bot/mcts?simulations=1000"
         sides = ({"x": MODEL, "o": opponent}, {"x": opponent, "o": MODEL})
-        small = (
-            replace(hanabi, episodes=4),
-            Task("decide/tic_tac_toe", "tic_tac_toe", sides, 10, (LOST_OR_WON,)),
-        )
-        return replace(
-            whole,
-            name="vs-bench-mini",
-            about="VS-Bench in small: fewer samples, without the slow games, with two small ones added.",
-            tasks=(*quick, *small),
-            published=(),
-            summaries=(),
-        )
+        tic_tac_toe = Task("decide/tic_tac_toe", "tic_tac_toe", sides, 10, (LOST_OR_WON,))
+        return replace(small, tasks=(*small.tasks, replace(hanabi, episodes=4), tic_tac_toe))
+
+
+def _few(task: Task) -> int:
+    if task.name in ("reason/breakthrough", "reason/pong", "decide/pong"):
+        return 0
+    return 60 if task.name == "decide/kuhn" else max(4, task.episodes // 10)

@@ -16,7 +16,7 @@ from ludens.core.view import view_of
 from ludens.run.dataset import ColumnType, Dataset, Order, Share, counted
 from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
-from ludens.suites.vs_bench.samples import Sample, content, game_of, recorded, sample
+from ludens.suites.vs_bench.samples import PredictionSample, content, game_of, recorded, sample
 
 STRIDE = 3_628_800
 """Sample numbers per seed; 10! is a multiple of every recipe's cycle, so that each seed starts one."""
@@ -42,7 +42,6 @@ COLUMNS: dict[str, ColumnType] = {
 
 
 def build(order: Order) -> Dataset:
-    """The dataset of one game."""
     what = parse_spec(order.what)
     name = {"kuhn": "kuhn_poker"}.get(what.name, what.name)
     if name not in RECIPES:
@@ -85,49 +84,49 @@ def build(order: Order) -> Dataset:
 
 
 def _rows(
-    name: str, rule: str, numbers: Sequence[int], samples: Sequence[Sample], order: Order
+    name: str, rule: str, numbers: Sequence[int], samples: Sequence[PredictionSample], order: Order
 ) -> Iterator[dict[str, Any]]:
     game = Predict(game=name, rule=rule)
-    for number, asked in zip(numbers, samples, strict=True):
-        view, state = view_of(game, order.render, number), Prediction(asked)
+    for number, question in zip(numbers, samples, strict=True):
+        view, state = view_of(game, order.render, number), Prediction(question)
         yield {
             "id": f"{name}-{'recorded-' if order.run else ''}{order.seed}-{number % STRIDE}",
             "game": name,
-            "observer": asked.observer,
-            "target": asked.target,
+            "observer": question.observer,
+            "target": question.target,
             "images": view.images(state, SEAT),
             "text": view.text(state, SEAT),
             "rules": view.rules(SEAT),
             "notes": view.notes(state, SEAT),
-            "options": list(asked.options),
-            "answer": asked.done,
-            "answers": sorted(asked.truth),
-            "kind": asked.kind,
-            "match": asked.match,
-            "step": asked.step,
+            "options": list(question.options),
+            "answer": question.done,
+            "answers": sorted(question.truth),
+            "kind": question.kind,
+            "match": question.match,
+            "step": question.step,
         }
 
 
 def distribution(
-    name: str, samples: Sequence[Sample], rule: str = RULES[0], built: bool = True
+    name: str, samples: Sequence[PredictionSample], rule: str = RULES[0], built: bool = True
 ) -> list[Share]:
     """Shares of targets, matches and kinds of action, with the recipe's shares where it has some."""
     recipe, n = recipe_of(name, rule), len(samples)
-    targets = sorted({recipe.told.get(seat, seat) for seat in game_of(name).seats})
+    targets = sorted({recipe.seat_names.get(seat, seat) for seat in game_of(name).seats})
     wanted = {target: n / len(targets) for target in targets}
-    shares = counted("target", (asked.target for asked in samples), wanted)
+    shares = counted("target", (question.target for question in samples), wanted)
     total = sum(match.share for match in recipe.matches)
     matches = {str(match): n * match.share / total for match in recipe.matches} if built else None
-    shares += counted("match", (asked.match for asked in samples), matches)
+    shares += counted("match", (question.match for question in samples), matches)
     weight = sum(recipe.classes.values())
     kinds = {kind: n * share / weight for kind, share in recipe.classes.items()}
     if kinds:
-        shares += counted("kind", (asked.kind for asked in samples), kinds)
-    shares += counted("answer", (asked.done for asked in samples))
+        shares += counted("kind", (question.kind for question in samples), kinds)
+    shares += counted("answer", (question.done for question in samples))
     return shares
 
 
-def check(name: str, samples: Sequence[Sample], shares: Sequence[Share]) -> None:
+def check(name: str, samples: Sequence[PredictionSample], shares: Sequence[Share]) -> None:
     """Reject a dataset that misses its targets."""
     for share in shares:
         if share.wanted is not None and abs(share.count - share.wanted) > ROUNDING:
@@ -143,11 +142,11 @@ def check(name: str, samples: Sequence[Sample], shares: Sequence[Share]) -> None
         )
 
 
-def repeats(name: str, samples: Sequence[Sample]) -> int:
+def repeats(name: str, samples: Sequence[PredictionSample]) -> int:
     """The number of samples that show the same observer the same as an earlier one, step numbers aside."""
-    return len(samples) - len({content(asked.state, asked.observer) for asked in samples})
+    return len(samples) - len({content(question.state, question.observer) for question in samples})
 
 
-def chance(samples: Sequence[Sample]) -> float:
+def chance(samples: Sequence[PredictionSample]) -> float:
     """The average accuracy of a guess among the options."""
-    return sum(len(asked.truth) / len(asked.options) for asked in samples) / len(samples)
+    return sum(len(question.truth) / len(question.options) for question in samples) / len(samples)

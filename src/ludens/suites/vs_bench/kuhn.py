@@ -17,8 +17,7 @@ from ludens.core.random import Stream
 from ludens.core.state import Legal, State
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.kuhn_poker import INFOSETS, KuhnPoker, equilibrium
-from ludens.run.stats import Estimate
-from ludens.run.stats.estimate import Z
+from ludens.run.stats import Estimate, Z
 from ludens.run.task import EpisodeResult, Metric, Observation
 
 Array = NDArray[np.float64]
@@ -44,9 +43,9 @@ def exploitabilities(policies: Array) -> Array:
     return np.asarray((first + second) / 12)
 
 
-def _most(one: Array, other: Array) -> Array:
+def _most(action: Array, other: Array) -> Array:
     """The better of two actions at each card, added up."""
-    return np.asarray(np.maximum(one, other).sum(axis=-1))
+    return np.asarray(np.maximum(action, other).sum(axis=-1))
 
 
 def interval(answers: Sequence[Sequence[bool]], seed: int = 0) -> Estimate:
@@ -56,20 +55,19 @@ def interval(answers: Sequence[Sequence[bool]], seed: int = 0) -> Estimate:
         answers: For each of `INFOSETS`, whether each answer was BET; none is empty.
         seed: Of the draws.
     """
-    counts = np.array([len(given) for given in answers])
-    bets = np.array([sum(given) for given in answers])
+    counts, bets = np.array([*map(len, answers)]), np.array([*map(sum, answers)])
     observed = float(exploitabilities(bets / counts))
     # Answers that never differ may come from a policy that sometimes does.
     likely = (bets + 0.5) / (counts + 1)
     dice = np.random.default_rng(seed)
     error = float(_drawn(likely, counts, dice).std(ddof=1))
-    tried = _line(likely)
-    truth = exploitabilities(tried)
-    drawn = _drawn(tried[:, None, :], counts, dice)
-    p_values = np.minimum(_share(drawn <= observed + 1e-9), _share(drawn >= observed - 1e-9))
-    kept = np.flatnonzero(p_values > 0.025)
-    # Up to the first policy on each side that is not kept: the line is tried at few points.
-    sides = (max(0, kept[0] - 1), min(STEPS - 1, kept[-1] + 1)) if len(kept) else ()
+    policies = _line(likely)
+    truth = exploitabilities(policies)
+    draws = _drawn(policies[:, None, :], counts, dice)
+    p_values = np.minimum(_share(draws <= observed + 1e-9), _share(draws >= observed - 1e-9))
+    inside = np.flatnonzero(p_values > 0.025)
+    # Up to the first policy on each side that is outside: the line is tried at few points.
+    sides = (max(0, inside[0] - 1), min(STEPS - 1, inside[-1] + 1)) if len(inside) else ()
     ends = [float(truth[side]) for side in sides] or [observed]
     low = max(0.0, min(*ends, observed - Z * error))
     return Estimate(observed, low, max(*ends, observed + Z * error), int(counts.sum()), error)
@@ -87,10 +85,8 @@ def _share(extreme: NDArray[np.bool_]) -> Array:
 
 def _line(policy: Array) -> Array:
     """Policies from the closest equilibrium through the policy and beyond."""
-    known = np.array([list(equilibrium(alpha / 30).values()) for alpha in range(11)])
-    order = [list(equilibrium(0)).index(name) for name in INFOSETS]
-    known = known[:, order]
-    start = known[np.argmin(((known - policy) ** 2).sum(axis=1))]
+    equilibria = np.array([[equilibrium(alpha / 30)[name] for name in INFOSETS] for alpha in range(11)])
+    start = equilibria[np.argmin(((equilibria - policy) ** 2).sum(axis=1))]
     return np.asarray(np.clip(start + np.linspace(0, FURTHEST, STEPS)[:, None] * (policy - start), 0, 1))
 
 
@@ -117,12 +113,12 @@ class KuhnQuestions(Game):
     def seats(self) -> tuple[str, ...]:
         return (SEAT,)
 
-    def start(self, seed: int) -> Question:
+    def start(self, seed: int) -> KuhnQuestion:
         infoset = INFOSETS[seed % len(INFOSETS)]
-        return Question(infoset, KuhnPoker(infoset=infoset).start(seed))
+        return KuhnQuestion(infoset, KuhnPoker(infoset=infoset).start(seed))
 
 
-class Question(State):
+class KuhnQuestion(State):
     """One information set, asked once."""
 
     def __init__(self, infoset: str, asked: State) -> None:
@@ -162,13 +158,13 @@ class QuestionView(View):
         super().__init__(game, render, seed)
         self._views = {infoset: KuhnPoker(infoset=infoset).view(render, seed) for infoset in INFOSETS}
 
-    def image(self, state: Question, seat: str) -> Picture:
+    def image(self, state: KuhnQuestion, seat: str) -> Picture:
         return self._views[state.infoset].image(state.asked, state.seat)
 
-    def text(self, state: Question, seat: str) -> str:
+    def text(self, state: KuhnQuestion, seat: str) -> str:
         return self._views[state.infoset].text(state.asked, state.seat)
 
-    def notes(self, state: Question, seat: str) -> str:
+    def notes(self, state: KuhnQuestion, seat: str) -> str:
         own = self._views[state.infoset]
         return "\n\n".join(filter(None, (own.rules(state.seat), own.notes(state.asked, state.seat))))
 
@@ -185,7 +181,7 @@ class Mixed(Agent):
     sees = "state"
 
     async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, Question)
+        assert isinstance(ask.state, KuhnQuestion)
         action = "BET" if self.random.random() < equilibrium(self.alpha)[ask.state.infoset] else "PASS"
         return Reply(action, action)
 
@@ -208,8 +204,8 @@ def _loss(observations: Sequence[Observation]) -> Estimate:
     answers = answers_of(observations)
     if not all(answers.values()):
         return Estimate(nan, nan, nan, len(observations), nan)
-    found = interval(list(answers.values()))
-    return Estimate(-found.mean, -found.high, -found.low, len(observations), found.standard_error)
+    e = interval(list(answers.values()))
+    return Estimate(-e.mean, -e.high, -e.low, len(observations), e.standard_error)
 
 
 EXPLOITABILITY = Metric(

@@ -1,6 +1,6 @@
 """Measure the anchors: `python -m ludens.suites.vs_bench.measure [GAME ...]` prints random and optimal play.
 
-The figures in `published.py` come from here. Players play themselves, or the opponent the paper names.
+The figures in `anchors.toml` come from here. Players play themselves, or the opponent the paper names.
 """
 
 from __future__ import annotations
@@ -17,32 +17,20 @@ from ludens.run.stats import Estimate, mean
 EPISODES = 300
 _DUEL = "bot/mcts"
 
+_SELF_PLAY = {
+    "hanabi": (("player_0", "player_1"), "bot/strong"),
+    "overcooked": (("chef_0", "chef_1"), "bot/optimal"),
+    "pong": (("player",), "bot/tracker"),
+    **dict.fromkeys(("coin_dilemma", "monster_hunt", "battle_of_colors"), (("red", "blue"), "bot/optimal")),
+}
+"""Seats, and the best player known."""
 PLAYERS: dict[str, dict[str, Mapping[str, str]]] = {
-    "hanabi": {
-        "random": {"player_0": "bot/random", "player_1": "bot/random"},
-        "optimal": {"player_0": "bot/strong", "player_1": "bot/strong"},
-    },
-    "overcooked": {
-        "random": {"chef_0": "bot/random", "chef_1": "bot/random"},
-        "optimal": {"chef_0": "bot/optimal", "chef_1": "bot/optimal"},
-    },
-    "breakthrough": {
-        "random": {"black": "bot/random", "white": _DUEL},
-        "optimal": {"black": "bot/alphabeta?depth=5", "white": _DUEL},
-    },
-    "pong": {"random": {"player": "bot/random"}, "optimal": {"player": "bot/tracker"}},
-    "coin_dilemma": {
-        "random": {"red": "bot/random", "blue": "bot/random"},
-        "optimal": {"red": "bot/optimal", "blue": "bot/optimal"},
-    },
-    "monster_hunt": {
-        "random": {"red": "bot/random", "blue": "bot/random"},
-        "optimal": {"red": "bot/optimal", "blue": "bot/optimal"},
-    },
-    "battle_of_colors": {
-        "random": {"red": "bot/random", "blue": "bot/random"},
-        "optimal": {"red": "bot/optimal", "blue": "bot/optimal"},
-    },
+    name: {"random": dict.fromkeys(seats, "bot/random"), "optimal": dict.fromkeys(seats, best)}
+    for name, (seats, best) in _SELF_PLAY.items()
+}
+PLAYERS["breakthrough"] = {
+    "random": {"black": "bot/random", "white": _DUEL},
+    "optimal": {"black": "bot/alphabeta?depth=5", "white": _DUEL},
 }
 
 
@@ -63,13 +51,13 @@ def measure(name: str, who: str, episodes: int = EPISODES) -> Estimate:
 
 
 def rows(names: list[str], episodes: int) -> Iterator[str]:
-    """Print one line per game and player."""
+    """One line per game and player."""
     for name in names:
         for who in PLAYERS[name]:
-            found = measure(name, who, episodes)
+            score = measure(name, who, episodes)
             yield (
-                f"{name:18} {who:8} {found.mean:9.3f}  [{found.low:.3f}, {found.high:.3f}]"
-                f"  n {found.n}  se {found.standard_error:.4f}"
+                f"{name:18} {who:8} {score.mean:9.3f}  [{score.low:.3f}, {score.high:.3f}]"
+                f"  n {score.n}  se {score.standard_error:.4f}"
             )
 
 

@@ -14,7 +14,7 @@ from ludens.core.reply import ActionFormat
 from ludens.core.state import Legal, State
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
-from ludens.suites.vs_bench.samples import Sample, game_of, options_of, sample
+from ludens.suites.vs_bench.samples import PredictionSample, game_of, options_of, sample
 
 SEAT = "observer"
 
@@ -57,8 +57,8 @@ class Predict(Game):
 class Prediction(State):
     """A sample, and what was predicted."""
 
-    def __init__(self, asked: Sample, answer: str | None = None) -> None:
-        self.sample = asked
+    def __init__(self, question: PredictionSample, answer: str | None = None) -> None:
+        self.sample = question
         self.answer = answer
 
     @property
@@ -90,17 +90,15 @@ class Prediction(State):
 
     @property
     def facts(self) -> dict[str, Any]:
-        asked = self.sample
+        question = self.sample
+        same = ("observer", "target", "match", "step")
         return {
-            "truth": sorted(asked.truth),
-            "done": asked.done,
-            "kind": asked.kind,
+            "truth": sorted(question.truth),
+            "done": question.done,
+            "kind": question.kind,
             "predicted": self.answer,
-            "options": len(asked.options),
-            "observer": asked.observer,
-            "target": asked.target,
-            "match": asked.match,
-            "step": asked.step,
+            "options": len(question.options),
+            **{name: getattr(question, name) for name in same},
         }
 
     def clone(self) -> Self:
@@ -108,22 +106,12 @@ class Prediction(State):
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
         """A state the observer cannot tell from this one, and a random next action."""
-        asked = self.sample
-        other = asked.state.resample_hidden(asked.observer, random)
-        options = options_of(game_of(asked.name), other, asked.seat)
+        question = self.sample
+        other = question.state.resample_hidden(question.observer, random)
+        options = options_of(game_of(question.name), other, question.seat)
         done = random.choice(options)
-        return type(self)(
-            replace(
-                asked,
-                state=other,
-                options=options,
-                truth=frozenset({done}),
-                done=done,
-                likeliest=done,
-                kind="",
-            ),
-            self.answer,
-        )
+        question = replace(question, state=other, options=options, done=done, likeliest=done, kind="")
+        return type(self)(replace(question, truth=frozenset({done})), self.answer)
 
 
 class PredictView(View):
@@ -132,7 +120,7 @@ class PredictView(View):
     def __init__(self, game: Predict, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         self._recipe = recipe = recipe_of(game.game, game.rule)
-        self._watched = make(recipe.shown or recipe.game).view(render, seed)
+        self._watched = make(recipe.view_game or recipe.game).view(render, seed)
 
     def image(self, state: Prediction, seat: str) -> Picture:
         return self._watched.image(state.sample.state, state.sample.observer)
@@ -144,17 +132,11 @@ class PredictView(View):
         return self._watched.text(state.sample.state, state.sample.observer)
 
     def notes(self, state: Prediction, seat: str) -> str:
-        asked = state.sample
-        parts = (
-            self._watched.rules(asked.observer),
-            self._watched.notes(asked.state, asked.observer) if self._recipe.notes else "",
-            self.templates.fill(
-                "question" if self._recipe.listed else "question unlisted",
-                target=asked.target,
-                observer=asked.observer,
-            ),
-        )
-        return "\n\n".join(filter(None, parts))
+        question = state.sample
+        notes = self._watched.notes(question.state, question.observer) if self._recipe.notes else ""
+        section = "question" if self._recipe.listed else "question unlisted"
+        request = self.templates.fill(section, target=question.target, observer=question.observer)
+        return "\n\n".join(filter(None, (self._watched.rules(question.observer), notes, request)))
 
     def guess(self, state: Prediction, seat: str, random: Stream) -> str:
         """Where the actions are not listed, one that can be named."""

@@ -43,7 +43,7 @@ RULES = ("single", "paper")
 
 
 @dataclass(frozen=True)
-class Recipe:
+class SampleRecipe:
     """How the samples of one game are made."""
 
     game: str
@@ -67,19 +67,19 @@ class Recipe:
     """Whether the game's notes are shown: not where they tell in words what the picture shows."""
     listed: bool = True
     """Whether the possible actions are listed: not where the list tells the position."""
-    shown: str = ""
+    view_game: str = ""
     """The game whose view and templates show the samples, if it is another one."""
-    told: Mapping[str, str] = field(default_factory=dict)
+    seat_names: Mapping[str, str] = field(default_factory=dict)
     """The names of the seats there."""
 
 
 def _pairs(first: str, second: str, *shares: tuple[int, str, str]) -> tuple[Match, ...]:
-    made = []
-    for share, one, other in shares:
-        agents = {first: f"bot/{one}", second: f"bot/{other}"}
+    matches = []
+    for share, player, other in shares:
+        agents = {first: f"bot/{player}", second: f"bot/{other}"}
         targets = tuple(seat for seat, spec in agents.items() if spec not in ("bot/random", "bot/literal"))
-        made.append(Match(share, agents, targets))
-    return tuple(made)
+        matches.append(Match(share, agents, targets))
+    return tuple(matches)
 
 
 _KUHN = ("0", "0.16666666666666666", "0.3333333333333333")
@@ -103,8 +103,8 @@ def _hunts(*corners: str) -> tuple[Match, ...]:
     )
 
 
-RECIPES: dict[str, Recipe] = {
-    "hanabi": Recipe(
+RECIPES: dict[str, SampleRecipe] = {
+    "hanabi": SampleRecipe(
         "hanabi",
         # A tenth of the samples are a weak player's view of a stronger one, as in the paper.
         _pairs(
@@ -122,7 +122,7 @@ RECIPES: dict[str, Recipe] = {
         },
         certain=0.8,
     ),
-    "overcooked": Recipe(
+    "overcooked": SampleRecipe(
         "overcooked",
         _pairs(
             "chef_0", "chef_1", (2, "planner", "planner"), (1, "planner", "greedy"), (1, "greedy", "planner")
@@ -132,7 +132,7 @@ RECIPES: dict[str, Recipe] = {
         steps=10,  # later all kitchens look alike
         notes=False,
     ),
-    "breakthrough": Recipe(
+    "breakthrough": SampleRecipe(
         "breakthrough",
         _pairs(
             "black",
@@ -142,7 +142,7 @@ RECIPES: dict[str, Recipe] = {
         per_episode=12,
         listed=False,
     ),
-    "kuhn_poker": Recipe(
+    "kuhn_poker": SampleRecipe(
         "kuhn_poker",
         _pairs(
             "first",
@@ -153,17 +153,17 @@ RECIPES: dict[str, Recipe] = {
         certain=0.65,  # the other's card is hidden: no bet is likelier than 2/3
         repeats=1.0,  # there are only twelve different observations
     ),
-    "pong": Recipe(
+    "pong": SampleRecipe(
         "pong",
         (Match(1, {"player": "bot/follower"}, ("player",)),),
         classes={"STAY": 1, "UP": 1, "DOWN": 1},
         per_episode=20,
         steps=400,
         # As in the paper, the observer holds the paddle of the built-in player.
-        shown="pong?players=2",
-        told={"player": "right"},
+        view_game="pong?players=2",
+        seat_names={"player": "right"},
     ),
-    "coin_dilemma": Recipe(
+    "coin_dilemma": SampleRecipe(
         "coin_dilemma",
         _pairs(
             "red",
@@ -177,8 +177,8 @@ RECIPES: dict[str, Recipe] = {
         ),
         classes=dict.fromkeys(_MOVES, 1),
     ),
-    "monster_hunt": Recipe("monster_hunt", _hunts(*_CORNERS)),
-    "battle_of_colors": Recipe(
+    "monster_hunt": SampleRecipe("monster_hunt", _hunts(*_CORNERS)),
+    "battle_of_colors": SampleRecipe(
         "battle_of_colors",
         _pairs(
             "red",
@@ -195,7 +195,7 @@ RECIPES: dict[str, Recipe] = {
 }
 """The recipes of the rule `single`."""
 
-_PAPER: dict[str, Recipe] = {
+_PAPER: dict[str, SampleRecipe] = {
     "hanabi": replace(RECIPES["hanabi"], classes={"play": 2, "discard": 3, "reveal": 4}, kind_of=_hanabi),
     "overcooked": replace(
         RECIPES["overcooked"], classes={"stay": 1, "act": 9}, kind_of=_overcooked, notes=True
@@ -209,6 +209,5 @@ _PAPER: dict[str, Recipe] = {
 }
 
 
-def recipe_of(name: str, rule: str) -> Recipe:
-    """The recipe of a game under a rule."""
+def recipe_of(name: str, rule: str) -> SampleRecipe:
     return RECIPES[name] if rule == "single" else replace(_PAPER[name], certain=0.0)

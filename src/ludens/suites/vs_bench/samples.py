@@ -37,27 +37,24 @@ from ludens.games.pong import PongState
 from ludens.loop import play
 from ludens.run.store import EPISODES, read_plan, read_records
 from ludens.suites.vs_bench.forecast import Scripted, forecast
-from ludens.suites.vs_bench.recipes import RECIPES, Recipe, recipe_of
+from ludens.suites.vs_bench.recipes import RECIPES, recipe_of
 
 
 def content(state: State, observer: str) -> Hashable:
     """What the observer is asked about, as a key."""
-    return observer, _shown(state, observer)
-
-
-def _shown(state: State, observer: str) -> Hashable:
-    if isinstance(state, GridState):
-        return tuple(state.cells)
-    if isinstance(state, OvercookedState):
-        return tuple(frame.snapshot for frame in state.frames)
-    if isinstance(state, HanabiState):
-        return tell(state.sight(observer), None)
-    if isinstance(state, KuhnState):
-        return state.infoset(observer)
-    if isinstance(state, SpielState):
-        return str(state.spiel)
+    match state:
+        case GridState():
+            return observer, tuple(state.cells)
+        case OvercookedState():
+            return observer, tuple(frame.snapshot for frame in state.frames)
+        case HanabiState():
+            return observer, tell(state.sight(observer), None)
+        case KuhnState():
+            return observer, state.infoset(observer)
+        case SpielState():
+            return observer, str(state.spiel)
     assert isinstance(state, PongState)
-    return tuple((frame.ball, frame.left, frame.right) for frame in state.frames)
+    return observer, tuple((frame.ball, frame.left, frame.right) for frame in state.frames)
 
 
 T = TypeVar("T")
@@ -69,7 +66,7 @@ ATTEMPTS = 1000
 
 
 @dataclass(frozen=True)
-class Sample:
+class PredictionSample:
     """One question: seen by `observer` in `state`, what does `target` do next?"""
 
     name: str
@@ -111,8 +108,7 @@ class Slot(NamedTuple):
     asked: int
 
 
-def sample(name: str, number: int, rule: str = "single") -> Sample:
-    """The sample of this game with this number."""
+def sample(name: str, number: int, rule: str = "single") -> PredictionSample:
     recipe = recipe_of(name, rule)
     slot, nth = _slot(name, number, rule)
     wanted = wanted_kind(name, number, rule)
@@ -130,22 +126,22 @@ def _decision(name: str, number: int, rule: str, slot: Slot, wanted: str) -> Dec
         played = _played(name, rule, slot.match, f"{number}/{attempt}")[slot.target]
         order = list(played)
         stream(number, "moment", name).shuffle(order)
-        found = next(_fitting(name, rule, slot.match, slot.target, wanted, order), None)
-        if found is not None:
-            return found
+        decision = next(_fitting(name, rule, slot.match, slot.target, wanted, order), None)
+        if decision is not None:
+            return decision
     raise RuntimeError(f"no match of {name} shows {slot.target} doing {wanted or 'anything'}")
 
 
 @lru_cache(maxsize=24)
 def _shared(name: str, rule: str, match: int, group: int, target: str, wanted: str) -> list[Decision]:
     """The decisions that some samples share, in random order, of as few matches as there must be."""
-    most, found = recipe_of(name, rule).per_episode, list[Decision]()
+    most, decisions = recipe_of(name, rule).per_episode, list[Decision]()
     for attempt in range(ATTEMPTS):
         played = _played(name, rule, match, f"{match}/{group}/{attempt}")[target]
-        found += _fitting(name, rule, match, target, wanted, played)
-        if len(found) >= most:
-            stream(group, "moments", name, match, target, wanted).shuffle(found)
-            return found[:most]
+        decisions += _fitting(name, rule, match, target, wanted, played)
+        if len(decisions) >= most:
+            stream(group, "moments", name, match, target, wanted).shuffle(decisions)
+            return decisions[:most]
     raise RuntimeError(f"no match of {name} shows {target} doing {wanted or 'anything'}")
 
 
@@ -168,27 +164,15 @@ def _fitting(
             yield Decision(step, action, state, likeliest)
 
 
-def sample_of(name: str, decision: Decision, seat: str, match: str, rule: str = "single") -> Sample:
+def sample_of(name: str, decision: Decision, seat: str, match: str, rule: str = "single") -> PredictionSample:
     """The question about a decision."""
-    recipe, game = recipe_of(name, rule), game_of(name)
-    others = [
-        other for other in make(recipe.shown or recipe.game).seats if other != _shown_seat(recipe, seat)
-    ]
-    return Sample(
-        name,
-        decision.state,
-        seat,
-        others[0],
-        _shown_seat(recipe, seat),
-        _equivalent(game, decision.state, seat, decision.action),
-        decision.action,
-        decision.likeliest,
-        options_of(game, decision.state, seat),
-        match,
-        decision.step,
-        recipe.kind_of(decision.action),
-        recipe.listed,
-    )
+    recipe, game, (step, action, state, likeliest) = recipe_of(name, rule), game_of(name), decision
+    target = recipe.seat_names.get(seat, seat)
+    observer = next(other for other in make(recipe.view_game or recipe.game).seats if other != target)
+    truth, options = _equivalent(game, state, seat, action), options_of(game, state, seat)
+    answers = (truth, action, likeliest, options)
+    kind = recipe.kind_of(action)
+    return PredictionSample(name, state, seat, observer, target, *answers, match, step, kind, recipe.listed)
 
 
 def wanted_kind(name: str, number: int, rule: str = "single") -> str:
@@ -265,10 +249,6 @@ def _equivalent(game: Game, state: State, target: str, done: str) -> frozenset[s
     return frozenset({done})
 
 
-def _shown_seat(recipe: Recipe, seat: str) -> str:
-    return recipe.told.get(seat, seat)
-
-
 @lru_cache(maxsize=16)
 def game_of(name: str) -> Game:
     """The game that is watched."""
@@ -279,9 +259,9 @@ def game_of(name: str) -> Game:
 def _played(name: str, rule: str, match: int, label: str) -> dict[str, list[Move]]:
     """Play one match: every decision of each target."""
     recipe = recipe_of(name, rule)
-    game, one = make(recipe.played or recipe.game), recipe.matches[match]
+    game, players = make(recipe.played or recipe.game), recipe.matches[match]
     seed = stream(0, "vs-bench", name, label).below(2**31)
-    moves: dict[str, list[Move]] = {target: [] for target in one.targets}
+    moves: dict[str, list[Move]] = {target: [] for target in players.targets}
     before = game.start(seed)
 
     def watch(played: StepEvent) -> None:
@@ -291,8 +271,8 @@ def _played(name: str, rule: str, match: int, label: str) -> dict[str, list[Move
                 moves[move.seat].append((played.step, move.action, before))
         before = played.state.clone()
 
-    seated = {seat: agent(spec, game) for seat, spec in one.agents.items()}
-    run_sync(play(game, seated, seed, config=PlayConfig(horizon=recipe.steps), observer=OnStep(watch)))
+    seats = {seat: agent(spec, game) for seat, spec in players.agents.items()}
+    run_sync(play(game, seats, seed, config=PlayConfig(horizon=recipe.steps), observer=OnStep(watch)))
     return moves
 
 
@@ -305,14 +285,13 @@ class RecordedMove(NamedTuple):
     action: str
 
 
-def recorded(name: str, folder: Path, n: int, seed: int) -> tuple[list[Sample], dict[str, Any]]:
+def recorded(name: str, folder: Path, n: int, seed: int) -> tuple[list[PredictionSample], dict[str, Any]]:
     """Samples balanced over seats and kinds of action, and their sources."""
-    plan = read_plan(folder)
-    episodes = _episodes(name, folder)
+    plan, episodes = read_plan(folder), _episodes(name, folder)
     if not episodes:
         raise BadOption(f"{str(folder)!r} holds no finished episode of {name} with its usual options.")
     chosen = _chosen(name, episodes, n, seed)
-    samples: dict[RecordedMove, Sample] = {}
+    samples: dict[RecordedMove, PredictionSample] = {}
     for index in sorted({place.episode for place in chosen}):
         samples.update(_cut(name, index, episodes[index], [p for p in chosen if p.episode == index]))
     source = {
@@ -361,7 +340,7 @@ def _chosen(name: str, episodes: Sequence[Episode], n: int, seed: int) -> list[R
 
 def _cut(
     name: str, index: int, episode: Episode, places: Sequence[RecordedMove]
-) -> dict[RecordedMove, Sample]:
+) -> dict[RecordedMove, PredictionSample]:
     match = " v ".join(map(_public, episode.seats.values()))
     wanted = {place.step: [p for p in places if p.step == place.step] for place in places}
     samples = {}

@@ -9,7 +9,7 @@ import pytest
 
 from ludens.core.random import stream
 from ludens.games.comma.dialogue import advise
-from ludens.games.comma.memory import PUBLISHED, Memory, MemoryPanel, Pressed, Rule, draw_manual
+from ludens.games.comma.memory import PUBLISHED, Memory, MemoryPanel, MemoryRule, Pressed, draw_manual
 from tests.games.comma.common import oracle_step, random_play
 
 # A row a stage, a column a display: p position, l label, P position as in stage, L label as in stage.
@@ -49,8 +49,8 @@ def test_every_rule_of_the_table(stage: int, display: int) -> None:
 
 def test_same_position_and_same_label_are_told_apart() -> None:
     before = {1: Pressed(2, 4)}
-    assert Rule("same position", 1).right((4, 3, 2, 1), before) == Pressed(2, 3)
-    assert Rule("same label", 1).right((4, 3, 2, 1), before) == Pressed(1, 4)
+    assert MemoryRule("same position", 1).right((4, 3, 2, 1), before) == Pressed(2, 3)
+    assert MemoryRule("same label", 1).right((4, 3, 2, 1), before) == Pressed(1, 4)
 
 
 @pytest.mark.parametrize("variant", ["paper", "released"])

@@ -52,7 +52,6 @@ class RuleJudge:
 
 
 def make_judge(spec: str, templates: Path | None = None) -> Judge:
-    """Create a judge from its spec."""
     if spec == RULES:
         return RuleJudge()
     from ludens.models import MODELS, model
@@ -60,7 +59,7 @@ def make_judge(spec: str, templates: Path | None = None) -> Judge:
 
     kind = parse_spec(spec).kind
     if kind not in MODELS.names():
-        raise UnknownName("judge", kind, [RULES, *(f"{known}/..." for known in MODELS.names())])
+        raise UnknownName("judge", kind, [RULES, *(f"{name}/..." for name in MODELS.names())])
     return ModelJudge(model(spec), templates)
 
 

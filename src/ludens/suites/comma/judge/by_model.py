@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ludens.core.errors import AgentFailure, Unreadable
 from ludens.core.reply import labelled, without_reasoning
-from ludens.core.templates import TemplateOverrides, Templates, load_templates
+from ludens.core.templates import TemplateOverrides, load_templates
 from ludens.models.chat import Message, Model, Request
 from ludens.suites.comma.judge.conversation import LABELS, MEANINGS, NORMAL, Conversation, Label, label_of
 
@@ -21,9 +21,7 @@ class ModelJudge:
         self.model = model
         self.spec = model.spec
         overrides = TemplateOverrides.read(templates) if templates else None
-        self._templates: Templates = load_templates(
-            Path(__file__).parent / "templates.md", "judge", overrides
-        )
+        self._templates = load_templates(Path(__file__).with_name("templates.md"), "judge", overrides)
 
     async def judge(self, conversation: Conversation) -> tuple[list[Label], str]:
         """Labels and reason.
@@ -42,21 +40,19 @@ class ModelJudge:
         raise AgentFailure(f"{self.spec} named no labels in {MAX_TRIES} tries.")
 
     def messages(self, conversation: Conversation) -> list[Message]:
-        """The messages sent to the model."""
         meanings = "\n".join(f"- {label}: {meaning}" for label, meaning in MEANINGS.items())
-        shown = self._templates.fill(
+        text = self._templates.fill(
             "conversation", puzzle=conversation.puzzle, conversation=conversation.written()
         )
         return [
             Message("system", (self._templates.fill("system", meanings=meanings),)),
-            Message("user", (f"{shown}\n\n{self._reply_format()}",)),
+            Message("user", (f"{text}\n\n{self._reply_format()}",)),
         ]
 
     def _reply_format(self) -> str:
         return self._templates.fill("reply", labels=", ".join(LABELS))
 
     async def close(self) -> None:
-        """Close the model."""
         await self.model.close()
 
 
@@ -67,10 +63,10 @@ def read_labels(text: str) -> tuple[list[Label], str]:
     if not lines:
         raise Unreadable("there is no line 'Labels: ...'.")
     names = [name.strip(" .*`'\"[]") for name in lines[-1].split(",") if name.strip(" .*`'\"[]")]
-    found = [label_of(name) for name in names]
-    unknown = next((name for name, label in zip(names, found, strict=True) if label is None), None)
-    if not names or unknown is not None:
-        raise Unreadable(f"{(unknown or '')[:60]!r} is not one of the labels.")
-    errors = [label for label in LABELS if label in found and label != NORMAL]
+    labels = [label_of(name) for name in names] or [None]
+    if None in labels:
+        unknown = names[labels.index(None)] if names else ""
+        raise Unreadable(f"{unknown[:60]!r} is not one of the labels.")
+    errors = [label for label in LABELS if label in labels and label != NORMAL]
     reason = " ".join(reply.rpartition("\n")[0].split())[:MAX_REASON]
     return errors or [NORMAL], reason

@@ -35,8 +35,8 @@ MEANINGS: dict[Label, str] = {
 def label_of(name: str) -> Label | None:
     """The label with this name in any case, with spaces, hyphens or underscores; None if unknown."""
     plain = " ".join(name.lower().replace("_", " ").replace("-", " ").split())
-    known = {"roleplay": "role confusion", "role play": "role confusion", "repetition": "repetition loop"}
-    plain = known.get(plain, plain)
+    synonyms = {"roleplay": "role confusion", "role play": "role confusion", "repetition": "repetition loop"}
+    plain = synonyms.get(plain, plain)
     return next((label for label in LABELS if label == plain), None)
 
 
@@ -60,12 +60,10 @@ class Conversation:
     lines: tuple[Line, ...]
 
     def written(self) -> str:
-        """The conversation as text."""
         return "\n".join(f"{line.source}: " + line.text.replace("\n", "\n  ") for line in self.lines)
 
 
 def read_conversation(puzzle: str, text: Iterable[str]) -> Conversation:
-    """Parse a conversation from its text."""
     lines: list[Line] = []
     for row in text:
         source = next((source for source in SOURCES if row.startswith(f"{source}: ")), None)
@@ -84,20 +82,19 @@ def conversation_of(episode: Episode) -> Conversation:
 
 
 def _lines(episode: Episode) -> Iterator[Line]:
-    last_shown = ""
-    states = [step.state for step in replay(episode)]
-    for before, after in pairwise(states):
+    last_panel = ""
+    for before, after in pairwise(step.state for step in replay(episode)):
         assert isinstance(before, Dialogue)
         assert isinstance(after, Dialogue)
-        said = after.said[-1]
-        if said.seat == "expert":
-            yield Line("Expert", said.text)
+        message = after.said[-1]
+        if message.seat == "expert":
+            yield Line("Expert", message.text)
             continue
-        shown = f"{before.puzzle.describe()}\nSerial number: {before.puzzle.serial}"
-        if shown != last_shown:
-            yield Line("Shows", shown)
-        last_shown = shown
-        yield Line("Solver", said.text)
+        panel = f"{before.puzzle.describe()}\nSerial number: {before.puzzle.serial}"
+        if panel != last_panel:
+            yield Line("Shows", panel)
+        last_panel = panel
+        yield Line("Solver", message.text)
         templates = view_of(after.game, RenderOptions(), 0).templates
-        for event in said.events:
+        for event in message.events:
             yield Line("Panel", templates.fill(event.outcome, action=event.words))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
@@ -17,23 +17,8 @@ from ludens.games.comma.color import COLOURS, SQUARES, ColorPanel, squares
 from ludens.suites.comma.judge.conversation import NORMAL, Conversation, Label, Line
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
-_PLACES = re.compile(r"\b(top|middle|bottom) (left|right)\b")
 _WIRES = re.compile(rf"\b(?:(?:wire|number) ([1-6])|({'|'.join(_ORDINALS)}) (?:one|wire)|number one)\b")
-_LABELS = re.compile(r"\blabel(?:led|ed)?(?: is)? [\"']?([1-4])\b")
-_DIAGNOSES = re.compile(r"\b(BCC|SCC|MEL|ACK|NEV|SEK)\b")
-_TREATMENTS = re.compile(r"\b(surgery|cryotherapy|no treatment)\b")
-
-_ARROWS = re.compile(r"\b(up|down)\b")
-_CHOICES = {"deposit": "press_up_arrow", "withdrawal": "press_down_arrow", "go back": "press_down_arrow"}
-_CHOOSES = re.compile(r"\b(?:choose|select|pick) (?:the )?(deposit|withdrawal)\b|\b(go back)\b")
-_DELETES = re.compile(r"\b(?:delete|erase|clear)\b")
-_TYPES = re.compile(r"\b(?:type|key in|enter (?:the|your|an?|it|them|\$?\d+))\b")
-
-_SQUARES = re.compile(r"\brow ([0-3]),? (?:and )?col(?:umn)? ([0-3])\b")
-_SIDES = {"top": "top", "topmost": "top", "lowest": "bottom", "bottom": "bottom", "left": "left",
-          "leftmost": "left", "right": "right", "rightmost": "right"}  # fmt: skip
-_LINES = re.compile(r"\b(top(?:most)?|bottom|lowest|left(?:most)?|right(?:most)?) (row|column)\b")
-_BOARD_ROW = re.compile(r"^Row \d: (.+)$", re.MULTILINE)
+_SIDES = {"topmost": "top", "lowest": "bottom", "leftmost": "left", "rightmost": "right"}
 
 
 def names_action(puzzle: str, advice: str, action: str, panel: str = "") -> bool | None:
@@ -47,87 +32,69 @@ def names_action(puzzle: str, advice: str, action: str, panel: str = "") -> bool
     """
     if re.search(rf"\b{re.escape(action)}\b", advice, re.IGNORECASE):
         return True
-    if puzzle == "color":
-        named = _color(advice, panel)
-    else:
-        named = _NAMED_ACTIONS[puzzle](advice) if puzzle in _NAMED_ACTIONS else set()
-    return action in named if named else None
+    actions = _actions_in_words(puzzle, advice, panel)
+    return action in actions if actions else None
 
 
-def _places(advice: str) -> set[str]:
-    return {f"press_{row}_{side}_button" for row, side in _PLACES.findall(advice.lower())}
-
-
-def _wires(advice: str) -> set[str]:
-    found = set()
-    for match in _WIRES.finditer(advice.lower()):
-        number = match[1] or (str(_ORDINALS.index(match[2]) + 1) if match[2] else "1")
-        found.add(f"cut_wire_{number}")
-    return found
-
-
-def _labels(advice: str) -> set[str]:
-    return {f"press_{label}" for label in _LABELS.findall(advice.lower())}
-
-
-def _telehealth(advice: str) -> set[str]:
-    codes = {f"diagnose_{code}" for code in _DIAGNOSES.findall(advice)}
-    treatments = {f"treat_{name.replace(' ', '_')}" for name in _TREATMENTS.findall(advice.lower())}
-    return codes | treatments
-
-
-def _maze(advice: str) -> set[str]:
-    """`check_position` counts only if it is to be done now."""
+def _actions_in_words(puzzle: str, advice: str, panel: str) -> set[str]:
     lower = advice.lower()
-    checks = re.search(r"\bcheck\b", lower) and not re.search(r"\b(?:then|not yet|until)\b", lower)
-    moves = {f"move_{way}" for way in re.findall(r"\b(?:go|move) (up|down|left|right)\b", lower)}
-    goes = {"move"} if re.search(r"\bgo to\b", lower) else set()
-    return moves | goes | ({"check_position"} if checks else set())
+    match puzzle:
+        case "who" | "led" | "keypad":
+            return _fill("press_{}_{}_button", r"\b(top|middle|bottom) (left|right)\b", lower)
+        case "memory":
+            return _fill("press_{}", r"\blabel(?:led|ed)?(?: is)? [\"']?([1-4])\b", lower)
+        case "wire":
+            named = [wire[1] or _ORDINALS.index(wire[2] or "first") + 1 for wire in _WIRES.finditer(lower)]
+            return {f"cut_wire_{number}" for number in named}
+        case "telehealth":
+            treatments = _fill("treat_{}", r"\b(surgery|cryotherapy|no treatment)\b", lower)
+            diagnoses = _fill("diagnose_{}", r"\b(BCC|SCC|MEL|ACK|NEV|SEK)\b", advice)
+            return diagnoses | {treatment.replace(" ", "_") for treatment in treatments}
+        case "maze":
+            moves = _fill("move_{}", r"\b(?:go|move) (up|down|left|right)\b", lower) | _fill(
+                "move", r"\bgo to\b", lower
+            )
+            # `check_position` counts only if it is to be done now.
+            later = re.search(r"\b(?:then|not yet|until)\b", lower)
+            return moves if later else moves | _fill("check_position", r"\bcheck\b", lower)
+        case "password":
+            # Turning comes before submitting if both are requested.
+            turns = _fill("{1}_button_{0}", r"slot ([1-5])[^.]*? (up|down)\b", lower)
+            turns |= _fill("turn", r"\bturn slot\b|\bmake it\b", lower)
+            return turns or _fill("submit", "submit", lower)
+        case "atm":
+            # Moving the arrow and deleting come before Enter; what is typed is confirmed with Enter.
+            first = _fill("press_{}_arrow", r"\b(up|down)\b", lower)
+            first |= _fill("press_up_arrow", r"\b(?:choose|select|pick) (?:the )?deposit\b", lower)
+            first |= _fill(
+                "press_down_arrow", r"\b(?:choose|select|pick) (?:the )?withdrawal\b|\bgo back\b", lower
+            )
+            first |= _fill("press_delete", r"\b(?:delete|erase|clear)\b", lower)
+            if re.search(r"\b(?:type|key in|enter (?:the|your|an?|it|them|\$?\d+))\b", lower):
+                return first | {"press_enter"}
+            return first or _fill("press_enter", r"\b(?:enter|confirm)\b", lower)
+        case "color":
+            return _squares(lower, panel)
+    return set()
 
 
-def _password(advice: str) -> set[str]:
-    """Turning comes before submitting if both are requested."""
-    lower = advice.lower()
-    turns = {f"{way}_button_{slot}" for slot, way in re.findall(r"slot ([1-5])[^.]*? (up|down)\b", lower)}
-    turns |= {"turn"} if re.search(r"\bturn slot\b|\bmake it\b", lower) else set()
-    return turns or ({"submit"} if "submit" in lower else set())
+def _fill(template: str, pattern: str, text: str) -> set[str]:
+    """The template filled with the groups of every match."""
+    return {template.format(*match.groups()) for match in re.finditer(pattern, text)}
 
 
-def _atm(advice: str) -> set[str]:
-    """Moving the arrow and deleting come before Enter; what is typed is confirmed with Enter."""
-    lower = advice.lower()
-    first = {f"press_{way}_arrow" for way in _ARROWS.findall(lower)}
-    first |= {_CHOICES[a or b] for a, b in _CHOOSES.findall(lower)}
-    first |= {"press_delete"} if _DELETES.search(lower) else set()
-    if _TYPES.search(lower):
-        return first | {"press_enter"}
-    return first or ({"press_enter"} if re.search(r"\b(?:enter|confirm)\b", lower) else set())
-
-
-def _color(advice: str, panel: str) -> set[str]:
+def _squares(advice: str, panel: str) -> set[str]:
     """Squares by row and column, or by a group; groups in questions do not count."""
-    sentences = re.findall(r"[^.!?\n]+[.!?]*", advice.lower())
-    stated = "\n".join(sentence for sentence in sentences if not sentence.endswith("?"))
-    named = {f"click_row_{row}_col_{column}" for row, column in _SQUARES.findall(stated)}
-    board = [colour.strip() for row in _BOARD_ROW.findall(panel) for colour in row.split(",")]
+    stated = "\n".join(part for part in _SENTENCE.findall(advice) if not part.endswith("?"))
+    named = _fill("click_row_{}_col_{}", r"\brow ([0-3]),? (?:and )?col(?:umn)? ([0-3])\b", stated)
+    rows = re.findall(r"^Row \d: (.+)$", panel, re.MULTILINE)
+    board = [colour.strip() for row in rows for colour in row.split(",")]
     if named or len(board) != SQUARES or set(board) == {"white"}:
         return named
-    groups = {f"{_SIDES[side]} {line}" for side, line in _LINES.findall(stated)}
+    lines = re.findall(r"\b(top(?:most)?|bottom|lowest|left(?:most)?|right(?:most)?) (row|column)\b", stated)
+    groups = {f"{_SIDES.get(side, side)} {line}" for side, line in lines}
     groups |= {colour for colour in COLOURS if re.search(rf"\b{colour}\b", stated)}
     return {ColorPanel.actions[square] for group in groups for square in squares(group, board)}
-
-
-_NAMED_ACTIONS: dict[str, Callable[[str], set[str]]] = {
-    "atm": _atm,
-    "wire": _wires,
-    "who": _places,
-    "led": _places,
-    "keypad": _places,
-    "memory": _labels,
-    "telehealth": _telehealth,
-    "maze": _maze,
-    "password": _password,
-}
 
 
 SIMILAR = 0.9
@@ -137,21 +104,21 @@ _RESPONSE = re.compile(r"(?P<action>\w+): (?P<outcome>done|nothing happened|that
 _ACTION = re.compile(r"[a-z]+(?:_[A-Za-z0-9]+)+|submit")
 _SEEN = r"(?:panel|screen|display|picture|image|grid|maze|wires?|letters|buttons|light|lesion|symbols?|mouse)"
 _EXPERT_AS_SOLVER = (
-    r"^\W*SOLVER\s*:",
+    r"(?m)^\W*SOLVER\s*:",
     r"\bSOLVER: I\b",
-    rf"\bI (?:can )?see (?:that )?(?:the|a|an|my) (?:\w+ )?{_SEEN}\b",
-    rf"\bI am looking at the {_SEEN}",
-    rf"\b(?:image|picture) shows\b|\b{_SEEN} (?:in front of me|I see|on my side)\b",
-    rf"\bmy (?:own )?{_SEEN}\b",
-    r"\bI(?:'ll| will| have| then)? (?:press|click|cut|turn|submit|move)(?:ed)?\b(?! (?:on|to|you)\b)",
-    r"\bas the solver\b",
+    rf"(?i)\bI (?:can )?see (?:that )?(?:the|a|an|my) (?:\w+ )?{_SEEN}\b",
+    rf"(?i)\bI am looking at the {_SEEN}",
+    rf"(?i)\b(?:image|picture) shows\b|\b{_SEEN} (?:in front of me|I see|on my side)\b",
+    rf"(?i)\bmy (?:own )?{_SEEN}\b",
+    r"(?i)\bI(?:'ll| will| have| then)? (?:press|click|cut|turn|submit|move)(?:ed)?\b(?! (?:on|to|you)\b)",
+    r"(?i)\bas the solver\b",
 )
 _SOLVER_AS_EXPERT = (
-    r"^\W*EXPERT\s*:",
-    r"\bmy manual says\b|\baccording to my manual\b|\bin my manual\b",
-    r"\bas (?:the|an|a medical) expert\b",
-    rf"\b(?:describe|tell me|read me)\b[^.?!]*\byour (?:own )?(?:\w+ )?{_SEEN}",
-    r"\bon your (?:panel|screen)\b|\byour light\b|\b(?:press|cut|click|turn)\b[^.?!]*\bon your side\b",
+    r"(?m)^\W*EXPERT\s*:",
+    r"(?i)\bmy manual says\b|\baccording to my manual\b|\bin my manual\b",
+    r"(?i)\bas (?:the|an|a medical) expert\b",
+    rf"(?i)\b(?:describe|tell me|read me)\b[^.?!]*\byour (?:own )?(?:\w+ )?{_SEEN}",
+    r"(?i)\bon your (?:panel|screen)\b|\byour light\b|\b(?:press|cut|click|turn)\b[^.?!]*\bon your side\b",
 )
 _MANUAL_CITED = re.compile(
     r"(?<!what )(?<!as )\bthe manual says\b|\baccording to the (?:manual|guidelines)\b", re.IGNORECASE
@@ -182,10 +149,8 @@ def judge_by_rules(conversation: Conversation) -> tuple[list[Label], str]:
         "repetition loop": _repetition(conversation, turns),
         "miscommunication": _ignored_advice(conversation.puzzle, turns),
     }
-    found = {label: reason for label, reason in reasons.items() if reason}
-    if not found:
-        return [NORMAL], "no rule matched"
-    return list(found), "; ".join(found.values())
+    labels = [label for label, reason in reasons.items() if reason]
+    return labels or [NORMAL], "; ".join(filter(None, reasons.values())) or "no rule matched"
 
 
 def _turns(conversation: Conversation) -> Iterator[_Turn]:
@@ -211,36 +176,23 @@ def _turns(conversation: Conversation) -> Iterator[_Turn]:
 
 def _role_confusion(conversation: Conversation) -> str:
     for line in conversation.lines:
-        if line.source not in ("Solver", "Expert"):
-            continue
-        is_expert = line.source == "Expert"
-        phrase = _expert_as_solver(line.text) if is_expert else _solver_as_expert(line.text)
+        phrase = ""
+        if line.source == "Expert":
+            own = "\n".join(part for part in _SENTENCE.findall(line.text) if not _QUOTED.search(part))
+            phrase = _first_match(_EXPERT_AS_SOLVER, own)
+            if not phrase and all(_ACTION.fullmatch(row) for row in line.text.splitlines() or [""]):
+                return "the Expert wrote actions"
+        elif line.source == "Solver":
+            stated = (part for part in _SENTENCE.findall(line.text) if not _QUESTION.search(part))
+            cited = next(filter(None, map(_MANUAL_CITED.search, stated)), None)
+            phrase = cited[0] if cited else _first_match(_SOLVER_AS_EXPERT, line.text)
         if phrase:
             return f"the {line.source} said {phrase!r}"
-        if is_expert and all(_ACTION.fullmatch(row) for row in line.text.splitlines() or [""]):
-            return "the Expert wrote actions"
     return ""
-
-
-def _expert_as_solver(message: str) -> str:
-    own = "\n".join(part for part in _SENTENCE.findall(message) if not _QUOTED.search(part))
-    return _first_match(_EXPERT_AS_SOLVER, own)
-
-
-def _solver_as_expert(message: str) -> str:
-    for sentence in _SENTENCE.findall(message):
-        cited = _MANUAL_CITED.search(sentence)
-        if cited and not _QUESTION.search(sentence):
-            return cited[0]
-    return _first_match(_SOLVER_AS_EXPERT, message)
 
 
 def _first_match(patterns: Sequence[str], text: str) -> str:
-    for pattern in patterns:
-        flags = re.MULTILINE if "SOLVER" in pattern or "EXPERT" in pattern else re.IGNORECASE
-        if match := re.search(pattern, text, flags):
-            return match[0]
-    return ""
+    return next((match[0] for pattern in patterns if (match := re.search(pattern, text))), "")
 
 
 def _repetition(conversation: Conversation, turns: Sequence[_Turn]) -> str:
@@ -249,16 +201,15 @@ def _repetition(conversation: Conversation, turns: Sequence[_Turn]) -> str:
         if action := _mistake_twice(turn.outcomes):
             return f"{action} was repeated in one message after it had failed"
         for action, outcome in dict.fromkeys(turn.outcomes):
-            if outcome != "done":
-                failed[turn.panel, action, outcome] += 1
-                if failed[turn.panel, action, outcome] > 1 + (outcome == "nothing happened"):
-                    return f"{action} was repeated after it had failed"
+            failed[turn.panel, action, outcome] += outcome != "done"
+            if failed[turn.panel, action, outcome] > 1 + (outcome == "nothing happened"):
+                return f"{action} was repeated after it had failed"
     earlier: list[Line] = []
     for line in conversation.lines:
         if line.source == "Shows":
             earlier.clear()
         elif line.source in ("Solver", "Expert"):
-            same = [one for one in earlier if one.source == line.source and _similar(one.text, line.text)]
+            same = [past for past in earlier if past.source == line.source and _similar(past.text, line.text)]
             if len(same) >= 2:
                 return f"the {line.source} said the same three times"
             earlier.append(line)
@@ -278,27 +229,22 @@ def _mistake_twice(outcomes: Sequence[tuple[str, str]]) -> str:
     return ""
 
 
-def _similar(one: str, other: str) -> bool:
+def _similar(text: str, other: str) -> bool:
     """Compares word by word: asking about wire 1 and then about wire 2 is not the same."""
-    a, b = (re.findall(r"\w+", text.lower()) for text in (one, other))
+    a, b = (re.findall(r"\w+", each.lower()) for each in (text, other))
     return bool(a) and SequenceMatcher(None, a, b, autojunk=False).ratio() >= SIMILAR
 
 
 def _ignored_advice(puzzle: str, turns: Sequence[_Turn]) -> str:
     for turn in turns:
-        if not turn.outcomes or not turn.advice:
-            continue
-        action, outcome = turn.outcomes[0]
-        if outcome != "that was a mistake":
+        action, outcome = turn.outcomes[0] if turn.outcomes else ("", "")
+        if not turn.advice or outcome != "that was a mistake":
             continue
         named = names_action(puzzle, turn.advice, action, turn.panel)
         if named is False:
             return f"the Expert had named another action than {action}"
-        if named is None and turn.advice.rstrip().endswith("?") and _only_acts(turn.message):
+        rows = [row.strip() for row in turn.message.splitlines() if row.strip()]
+        only_acts = len(rows) <= 2 and any(map(_ACTION.fullmatch, rows))
+        if named is None and turn.advice.rstrip().endswith("?") and only_acts:
             return f"{action} was taken instead of an answer"
     return ""
-
-
-def _only_acts(message: str) -> bool:
-    rows = [row for row in message.splitlines() if row.strip()]
-    return any(_ACTION.fullmatch(row.strip()) for row in rows) and len(rows) <= 2

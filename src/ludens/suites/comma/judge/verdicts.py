@@ -37,14 +37,15 @@ class LabelFile:
         self.verdicts: dict[Key, Verdict] = {}
 
     def __enter__(self) -> Self:
-        lines = read_labels(self._path)
-        mine = [line for line in lines if self._is_mine(line)]
+        own, others = list[dict[str, Any]](), list[dict[str, Any]]()
+        for line in read_labels(self._path):
+            same = (line.get("judge"), line.get("templates", "")) == (self._judge, self._templates)
+            (own if same else others).append(line)
         # Rules cost nothing and may have changed since; failed verdicts are tried again.
-        valid = [line for line in mine if not line["error"] and self._judge != RULES]
+        valid = [line for line in own if not line["error"] and self._judge != RULES]
         for line in valid:
             verdict = Verdict(tuple(line["labels"]), line["reason"])
             self.verdicts[line["key"], line.get("fingerprint", "")] = verdict
-        others = [line for line in lines if not self._is_mine(line)]
         write_atomically(self._path, b"".join(map(_encode, [*others, *valid])))
         self._file = self._path.open("ab")
         return self
@@ -71,9 +72,6 @@ class LabelFile:
         }
         self._file.write(_encode(line))
         self._file.flush()
-
-    def _is_mine(self, line: Mapping[str, Any]) -> bool:
-        return line.get("judge") == self._judge and line.get("templates", "") == self._templates
 
 
 def _encode(line: Mapping[str, Any]) -> bytes:
@@ -115,35 +113,34 @@ class Calibration:
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
     """The calibration set."""
-    folder = Path(__file__).parent / "calibration"
-    return tuple(case for file in sorted(folder.glob("*.txt")) for case in read_cases(file))
+    files = sorted((Path(__file__).parent / "calibration").glob("*.txt"))
+    return tuple(case for file in files for case in read_cases(file))
 
 
 def read_cases(file: Path) -> list[Case]:
     """The cases in a file; each starts with a line `# puzzle | label, label`."""
     _, *parts = file.read_text(encoding="utf-8").split("\n# ")
-    found = []
+    cases = []
     for part in parts:
         head, *rows = part.rstrip().splitlines()
         puzzle, _, names = head.partition(" | ")
-        labels = [label_of(name) for name in names.split(",")]
-        if None in labels:
+        labels = tuple(label for name in names.split(",") if (label := label_of(name)) is not None)
+        if len(labels) < names.count(",") + 1:
             raise BadFile(f"unknown label in {head!r} of {file.name}.")
-        known = tuple(label for label in labels if label is not None)
-        found.append(Case(read_conversation(puzzle, rows), known))
-    return found
+        cases.append(Case(read_conversation(puzzle, rows), labels))
+    return cases
 
 
-def agreement(truth: Sequence[Case], given: Sequence[Sequence[Label]]) -> Calibration:
+def agreement(truth: Sequence[Case], answers: Sequence[Sequence[Label]]) -> Calibration:
     """Compare a judge's labels with the correct ones."""
-    pairs = [(set(case.labels), set(labels)) for case, labels in zip(truth, given, strict=True)]
+    pairs = [(set(case.labels), set(labels)) for case, labels in zip(truth, answers, strict=True)]
     by_label = {}
     for label in LABELS:
         present = [label in judged for correct, judged in pairs if label in correct]
         absent = [label in judged for correct, judged in pairs if label not in correct]
         accuracy = rate(sum(present) + absent.count(False), len(pairs))
-        found, false = (rate(sum(labelled), len(labelled)) for labelled in (present, absent))
-        by_label[label] = Agreement(label, accuracy, found, false)
+        shares = (rate(sum(labelled), len(labelled)) for labelled in (present, absent))
+        by_label[label] = Agreement(label, accuracy, *shares)
     exact = sum(correct == judged for correct, judged in pairs)
-    hits = sum(case.labels[0] in labels for case, labels in zip(truth, given, strict=True))
+    hits = sum(case.labels[0] in labels for case, labels in zip(truth, answers, strict=True))
     return Calibration(by_label, rate(exact, len(pairs)), rate(hits, len(pairs)))
