@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -67,6 +67,9 @@ class Picture(Protocol):
     def hash(self) -> str:
         """Hash of the pixels, the same on every machine and with every encoder."""
 
+    def matches(self, recorded: str) -> bool:
+        """Whether this is the picture whose hash an episode recorded; earlier ways to hash pixels count."""
+
     @property
     def width(self) -> int: ...
 
@@ -85,6 +88,13 @@ class Picture(Protocol):
 
     def blank(self) -> Picture:
         """A flat picture of the same size: the blind control."""
+
+
+def pictures_match(pictures: Sequence[Picture], recorded: Sequence[str]) -> bool:
+    """Whether these are the pictures whose hashes an episode recorded."""
+    return len(pictures) == len(recorded) and all(
+        picture.matches(hash) for picture, hash in zip(pictures, recorded, strict=True)
+    )
 
 
 @dataclass(frozen=True)

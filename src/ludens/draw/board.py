@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.view import Place
 from ludens.draw import fonts
@@ -15,6 +17,7 @@ from ludens.draw.sprites import Overlay, Sprite
 
 STYLES = ("squares", "checkered", "lines", "points")
 MAX_CACHED = 32
+MAX_STRIPS = 512
 _STARS = {9: (2, 4, 6), 13: (3, 6, 9), 15: (3, 7, 11), 19: (3, 9, 15)}
 
 Labels = tuple[str, ...]
@@ -229,6 +232,8 @@ def _grid(board: Board) -> None:
 class CellCache:
     """Draws a board from a matrix of codes; a cell is drawn once for each row, column and code.
 
+    Rows of cells that were drawn lately are copied as a whole.
+
     Args:
         board: The empty board.
         piece: What to draw in a cell; always the same for the same row, column and code.
@@ -237,28 +242,36 @@ class CellCache:
     def __init__(self, board: Board, piece: Piece) -> None:
         self._board, self._piece = board, piece
         self._cells: dict[tuple[int, int, int], Sprite | None] = {}
+        self._strips: dict[tuple[int, ...], Sprite] = {}
 
     def canvas(self, matrix: Sequence[Sequence[int]]) -> Canvas:
         """A new canvas with the board and its pieces."""
-        board, cells = self._board, self._cells
-        canvas = board.canvas()
-        pixels, px, y = canvas.pixels, board.px, board.y
-        for row, codes in enumerate(matrix):
-            x = board.x
+        base, y = self._board.base, self._board.y
+        strips = [self._strip(row, *codes) for row, codes in enumerate(matrix)]
+        bottom = y + self._board.px * len(strips)
+        return base.with_pixels(np.concatenate((base.pixels[:y], *strips, base.pixels[bottom:])))
+
+    def _strip(self, row: int, *codes: int) -> Sprite:
+        """All pixels beside and in a row of cells."""
+        key = (row, *codes)
+        strip = self._strips.get(key)
+        if strip is None:
+            px, x, y = self._board.px, self._board.x, self._board.y + row * self._board.px
+            strip = self._board.base.pixels[y : y + px].copy()
             for column, code in enumerate(codes):
-                key = (row, column, code)
-                cell = cells[key] if key in cells else self._draw(*key)
+                cell_key = (row, column, code)
+                cell = self._cells[cell_key] if cell_key in self._cells else self._draw(*cell_key)
                 if cell is not None:
-                    pixels[y : y + px, x : x + px] = cell
+                    strip[:, x : x + px] = cell
                 x += px
-            y += px
-        return canvas
+            if len(self._strips) >= MAX_STRIPS:
+                self._strips.clear()
+            self._strips[key] = strip
+        return strip
 
     def picture(self, matrix: Sequence[Sequence[int]]) -> Picture:
         """The board with its pieces."""
-        canvas = self.canvas(matrix)
-        canvas.pixels.setflags(write=False)
-        return canvas.picture()
+        return self.canvas(matrix).picture()
 
     def _draw(self, row: int, column: int, code: int) -> Sprite | None:
         board, cell, piece = self._board, None, self._piece(row, column, code)
