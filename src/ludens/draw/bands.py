@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from threading import Lock
@@ -30,7 +30,7 @@ _ISAL_LEVEL, _ZLIB_LEVEL = 0, 1  # the fastest; isal's level 1 takes twice as lo
 _RAW_DEFLATE = -15
 _ZLIB_HEADER, _LAST_BLOCK = b"\x78\x01", b"\x03\x00"
 _ADLER_BASE = 65521
-_checksum = zlib.crc32 if isal_zlib is None else isal_zlib.crc32
+_checksum: Callable[..., int] = (isal_zlib or zlib).crc32
 
 
 class Band:

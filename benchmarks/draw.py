@@ -9,7 +9,7 @@ from typing import cast
 
 from PIL import Image, ImageDraw
 
-from ludens.bench import Row, rate
+from benchmarks import Row, rate
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
