@@ -120,6 +120,9 @@ class Observation:
     """The notes in short, without instructions, for small models that learn a game by playing it."""
 
 
+_NOTHING = Observation()
+
+
 class View(ABC):
     """Shows the states of one game. Made once and used for many states."""
 
@@ -226,7 +229,7 @@ class View(ABC):
     def observe(self, state: State, seat: str, sees: Sees) -> Observation:
         """What an agent that looks at `sees` is shown."""
         if sees in ("state", "nothing"):
-            return Observation()
+            return _NOTHING
         shown = self.modality(seat, sees)
         twin = shown == "text" or (shown == "both" and self.has_text)
         notes, brief = self.notes(state, seat), self.brief(state, seat)

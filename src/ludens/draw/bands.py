@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from threading import Lock
@@ -18,7 +18,10 @@ from ludens.draw.palette import Pixels
 
 try:
     from isal import isal_zlib
+    from isal.isal_zlib import crc32 as _checksum
 except ImportError:
+    from zlib import crc32 as _checksum  # type: ignore[assignment]
+
     isal_zlib = None  # type: ignore[assignment]
 
 ROWS = 32
@@ -30,7 +33,6 @@ _ISAL_LEVEL, _ZLIB_LEVEL = 0, 1  # the fastest; isal's level 1 takes twice as lo
 _RAW_DEFLATE = -15
 _ZLIB_HEADER, _LAST_BLOCK = b"\x78\x01", b"\x03\x00"
 _ADLER_BASE = 65521
-_checksum: Callable[..., int] = (isal_zlib or zlib).crc32
 
 
 class Band:
