@@ -230,11 +230,11 @@ class View(ABC):
         """What an agent that looks at `sees` is shown."""
         if sees in ("state", "nothing"):
             return _NOTHING
-        shown = self.modality(seat, sees)
-        twin = shown == "text" or (shown == "both" and self.has_text)
+        modality = self.modality(seat, sees)
+        twin = modality == "text" or (modality == "both" and self.has_text)
         notes, brief = self.notes(state, seat), self.brief(state, seat)
         return Observation(
-            images=self.images(state, seat) if shown in ("image", "both") else (),
+            images=self.images(state, seat) if modality in ("image", "both") else (),
             text=self.text(state, seat) if twin else "",
             notes=notes,
             brief=notes if brief is None else brief,

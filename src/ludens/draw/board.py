@@ -134,14 +134,14 @@ def draw_board(
     """
     marks = tuple(row_labels or ()), tuple(column_labels or ())
     key = ("board", rows, columns, marks, style, labels, box, ground, size)
-    found = sheet.cache.get(key)
-    if not isinstance(found, Board):
+    board = sheet.cache.get(key)
+    if not isinstance(board, Board):
         if len(sheet.cache) >= MAX_CACHED:
             sheet.cache.clear()
         size = size or (sheet.size, sheet.size)
-        found = _draw(sheet, rows, columns, *marks, style, labels, box or (0, 0, *size), ground, size)
-        sheet.cache[key] = found
-    return found
+        board = _draw(sheet, rows, columns, *marks, style, labels, box or (0, 0, *size), ground, size)
+        sheet.cache[key] = board
+    return board
 
 
 def _draw(
@@ -178,8 +178,8 @@ def _draw(
     x = box[0] + pad + left + (inner_w - cell * columns) // 2
     y = box[1] + pad + top + (inner_h - cell * rows) // 2
     base = Canvas(sheet, ground, *size)
-    made = Board(sheet, rows, columns, style, x, y, cell, base)
-    _grid(made)
+    board = Board(sheet, rows, columns, style, x, y, cell, base)
+    _grid(board)
     width, height = cell * columns, cell * rows
     for number, label in enumerate(down):
         at = y + number * cell + cell // 2
@@ -193,7 +193,7 @@ def _draw(
             if edge in labels:
                 base.text(at, label_y, label, px, "ink", None, "mm", bold, room=max(cell, px))
     base.pixels.setflags(write=False)
-    return made
+    return board
 
 
 def _grid(board: Board) -> None:

@@ -112,27 +112,25 @@ class Picture:
         """
         pixels, palette = self._decode()
         if palette is None:
-            return self._hash_with(pixels.data)
-        return self._hash_with(b"".join([band.digest for band in self._split()]))
+            return _hash(pixels, None, pixels.data)
+        return _hash(pixels, palette, b"".join([band.digest for band in self._split(pixels)]))
 
     def matches(self, recorded: str) -> bool:
         """Whether this is the picture whose hash an episode recorded.
 
-        Ludens 0.1 hashed all pixels of palette pictures at once.
+        Earlier versions hashed all pixels of a palette picture at once.
         """
-        return recorded == self.hash or recorded == self._hash_with(self.pixels.data)
+        if recorded == self.hash:
+            return True
+        pixels, palette = self._decode()
+        return recorded == _hash(pixels, palette, pixels.data)
 
-    def _hash_with(self, content: bytes | memoryview) -> str:
-        palette = self.palette
-        colours = b"" if palette is None else palette.tobytes()
-        digest = sha256(struct.pack("<III", self.width, self.height, len(colours)) + colours)
-        digest.update(content)
-        return digest.hexdigest()[:16]
-
-    def _split(self) -> Sequence[Band]:
-        if self._bands is None:
-            self._bands = split(self._decode()[0])
-        return self._bands
+    def _split(self, pixels: Pixels) -> Sequence[Band]:
+        """The bands of these pixels, which are kept as long as the pixels are."""
+        bands = self._bands or split(pixels)
+        if self._decoded is not None:
+            self._bands = bands
+        return bands
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Picture) and self.hash == other.hash
@@ -168,7 +166,7 @@ class Picture:
     def _write_png(self, fast: bool | None = None) -> bytes:
         pixels, palette = self._decode()
         if palette is not None:
-            return write_png(self._split(), palette.tobytes(), fast)
+            return write_png(self._split(pixels), palette.tobytes(), fast)
         out = io.BytesIO()
         Image.fromarray(pixels).save(out, "PNG", compress_level=1)
         return out.getvalue()
@@ -209,6 +207,14 @@ class Picture:
         longest = max(self.width, self.height)
         size = max(1, round(self.width * px / longest)), max(1, round(self.height * px / longest))
         return Picture(np.array(Image.fromarray(self.rgb()).resize(size, Image.Resampling.LANCZOS)))
+
+
+def _hash(pixels: Pixels, palette: Pixels | None, content: bytes | memoryview) -> str:
+    """16 hex digits of SHA-256 over the size, the palette and what stands for the pixels."""
+    colours = b"" if palette is None else palette.tobytes()
+    digest = sha256(struct.pack("<III", pixels.shape[1], pixels.shape[0], len(colours)) + colours)
+    digest.update(content)
+    return digest.hexdigest()[:16]
 
 
 def _open(data: bytes) -> Image.Image:
