@@ -20,14 +20,14 @@ try:
     from isal import isal_zlib
     from isal.isal_zlib import crc32 as _checksum
 except ImportError:
-    from zlib import crc32 as _checksum  # type: ignore[assignment]
+    from zlib import crc32 as _checksum
 
     isal_zlib = None  # type: ignore[assignment]
 
 ROWS = 32
 """Rows of a band; the last band of a picture may have fewer. The hash of every picture depends on it."""
-MAX_BYTES = 48 * 2**20
-"""Pixels kept for later pictures."""
+MAX_BYTES = 64 * 2**20
+"""Pixels kept for later pictures: enough for 256 episodes in flight."""
 
 _ISAL_LEVEL, _ZLIB_LEVEL = 0, 1  # the fastest; isal's level 1 takes twice as long for files 25% smaller
 _RAW_DEFLATE = -15

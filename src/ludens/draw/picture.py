@@ -184,19 +184,12 @@ class Picture:
         pixels, palette = self._decode()
         if palette is None:
             return pixels
-        colours, indices = np.empty((*pixels.shape, 3), np.uint8), pixels.tobytes()
-        for channel in range(3):  # six times as fast as `palette[pixels]`
-            table = palette[:, channel].tobytes().ljust(256, b"\0")
-            colours[..., channel] = np.frombuffer(indices.translate(table), np.uint8).reshape(pixels.shape)
-        return colours
+        return np.array(_with_palette(pixels, palette).convert("RGB"))  # much faster than `palette[pixels]`
 
     def image(self) -> Image.Image:
         """The picture as a Pillow image, of mode "P" or "RGB"."""
         pixels, palette = self._decode()
-        image = Image.fromarray(pixels)
-        if palette is not None:
-            image.putpalette(palette.tobytes())
-        return image
+        return Image.fromarray(pixels) if palette is None else _with_palette(pixels, palette)
 
     def blank(self) -> Picture:
         """A flat grey picture of the same size: the blind control."""
@@ -215,6 +208,12 @@ def _hash(pixels: Pixels, palette: Pixels | None, content: bytes | memoryview) -
     digest = sha256(struct.pack("<III", pixels.shape[1], pixels.shape[0], len(colours)) + colours)
     digest.update(content)
     return digest.hexdigest()[:16]
+
+
+def _with_palette(pixels: Pixels, palette: Pixels) -> Image.Image:
+    image = Image.fromarray(pixels)
+    image.putpalette(palette.tobytes())
+    return image
 
 
 def _open(data: bytes) -> Image.Image:
