@@ -46,7 +46,6 @@ SOUND = {
     "testing.py": "import random\nimport ludens.loop\nrandom.setstate(random.getstate())",
     "run/__init__.py": "",
     "suites/__init__.py": "from ludens.run import task",
-    "bench/__init__.py": "",
     "evaluation.py": "from ludens.run import task",
     "cli/__init__.py": "from ludens import __version__, loop\ndef main(): ...",
     "web/__init__.py": "",

@@ -21,6 +21,7 @@ from ludens.core.state import State
 from ludens.core.sync import in_thread
 
 log = logging.getLogger("ludens.attempts")
+_NO_REPLY = Reply()
 
 
 class SeatFailed(Exception):
@@ -33,7 +34,7 @@ class SeatFailed(Exception):
 
 async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> tuple[Try, str | None]:
     """One reply, and the action in it: None when there is none or it is not legal."""
-    started, reply, action = perf_counter(), Reply(""), None
+    started, reply, action = perf_counter(), _NO_REPLY, None
     verdict: TryVerdict = "ok"
     reason, limit = "", config.seconds if agent.waits else None
     try:
@@ -53,7 +54,8 @@ async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> t
     direct = reply.action is not None
     # What was refused is recorded, so that it can be verified.
     said = reply.action if verdict != "ok" and reply.action is not None else reply.text
-    text, reasoning = _recorded(said, config), _recorded(reply.reasoning, config)
+    text = action if said == action else _recorded(said, config)
+    reasoning = _recorded(reply.reasoning, config)
     finish, reason = storable(reply.finish), storable(reason)
     return Try(text, verdict, reason, finish, reply.usage, ms, reasoning, direct), action
 

@@ -76,7 +76,7 @@ async def play(
         opening=[dict(actions) for actions in opening],
         branched=state is not None and not opening,
     )
-    table, failure = _Table(game, episode, agents, observer), None
+    table, failure = _Table(game, episode, agents, config, observer), None
     try:
         with current_activity().running():
             table.start(render, state, first)
@@ -98,10 +98,14 @@ class _Table:
     state: State
 
     def __init__(
-        self, game: Game, episode: Episode, agents: Mapping[str, Agent], observer: Observer | None
+        self,
+        game: Game,
+        episode: Episode,
+        agents: Mapping[str, Agent],
+        config: PlayConfig,
+        observer: Observer | None,
     ) -> None:
-        self.game, self.episode, self.observer = game, episode, observer
-        self.config = PlayConfig(**episode.config)
+        self.game, self.episode, self.config, self.observer = game, episode, config, observer
         self.step, self.begun = 0, list[Move]()
 
         def random(seat: str) -> Stream:
@@ -124,6 +128,8 @@ class _Table:
 
     async def ask(self, seats: tuple[str, ...]) -> tuple[Move, ...]:
         """One move of every seat, asked at the same time when there is something to wait for."""
+        if len(seats) == 1:
+            return (await self._move(seats[0]),)
         if sum(self.agents[seat].waits for seat in seats) < 2:
             return tuple([await self._move(seat) for seat in seats])
         results = await current_activity().gather(*map(self._move, seats))
@@ -176,16 +182,19 @@ class _Table:
 
     async def _move(self, seat: str) -> Move:
         """Ask a seat until its reply is a legal action or its retries are used up."""
-        agent, history = self.agents[seat], self.histories[seat]
-        shown = self.view, self.state, seat, agent.sees, self.config, history
-        ask = build_ask(*shown, self.step, self.episode.sample)
+        agent, history, state = self.agents[seat], self.histories[seat], self.state
+        ask = build_ask(
+            self.view, state, seat, agent.sees, self.config, history, self.step, self.episode.sample
+        )
         move = Move(self.step, seat, "", "void", [picture.hash for picture in ask.observation.images])
         self.begun.append(move)
-        notify(self.observer, "asked", ask)
+        if self.observer is not None:
+            notify(self.observer, "asked", ask)
         started = perf_counter()
         while agent.unlimited_retries or len(move.tries) <= self.config.retries:
-            tried, action = await attempt(agent, ask, self.state, self.config)
-            notify(self.observer, "replied", ask, tried)
+            tried, action = await attempt(agent, ask, state, self.config)
+            if self.observer is not None:
+                notify(self.observer, "replied", ask, tried)
             if action is not None:
                 move.action, move.verdict = action, "retried" if move.tries else "ok"
                 if move.tries or tried.usage is not None or tried.text != action or tried.reasoning:
@@ -195,7 +204,7 @@ class _Table:
             ask = ask.again(tried.text, tried.reason)
         else:
             seed, sample = self.episode.seed, self.episode.sample
-            move.action = fallback_action(self.state, seat, self.config, seed, sample, self.step)
+            move.action = fallback_action(state, seat, self.config, seed, sample, self.step)
             move.verdict = "fallback"
         move.ms = round((perf_counter() - started) * 1000, 3)
         if history.empty:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.bench.client import VARIABLE, measure, picture_png, rows
+from benchmarks.client import VARIABLE, measure, picture_png, rows
 from ludens.core.errors import BadFile
 
 

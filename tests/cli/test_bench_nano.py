@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from ludens.bench import nano
+from benchmarks import nano
 from tests.cli.conftest import Run
 
 

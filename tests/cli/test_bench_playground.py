@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ludens.bench.playground import RELEASED, rows
+from benchmarks.playground import RELEASED, rows
 from ludens.suites.playground import GAMES, OPPONENTS
 
 

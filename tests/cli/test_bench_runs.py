@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ludens.bench.client import serving
-from ludens.bench.runs import LATENCY, measure, rows
-from ludens.bench.server import first_legal
+from benchmarks.client import serving
+from benchmarks.runs import LATENCY, measure, rows
+from benchmarks.server import first_legal
 
 
 def test_server_reads_last_list_of_actions() -> None:

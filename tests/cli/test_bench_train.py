@@ -10,10 +10,10 @@ import pytest
 pytest.importorskip("torch", reason="the extra 'train' is not installed")
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
-from ludens.bench import Row
-from ludens.bench import train as bench_train
-from ludens.bench.random_vlm import SIZES, random_qwen
-from ludens.bench.train import MEASURED, WORK, Bench, Work
+from benchmarks import Row
+from benchmarks import train as bench_train
+from benchmarks.random_vlm import SIZES, random_qwen
+from benchmarks.train import MEASURED, WORK, Bench, Work
 from ludens.models.chat import Tokens
 from tests.cli.conftest import Run
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ludens.bench.web import measure, rows
+from benchmarks.web import measure, rows
 
 
 async def test_a_small_run_is_opened_and_replayed() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ludens.bench.web_play import play_rows
+from benchmarks.web_play import play_rows
 
 
 def test_few_people_for_a_moment() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from ludens.cli import games
 from ludens.core.errors import MissingExtra
 from ludens.core.registry import GAMES
 from tests.cli.conftest import Run
@@ -66,3 +68,10 @@ def test_a_game_that_fails_to_load_is_listed_with_the_error(
     ran = ludens("games")
     assert ran.code == 0
     assert "ludens[atari]" in ran.out
+
+
+def test_stored_descriptions_are_those_of_the_games() -> None:
+    stored = json.loads(Path(games.__file__).with_suffix(".json").read_text())
+    current = json.loads(json.dumps(games.shipped_games()))
+    assert {name: stored.get(name) for name in current} == current, "run `python -m ludens.cli.games`"
+    assert set(stored) - set(current) <= {"pong"}, "run `python -m ludens.cli.games`"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ludens.core.errors import BadFile, BadOption
-from ludens.draw import Canvas, Picture, animate, picture, sprite_sheet, strip
+from ludens.draw import Canvas, Picture, animate, bands, picture, sprite_sheet, strip
 from tests.draw.pictures import gomoku
 
 PaletteImage = tuple[NDArray[np.uint8], NDArray[np.uint8]]
@@ -58,7 +58,7 @@ def test_png_files_hold_pixels_and_palette(image: PaletteImage, fast: bool | Non
 
 def test_without_isal_files_are_written_by_zlib(monkeypatch: pytest.MonkeyPatch) -> None:
     zlib = gomoku(sprite_sheet("classic", 256)).png(False)
-    monkeypatch.setattr(picture, "isal_zlib", None)
+    monkeypatch.setattr(bands, "isal_zlib", None)
     assert gomoku(sprite_sheet("classic", 256)).png() == zlib
     assert gomoku(sprite_sheet("classic", 256)).png(True) == zlib
 
@@ -83,9 +83,11 @@ def test_hash_covers_size_palette_and_pixels() -> None:
 def test_a_picture_does_not_change_when_its_canvas_does() -> None:
     canvas = Canvas(sprite_sheet("classic", 256))
     shown = canvas.picture()
-    before = shown.hash
-    canvas.fill(0, 0, 50, 50, "red")
-    assert Picture(shown.pixels, shown.palette).hash == before
+    before, copy = shown.hash, canvas.copy()
+    with pytest.raises(ValueError, match="read-only"):
+        canvas.fill(0, 0, 50, 50, "red")
+    copy.fill(0, 0, 50, 50, "red")
+    assert Picture(shown.pixels, shown.palette).hash == before != copy.picture().hash
     with pytest.raises(ValueError, match="read-only"):
         shown.pixels[0, 0] = 1
 

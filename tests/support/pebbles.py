@@ -42,6 +42,9 @@ class FlatPicture:
     def height(self) -> int:
         return self.size
 
+    def matches(self, recorded: str) -> bool:
+        return recorded == self.hash
+
     def png(self) -> bytes:
         def chunk(kind: bytes, body: bytes) -> bytes:
             return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ludens.bench.random_vlm import (
+from benchmarks.random_vlm import (
     END,
     IMAGE,
     PAD,

@@ -1,10 +1,16 @@
-"""`ludens games`: a table of all games, or the description of one."""
+"""`ludens games`: a table of all games, or the description of one.
+
+Importing and starting every game takes seconds, so the descriptions of Ludens' own games are read from
+`games.json`; `python -m ludens.cli.games` writes that file, and a test checks it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import Field
+from importlib.util import find_spec
 from inspect import cleandoc
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -17,6 +23,9 @@ if TYPE_CHECKING:
     from ludens.core.game import Game
     from ludens.core.state import Legal, State
 
+_LISTING = Path(__file__).with_suffix(".json")
+_NEEDED = {"pong": "ale_py"}
+"""Game to the optional module it needs: where that is missing, the list says so."""
 _OPTION_FIELDS = ("help", "low", "high", "choices")
 
 
@@ -27,12 +36,18 @@ def games(
     json: Json = False,
 ) -> None:
     """List games, or describe one."""
+    import orjson
+
     from ludens.core.registry import GAMES
 
     if name is not None:
         info = about(game_of(name))
         return json_out(info) if json else _print_game(info)
-    listed = [_about(known) for known in GAMES.names()]
+    stored = orjson.loads(_LISTING.read_bytes())
+    listed = [
+        stored[known] if known in stored and GAMES.ships(known) and _can_start(known) else _about(known)
+        for known in GAMES.names()
+    ]
     if json:
         return json_out(listed)
     table(
@@ -59,6 +74,17 @@ def about(game: Game) -> dict[str, Any]:
         "summary": game.summary,
         "page": cleandoc(type(game).__doc__ or ""),
     }
+
+
+def shipped_games() -> dict[str, dict[str, Any]]:
+    """The contents of `games.json`: a description of every game of Ludens that can be started here."""
+    from ludens.core.registry import GAMES
+
+    return {name: about(game_of(name)) for name in GAMES.names() if GAMES.ships(name) and _can_start(name)}
+
+
+def _can_start(name: str) -> bool:
+    return name not in _NEEDED or find_spec(_NEEDED[name]) is not None
 
 
 def described(options: Mapping[str, Field[Any]], values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -137,3 +163,11 @@ def _bounds(option: dict[str, Any]) -> str:
     if low is not None:
         return f"at least {low}"
     return "" if high is None else f"at most {high}"
+
+
+if __name__ == "__main__":
+    from json import dumps
+
+    import ludens  # noqa: F401  # it fills the catalogues
+
+    _LISTING.write_text(dumps(shipped_games(), indent=1) + "\n")

@@ -50,10 +50,9 @@ class ObserverFailed(Exception):
         self.cause = cause
 
 
-def notify(observer: Observer | None, event: str, *args: object) -> None:
-    """Call the method of the observer that is named like the event, if there is an observer."""
-    if observer is not None:
-        try:
-            getattr(observer, event)(*args)
-        except Exception as error:
-            raise ObserverFailed(error) from error
+def notify(observer: Observer, event: str, *args: object) -> None:
+    """Call the method of the observer that is named like the event."""
+    try:
+        getattr(observer, event)(*args)
+    except Exception as error:
+        raise ObserverFailed(error) from error

@@ -39,6 +39,10 @@ class Registry:
         """Add or replace a name for this process. `target` is the object or "module:attribute"."""
         self._added[name] = target
 
+    def ships(self, name: str) -> bool:
+        """Whether the object of this name is part of Ludens."""
+        return name in self._shipped and name not in self._added
+
     def names(self) -> list[str]:
         """Every known name, sorted."""
         return sorted({*self._shipped, *self._plugged, *self._added})

@@ -50,14 +50,14 @@ class Templates:
 def _compiled(text: str) -> tuple[str, tuple[str, ...]]:
     """A text as a form with `%s` and the words that go there: `Template` would look for them every time."""
     form, words, at = "", list[str](), 0
-    for found in Template.pattern.finditer(text):
-        word = found["named"] or found["braced"]
-        if word is None and found["escaped"] is None:
-            line = text.count("\n", 0, found.start()) + 1
+    for match in Template.pattern.finditer(text):
+        word = match["named"] or match["braced"]
+        if word is None and match["escaped"] is None:
+            line = text.count("\n", 0, match.start()) + 1
             raise ValueError(f"'$' without a word in line {line}")
-        form += text[at : found.start()].replace("%", "%%") + ("%s" if word else "$")
+        form += text[at : match.start()].replace("%", "%%") + ("%s" if word else "$")
         words += [word] if word else []
-        at = found.end()
+        at = match.end()
     return form + text[at:].replace("%", "%%"), tuple(words)
 
 
@@ -72,13 +72,13 @@ class TemplateOverrides:
         """All template files of a folder."""
         if not folder.is_dir():
             raise BadFile(f"the templates folder {str(folder)!r} does not exist.")
-        found = {file.stem: _read_sections(file) for file in sorted(folder.glob("*.md"))}
-        empty = next((name for name, sections in found.items() if not sections), None)
+        files = {file.stem: _read_sections(file) for file in sorted(folder.glob("*.md"))}
+        empty = next((name for name, sections in files.items() if not sections), None)
         if empty is not None:
             raise BadFile(
                 f"{str(folder / empty)!r}.md has no section: each section starts with a line '# name'."
             )
-        return cls.of(found)
+        return cls.of(files)
 
     @classmethod
     def of(cls, files: Mapping[str, Mapping[str, str]]) -> TemplateOverrides:

@@ -18,7 +18,7 @@ from ludens.core.game import Game
 from ludens.core.replay import config_of, game_of, render_options_of, replay
 from ludens.core.reply import read_action
 from ludens.core.state import State
-from ludens.core.view import Sees, view_of
+from ludens.core.view import Sees, pictures_match, view_of
 
 _PERSON = "human"
 """The only agent with `unlimited_retries` in episodes that do not record it."""
@@ -191,12 +191,11 @@ class _Verifier:
         return action, "ok" if state.refusal(seat, action) is None else "illegal"
 
     def _pictures(self, state: State, move: Move) -> int:
-        looks = self.looks[move.seat]
-        hashes = [picture.hash for picture in self.view.images(state, move.seat)] if looks else []
-        if hashes != move.pictures:
+        pictures = self.view.images(state, move.seat) if self.looks[move.seat] else ()
+        if not pictures_match(pictures, move.pictures):
             problem = "differ" if move.pictures else "are not recorded"
             raise ReplayMismatch(f"the pictures shown to {move.seat} in step {move.step} {problem}.")
-        return len(hashes)
+        return len(pictures)
 
     def _status_problems(self, state: State, steps: int) -> Iterator[str]:
         """Why the episode cannot have ended as recorded."""

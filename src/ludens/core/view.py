@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -67,6 +67,9 @@ class Picture(Protocol):
     def hash(self) -> str:
         """Hash of the pixels, the same on every machine and with every encoder."""
 
+    def matches(self, recorded: str) -> bool:
+        """Whether this is the picture whose hash an episode recorded; earlier ways to hash pixels count."""
+
     @property
     def width(self) -> int: ...
 
@@ -85,6 +88,13 @@ class Picture(Protocol):
 
     def blank(self) -> Picture:
         """A flat picture of the same size: the blind control."""
+
+
+def pictures_match(pictures: Sequence[Picture], recorded: Sequence[str]) -> bool:
+    """Whether these are the pictures whose hashes an episode recorded."""
+    return len(pictures) == len(recorded) and all(
+        picture.matches(hash) for picture, hash in zip(pictures, recorded, strict=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -108,6 +118,9 @@ class Observation:
     """Text for every modality: conversation, feedback, private facts."""
     brief: str = ""
     """The notes in short, without instructions, for small models that learn a game by playing it."""
+
+
+_NOTHING = Observation()
 
 
 class View(ABC):
@@ -216,12 +229,12 @@ class View(ABC):
     def observe(self, state: State, seat: str, sees: Sees) -> Observation:
         """What an agent that looks at `sees` is shown."""
         if sees in ("state", "nothing"):
-            return Observation()
-        shown = self.modality(seat, sees)
-        twin = shown == "text" or (shown == "both" and self.has_text)
+            return _NOTHING
+        modality = self.modality(seat, sees)
+        twin = modality == "text" or (modality == "both" and self.has_text)
         notes, brief = self.notes(state, seat), self.brief(state, seat)
         return Observation(
-            images=self.images(state, seat) if shown in ("image", "both") else (),
+            images=self.images(state, seat) if modality in ("image", "both") else (),
             text=self.text(state, seat) if twin else "",
             notes=notes,
             brief=notes if brief is None else brief,

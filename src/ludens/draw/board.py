@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.view import Place
 from ludens.draw import fonts
@@ -15,6 +17,7 @@ from ludens.draw.sprites import Overlay, Sprite
 
 STYLES = ("squares", "checkered", "lines", "points")
 MAX_CACHED = 32
+MAX_STRIPS = 512
 _STARS = {9: (2, 4, 6), 13: (3, 6, 9), 15: (3, 7, 11), 19: (3, 9, 15)}
 
 Labels = tuple[str, ...]
@@ -131,14 +134,14 @@ def draw_board(
     """
     marks = tuple(row_labels or ()), tuple(column_labels or ())
     key = ("board", rows, columns, marks, style, labels, box, ground, size)
-    found = sheet.cache.get(key)
-    if not isinstance(found, Board):
+    board = sheet.cache.get(key)
+    if not isinstance(board, Board):
         if len(sheet.cache) >= MAX_CACHED:
             sheet.cache.clear()
         size = size or (sheet.size, sheet.size)
-        found = _draw(sheet, rows, columns, *marks, style, labels, box or (0, 0, *size), ground, size)
-        sheet.cache[key] = found
-    return found
+        board = _draw(sheet, rows, columns, *marks, style, labels, box or (0, 0, *size), ground, size)
+        sheet.cache[key] = board
+    return board
 
 
 def _draw(
@@ -175,8 +178,8 @@ def _draw(
     x = box[0] + pad + left + (inner_w - cell * columns) // 2
     y = box[1] + pad + top + (inner_h - cell * rows) // 2
     base = Canvas(sheet, ground, *size)
-    made = Board(sheet, rows, columns, style, x, y, cell, base)
-    _grid(made)
+    board = Board(sheet, rows, columns, style, x, y, cell, base)
+    _grid(board)
     width, height = cell * columns, cell * rows
     for number, label in enumerate(down):
         at = y + number * cell + cell // 2
@@ -190,7 +193,7 @@ def _draw(
             if edge in labels:
                 base.text(at, label_y, label, px, "ink", None, "mm", bold, room=max(cell, px))
     base.pixels.setflags(write=False)
-    return made
+    return board
 
 
 def _grid(board: Board) -> None:
@@ -229,6 +232,8 @@ def _grid(board: Board) -> None:
 class CellCache:
     """Draws a board from a matrix of codes; a cell is drawn once for each row, column and code.
 
+    Rows of cells that were drawn lately are copied as a whole.
+
     Args:
         board: The empty board.
         piece: What to draw in a cell; always the same for the same row, column and code.
@@ -237,28 +242,36 @@ class CellCache:
     def __init__(self, board: Board, piece: Piece) -> None:
         self._board, self._piece = board, piece
         self._cells: dict[tuple[int, int, int], Sprite | None] = {}
+        self._strips: dict[tuple[int, ...], Sprite] = {}
 
     def canvas(self, matrix: Sequence[Sequence[int]]) -> Canvas:
         """A new canvas with the board and its pieces."""
-        board, cells = self._board, self._cells
-        canvas = board.canvas()
-        pixels, px, y = canvas.pixels, board.px, board.y
-        for row, codes in enumerate(matrix):
-            x = board.x
+        base, y = self._board.base, self._board.y
+        strips = [self._strip(row, *codes) for row, codes in enumerate(matrix)]
+        bottom = y + self._board.px * len(strips)
+        return base.with_pixels(np.concatenate((base.pixels[:y], *strips, base.pixels[bottom:])))
+
+    def _strip(self, row: int, *codes: int) -> Sprite:
+        """All pixels beside and in a row of cells."""
+        key = (row, *codes)
+        strip = self._strips.get(key)
+        if strip is None:
+            px, x, y = self._board.px, self._board.x, self._board.y + row * self._board.px
+            strip = self._board.base.pixels[y : y + px].copy()
             for column, code in enumerate(codes):
-                key = (row, column, code)
-                cell = cells[key] if key in cells else self._draw(*key)
+                cell_key = (row, column, code)
+                cell = self._cells[cell_key] if cell_key in self._cells else self._draw(*cell_key)
                 if cell is not None:
-                    pixels[y : y + px, x : x + px] = cell
+                    strip[:, x : x + px] = cell
                 x += px
-            y += px
-        return canvas
+            if len(self._strips) >= MAX_STRIPS:
+                self._strips.clear()
+            self._strips[key] = strip
+        return strip
 
     def picture(self, matrix: Sequence[Sequence[int]]) -> Picture:
         """The board with its pieces."""
-        canvas = self.canvas(matrix)
-        canvas.pixels.setflags(write=False)
-        return canvas.picture()
+        return self.canvas(matrix).picture()
 
     def _draw(self, row: int, column: int, code: int) -> Sprite | None:
         board, cell, piece = self._board, None, self._piece(row, column, code)

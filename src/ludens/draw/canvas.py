@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw
 
 from ludens.core.errors import BadOption
 from ludens.draw import fonts
+from ludens.draw.palette import Pixels
 from ludens.draw.picture import Picture
 from ludens.draw.pieces import SpriteSheet
 from ludens.draw.sprites import Overlay, Sprite
@@ -40,13 +41,18 @@ class Canvas:
 
     def copy(self) -> Canvas:
         """An independent copy."""
-        copy = object.__new__(Canvas)
-        copy.sheet, copy.ground, copy.width, copy.height = self.sheet, self.ground, self.width, self.height
-        copy.pixels = self.pixels.copy()
-        return copy
+        return self.with_pixels(self.pixels.copy())
+
+    def with_pixels(self, pixels: Pixels) -> Canvas:
+        """A canvas like this one with other pixels of the same size."""
+        canvas = object.__new__(Canvas)
+        canvas.sheet, canvas.ground, canvas.pixels = self.sheet, self.ground, pixels
+        canvas.width, canvas.height = self.width, self.height
+        return canvas
 
     def picture(self) -> Picture:
-        """The picture; later drawing does not change it."""
+        """The finished picture. Draw on a `copy` of the canvas afterwards: its pixels are read-only now."""
+        self.pixels.setflags(write=False)
         return Picture(self.pixels, self.sheet.palette.colours)
 
     def fill(self, x: int, y: int, w: int, h: int, colour: str) -> None:

@@ -116,8 +116,8 @@ class Palette:
 
     def index(self, colour: RGB) -> int:
         """The entry of a colour, or the nearest there is."""
-        found = self._exact.get(colour)
-        return int(self.nearest(np.array([colour], np.uint8))[0]) if found is None else found
+        index = self._exact.get(colour)
+        return int(self.nearest(np.array([colour], np.uint8))[0]) if index is None else index
 
     def nearest(self, colours: Pixels) -> Pixels:
         """The nearest entries for an (n, 3) array of colours; the lower number wins a tie."""
@@ -139,8 +139,8 @@ def nearest_indices(rgb: Pixels, colours: NDArray[np.integer[Any]]) -> Pixels:
     wide = rgb.astype(np.uint32)
     packed = (wide[..., 0] << 16 | wide[..., 1] << 8 | wide[..., 2]).ravel()
     unique, inverse = np.unique(packed, return_inverse=True)
-    found = np.stack((unique >> 16, unique >> 8 & 255, unique & 255), 1).astype(np.uint8)
-    return _nearest(found, colours.astype(np.int32))[inverse].reshape(rgb.shape[:2])
+    distinct = np.stack((unique >> 16, unique >> 8 & 255, unique & 255), 1).astype(np.uint8)
+    return _nearest(distinct, colours.astype(np.int32))[inverse].reshape(rgb.shape[:2])
 
 
 def _nearest(colours: Pixels, table: NDArray[np.int32]) -> Pixels:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import struct
-import threading
-import zlib
 from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha256
@@ -17,12 +15,8 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ludens.core.errors import BadFile, BadOption
 from ludens.draw import fonts
+from ludens.draw.bands import Band, split, write_png
 from ludens.draw.palette import Pixels, nearest_indices
-
-try:
-    from isal import isal_zlib
-except ImportError:
-    isal_zlib = None  # type: ignore[assignment]
 
 MAX_PIXELS = 1 << 26
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
@@ -33,7 +27,6 @@ _JPEG_QUALITY = 90
 _GREY = 128
 _GAP = 8
 _PAPER, _INK = 255, 30
-_buffers = threading.local()
 
 
 class Picture:
@@ -49,12 +42,13 @@ class Picture:
     height: int
     _decoded: tuple[Pixels, Pixels | None] | None
     _encoded: tuple[bytes, str] | None
+    _bands: Sequence[Band] | None
 
     def __init__(self, pixels: Pixels, palette: Pixels | None = None) -> None:
         pixels = pixels.copy() if pixels.flags.writeable else np.ascontiguousarray(pixels)
         pixels.setflags(write=False)
         self.height, self.width = pixels.shape[:2]
-        self._decoded, self._encoded = (pixels, palette), None
+        self._decoded, self._encoded, self._bands = (pixels, palette), None, None
 
     @staticmethod
     def from_bytes(data: bytes) -> Picture:
@@ -72,7 +66,8 @@ class Picture:
                     return Picture(*_pixels(image))
                 picture = object.__new__(Picture)
                 picture.width, picture.height = image.size
-                picture._decoded, picture._encoded = None, (data, _KEPT_FORMATS[str(image.format)])
+                picture._decoded, picture._bands = None, None
+                picture._encoded = data, _KEPT_FORMATS[str(image.format)]
                 return picture
         except BadFile:
             raise
@@ -111,12 +106,31 @@ class Picture:
 
     @cached_property
     def hash(self) -> str:
-        """16 hex digits of SHA-256 over size, palette and pixels, independent of the file's encoding."""
+        """16 hex digits of SHA-256 over size, palette and pixels, independent of the file's encoding.
+
+        Each band of rows of a palette picture counts by its own digest.
+        """
         pixels, palette = self._decode()
-        colours = b"" if palette is None else palette.tobytes()
-        digest = sha256(struct.pack("<III", self.width, self.height, len(colours)) + colours)
-        digest.update(pixels.data)
-        return digest.hexdigest()[:16]
+        if palette is None:
+            return _hash(pixels, None, pixels.data)
+        return _hash(pixels, palette, b"".join([band.digest for band in self._split(pixels)]))
+
+    def matches(self, recorded: str) -> bool:
+        """Whether this is the picture whose hash an episode recorded.
+
+        Earlier versions hashed all pixels of a palette picture at once.
+        """
+        if recorded == self.hash:
+            return True
+        pixels, palette = self._decode()
+        return recorded == _hash(pixels, palette, pixels.data)
+
+    def _split(self, pixels: Pixels) -> Sequence[Band]:
+        """The bands of these pixels, which are kept as long as the pixels are."""
+        bands = self._bands or split(pixels)
+        if self._decoded is not None:
+            self._bands = bands
+        return bands
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Picture) and self.hash == other.hash
@@ -128,8 +142,9 @@ class Picture:
         """An image file and its MIME type: the original file where the picture came from one, else a PNG."""
         if self._encoded is None:
             _ = self.hash  # the pixels are at hand now
-            self._encoded = _write_png(*self._decode()), "image/png"
-            self._decoded = None  # the file is about 15 times smaller, and many pictures may be held at once
+            self._encoded = self._write_png(), "image/png"
+            # the file is about 15 times smaller, and many pictures may be held at once
+            self._decoded = self._bands = None
         return self._encoded
 
     def data_uri(self) -> str:
@@ -146,7 +161,15 @@ class Picture:
         """
         if fast is None and self.encoded()[1] == "image/png":
             return self.encoded()[0]
-        return _write_png(*self._decode(), fast)
+        return self._write_png(fast)
+
+    def _write_png(self, fast: bool | None = None) -> bytes:
+        pixels, palette = self._decode()
+        if palette is not None:
+            return write_png(self._split(pixels), palette.tobytes(), fast)
+        out = io.BytesIO()
+        Image.fromarray(pixels).save(out, "PNG", compress_level=1)
+        return out.getvalue()
 
     def jpeg(self) -> bytes:
         """The picture as a JPEG file."""
@@ -159,15 +182,14 @@ class Picture:
     def rgb(self) -> Pixels:
         """True-colour pixels, shape (height, width, 3)."""
         pixels, palette = self._decode()
-        return pixels if palette is None else palette[pixels]
+        if palette is None:
+            return pixels
+        return np.array(_with_palette(pixels, palette).convert("RGB"))  # much faster than `palette[pixels]`
 
     def image(self) -> Image.Image:
         """The picture as a Pillow image, of mode "P" or "RGB"."""
         pixels, palette = self._decode()
-        image = Image.fromarray(pixels)
-        if palette is not None:
-            image.putpalette(palette.tobytes())
-        return image
+        return Image.fromarray(pixels) if palette is None else _with_palette(pixels, palette)
 
     def blank(self) -> Picture:
         """A flat grey picture of the same size: the blind control."""
@@ -178,6 +200,20 @@ class Picture:
         longest = max(self.width, self.height)
         size = max(1, round(self.width * px / longest)), max(1, round(self.height * px / longest))
         return Picture(np.array(Image.fromarray(self.rgb()).resize(size, Image.Resampling.LANCZOS)))
+
+
+def _hash(pixels: Pixels, palette: Pixels | None, content: bytes | memoryview) -> str:
+    """16 hex digits of SHA-256 over the size, the palette and what stands for the pixels."""
+    colours = b"" if palette is None else palette.tobytes()
+    digest = sha256(struct.pack("<III", pixels.shape[1], pixels.shape[0], len(colours)) + colours)
+    digest.update(content)
+    return digest.hexdigest()[:16]
+
+
+def _with_palette(pixels: Pixels, palette: Pixels) -> Image.Image:
+    image = Image.fromarray(pixels)
+    image.putpalette(palette.tobytes())
+    return image
 
 
 def _open(data: bytes) -> Image.Image:
@@ -213,42 +249,6 @@ def _pixels(image: Image.Image) -> tuple[Pixels, Pixels | None]:
         if len(palette) > int(pixels.max(initial=0)):
             return pixels, palette
     return np.asarray(image.convert("RGB")), None
-
-
-def has_isal() -> bool:
-    """Whether the fast deflate library is installed."""
-    return isal_zlib is not None
-
-
-def _write_png(pixels: Pixels, palette: Pixels | None, fast: bool | None = None) -> bytes:
-    """A PNG file. Palette images are written without filters, which drawn pictures do not need."""
-    if palette is None:
-        out = io.BytesIO()
-        Image.fromarray(pixels).save(out, "PNG", compress_level=1)
-        return out.getvalue()
-    height, width = pixels.shape
-    lines = _line_buffer(height, width)
-    lines[:, 1:] = pixels
-    library = zlib if fast is False or isal_zlib is None else isal_zlib
-    chunks = (
-        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
-        (b"PLTE", palette.tobytes()),
-        (b"IDAT", library.compress(lines.data, 1)),
-        (b"IEND", b""),
-    )
-    parts = [b"\x89PNG\r\n\x1a\n"]
-    for kind, body in chunks:
-        crc = struct.pack(">I", zlib.crc32(body, zlib.crc32(kind)))
-        parts += (struct.pack(">I", len(body)), kind, body, crc)
-    return b"".join(parts)
-
-
-def _line_buffer(height: int, width: int) -> Pixels:
-    """Zeroed lines of a PNG, reused by the thread: returning large blocks to the system costs page faults."""
-    lines: Pixels | None = getattr(_buffers, "lines", None)
-    if lines is None or lines.shape != (height, width + 1):
-        lines = _buffers.lines = np.zeros((height, width + 1), np.uint8)
-    return lines
 
 
 def strip(

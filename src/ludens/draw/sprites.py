@@ -52,11 +52,11 @@ def cached(make: Callable[Concatenate[S, P], Sprite]) -> Callable[Concatenate[S,
     def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Sprite:
         key: Hashable = (name, args, tuple(kwargs.items())) if kwargs else (name, args)
         try:
-            found: Sprite | None = self._sprites.get(key)
+            sprite: Sprite | None = self._sprites.get(key)
         except TypeError:
             key = repr(key)
-            found = self._sprites.get(key)
-        return self._add(key, make(self, *args, **kwargs)) if found is None else found
+            sprite = self._sprites.get(key)
+        return self._add(key, make(self, *args, **kwargs)) if sprite is None else sprite
 
     return call
 
@@ -101,10 +101,10 @@ class SpriteCache:
 
     def px(self, units: float) -> int:
         """Logical units to pixels: a picture is 512 units wide at every size. At least one pixel."""
-        found = self._pixels.get(units)
-        if found is None:
-            found = self._pixels[units] = max(1, round(units * self.size / 512))
-        return found
+        pixels = self._pixels.get(units)
+        if pixels is None:
+            pixels = self._pixels[units] = max(1, round(units * self.size / 512))
+        return pixels
 
     def font_px(self, units: float) -> int:
         """Like `px`, for font sizes: at least 9 pixels, the smallest readable size."""
@@ -116,10 +116,10 @@ class SpriteCache:
 
     def index(self, colour: str) -> int:
         """The palette index of a theme colour or `#rrggbb` (the nearest entry unless it was declared)."""
-        found = self._index.get(colour)
-        if found is None:
-            found = self._index[colour] = self.palette.index(self.theme.colour(colour))
-        return found
+        index = self._index.get(colour)
+        if index is None:
+            index = self._index[colour] = self.palette.index(self.theme.colour(colour))
+        return index
 
     def sprite(self, key: Hashable, width: int, height: int, ground: str, paint: Paint) -> Sprite:
         """A custom sprite, painted once.
@@ -136,20 +136,20 @@ class SpriteCache:
             roof = sheet.sprite("roof", 40, 40, "page", paint)
         """
         full = ("sprite", key, width, height, ground)
-        found: Sprite | None = self._sprites.get(full)
-        return self._add(full, self._paint(width, height, ground, paint)) if found is None else found
+        sprite: Sprite | None = self._sprites.get(full)
+        return self._add(full, self._paint(width, height, ground, paint)) if sprite is None else sprite
 
     def overlay(self, key: Hashable, width: int, height: int, paint: Paint) -> Overlay:
         """Like `sprite`, without a ground: what `paint` leaves alone is transparent. Edges are hard."""
         full = ("overlay", key, width, height)
-        found: Overlay | None = self._sprites.get(full)
-        if found is None:
+        overlay: Overlay | None = self._sprites.get(full)
+        if overlay is None:
             image, scale = _large_image(width, height, "RGBA", (0, 0, 0, 0))
             paint(ImageDraw.Draw(image), scale)
             rgba = np.array(image.reduce(scale), np.uint8)
-            found = Overlay(self.palette.quantise(rgba[..., :3]), rgba[..., 3] > 127)
-            self._store(full, found, 2 * found.pixels.nbytes)
-        return found
+            overlay = Overlay(self.palette.quantise(rgba[..., :3]), rgba[..., 3] > 127)
+            self._store(full, overlay, 2 * overlay.pixels.nbytes)
+        return overlay
 
     @cached
     def text(
@@ -177,13 +177,13 @@ class SpriteCache:
         self._store(key, sprite, sprite.nbytes)
         return sprite
 
-    def _store(self, key: Hashable, made: Sprite | Overlay, size: int) -> None:
+    def _store(self, key: Hashable, sprite: Sprite | Overlay, size: int) -> None:
         """Cache a sprite. A full cache is cleared, which costs time and changes no pixel."""
         if self._bytes + size > CACHE_BYTES:
             self._sprites.clear()
             self._bytes = 0
         self._bytes += size + 200
-        self._sprites[key] = made
+        self._sprites[key] = sprite
 
 
 def _large_image(width: int, height: int, mode: str, fill: tuple[int, ...]) -> tuple[Image.Image, int]:

@@ -103,9 +103,9 @@ class Theme:
 
     def colour(self, name: str) -> RGB:
         """The RGB of a colour's name, or of `#rrggbb`."""
-        found = self.colours.get(name)
-        if found is not None:
-            return found
+        colour = self.colours.get(name)
+        if colour is not None:
+            return colour
         try:
             return parse(name)
         except ValueError:

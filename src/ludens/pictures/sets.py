@@ -128,18 +128,18 @@ def open_set(where: str | Path, hash: str = "") -> PictureSet:
         where: A folder, or the name of a set.
         hash: The set must have this hash; sets of other names are searched for it too.
     """
-    found = [folder for folder in _candidates(where) if (folder / MANIFEST).is_file()]
+    folders = [folder for folder in _candidates(where) if (folder / MANIFEST).is_file()]
     if hash:
-        fitting = [folder for folder in (*found, *_installed()) if _hash(folder) == hash]
-        if not fitting and found:
+        fitting = [folder for folder in (*folders, *_installed()) if _hash(folder) == hash]
+        if not fitting and folders:
             raise BadFile(
-                f"picture set {str(where)!r} has the hash {_hash(found[0])}, but {hash} is needed: put that "
-                "version into the folder LUDENS_DATA."
+                f"picture set {str(where)!r} has the hash {_hash(folders[0])}, but {hash} is needed: put "
+                "that version into the folder LUDENS_DATA."
             )
-        found = fitting
-    if not found:
+        folders = fitting
+    if not folders:
         raise _missing(where, hash)
-    return _opened(found[0])
+    return _opened(folders[0])
 
 
 def set_names() -> list[str]:
@@ -149,12 +149,12 @@ def set_names() -> list[str]:
 
 def installed_sets(kind: str) -> dict[str, Header]:
     """The readable sets of a kind that `open_set` finds by name, each with its header."""
-    found: dict[str, Header] = {}
+    headers: dict[str, Header] = {}
     for folder in _installed():
         header = _header(folder)
         if header is not None and header.kind == kind:
-            found.setdefault(folder.name, header)
-    return dict(sorted(found.items()))
+            headers.setdefault(folder.name, header)
+    return dict(sorted(headers.items()))
 
 
 def _candidates(where: str | Path) -> Iterator[Path]:

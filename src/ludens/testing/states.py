@@ -212,7 +212,7 @@ def global_randomness_is_not_used(trial: Trial) -> None:
     """Playing and showing a game neither draws from nor seeds a global random generator."""
     import numpy
 
-    ours, theirs = random.getstate(), numpy.random.get_state(legacy=False)
+    python_state, numpy_state = random.getstate(), numpy.random.get_state(legacy=False)
     # A state that no seeding produces, so that seeding is detected as well as drawing.
     random.setstate(random.Random("conformance").getstate())
     numpy.random.set_state(dict(numpy.random.MT19937([4, 8, 15, 16, 23, 42]).state))
@@ -225,8 +225,8 @@ def global_randomness_is_not_used(trial: Trial) -> None:
             after = random.getstate(), repr(numpy.random.get_state(legacy=False))
             trial.need(after == before, "a global random generator was used")
     finally:
-        random.setstate(ours)
-        numpy.random.set_state(theirs)
+        random.setstate(python_state)
+        numpy.random.set_state(numpy_state)
 
 
 @dataclass
@@ -269,9 +269,9 @@ def replay_renders_the_same_pictures(trial: Trial) -> None:
     for number, render in enumerate(trial.views):
         for seed in trial.seeds[: 1 if number else 2]:
             episode = played(trial, seed, render, 4 if number else 40)
-            shown = sum(len(move.pictures) for move in episode.moves)
+            recorded = sum(len(move.pictures) for move in episode.moves)
             compared = verify(Episode.from_json(episode.to_json()), trial.game).pictures
-            trial.need(compared == shown > 0, f"{shown} pictures were shown and {compared} compared")
+            trial.need(compared == recorded > 0, f"{recorded} pictures were shown and {compared} compared")
 
 
 @rule

@@ -101,11 +101,11 @@ def picture_and_text_agree(trial: Trial) -> None:
         pictures: dict[str, tuple[str, ...]] = {}
         for state in trial.states(12):
             view = view_of(trial.game, render, 0)
-            shown = tuple(picture.hash for picture in view.images(state, seat))
+            hashes = tuple(picture.hash for picture in view.images(state, seat))
             text = view.text(state, seat)
-            more = texts.setdefault(shown, text) == text
+            more = texts.setdefault(hashes, text) == text
             trial.need(more, f"the text twin tells {seat} more than the picture")
-            less = pictures.setdefault(text, shown) == shown
+            less = pictures.setdefault(text, hashes) == hashes
             trial.need(less, f"the picture shows {seat} more than the text twin")
 
 
@@ -115,15 +115,15 @@ def hidden_information_stays_hidden(trial: Trial) -> None:
     changed = not trial.game.imperfect_information
     for state in trial.states(6):
         for seat in trial.game.seats:
-            before, seen = snapshot(trial, state), sight(trial.view, state, seat)
+            before, own_sight = snapshot(trial, state), sight(trial.view, state, seat)
             for number in range(2):
                 dice = stream(trial.seed or 0, "resampled", trial.step or 0, seat, number)
                 other = state.resample_hidden(seat, dice)
                 trial.need(
                     snapshot(trial, state) == before, "resample_hidden() changed the state it was called on"
                 )
-                for what, shown in sight(trial.view, other, seat).items():
-                    trial.need(shown == seen[what], f"the {what} of {seat} depend on hidden information")
+                for what, value in sight(trial.view, other, seat).items():
+                    trial.need(value == own_sight[what], f"the {what} of {seat} depend on hidden information")
                 changed = changed or _differ(trial, state, other, seat)
     trial.need(changed, "imperfect_information is set, but resample_hidden() changes nothing")
 
@@ -135,9 +135,9 @@ def random_future_stays_hidden(trial: Trial) -> None:
         before = snapshot(trial, state)
         other = other_future(state, stream(trial.seed or 0, "another future", trial.step or 0))
         for seat in trial.game.seats:
-            seen = sight(trial.view, state, seat)
-            for what, shown in sight(trial.view, other, seat).items():
-                trial.need(shown == seen[what], f"the {what} of {seat} depend on future random numbers")
+            own_sight = sight(trial.view, state, seat)
+            for what, value in sight(trial.view, other, seat).items():
+                trial.need(value == own_sight[what], f"the {what} of {seat} depend on future random numbers")
         trial.need(snapshot(trial, state) == before, "a state changed when the streams of its clone did")
 
 
@@ -146,14 +146,14 @@ def _differ(trial: Trial, state: State, other: State, seat: str) -> bool:
     rest = [each for each in trial.game.seats if each != seat]
     if rest:
         return any(sight(trial.view, state, each) != sight(trial.view, other, each) for each in rest)
-    ours, theirs = state.clone(), other.clone()
+    first, second = state.clone(), other.clone()
     course = trial.course(trial.seed or 0)[trial.step or 0 :]
     for actions in islice(course, 25):
-        if snapshot(trial, ours) != snapshot(trial, theirs):
+        if snapshot(trial, first) != snapshot(trial, second):
             return True
-        ours.apply(actions)
-        theirs.apply(actions)
-    return snapshot(trial, ours) != snapshot(trial, theirs)
+        first.apply(actions)
+        second.apply(actions)
+    return snapshot(trial, first) != snapshot(trial, second)
 
 
 _JUNK = (
@@ -175,16 +175,16 @@ def reader_accepts_legal_actions(trial: Trial) -> None:
     """Every legal action in the reply format is read: alone, after prose and after reasoning."""
     for state in trial.states(8):
         for seat in state.to_act:
-            legal, asked = state.legal(seat), trial.view.format(state, seat)
-            trial.need(asked.ask(legal).strip(), f"{seat} has no reply instruction")
+            legal, form = state.legal(seat), trial.view.format(state, seat)
+            trial.need(form.ask(legal).strip(), f"{seat} has no reply instruction")
             if legal.is_text:
                 continue
             for action in legal:
-                reply = asked.write(action)
+                reply = form.write(action)
                 prose = f"Let me look at the picture first. It is my move.\n\n{reply}"
-                thought = f"<think>\nPerhaps {legal[0]}?\n{asked.write(legal[-1])}\n</think>\n{reply}"
+                thought = f"<think>\nPerhaps {legal[0]}?\n{form.write(legal[-1])}\n</think>\n{reply}"
                 for text in (reply, prose, thought, f"  {reply}\n\n"):
-                    read = _read(trial, asked, text, state, seat)
+                    read = _read(trial, form, text, state, seat)
                     trial.need(read == action, f"the reply {text!r} of {seat} was read as {read!r}")
 
 
@@ -193,28 +193,28 @@ def reader_rejects_everything_else(trial: Trial) -> None:
     """Junk, empty replies, actions that are not legal now and prose that mentions an action are rejected."""
     for state in trial.states(8):
         for seat in state.to_act:
-            legal, asked = state.legal(seat), trial.view.format(state, seat)
+            legal, form = state.legal(seat), trial.view.format(state, seat)
             if legal.is_text:
                 for text in (*_JUNK, *MESSAGES):
-                    _read(trial, asked, text, state, seat)
+                    _read(trial, form, text, state, seat)
                 continue
-            strangers = [asked.write(action) for action in trial.strangers(state, seat)[:10]]
+            strangers = [form.write(action) for action in trial.strangers(state, seat)[:10]]
             mentions = [
                 f"I could play {legal[0]} here, but I am not sure.",
                 f"{legal[0]} is one idea and {legal[-1]} another; what do you think?",
-                f"The instructions say to write something like '{asked.write(legal[0])}' at the end.",
-                f"<think>{asked.write(legal[0])}</think>",
-                f"<think>\n{asked.write(legal[0])}\n",
+                f"The instructions say to write something like '{form.write(legal[0])}' at the end.",
+                f"<think>{form.write(legal[0])}</think>",
+                f"<think>\n{form.write(legal[0])}\n",
             ]
             for text in (*_JUNK, *strangers, *mentions):
-                read = _read(trial, asked, text, state, seat)
+                read = _read(trial, form, text, state, seat)
                 trial.need(read is None, f"the reply {text[:100]!r} of {seat} was read as {read!r}")
 
 
-def _read(trial: Trial, asked: ReplyFormat, text: str, state: State, seat: str) -> str | None:
+def _read(trial: Trial, form: ReplyFormat, text: str, state: State, seat: str) -> str | None:
     """The legal action in a reply, or None."""
     try:
-        action = asked.read(text, state.legal(seat))
+        action = form.read(text, state.legal(seat))
     except MoveError as error:
         trial.need(str(error), f"the reply {text[:100]!r} of {seat} was rejected without a reason")
         return None
@@ -262,9 +262,9 @@ def _on_the_picture(trial: Trial, seat: str, places: Places) -> None:
 
 def _apart(trial: Trial, seat: str, places: Places) -> None:
     """Two places are the same or apart: from the left, each is compared with those that begin within it."""
-    found = sorted({place for path in places.values() for place in path})
-    for number, one in enumerate(found):
-        for other in found[number + 1 :]:
+    rectangles = sorted({place for path in places.values() for place in path})
+    for number, one in enumerate(rectangles):
+        for other in rectangles[number + 1 :]:
             if other.x >= one.x + one.width - _SLACK:
                 break
             below = other.y >= one.y + one.height - _SLACK or one.y >= other.y + other.height - _SLACK

@@ -19,7 +19,7 @@ from ludens.core.errors import BadFile, UsageError
 from ludens.core.replay import Step, game_of, render_options_of, replay
 from ludens.core.state import State
 from ludens.core.verify import verify
-from ludens.core.view import Picture, view_of
+from ludens.core.view import Picture, pictures_match, view_of
 from ludens.models.chat import Message
 from ludens.rebuild import Sample, is_model_seat, prompt_options_of, samples
 from ludens.run.replays import animation, film_strip, find, raw_line
@@ -116,9 +116,9 @@ class EpisodeReplay:
 
     def _seat(self, index: int, state: State, seat: str, move: Move | None) -> dict[str, Any]:
         pictures = self.pictures(index, seat)
-        hashes = [picture.hash for picture in pictures]
         recorded = move.pictures if move is not None else []
-        mark = "none" if not recorded else "verified" if hashes == recorded else "differs"
+        matched = pictures_match(self.view.images(state, seat), recorded)
+        mark = "none" if not recorded else "verified" if matched else "differs"
         model = is_model_seat(self.episode, seat)
         return {
             "pictures": [{"hash": p.hash, "width": p.width, "height": p.height} for p in pictures],

@@ -1,6 +1,6 @@
 """`ludens bench client`: CPU time of one picture call, for our client, the openai SDK and Inspect AI.
 
-    python -m ludens.bench.client --setup DIR     make an environment with the other two clients
+    python -m benchmarks.client --setup DIR     make an environment with the other two clients
     LUDENS_OTHERS=DIR ludens bench client         measure all three
 
 Each client runs in its own process, all against the same server in another process.
@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from ludens.bench import Row
+from benchmarks import Row
 from ludens.core.errors import BadFile, UsageError
 
 TARGET_MS = 0.5
 OTHERS = {"openai": "openai", "inspect": "inspect-ai"}
 VARIABLE = "LUDENS_OTHERS"
 """The environment variable with the folder that `--setup` made."""
-_SETUP = "python -m ludens.bench.client --setup DIR"
+_SETUP = "python -m benchmarks.client --setup DIR"
 _FOLDER = Path(__file__).parent
 _TIMEOUT = 600
 

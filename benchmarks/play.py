@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from ludens.bench import Row, rate
+from benchmarks import Row, rate
 from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.registry import make

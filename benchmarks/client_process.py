@@ -32,6 +32,9 @@ def ludens(url: str, png: bytes, concurrency: int) -> tuple[str, Call, Close]:
 
         hash, width, height = "0" * 16, 128, 128
 
+        def matches(self, recorded: str) -> bool:
+            return recorded == self.hash
+
         def png(self) -> bytes:
             return png
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 
-from ludens.bench import Row, rate
+from benchmarks import Row, rate
 from ludens.core.agent import Agent, Ask
 from ludens.core.random import stream
 from ludens.core.registry import make

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from time import process_time
 
-from ludens.bench import Row
-from ludens.bench import rate as rate_of
+from benchmarks import Row
+from benchmarks import rate as rate_of
 from ludens.core.view import RenderOptions
 from ludens.games.viki.floor import FloorPlan
 from ludens.games.viki.generate import MOST_STEPS, generate

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import process_time
 
-from ludens.bench import Row, rate
+from benchmarks import Row, rate
 from ludens.concurrent import rollouts
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.random import stream

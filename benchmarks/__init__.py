@@ -1,12 +1,14 @@
-"""Benchmarks: figures measured on this machine, next to their targets. No benchmark fails because it is slow.
+"""Benchmarks: figures measured on this machine, next to their targets.
 
-A benchmark is a function that yields rows; one entry in `BENCHES` adds it to `ludens bench`.
+A benchmark is a function that yields rows; one entry in `BENCHES` adds it to `ludens bench`. They are not in
+the package, so that the same benchmark can measure two checkouts of it (`benchmarks.against`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from time import process_time
 from typing import Protocol
@@ -15,29 +17,34 @@ from ludens.core.errors import UnknownName
 from ludens.core.loading import load
 
 BENCHES: dict[str, str] = {
-    "draw": "ludens.bench.draw:rows",
-    "play": "ludens.bench.play:rows",
-    "playground": "ludens.bench.playground:rows",
-    "client": "ludens.bench.client:rows",
-    "comma": "ludens.bench.comma:rows",
-    "nano": "ludens.bench.nano:rows",
-    "runs": "ludens.bench.runs:rows",
-    "scenes": "ludens.bench.scenes:rows",
-    "spy": "ludens.bench.spy:rows",
-    "train": "ludens.bench.train:rows",
-    "viki": "ludens.bench.viki:rows",
-    "vs-bench": "ludens.bench.vs_bench:rows",
-    "web": "ludens.bench.web:rows",
+    "draw": "benchmarks.draw:rows",
+    "frames": "benchmarks.frames:rows",
+    "play": "benchmarks.play:rows",
+    "playground": "benchmarks.playground:rows",
+    "client": "benchmarks.client:rows",
+    "comma": "benchmarks.comma:rows",
+    "nano": "benchmarks.nano:rows",
+    "runs": "benchmarks.runs:rows",
+    "scenes": "benchmarks.scenes:rows",
+    "spy": "benchmarks.spy:rows",
+    "train": "benchmarks.train:rows",
+    "viki": "benchmarks.viki:rows",
+    "vs-bench": "benchmarks.vs_bench:rows",
+    "web": "benchmarks.web:rows",
 }
 """Name to "module:function"; the first line of the function's docstring says what is measured."""
 
-DEFAULT = ("draw", "play")
+DEFAULT = ("draw", "frames", "play")
 """What `ludens bench` runs when no name is given."""
 
 SIZED = "train"
 """The benchmark that takes the size of a model."""
 
+ROOT = Path(__file__).resolve().parent.parent
+"""The checkout: where a child process finds this package."""
+
 _ROUNDS = 3
+_RATES = ("/s", "/min", "/h")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,18 @@ class Row:
     """Our figure divided by this one, where this is another system doing the same work."""
     note: str = ""
 
+    @property
+    def is_rate(self) -> bool:
+        """Whether more is better; of times and sizes, less is."""
+        return self.unit.endswith(_RATES)
+
+    @property
+    def misses_target(self) -> bool:
+        """Whether it was measured, has a target and does not reach it."""
+        if self.value is None or self.target is None:
+            return False
+        return self.value < self.target if self.is_rate else self.value > self.target
+
 
 class Bench(Protocol):
     """A benchmark; spends about `seconds` on each figure."""
@@ -64,8 +83,8 @@ def bench(name: str) -> Bench:
     """Return the benchmark with this name."""
     if name not in BENCHES:
         raise UnknownName("benchmark", name, BENCHES)
-    found: Bench = load(BENCHES[name])
-    return found
+    benchmark: Bench = load(BENCHES[name])
+    return benchmark
 
 
 def rate(work: Callable[[int], int], seconds: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from time import perf_counter, process_time
 
-from ludens.bench import Row
+from benchmarks import Row
 from ludens.core.errors import MissingExtra
 from ludens.games.spy.sources.charts import ChartPairs
 from ludens.games.spy.sources.clevr import Clevr

@@ -110,7 +110,7 @@ def qwen_processor(words: Any, most_patches: int) -> Any:
     """A processor without a part for videos, which would need torchvision."""
     from transformers import Qwen2_5_VLProcessor, Qwen2VLImageProcessorPil
 
-    class Pictures(Qwen2_5_VLProcessor):  # type: ignore[misc]
+    class Pictures(Qwen2_5_VLProcessor):
         def check_argument_for_proper_class(self, name: str, argument: Any) -> None: ...
 
     images = Qwen2VLImageProcessorPil(min_pixels=4 * PATCH**2, max_pixels=most_patches * PATCH**2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ludens.bench import Row, rate
+from benchmarks import Row, rate
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions, view_of

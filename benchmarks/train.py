@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ludens.bench import Row
-from ludens.bench.random_vlm import PATCH, SIZES, random_qwen
+from benchmarks import Row
+from benchmarks.random_vlm import PATCH, SIZES, random_qwen
 from ludens.core.config import PlayConfig
 from ludens.core.errors import MissingExtra, UnknownName
 from ludens.core.registry import make

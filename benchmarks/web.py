@@ -1,6 +1,6 @@
 """`ludens bench web`: how fast the browser app opens a large run, shows an episode, and answers moves.
 
-Runs and episodes are measured in a process of their own (`python -m ludens.bench.web EPISODES STEPS`), so
+Runs and episodes are measured in a process of their own (`python -m benchmarks.web EPISODES STEPS`), so
 that memory is measured separately; the client of the measurement is part of it.
 """
 
@@ -22,10 +22,10 @@ from typing import Any
 
 from aiohttp import ClientSession, web
 
+from benchmarks import ROOT, Row
+from benchmarks.runs import memory_used
+from benchmarks.web_play import play_rows
 from ludens.agents import agent
-from ludens.bench import Row
-from ludens.bench.runs import memory_used
-from ludens.bench.web_play import play_rows
 from ludens.core.registry import make
 from ludens.loop import play
 from ludens.run.plan import Plan, make_plan
@@ -37,7 +37,7 @@ from ludens.web.security import RateLimit
 
 EPISODES_IN_RUN, OPEN_SECONDS, MEGABYTES = 50_000, 2.0, 500
 STEP_MS = 30.0
-_SUITE = "ludens.bench.runs:BenchSuite"
+_SUITE = "benchmarks.runs:BenchSuite"
 
 
 def rows(seconds: float) -> Iterator[Row]:
@@ -60,8 +60,8 @@ def rows(seconds: float) -> Iterator[Row]:
 
 def measure_apart(episodes: int, steps: int) -> dict[str, Any]:
     """Run `measure` in a child process."""
-    command = [sys.executable, "-m", "ludens.bench.web", str(episodes), str(steps)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "benchmarks.web", str(episodes), str(steps)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return figures
 

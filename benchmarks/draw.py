@@ -9,13 +9,13 @@ from typing import cast
 
 from PIL import Image, ImageDraw
 
-from ludens.bench import Row, rate
+from benchmarks import Row, rate
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 from ludens.draw import Picture, fonts
+from ludens.draw.bands import has_isal
 from ludens.draw.palette import edge_of
-from ludens.draw.picture import has_isal
 from ludens.games.boards import BoardView, Matrix
 
 TARGETS = {"zlib": 500.0, "isal": 1200.0}

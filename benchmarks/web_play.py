@@ -1,6 +1,6 @@
 """How long people wait for the answer to a move when many play at once.
 
-The server is a process of its own on one core (`python -m ludens.bench.web_play RUNS`); the people are
+The server is a process of its own on one core (`python -m benchmarks.web_play RUNS`); the people are
 coroutines here. Each thinks for a second on average, which is less than people do.
 """
 
@@ -21,7 +21,7 @@ from typing import Any
 import orjson
 from aiohttp import ClientSession, ClientWebSocketResponse, CookieJar, web
 
-from ludens.bench import Row
+from benchmarks import ROOT, Row
 from ludens.core.random import stream
 
 PEOPLE, P95_MS = 200, 50.0
@@ -46,8 +46,8 @@ def measure_moves(people: int, seconds: float) -> tuple[list[float], float]:
     """The milliseconds of every move of so many people, and those of the server's CPU for one."""
     before = getrusage(RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as runs:
-        command = [sys.executable, "-m", "ludens.bench.web_play", runs]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        command = [sys.executable, "-m", "benchmarks.web_play", runs]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
             try:
                 assert server.stdout is not None
                 port, starting = server.stdout.readline().split()

@@ -8,7 +8,7 @@ from time import process_time
 
 import numpy as np
 
-from ludens.bench import Row
+from benchmarks import Row
 from ludens.train.nano.inputs import marks_of
 from ludens.train.nano.numpy_player import NumpyNetwork, NumpySpeaker, one_core
 from ludens.train.nano.weights import Size

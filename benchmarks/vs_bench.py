@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from time import process_time
 
-from ludens.bench import Row, rate
-from ludens.bench.play import through_state
+from benchmarks import Row, rate
+from benchmarks.play import through_state
 from ludens.core.agent import Ask
 from ludens.core.errors import MissingExtra
 from ludens.core.game import Game

@@ -1,6 +1,6 @@
 """`ludens bench runs`: whole runs with their store: many bot games, and many models in flight at once.
 
-Each run happens in its own process (`python -m ludens.bench.runs SUITE SPEC CONCURRENCY WORKERS`), so that
+Each run happens in its own process (`python -m benchmarks.runs SUITE SPEC CONCURRENCY WORKERS`), so that
 memory is measured separately.
 """
 
@@ -18,8 +18,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from ludens.bench import Row
-from ludens.bench.client import serving
+from benchmarks import ROOT, Row
+from benchmarks.client import serving
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
 from ludens.run.engine import Engine, RunResult, make_executor, workers_for
@@ -68,8 +68,8 @@ def _child(
 ) -> dict[str, Any]:
     """Run `measure` in a child process."""
     suite = f"game={game}&first={first}&second={second}&episodes={episodes}&horizon={horizon}"
-    command = [sys.executable, "-m", "ludens.bench.runs", suite, spec, str(flying), str(workers)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "benchmarks.runs", suite, spec, str(flying), str(workers)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return figures
 
@@ -98,7 +98,7 @@ def measure(suite: str, spec: str, concurrency: int, workers: int = 0) -> dict[s
         concurrency: Episodes in flight.
         workers: Worker processes; 0 plays in this process.
     """
-    name = f"ludens.bench.runs:BenchSuite?{suite}"
+    name = f"benchmarks.runs:BenchSuite?{suite}"
     before = _cpu()
     _run(make_plan(name, {"bench": spec}, limit=1), 1, workers)
     start_up = _cpu() - before if workers else 0.0
