@@ -80,7 +80,7 @@ def samples(
     game = game_of(episode, game)
     table = _Rebuilt(episode, view_of(game, render_options_of(episode, size), episode.seed), options)
     steps = list(replay(episode, game, state))
-    rewards = iter(_rewards(episode, game, steps[-1].state))
+    rewards = iter(move_rewards(episode, game, steps[-1].state))
     for step in steps:
         for move in step.moves:
             yield from table.samples(step.state, move, next(rewards))
@@ -88,7 +88,8 @@ def samples(
         yield from table.samples(steps[-1].state, move, None)
 
 
-def _rewards(episode: Episode, game: Game, state: State) -> list[float]:
+def move_rewards(episode: Episode, game: Game, state: State) -> list[float]:
+    """What each move of an episode earned, given its last state."""
     if episode.status == "forfeit":
         return [episode.returns[move.seat] for move in episode.moves]
     return game.rewards(state, episode.moves)

@@ -22,6 +22,7 @@ def trained(kind: str, unreadable: float | None, spo: bool = False) -> list[Samp
     sections: dict[str, Any] = {"play": {"samples": 4}, "advantage": advantage}
     if spo:
         sections |= {"run": {"algorithm": "spo"}, "switch": {"first": "clue"}}
+        sections["play"]["game"] = "spy"
     games = [
         Trajectory(
             Episode("tic_tac_toe", 1, {}, 0, {}),

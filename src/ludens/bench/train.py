@@ -22,10 +22,10 @@ from ludens.core.view import RenderOptions
 from ludens.draw.picture import Picture
 from ludens.models.chat import Message, Request, Tokens
 from ludens.train.policy import Sample
-from ludens.train.recipe import ModelOptions
+from ludens.train.recipe import LossOptions, ModelOptions, OptimizerOptions
 from ludens.train.rollout import Job, Rollouts
 from ludens.train.transformers_policy import TransformersPolicy
-from ludens.train.update import LossOptions, OptimizerOptions, Updater
+from ludens.train.update import Updater
 
 SQUARES = 4
 TEXT = "Here is a picture. Say in one sentence what you see, then give your answer in a box. " * 4

@@ -30,6 +30,7 @@ from ludens.testing.states import (
     returns_are_finite,
     roles_fallbacks_and_rewards_are_valid,
     same_seed_same_episode,
+    stages_are_declared,
     to_act_and_legal_agree,
 )
 from ludens.testing.trial import VIEWS, ConformanceError, Rule, Trial
@@ -72,6 +73,7 @@ RULES: tuple[Rule, ...] = (
     replay_renders_the_same_pictures,
     options_rebuild_the_game,
     roles_fallbacks_and_rewards_are_valid,
+    stages_are_declared,
 )
 """All rules in the order in which they are checked: later ones rely on earlier ones."""
 

@@ -145,11 +145,12 @@ def _played(chunk: Chunk) -> Iterator[Rebuilt]:
     game, render = make(source.game), chunk.render
     for seed in chunk.seeds:
         taught = {seat: _taught(source, game) for seat in game.seats}
-        episode = play_sync(game, taught, seed, render=render, config=PlayConfig())
+        start = game.start(seed)
+        episode = play_sync(game, taught, seed, first=start.clone(), render=render, config=PlayConfig())
         if episode.status == "void":
             raise BadOption(f"{source.bot} failed in {source.game}, seed {seed}: {episode.error}")
         labels = {(ask.seat, ask.step): reply for one in taught.values() for ask, reply in one.records}
-        for sample in rebuild(episode, game):
+        for sample in rebuild(episode, game, state=start):
             label = labels[sample.ask.seat, sample.ask.step]
             spoken = label.text != label.action or label.action is None
             said = label.text if spoken else sample.ask.format.write(label.action or "")

@@ -14,7 +14,6 @@ from ludens.core.episode import Episode
 from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
-from ludens.games.spy.game import CLUE
 from ludens.run.stats import rate
 from ludens.run.task import EpisodeResult, own_return, won
 from ludens.train import ranks
@@ -185,7 +184,6 @@ class Trainer:
         statistics, switched = self.algorithm.observe(_everywhere(held_out), first=self.iteration == 0)
         if switched and self.recipe.reference.anchor == "switch":
             self._anchor()
-        trained = self.algorithm.stage
         samples = self._samples(trajectories)
         losses = self.updater.update(samples, self.reference, seed=self.iteration)
 
@@ -195,7 +193,6 @@ class Trainer:
             **of_play(trajectories, samples),
             **losses,
             **statistics,
-            **({"trained_clue": float(trained == CLUE)} if trained else {}),
             **of_rewards(held_out, "held_out"),
             **of_games(held_out, "held_out"),
             **of_rewards(blind, "blind"),

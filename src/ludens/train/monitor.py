@@ -17,10 +17,11 @@ from jinja2 import FileSystemLoader
 from ludens.core.episode import Episode
 from ludens.core.files import write_atomically
 from ludens.run.report.page import environment
+from ludens.train.algorithms import TRAINED
 from ludens.train.loop import Trainer
 
 if TYPE_CHECKING:
-    from ludens.train.loop import Trainer
+    from ludens.train.algorithms import TRAINED
 
 
 _FOLDER = Path(__file__).parent / "templates"
@@ -78,6 +79,7 @@ def write_page(file: Path, trainer: Trainer) -> None:
         curves=curves(history),
         bands=bands(history),
         switches=switches(history),
+        talk=_stage_measure(history).removeprefix(TRAINED),
         games=[_game(episode) for episode in trainer.last_games[: recipe.monitor.games]],
         games_file=file.parent / "games" / f"{trainer.iteration:06d}.jsonl",
         recipe=orjson.dumps(recipe.as_dict(), option=orjson.OPT_INDENT_2).decode(),
@@ -121,19 +123,25 @@ def _x(iteration: float, end: float) -> float:
 
 
 def bands(history: Sequence[dict[str, float]]) -> list[tuple[float, float]]:
-    """Where the stage clue was trained: position and width."""
-    end = history[-1]["iteration"] if history else 1.0
+    """Where the stage before decisions was trained: position and width."""
+    end, name = history[-1]["iteration"] if history else 1.0, _stage_measure(history)
     return [
         (round(_x(m["iteration"] - 1, end), 1), round((RIGHT - LEFT) / end, 2))
         for m in history
-        if m.get("trained_clue")
+        if m.get(name)
     ]
 
 
 def switches(history: Sequence[dict[str, float]]) -> list[int]:
     """Iterations after which the trained stage changed."""
-    stages = [(int(m["iteration"]), m["trained_clue"]) for m in history if "trained_clue" in m]
+    name = _stage_measure(history)
+    stages = [(int(m["iteration"]), m[name]) for m in history if name in m]
     return [before[0] for before, after in pairwise(stages) if before[1] != after[1]]
+
+
+def _stage_measure(history: Sequence[dict[str, float]]) -> str:
+    """The name of the measurement that says whether the stage before decisions was trained; or empty."""
+    return next((name for measured in history for name in measured if name.startswith(TRAINED)), "")
 
 
 def _short(value: float) -> str:

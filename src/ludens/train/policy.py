@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ludens.agents.vlm import Vlm
 from ludens.core.agent import Agent, Ask
 from ludens.core.episode import Episode
+from ludens.core.game import DecisionScore
 from ludens.core.random import stream
 from ludens.core.view import Picture
 from ludens.models.chat import Request, Sampling
@@ -68,6 +69,8 @@ class Trajectory:
     """Seat to role, of the learner's seats."""
     measures: Mapping[str, float] = field(default_factory=dict)
     """The game's own measures of the episode."""
+    decision: DecisionScore = field(default_factory=DecisionScore)
+    """Of a game with a stage of decisions."""
 
     @property
     def seats(self) -> tuple[str, ...]:

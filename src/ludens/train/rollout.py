@@ -3,9 +3,9 @@ seats."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 from pathlib import Path
 
@@ -16,14 +16,14 @@ from ludens.core.ask import History
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption, UnknownName
-from ludens.core.game import Game
+from ludens.core.game import DecisionScore, Game
 from ludens.core.random import stream
-from ludens.core.replay import replay
 from ludens.core.state import State
 from ludens.core.templates import Sections
 from ludens.core.view import RenderOptions
 from ludens.loop import play
-from ludens.train.advantages import return_to_go
+from ludens.rebuild import move_rewards
+from ludens.train.algorithms import return_to_go
 from ludens.train.policy import Policy, Sample, Trajectory
 from ludens.train.recipe import Opponents
 
@@ -122,34 +122,41 @@ class Rollouts:
         return [done[place] for place in sorted(done)]
 
     async def _episode(self, number: int, job: Job) -> Trajectory | None:
-        agents, records = self._seat(job)
+        game = self.game
+        state = game.start(job.seed)
+        roles = {seat: state.role(seat) or seat for seat in game.seats}
+        agents, records = self._seat(job, roles)
+        # Playing changes the state: afterwards it is the last one, and nothing need be replayed.
         episode = await play(
-            self.game, agents, job.seed, sample=job.sample, render=self.render, config=self.config
+            game, agents, job.seed, sample=job.sample, first=state, render=self.render, config=self.config
         )
         if episode.status == "void":
             return None
-        rewards, measures = self._outcome(episode)
-        samples = self._samples(number, episode, records, rewards)
-        roles = self._roles(job)
-        return Trajectory(episode, number, samples, {seat: roles[seat] for seat in records}, measures)
+        return Trajectory(
+            episode,
+            number,
+            self._samples(number, episode, records, self._rewards(episode, state)),
+            {seat: roles[seat] for seat in records},
+            {} if episode.status == "forfeit" else game.measures(state),
+            game.decision_score(state) if self._decides else DecisionScore(),
+        )
 
-    def _seat(self, job: Job) -> tuple[dict[str, Agent], dict[str, list[Record]]]:
+    @cached_property
+    def _decides(self) -> bool:
+        return any(stage.decision for stage in self.game.stages)
+
+    def _seat(self, job: Job, roles: Mapping[str, str]) -> tuple[dict[str, Agent], dict[str, list[Record]]]:
         """Who plays which seat, and where the learner's replies are recorded."""
         agents: dict[str, Agent] = {}
         records: dict[str, list[Record]] = {}
-        roles = self._roles(job)
-        for seat in self.game.seats:
-            name = job.players.get(seat) or job.players.get(roles[seat]) or LEARNER
+        for seat, role in roles.items():
+            name = _player_of(job.players, seat, role)
             if name == LEARNER:
                 agents[seat] = recorder = Recorder(self.learner)
                 records[seat] = recorder.records
             else:
                 agents[seat] = self.others[name]
         return agents, records
-
-    def _roles(self, job: Job) -> dict[str, str]:
-        state: State = self.game.start(job.seed)
-        return {seat: state.role(seat) or seat for seat in self.game.seats}
 
     def _samples(
         self,
@@ -161,14 +168,10 @@ class Rollouts:
         verdicts = {(m.step, m.seat): [t.verdict for t in m.tries] for m in episode.moves}
         samples = []
         for seat, replies in records.items():
-            attempts: dict[int, int] = defaultdict(int)
             for ask, reply in replies:
                 if reply.tokens is None:
                     raise BadOption(f"{episode.seats[seat]} does not report tokens and cannot be trained.")
-                attempt = attempts[ask.step]
-                attempts[ask.step] += 1
-                tried = verdicts.get((ask.step, seat), [])
-                tokens = reply.tokens
+                tokens, attempt, tried = reply.tokens, len(ask.refused), verdicts[ask.step, seat]
                 samples.append(
                     Sample(
                         prompt_ids=tokens.prompt_ids,
@@ -179,7 +182,7 @@ class Rollouts:
                         suppressed=tokens.suppressed,
                         seat=seat,
                         role=ask.role or seat,
-                        stage=ask.stage,
+                        stage=self.game.stage(ask),
                         step=ask.step,
                         attempt=attempt,
                         readable=attempt >= len(tried) or tried[attempt] == "ok",
@@ -190,24 +193,18 @@ class Rollouts:
                 )
         return samples
 
-    def _outcome(self, episode: Episode) -> tuple[dict[tuple[int, str], float], dict[str, float]]:
-        """What the move of each step and seat earned, and the game's own measures."""
-        moves, measures = episode.moves, dict[str, float]()
-        if episode.status == "forfeit":
-            rewards = [episode.returns[move.seat] for move in moves]
-        else:
-            *_, last = replay(episode, self.game)
-            rewards, measures = self.game.rewards(last.state, moves), self.game.measures(last.state)
+    def _rewards(self, episode: Episode, state: State) -> dict[tuple[int, str], float]:
+        """What the move of each step and seat earned."""
+        moves, rewards = episode.moves, move_rewards(episode, self.game, state)
         if not all(map(isfinite, rewards)):
             raise BadOption(f"{self.game.name} does not reward every move with a finite number.")
         if self.discount is not None:
             rewards = return_to_go(rewards, [move.seat for move in moves], self.discount)
-        return {(m.step, m.seat): r for m, r in zip(moves, rewards, strict=True)}, measures
+        return {(m.step, m.seat): r for m, r in zip(moves, rewards, strict=True)}
 
 
-def grouped(samples: Iterable[Sample], by: Sequence[str]) -> list[Sample]:
-    """The samples, with groups made of these attributes: ("seed", "seat") for GRPO."""
-    return [replace(s, group=tuple(getattr(s, name) for name in by)) for s in samples]
+def _player_of(players: Mapping[str, str], seat: str, role: str) -> str:
+    return players.get(seat) or players.get(role) or LEARNER
 
 
 FROZEN, PREVIOUS, CHECKPOINT = "frozen", "previous", "checkpoint:"
@@ -290,7 +287,8 @@ class League:
 def check_players(game: Game, opponents: Sequence[Opponents], others: Sequence[str] = ()) -> None:
     """Every opponent exists and has a seat or role of the game; raises `UsageError`."""
     state = game.start(0)
-    known = {*game.seats, *(state.role(seat) for seat in game.seats)} - {""}
+    roles = {seat: state.role(seat) for seat in game.seats}
+    known = {*roles, *roles.values()} - {""}
     for arrangement in opponents:
         for where in arrangement.players:
             if where not in known:
@@ -298,7 +296,7 @@ def check_players(game: Game, opponents: Sequence[Opponents], others: Sequence[s
                     f"the recipe's [[opponents]] name {where!r}, but {game.name} has the seats and "
                     f"roles {', '.join(sorted(known))}."
                 )
-        if not any(_learns(game, arrangement, seat) for seat in game.seats):
+        if all(_player_of(arrangement.players, *seat) != LEARNER for seat in roles.items()):
             raise BadOption("the recipe's [[opponents]] leave no seat to the learner.")
     for name in {*(name for o in opponents for name in o.players.values()), *others} - {LEARNER, ""}:
         if name.startswith(CHECKPOINT):
@@ -312,8 +310,3 @@ def check_players(game: Game, opponents: Sequence[Opponents], others: Sequence[s
                 own = (LEARNER, FROZEN, PREVIOUS, f"{CHECKPOINT}PATH")
                 near = (error.nearest,) if error.nearest else ()
                 raise UnknownName("opponent of the recipe", name, (*own, *near)) from None
-
-
-def _learns(game: Game, arrangement: Opponents, seat: str) -> bool:
-    players, role = arrangement.players, game.start(0).role(seat)
-    return (players.get(seat) or players.get(role) or LEARNER) == LEARNER

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from logging import getLogger
-from math import ceil, cos, isfinite, pi
+from math import ceil, isfinite
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ludens.core.errors import UsageError
-from ludens.core.options import option
 from ludens.models.generation import out_of_memory
 from ludens.train import ranks
 from ludens.train.policy import Policy, Sample
-from ludens.train.section import Section
+from ludens.train.recipe import LossOptions, OptimizerOptions
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -49,22 +47,6 @@ def each(samples: Iterable[Sample], value: Callable[[Sample], float]) -> Tensor:
     import torch
 
     return torch.tensor([value(sample) for sample in samples], dtype=torch.float32)
-
-
-@dataclass(frozen=True)
-class LossOptions(Section, name="loss"):
-    """The terms of the loss and how they are averaged."""
-
-    clip: float = option(0.2, low=0, help="clip the probability ratio to 1 +- clip; 0 for no clipping")
-    kl: float = option(0.04, low=0, help="weight of the KL divergence to the reference; 0 for none")
-    keep: float = option(
-        0.0, low=0, help="spo: weight of the KL divergence of replies in the stage that is not trained"
-    )
-    norm: str = option(
-        "sequence",
-        choices=("sum", "sequence", "token"),
-        help="of a sample's tokens: their sum (Vision-Zero), their mean (GRPO), or the mean over all tokens",
-    )
 
 
 def policy_loss(
@@ -174,32 +156,6 @@ class Diverged(UsageError):
             f"training has diverged: the {what} is not finite; "
             "start again with a lower optimizer.lr, or use the last checkpoint."
         )
-
-
-@dataclass(frozen=True)
-class OptimizerOptions(Section, name="optimizer"):
-    """AdamW with warm-up and a cosine schedule."""
-
-    lr: float = option(1e-5, low=0, help="highest learning rate")
-    warmup: float = option(0.1, low=0, high=1, help="share of the steps in which the rate rises to it")
-    schedule: str = option("cosine", choices=("cosine", "constant"), help="how the rate falls afterwards")
-    weight_decay: float = option(0.0, low=0, help="of AdamW")
-    grad_norm: float = option(1.0, low=0, help="longest gradient; 0 for no clipping")
-    micro: int = option(8, low=1, help="samples in one forward pass; halved where memory is short")
-    minibatches: int = option(1, low=1, help="optimiser steps per pass over the samples")
-    epochs: int = option(1, low=1, help="passes over the samples")
-    old: str = option(
-        "drawn", choices=("drawn", "recomputed"), help="log-probabilities from which the ratio is taken"
-    )
-
-    def rate(self, step: int, steps: int) -> float:
-        """The learning rate of a step out of so many."""
-        warm = max(1, int(self.warmup * steps))
-        if step < warm:
-            return self.lr * (step + 1) / warm
-        if self.schedule == "constant":
-            return self.lr
-        return self.lr * 0.5 * (1 + cos(pi * (step - warm) / max(1, steps - warm)))
 
 
 class Rehearses(Protocol):

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
-from ludens.core.game import Game
+from ludens.core.ask import Ask
+from ludens.core.game import DecisionScore, Game, GameStage
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import fold, labelled
@@ -214,6 +215,7 @@ class Comma(Game):
     seats = SEATS
     bots = {"blind": "ludens.games.comma.bots:Blind", "patient": "ludens.games.comma.bots:Patient"}
     best = "bot/oracle"
+    stages = (GameStage("solve", decision=True, group=("seed", "seat")), GameStage("advise"))
 
     skills: ClassVar[tuple[Skill, ...]]
     """The skills the puzzle tests, by the paper's classification."""
@@ -254,6 +256,17 @@ class Comma(Game):
         else:
             manual = self.standard_manual
         return Dialogue(self, self.panel(manual, stream(seed, self.name, "panel")))
+
+    def stage(self, ask: Ask) -> str:
+        """The Solver's messages or the Expert's: the seat tells, so that prompts need not name the stage."""
+        return "solve" if ask.seat == "solver" else "advise"
+
+    def decision_score(self, state: State) -> DecisionScore:
+        """Whether the panel was solved; the Solver abstains with advice and without an action."""
+        assert isinstance(state, Dialogue)
+        advised = [said.events for said in state.said if said.seat == "solver"][1:]
+        idle = sum(all(event.outcome == "unread" for event in events) for events in advised)
+        return DecisionScore(float(state.solved), idle / len(advised) if advised else 0.0)
 
     def panel(self, manual: Manual, random: Stream) -> Puzzle[Any]:
         """A panel with its serial number. The released runs all had an even one."""

@@ -25,8 +25,7 @@ from ludens.train.nano.dataset import PARTS, Array, Dataset, Shape, Uploaded, ro
 from ludens.train.nano.inputs import GREY
 from ludens.train.nano.network import Network
 from ludens.train.nano.policy import NanoPolicy
-from ludens.train.recipe import Recipe, SupervisedOptions
-from ludens.train.update import OptimizerOptions
+from ludens.train.recipe import OptimizerOptions, Recipe, SupervisedOptions
 
 COEFFICIENTS = (3.4445, -4.775, 2.0315)
 STEPS = 5
