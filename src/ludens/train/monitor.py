@@ -18,10 +18,9 @@ from ludens.core.episode import Episode
 from ludens.core.files import write_atomically
 from ludens.run.report.page import environment
 from ludens.train.algorithms import TRAINED
-from ludens.train.loop import Trainer
 
 if TYPE_CHECKING:
-    from ludens.train.algorithms import TRAINED
+    from ludens.train.loop import Trainer
 
 
 _FOLDER = Path(__file__).parent / "templates"
