@@ -46,17 +46,14 @@ class Sample:
 
     @property
     def role(self) -> str:
-        """The role of the seat."""
         return self.ask.role
 
     @property
     def stage(self) -> str:
-        """The stage of the game."""
         return self.ask.stage
 
     @property
     def verdict(self) -> TryVerdict:
-        """How the reply was judged."""
         return self.attempt.verdict
 
 
@@ -71,8 +68,6 @@ def samples(
     """Every reply of every seat, in order.
 
     Args:
-        episode: What was played.
-        game: Its game, where it is not registered.
         state: The state in which it began, where the episode does not record how to reach it.
         size: Of the pictures, where another than the episode's is wanted.
         options: How seats of bots and people are addressed; models are addressed as they were.

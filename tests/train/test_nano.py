@@ -10,7 +10,7 @@ from ludens.core.errors import BadOption  # noqa: E402
 from ludens.train.nano.inputs import Vocabulary, numbers_like, pieces  # noqa: E402
 from ludens.train.nano.network import NOWHERE, Cursor, Marks, Network, Speaker, Tokens  # noqa: E402  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.weights import Size  # noqa: E402
+from ludens.train.nano.weights import NanoSize  # noqa: E402
 
 MATRIX = "2x3\n[[1, 0, -1], [0, 2, 1]]"
 OBJECTS = "spy\n08: red cube, 37: blue\n then 12: red \\boxed{cube}"
@@ -84,7 +84,7 @@ def test_speaking_token_by_token_equals_one_pass(text: str) -> None:
     vocabulary = Vocabulary.of([MATRIX, OBJECTS])
     marks = Marks.of(vocabulary.pieces, torch.device("cpu"))
     torch.manual_seed(0)
-    network = Network(Size(width=32, heads=2, encoder=1, decoder=2, side=64, longest=32), len(vocabulary))
+    network = Network(NanoSize(width=32, heads=2, encoder=1, decoder=2, side=64, longest=32), len(vocabulary))
     for parameter in network.parameters():
         parameter.data.add_(torch.randn_like(parameter) * 0.1)
     pictures = torch.randn(2, 3, 64, 64)
@@ -106,7 +106,9 @@ def test_the_first_look_is_at_the_place_of_the_cursor() -> None:
     vocabulary = Vocabulary.of(["12: 87: x"])
     marks = Marks.of(vocabulary.pieces, torch.device("cpu"))
     torch.manual_seed(1)
-    network = Network(Size(width=128, heads=2, encoder=1, decoder=2, side=160, longest=16), len(vocabulary))
+    network = Network(
+        NanoSize(width=128, heads=2, encoder=1, decoder=2, side=160, longest=16), len(vocabulary)
+    )
     with torch.no_grad():
         seen = network.encoder(torch.randn(1, 3, 160, 160))
         for text, (column, row) in (("12: x", (1, 2)), (" 87: x", (8, 7))):
@@ -122,4 +124,4 @@ def test_the_first_look_is_at_the_place_of_the_cursor() -> None:
 
 def test_a_reply_leaves_room_for_the_prompt() -> None:
     with pytest.raises(BadOption, match="max_tokens below its longest = 128, not 128"):
-        NanoPolicy(Size(longest=128), Vocabulary.of([MATRIX]), max_tokens=128, device="cpu")
+        NanoPolicy(NanoSize(longest=128), Vocabulary.of([MATRIX]), max_tokens=128, device="cpu")

@@ -10,7 +10,7 @@ import ludens
 from ludens import Agent, Ask, Game, Reply
 from ludens.core.state import State
 from ludens.models.chat import Tokens
-from ludens.train.rollout import Job, Rollouts
+from ludens.train.rollout import RolloutJob, Rollouts
 from tests.support.players import Scripted
 
 
@@ -58,7 +58,7 @@ async def test_a_game_is_started_once_and_not_replayed(
 
     monkeypatch.setattr(type(game), "start", counted_start)
     monkeypatch.setattr(State, "apply", counted_apply)
-    trajectories = await players.play([Job(seed) for seed in range(3)])
+    trajectories = await players.play([RolloutJob(seed) for seed in range(3)])
     assert seeds == [0, 1, 2]
     assert sum(applied) == sum(len(trajectory.episode.moves) for trajectory in trajectories)
     monkeypatch.undo()
@@ -71,15 +71,15 @@ async def test_a_game_is_started_once_and_not_replayed(
 
 
 async def test_samples_name_the_stage_that_the_game_declares() -> None:
-    [trajectory] = await rollouts(ludens.make("comma/wire"), "bot/oracle").play([Job(0)])
+    [trajectory] = await rollouts(ludens.make("comma/wire"), "bot/oracle").play([RolloutJob(0)])
     stages = [(sample.seat, sample.stage) for sample in sorted(trajectory.samples, key=lambda s: s.step)]
     assert stages == [("solver", "solve"), ("expert", "advise"), ("solver", "solve")]
     assert trajectory.decision == (1.0, 0.0)
-    [trajectory] = await rollouts(ludens.make("spy"), "bot/blunt").play([Job(0)])
+    [trajectory] = await rollouts(ludens.make("spy"), "bot/blunt").play([RolloutJob(0)])
     assert {sample.stage for sample in trajectory.samples} == {"clue", "decision"}
 
 
 async def test_a_solver_that_never_acts_abstains() -> None:
     game = ludens.make("comma/wire", turns=3)
-    [trajectory] = await Rollouts(game, Learner(bot=Scripted(says=["hm"]))).play([Job(0)])
+    [trajectory] = await Rollouts(game, Learner(bot=Scripted(says=["hm"]))).play([RolloutJob(0)])
     assert trajectory.decision == (0.0, 1.0)

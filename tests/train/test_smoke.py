@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano import dataset  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.policy import Sample  # noqa: E402
+from ludens.train.policy import TokenSample  # noqa: E402
 from ludens.train.session import train  # noqa: E402
 from tests.support.tiny_training import recipe  # noqa: E402
 
@@ -48,7 +48,7 @@ def moved(trainer: Trainer) -> float:
     """How far the log-probabilities of a reply are from where play started."""
     with torch.no_grad():
         before, now = (
-            p.logprobs([Sample([5, 6, 7], [8, 9], [])])[0] for p in (trainer.start, trainer.policy)
+            p.logprobs([TokenSample([5, 6, 7], [8, 9], [])])[0] for p in (trainer.start, trainer.policy)
         )
     return float((before - now).abs().max())
 

@@ -18,15 +18,15 @@ from ludens.train.algorithms import (
     return_to_go,
     two_stages,
 )
-from ludens.train.policy import Sample, Trajectory
+from ludens.train.policy import TokenSample, Trajectory
 from ludens.train.recipe import Recipe, SwitchOptions
 
 
-def sample(role: str, seat: str, reward: float, group: object = None) -> Sample:
-    return Sample([1], [2], [0.0], role=role, seat=seat, reward=reward, group=group)
+def sample(role: str, seat: str, reward: float, group: object = None) -> TokenSample:
+    return TokenSample([1], [2], [0.0], role=role, seat=seat, reward=reward, group=group)
 
 
-def game(*samples: Sample) -> Trajectory:
+def game(*samples: TokenSample) -> Trajectory:
     return Trajectory(Episode("spy", 1, {}, 0, {}), samples=list(samples))
 
 
@@ -138,9 +138,7 @@ def test_a_stage_lasts_at_least_k_min_and_at_most_patience() -> None:
 
 
 def test_thresholds_relative_to_the_base_rate() -> None:
-    switch = switching(
-        SwitchOptions(rho=0.0, k_min=0, patience=0, relative=True, accuracy=0.5, from_first=True)
-    )
+    switch = switching(rho=0.0, k_min=0, patience=0, relative=True, accuracy=0.5, from_first=True)
     switch.start(0.2, 0.0)
     assert (switch.accuracy, switch.level) == (0.2, 0.0)
     assert not switch.update(0.59, 0.0)

@@ -12,19 +12,19 @@ from typing import Any
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.game import Game, GameStage
 from ludens.core.registry import make
-from ludens.train.policy import Sample, Trajectory
+from ludens.train.policy import TokenSample, Trajectory
 from ludens.train.recipe import AdvantageOptions, Recipe, SwitchOptions
 
 EPSILON = 1e-8
 
 
-def normalise_groups(samples: Iterable[Sample], *, scale: bool = True) -> None:
+def normalise_groups(samples: Iterable[TokenSample], *, scale: bool = True) -> None:
     """Set each advantage to the reward relative to its group: (r - mean) / (std + 1e-8) (GRPO).
 
     The standard deviation is that of the population. Where all rewards of a group are equal, or with `scale`
     off, rewards are only centred.
     """
-    groups: dict[Hashable, list[Sample]] = defaultdict(list)
+    groups: dict[Hashable, list[TokenSample]] = defaultdict(list)
     for sample in samples:
         groups[sample.group].append(sample)
     for group in groups.values():
@@ -40,10 +40,6 @@ class RoleBaselines:
     """The mean reward of each role as an exponential moving average (Vision-Zero, equation 2).
 
     Updated once per game, before the advantage is taken: b <- alpha b + (1 - alpha) r.
-
-    Args:
-        alpha: Weight of the past.
-        from_first: Start at the first value instead of 0.
     """
 
     alpha: float = 0.95
@@ -64,11 +60,9 @@ class RoleBaselines:
                 sample.advantage = sample.reward - self.values[sample.role]
 
     def state(self) -> dict[str, float]:
-        """For checkpoints."""
         return dict(self.values)
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """The reverse of `state`."""
         self.values = {role: float(value) for role, value in state.items()}
 
 
@@ -92,13 +86,13 @@ class Grpo:
         self.options = options
         self.baselines = RoleBaselines(options.alpha, options.from_first)
 
-    def samples(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
+    def samples(self, trajectories: Sequence[Trajectory]) -> list[TokenSample]:
         """The samples to train on, with advantages."""
         return self._compared(trajectories, self.options.group.split())
 
     def _compared(
         self, trajectories: Sequence[Trajectory], group: Sequence[str], kind: str = ""
-    ) -> list[Sample]:
+    ) -> list[TokenSample]:
         """All samples of the games, with advantages.
 
         With a penalty, replies that were not accepted have no advantage above 0. They earned what the
@@ -123,20 +117,13 @@ class Grpo:
         return samples
 
     def observe(self, held_out: Sequence[Trajectory], *, first: bool) -> tuple[dict[str, float], bool]:
-        """Statistics of held-out games, and whether the trained stage changed.
-
-        Args:
-            held_out: Games of the policy as the last update made it.
-            first: Whether there was no update yet.
-        """
+        """Statistics of held-out games, and whether the trained stage changed; `first` before any update."""
         return {}, False
 
     def state(self) -> dict[str, Any]:
-        """For checkpoints."""
         return {"baselines": self.baselines.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """The reverse of `state`."""
         self.baselines.restore(state["baselines"])
 
 
@@ -203,18 +190,15 @@ class Switch:
 
     @property
     def level(self) -> float:
-        """What is compared with the thresholds."""
         if not self.options.relative or self.base is None or self.base == 1:
             return self.accuracy
         return (self.accuracy - self.base) / (1 - self.base)
 
     def state(self) -> dict[str, Any]:
-        """For checkpoints."""
         names = ("stage", "iterations", "accuracy", "na", "base")
         return {name: getattr(self, name) for name in names}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """The reverse of `state`."""
         if set(state) != set(self.state()) or state["stage"] not in (self.talk, self.decision):
             raise BadFile("the checkpoint's switching state is not valid.")
         for name, value in state.items():
@@ -236,8 +220,8 @@ class IterativeSpo(Grpo):
     def stage(self) -> str:  # type: ignore[override]
         return self.switch.stage
 
-    def samples(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
-        active, others = list[Trajectory](), list[Sample]()
+    def samples(self, trajectories: Sequence[Trajectory]) -> list[TokenSample]:
+        active, others = list[Trajectory](), list[TokenSample]()
         for trajectory in trajectories:
             trained = [sample for sample in trajectory.samples if sample.stage == self.stage]
             active.append(replace(trajectory, samples=trained))
@@ -276,5 +260,4 @@ TRAINED = "trained_"
 
 
 def algorithm(recipe: Recipe) -> Grpo:
-    """The algorithm of a recipe."""
     return IterativeSpo(recipe) if recipe.run.algorithm == "spo" else Grpo(recipe.advantage)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from importlib.util import find_spec
+from itertools import combinations
 from math import isfinite
 from pathlib import Path
 
@@ -34,23 +35,18 @@ TRACKERS = {"tensorboard": "TensorBoard", "wandb": "Weights & Biases"}
 
 
 def check(recipe: Recipe) -> None:
-    """Raise a `UsageError` for the first thing that is wrong."""
     game, play = make(recipe.play.game), recipe.play
     if 0 < play.seeds < play.episodes:
         raise BadOption(
             f"the recipe's play.seeds = {play.seeds} is below play.episodes = {play.episodes}: "
             "one iteration would play a seed twice."
         )
-    ranges = seeds_of(recipe)
-    names = list(ranges)
-    for number, first in enumerate(names):
-        for second in names[number + 1 :]:
-            a, b = ranges[first], ranges[second]
-            if max(a.start, b.start) < min(a.stop, b.stop):
-                raise BadOption(
-                    f"the recipe's seeds of {first} ({a.start} to {a.stop - 1}) and {second} ({b.start} to "
-                    f"{b.stop - 1}) overlap: change play.first_seed or play.held_out_seed."
-                )
+    for (first, a), (second, b) in combinations(seeds_of(recipe).items(), 2):
+        if max(a.start, b.start) < min(a.stop, b.stop):
+            raise BadOption(
+                f"the recipe's seeds of {first} ({a.start} to {a.stop - 1}) and {second} ({b.start} to "
+                f"{b.stop - 1}) overlap: change play.first_seed or play.held_out_seed."
+            )
     if recipe.run.algorithm == "spo":
         _check_stages(recipe, game)
     elif any(o.stage for o in recipe.opponents):
@@ -186,7 +182,6 @@ def _check_demonstrations(source: Demonstration) -> None:
 
 
 def seeds_of(recipe: Recipe) -> dict[str, range]:
-    """The seeds of all games of a recipe."""
     play, iterations = recipe.play, recipe.iterations
     count = iterations * play.episodes
     evaluated = recipe.monitor.evaluation_games if recipe.monitor.against else 0

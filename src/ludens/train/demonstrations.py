@@ -79,12 +79,7 @@ Map = Callable[[Callable[[Chunk], T], Sequence[Chunk]], Iterator[T]]
 
 @contextmanager
 def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
-    """A `map` over worker processes, or in this one where there is little to do.
-
-    Args:
-        workers: How many; 0 for one per core.
-        chunks: How much there is to do.
-    """
+    """A `map` over worker processes (0: one per core), or in this process for few chunks."""
     workers = workers or cores()
     if workers == 1 or chunks < 4:
         yield lambda work, todo: map(work, todo)
@@ -100,7 +95,6 @@ def _step_back() -> None:
 
 
 def demonstrations(sources: Sequence[Demonstration], workers: int = 0) -> Iterator[Rebuilt]:
-    """Everything that is to be imitated, of one round."""
     todo = chunks_of(sources)
     with processes(workers, len(todo)) as run:
         for part in run(_listed, todo):
@@ -122,7 +116,6 @@ def _listed(chunk: Chunk) -> list[Rebuilt]:
 
 
 def replies(chunk: Chunk) -> Iterator[Rebuilt]:
-    """The replies of some episodes, with their prompts."""
     wanted = chunk.source.roles.split()
     samples = _recorded(Path(chunk.source.run)) if chunk.source.run else _played(chunk)
     for sample in samples:
@@ -307,8 +300,6 @@ def train_supervised(
     )
 
     class Shared(SFTTrainer):
-        """Learns from the rows of this rank."""
-
         def get_train_dataloader(self) -> Any:
             return DataLoader(Filled(self.train_dataset), batch_sampler=shares, collate_fn=self.collated)
 
@@ -335,12 +326,8 @@ class Shares:
     number beyond all rows.
 
     Args:
-        rows: How many there are.
         batch: Rows of all ranks in an update; fewer in the last one of an epoch.
         most: Rows in a pass.
-        seed: Of the order, which every rank has.
-        rank: Whose share.
-        size: Number of ranks.
     """
 
     rows: int

@@ -19,9 +19,9 @@ from ludens.run.task import EpisodeResult, own_return, won
 from ludens.train import ranks
 from ludens.train.algorithms import algorithm
 from ludens.train.checkpoint import ANCHOR, Checkpoints
-from ludens.train.policy import Policy, Sample, Trajectory
+from ludens.train.policy import Policy, TokenSample, Trajectory
 from ludens.train.recipe import Recipe
-from ludens.train.rollout import Job, League, Rollouts
+from ludens.train.rollout import League, RolloutJob, Rollouts
 from ludens.train.update import Rehearses, Updater
 
 FIRST_SEED = 900_000
@@ -30,11 +30,10 @@ FIRST_SEED = 900_000
 Values = Mapping[str, Sequence[float]]
 
 
-def of_play(trajectories: Sequence[Trajectory], samples: Sequence[Sample]) -> dict[str, float]:
+def of_play(trajectories: Sequence[Trajectory], samples: Sequence[TokenSample]) -> dict[str, float]:
     """What the games of an iteration and the learner's replies in them were like.
 
     Args:
-        trajectories: The games.
         samples: The replies that were trained on.
     """
     played = [sample for trajectory in trajectories for sample in trajectory.samples]
@@ -62,7 +61,6 @@ def of_play(trajectories: Sequence[Trajectory], samples: Sequence[Sample]) -> di
 
 
 def of_games(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[str, float]:
-    """The game's own measures (`Game.measures`)."""
     own: dict[str, list[float]] = defaultdict(list)
     for trajectory in trajectories:
         for name, value in trajectory.measures.items():
@@ -71,7 +69,6 @@ def of_games(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[str, 
 
 
 def of_rewards(trajectories: Iterable[Trajectory], prefix: str) -> dict[str, float]:
-    """Mean rewards by role and stage."""
     own: dict[str, list[float]] = defaultdict(list)
     for trajectory in trajectories:
         for sample in trajectory.samples:
@@ -79,13 +76,13 @@ def of_rewards(trajectories: Iterable[Trajectory], prefix: str) -> dict[str, flo
     return _means(own)
 
 
-def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[Job]:
+def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[RolloutJob]:
     """Games in which the learner has one role and the opponent all others; every role on the same seeds."""
     (rank, size), state = ranks.world(), game.start(FIRST_SEED)
     roles = dict.fromkeys(state.role(seat) or seat for seat in game.seats)
     seeds = range(FIRST_SEED + rank, FIRST_SEED + episodes, size)
     return [
-        Job(seed, players={other: opponent for other in roles if other != role})
+        RolloutJob(seed, players={other: opponent for other in roles if other != role})
         for role in roles
         for seed in seeds
     ]
@@ -113,7 +110,6 @@ def _means(own: Values) -> dict[str, float]:
 
 
 def _merged(own: Values) -> dict[str, list[float]]:
-    """The values of all ranks."""
     merged: dict[str, list[float]] = defaultdict(list)
     for part in ranks.gather({name: [float(value) for value in values] for name, values in own.items()}):
         for name, values in part.items():
@@ -129,9 +125,6 @@ class Trainer:
     """A training run. Everything that changes is in its checkpoint.
 
     Args:
-        recipe: What to do.
-        policy: What is trained.
-        folder: Where checkpoints go.
         rehearsal: What is learnt beside play.
     """
 
@@ -141,7 +134,6 @@ class Trainer:
     rehearsal: Rehearses | None = None
     iteration: int = 0
     history: list[dict[str, float]] = field(default_factory=list)
-    """The measurements of every iteration."""
     last_games: list[Episode] = field(default_factory=list)
     """Held-out games of the last iteration, or games of training where there are none."""
 
@@ -167,7 +159,6 @@ class Trainer:
         self.checkpoints = Checkpoints(self.folder, recipe.monitor.keep)
 
     async def iterate(self) -> dict[str, float]:
-        """One iteration."""
         began, seeds = perf_counter(), (self.recipe.run.seed, self.iteration)
         self.league.reseed(*seeds)
         self.policy.reseed(*seeds)
@@ -207,7 +198,7 @@ class Trainer:
         self.last_games = [trajectory.episode for trajectory in held_out or trajectories]
         return measured
 
-    def _samples(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
+    def _samples(self, trajectories: Sequence[Trajectory]) -> list[TokenSample]:
         """The samples of this rank to train on. Advantages are those of the games of all ranks: a group or a
         baseline may be of several."""
         own = {trajectory.number for trajectory in trajectories}
@@ -220,7 +211,7 @@ class Trainer:
             self.reference.release()
         self.reference = self.policy.frozen()
 
-    async def _blind_control(self, jobs: Sequence[Job]) -> list[Trajectory]:
+    async def _blind_control(self, jobs: Sequence[RolloutJob]) -> list[Trajectory]:
         """The held-out games once more, played without seeing: does the reward need the picture?"""
         every = self.recipe.monitor.blind
         if not every or self.iteration % every:
@@ -240,34 +231,31 @@ class Trainer:
             measured |= of_evaluation(await blind.play(jobs), "blind")
         return measured
 
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[RolloutJob]:
         """The games of this iteration and rank: whole groups, no seed twice."""
         play, (rank, size) = self.recipe.play, ranks.world()
         first, last = self.iteration * play.episodes, (self.iteration + 1) * play.episodes
-        stage, jobs = self.algorithm.stage, list[Job]()
+        stage, jobs = self.algorithm.stage, list[RolloutJob]()
         for number in range(first + rank, last, size):
             seed, before = play.first_seed + number % (play.seeds or last), (number - first) * play.samples
             for sample in range(play.samples):
                 jobs.append(replace(self.league.job(seed, sample, stage), number=before + sample))
         return jobs
 
-    def held_out_jobs(self) -> list[Job]:
+    def held_out_jobs(self) -> list[RolloutJob]:
         """Games on seeds that are never trained on, others in every iteration. Their numbers are negative."""
         play, (rank, size) = self.recipe.play, ranks.world()
         first = play.held_out_seed + self.iteration * play.held_out
-        return [
-            Job(first + number, number=number - play.held_out) for number in range(rank, play.held_out, size)
-        ]
+        numbers = range(rank, play.held_out, size)
+        return [RolloutJob(first + number, number=number - play.held_out) for number in numbers]
 
     @property
     def at_checkpoint(self) -> bool:
-        """Whether this iteration ends with a checkpoint."""
         last = self.iteration == self.recipe.iterations
         return last or self.iteration % self.recipe.monitor.checkpoint == 0
 
     @property
     def at_evaluation(self) -> bool:
-        """Whether this iteration ends with an evaluation."""
         last = self.iteration == self.recipe.iterations
         return last or self.iteration % self.recipe.monitor.evaluate == 0
 
@@ -288,7 +276,6 @@ class Trainer:
             await self.close()
 
     def save(self) -> Path:
-        """Write a checkpoint."""
         path = self.checkpoints.path(self.iteration)
         ranks.check_equal(self.updater.parameters)
         if ranks.world()[0] == 0:
@@ -306,7 +293,6 @@ class Trainer:
         return path
 
     def resume(self, path: Path) -> None:
-        """Go on from a checkpoint of this recipe."""
         updater, state = self.checkpoints.read(path, self.policy)
         self.updater.restore(updater)
         self.updater.step, self.iteration = state["step"], state["iteration"]
@@ -318,7 +304,6 @@ class Trainer:
         self.league.checkpointed()
 
     async def close(self) -> None:
-        """Release threads and connections."""
         await self.policy.agent().close()
         await self.league.close()
 

@@ -58,7 +58,6 @@ class Curve:
 
 
 def write_page(file: Path, trainer: Trainer) -> None:
-    """Write the page of a run."""
     history = trainer.history
     template = environment().overlay(loader=FileSystemLoader(_FOLDER)).get_template("training.html")
     recipe, losses = trainer.recipe, _losses(file.parent / IMITATION)

@@ -34,7 +34,6 @@ def start() -> None:
 
 
 def stop() -> None:
-    """Leave the process group."""
     from torch import distributed
 
     if distributed.is_initialized():
@@ -140,7 +139,6 @@ def _together(tensors: Sequence[Tensor], collective: Callable[[Tensor], object])
 
 
 def wait() -> None:
-    """Until all ranks are here."""
     from torch import distributed
 
     if distributed.is_initialized():

@@ -18,7 +18,6 @@ class Section:
     """The options of one section; subclasses name it: `class RunOptions(Section, name="run")`."""
 
     title: ClassVar[str]
-    """What messages call it."""
 
     def __init_subclass__(cls, name: str) -> None:
         cls.title = f"the recipe's section [{name}]"
@@ -28,7 +27,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class RunOptions(Section, name="run"):
+class TrainingOptions(Section, name="run"):
     """What is trained, on what, and for how long."""
 
     name: str = option("train", help="name of the run")
@@ -166,7 +165,6 @@ class OptimizerOptions(Section, name="optimizer"):
     )
 
     def rate(self, step: int, steps: int) -> float:
-        """The learning rate of a step out of so many."""
         warm = max(1, int(self.warmup * steps))
         if step < warm:
             return self.lr * (step + 1) / warm
@@ -306,7 +304,7 @@ _ARRAYS = ("demonstrations", "opponents")
 class Recipe:
     """A training run."""
 
-    run: RunOptions = field(default_factory=RunOptions)
+    run: TrainingOptions = field(default_factory=TrainingOptions)
     model: ModelOptions = field(default_factory=ModelOptions)
     server: ServerOptions = field(default_factory=ServerOptions)
     play: PlayOptions = field(default_factory=PlayOptions)
@@ -323,7 +321,6 @@ class Recipe:
 
     @property
     def iterations(self) -> int:
-        """Updates by play."""
         return 0 if self.run.algorithm == "sft" else self.run.iterations
 
     @staticmethod

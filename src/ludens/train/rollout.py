@@ -24,10 +24,8 @@ from ludens.core.view import RenderOptions
 from ludens.loop import play
 from ludens.rebuild import move_rewards
 from ludens.train.algorithms import return_to_go
-from ludens.train.policy import Policy, Sample, Trajectory
+from ludens.train.policy import Policy, TokenSample, Trajectory
 from ludens.train.recipe import Opponents
-
-Record = tuple[Ask, Reply]
 
 
 @dataclass
@@ -35,7 +33,7 @@ class Recorder(Agent):
     """Plays like another agent and keeps what it was asked and what it replied, for one episode."""
 
     inner: Agent
-    records: list[Record] = field(default_factory=list)
+    records: list[tuple[Ask, Reply]] = field(default_factory=list)
     kind = "recorder"
 
     def __post_init__(self) -> None:
@@ -67,9 +65,7 @@ class Recorder(Agent):
 
 
 @dataclass(frozen=True)
-class Job:
-    """One episode to play."""
-
+class RolloutJob:
     seed: int
     sample: int = 0
     players: Mapping[str, str] = field(default_factory=dict)
@@ -86,12 +82,7 @@ class Rollouts:
     """Plays jobs of one game.
 
     Args:
-        game: The game.
-        learner: The policy's agent.
         others: The other players by name, where jobs name any.
-        render: Theme and size of pictures.
-        config: Retries and limits.
-        concurrency: Episodes in flight.
         discount: Of later rewards, where each move earns its return-to-go; None for the move's own reward.
     """
 
@@ -104,13 +95,13 @@ class Rollouts:
     discount: float | None = None
 
     async def play(
-        self, jobs: Iterable[Job], progress: Callable[[], Awaitable[None] | None] | None = None
+        self, jobs: Iterable[RolloutJob], progress: Callable[[], Awaitable[None] | None] | None = None
     ) -> list[Trajectory]:
         """Play all jobs. Void episodes are left out; the order is that of the jobs."""
         numbered = list(enumerate(jobs))
         done: dict[int, Trajectory] = {}
 
-        async def start(numbered_job: tuple[int, Job]) -> tuple[int, Trajectory | None]:
+        async def start(numbered_job: tuple[int, RolloutJob]) -> tuple[int, Trajectory | None]:
             place, job = numbered_job
             return place, await self._episode(place if job.number is None else job.number, job)
 
@@ -121,11 +112,13 @@ class Rollouts:
                 progress()
         return [done[place] for place in sorted(done)]
 
-    async def _episode(self, number: int, job: Job) -> Trajectory | None:
+    async def _episode(self, number: int, job: RolloutJob) -> Trajectory | None:
         game = self.game
         state = game.start(job.seed)
         roles = {seat: state.role(seat) or seat for seat in game.seats}
-        agents, records = self._seat(job, roles)
+        names = {seat: _player_of(job.players, seat, role) for seat, role in roles.items()}
+        recorders = {seat: Recorder(self.learner) for seat, name in names.items() if name == LEARNER}
+        agents = {seat: recorders.get(seat) or self.others[name] for seat, name in names.items()}
         # Playing changes the state: afterwards it is the last one, and nothing need be replayed.
         episode = await play(
             game, agents, job.seed, sample=job.sample, first=state, render=self.render, config=self.config
@@ -135,8 +128,8 @@ class Rollouts:
         return Trajectory(
             episode,
             number,
-            self._samples(number, episode, records, self._rewards(episode, state)),
-            {seat: roles[seat] for seat in records},
+            self._samples(number, episode, recorders, self._rewards(episode, state)),
+            {seat: roles[seat] for seat in recorders},
             {} if episode.status == "forfeit" else game.measures(state),
             game.decision_score(state) if self._decides else DecisionScore(),
         )
@@ -145,35 +138,22 @@ class Rollouts:
     def _decides(self) -> bool:
         return any(stage.decision for stage in self.game.stages)
 
-    def _seat(self, job: Job, roles: Mapping[str, str]) -> tuple[dict[str, Agent], dict[str, list[Record]]]:
-        """Who plays which seat, and where the learner's replies are recorded."""
-        agents: dict[str, Agent] = {}
-        records: dict[str, list[Record]] = {}
-        for seat, role in roles.items():
-            name = _player_of(job.players, seat, role)
-            if name == LEARNER:
-                agents[seat] = recorder = Recorder(self.learner)
-                records[seat] = recorder.records
-            else:
-                agents[seat] = self.others[name]
-        return agents, records
-
     def _samples(
         self,
         number: int,
         episode: Episode,
-        records: Mapping[str, Sequence[Record]],
+        recorders: Mapping[str, Recorder],
         rewards: Mapping[tuple[int, str], float],
-    ) -> list[Sample]:
+    ) -> list[TokenSample]:
         verdicts = {(m.step, m.seat): [t.verdict for t in m.tries] for m in episode.moves}
         samples = []
-        for seat, replies in records.items():
-            for ask, reply in replies:
+        for seat, recorder in recorders.items():
+            for ask, reply in recorder.records:
                 if reply.tokens is None:
                     raise BadOption(f"{episode.seats[seat]} does not report tokens and cannot be trained.")
                 tokens, attempt, tried = reply.tokens, len(ask.refused), verdicts[ask.step, seat]
                 samples.append(
-                    Sample(
+                    TokenSample(
                         prompt_ids=tokens.prompt_ids,
                         completion_ids=tokens.completion_ids,
                         logprobs=tokens.logprobs,
@@ -194,7 +174,6 @@ class Rollouts:
         return samples
 
     def _rewards(self, episode: Episode, state: State) -> dict[tuple[int, str], float]:
-        """What the move of each step and seat earned."""
         moves, rewards = episode.moves, move_rewards(episode, self.game, state)
         if not all(map(isfinite, rewards)):
             raise BadOption(f"{self.game.name} does not reward every move with a finite number.")
@@ -214,13 +193,6 @@ class League:
     """Draws an arrangement of players for each seed.
 
     `frozen` is the policy as it was when training started, `previous` the policy of the last checkpoint.
-
-    Args:
-        game: The game.
-        policy: The learner.
-        opponents: Arrangements of players.
-        seed: Of the draw.
-        others: Further players, for evaluations.
     """
 
     def __init__(
@@ -263,23 +235,16 @@ class League:
         if PREVIOUS in self.names:
             self._freeze(PREVIOUS)
 
-    def job(self, seed: int, sample: int, stage: str = "") -> Job:
-        """An episode of this seed; all samples of a seed have the same players.
-
-        Args:
-            seed: Of the game.
-            sample: The number of the episode among those of the seed.
-            stage: What is trained, where that is one stage of a game.
-        """
+    def job(self, seed: int, sample: int, stage: str = "") -> RolloutJob:
+        """An episode of this seed, for training a stage; all samples of a seed have the same players."""
         fitting = [o for o in self.opponents if o.stage in ("", stage)]
         if not fitting:
-            return Job(seed, sample)
+            return RolloutJob(seed, sample)
         weights = [o.weight for o in fitting]
         arrangement = stream(self.seed, "opponents", seed).weighted(fitting, weights)
-        return Job(seed, sample, arrangement.players)
+        return RolloutJob(seed, sample, arrangement.players)
 
     async def close(self) -> None:
-        """Release connections and threads."""
         for player in self.agents.values():
             await player.close()
 

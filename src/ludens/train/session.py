@@ -19,10 +19,10 @@ from ludens.train.checkpoint import Checkpoints, save_whole
 from ludens.train.checks import check
 from ludens.train.loop import Trainer
 from ludens.train.monitor import IMITATION, PAGE, Monitor, write_page
-from ludens.train.nano.dataset import Shape, memory, pinned, rounds, vocabulary_of
+from ludens.train.nano.dataset import SampleShape, memory, pinned, rounds, vocabulary_of
 from ludens.train.nano.policy import NanoPolicy, with_pieces
 from ludens.train.nano.supervised import Imitation, Rehearsal
-from ludens.train.nano.weights import Size
+from ludens.train.nano.weights import NanoSize
 from ludens.train.policy import Policy
 from ludens.train.recipe import Demonstration, ModelOptions, Recipe
 
@@ -32,13 +32,7 @@ Say = Callable[[str], None]
 
 
 def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
-    """Train as the recipe says; a run in the folder that was stopped goes on where it was.
-
-    Args:
-        recipe: What to do.
-        folder: Of checkpoints, measurements, sample games and the page.
-        say: Told about progress, one line at a time.
-    """
+    """Train as the recipe says; a run in the folder that was stopped goes on where it was."""
     check(recipe)
     ranks.from_first(lambda: _bind(recipe, folder))
     policy = _supervised(recipe, folder, say)
@@ -113,7 +107,7 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         if imitates:
             policy = with_pieces(policy, vocabulary_of(sources, options.workers), recipe.run.seed)
     else:
-        size = Size(**{f.name: getattr(model, f.name) for f in fields(Size)})
+        size = NanoSize(**{f.name: getattr(model, f.name) for f in fields(NanoSize)})
         spoken = (Demonstration(bot="bot/random", episodes=64),)
         vocabulary = vocabulary_of(sources or replace(recipe, demonstrations=spoken).sources, options.workers)
         policy = NanoPolicy(size, vocabulary, seed=recipe.run.seed, **_sampling(model))
@@ -143,7 +137,7 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
 
     where = _stored_rounds(folder)
     imitation = Imitation(policy, options, recipe.optimizer, recipe.run.seed, where, report)
-    shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
+    shape = SampleShape(policy.size.side, policy.size.longest, policy.max_tokens)
     room = pinned if policy.device.type == "cuda" else memory
     datasets = rounds(recipe.sources, policy.vocabulary, shape, imitation.left(), options.workers, room)
     imitation.run(datasets)

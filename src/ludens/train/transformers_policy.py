@@ -23,7 +23,7 @@ from ludens.models.local import LocalModel
 from ludens.models.settings import PromptOptions
 from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.vision import HASH, CachedImageProcessor, PictureFeatures, use_varlen
-from ludens.train.policy import Player, Policy, Sample
+from ludens.train.policy import Player, Policy, TokenSample
 from ludens.train.recipe import ModelOptions
 from ludens.train.update import left_padded, right_padded
 
@@ -40,15 +40,7 @@ ADAPTER = "adapter"
 
 
 class TransformersPolicy(Policy):
-    """A transformers model and its processor.
-
-    Args:
-        model: Of transformers.
-        processor: Its processor.
-        options: Of the recipe.
-        prompt: How it is prompted.
-        seed: Of the first weights of adapters.
-    """
+    """A transformers model and its processor."""
 
     def __init__(
         self,
@@ -95,7 +87,6 @@ class TransformersPolicy(Policy):
 
     @staticmethod
     def read(path: str, options: ModelOptions, seed: int = 0) -> TransformersPolicy:
-        """A model from a folder or the hub."""
         import torch
 
         import_torchvision()
@@ -159,7 +150,7 @@ class TransformersPolicy(Policy):
         with self._features.known(self.base, [picture.hash for picture in pictures]):
             yield
 
-    def logprobs(self, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
+    def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
         import torch
 
         inputs, mask = self.collate(samples)
@@ -175,7 +166,7 @@ class TransformersPolicy(Policy):
         values = logits.log_softmax(-1).gather(-1, drawn)[..., 0]
         return torch.where(mask.bool(), values, torch.zeros_like(values)), mask
 
-    def collate(self, samples: Sequence[Sample]) -> tuple[dict[str, Tensor], Tensor]:
+    def collate(self, samples: Sequence[TokenSample]) -> tuple[dict[str, Tensor], Tensor]:
         """The model's inputs and the mask of the completions.
 
         Prompts are padded on the left and completions on the right; the pixels of all pictures follow in the

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ludens.core.errors import UsageError
 from ludens.models.generation import out_of_memory
 from ludens.train import ranks
-from ludens.train.policy import Policy, Sample
+from ludens.train.policy import Policy, TokenSample
 from ludens.train.recipe import LossOptions, OptimizerOptions
 
 if TYPE_CHECKING:
@@ -36,14 +36,13 @@ def right_padded(rows: Sequence[Sequence[float]], value: float, kind: type = flo
     return torch.tensor([list(row) + [value] * (width - len(row)) for row in rows], dtype=dtype)
 
 
-def chunks(samples: Sequence[Sample], size: int) -> list[list[Sample]]:
+def chunks(samples: Sequence[TokenSample], size: int) -> list[list[TokenSample]]:
     """Batches of samples of similar length: less padding."""
     order = sorted(samples, key=lambda s: len(s.prompt_ids) + len(s.completion_ids))
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
-def each(samples: Iterable[Sample], value: Callable[[Sample], float]) -> Tensor:
-    """One number per sample."""
+def each(samples: Iterable[TokenSample], value: Callable[[TokenSample], float]) -> Tensor:
     import torch
 
     return torch.tensor([value(sample) for sample in samples], dtype=torch.float32)
@@ -66,10 +65,6 @@ def policy_loss(
     Args:
         new: Log-probabilities of the completion under the policy in training, (samples, tokens).
         old: Those under the policy that drew it.
-        mask: 1 for tokens, 0 for padding.
-        advantages: One per sample.
-        reference: Log-probabilities under the reference; needed where `kl` is not 0.
-        options: Weights and norm.
         kept: 1 for samples that are only kept near the reference, with the weight `keep`; none if not given.
     """
     ratio = ((new - old) * mask).exp()
@@ -123,11 +118,9 @@ class Masters:
             parameter.data.copy_(master.data)
 
     def state(self) -> list[Tensor]:
-        """The copies, for a checkpoint."""
         return [master.data for _, master in self._pairs]
 
     def restore(self, state: Sequence[Tensor]) -> None:
-        """Take the copies of a checkpoint."""
         for (_, master), stored in zip(self._pairs, state, strict=True):
             master.data.copy_(stored)
 
@@ -188,7 +181,9 @@ class Updater:
         self.step = 0
         self.micro = options.micro
 
-    def update(self, samples: Sequence[Sample], reference: Policy | None, seed: int = 0) -> dict[str, float]:
+    def update(
+        self, samples: Sequence[TokenSample], reference: Policy | None, seed: int = 0
+    ) -> dict[str, float]:
         """Train on samples drawn from the policy as it is now. Every rank calls this with its own samples."""
         if not self.loss.kl and not self.loss.keep:
             reference = None
@@ -198,15 +193,13 @@ class Updater:
         return self._passes(own, reference, seed)
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint needs beside the weights."""
         return {"optimizer": self.optimizer.state_dict(), "masters": self.masters.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` returned; the policy already has its weights."""
         self.optimizer.load_state_dict(state["optimizer"])
         self.masters.restore(state["masters"])
 
-    def _passes(self, samples: list[Sample], reference: Policy | None, seed: int) -> dict[str, float]:
+    def _passes(self, samples: list[TokenSample], reference: Policy | None, seed: int) -> dict[str, float]:
         totals: dict[str, float] = {"loss": 0.0, "kl": 0.0, "tokens": 0.0, "gap": 0.0, "grad": 0.0}
         rehearsed = 0.0
         most = max(ranks.gather(len(samples)))
@@ -232,7 +225,7 @@ class Updater:
         totals["lr"] = self.options.rate(max(0, self.step - 1), self.steps)
         return totals
 
-    def _minibatches(self, samples: Sequence[Sample], seed: str) -> Iterator[list[Sample]]:
+    def _minibatches(self, samples: Sequence[TokenSample], seed: str) -> Iterator[list[TokenSample]]:
         """This rank's samples of each minibatch. Which samples share one does not depend on the ranks."""
         rank = ranks.world()[0]
         order = sorted(
@@ -246,7 +239,9 @@ class Updater:
             part = order[number * size : (number + 1) * size]
             yield [samples[place] for _, owner, place in part if owner == rank]
 
-    def _optimise(self, samples: list[Sample], reference: Policy | None, totals: dict[str, float]) -> float:
+    def _optimise(
+        self, samples: list[TokenSample], reference: Policy | None, totals: dict[str, float]
+    ) -> float:
         """One step of the optimiser. Where memory is short it starts again with smaller batches.
 
         Returns the loss of what is rehearsed. Its gradient is added after clipping: that of play, a sum over
@@ -296,7 +291,7 @@ class Updater:
         totals["grad"] += float(length)
         return rehearsed
 
-    def _check_finite(self, samples: list[Sample]) -> None:
+    def _check_finite(self, samples: list[TokenSample]) -> None:
         """Weights may be finite and useless: the next replies could not be drawn from them."""
         import torch
 
@@ -306,7 +301,7 @@ class Updater:
 
     def _backward(
         self,
-        chunk: list[Sample],
+        chunk: list[TokenSample],
         reference: Policy | None,
         count: int,
         totals: dict[str, float],
@@ -331,7 +326,7 @@ class Updater:
         totals["kl"] += float(divergence.sum())
         totals["tokens"] += float(mask.sum())
 
-    def _recompute(self, samples: Sequence[Sample]) -> None:
+    def _recompute(self, samples: Sequence[TokenSample]) -> None:
         """Replace recorded log-probabilities by those of the training pass."""
         import torch
 

@@ -34,7 +34,7 @@ SHARED, ROOM = Path("/dev/shm"), 8 * 2**30
 
 
 @dataclass
-class Dataset:
+class ImitationData:
     """Samples to imitate. Prompts are padded on the left, replies on the right."""
 
     prompts: Array
@@ -70,9 +70,7 @@ class Dataset:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What samples are cut to."""
-
+class SampleShape:
     side: int
     longest: int
     max_tokens: int
@@ -110,21 +108,12 @@ def memory(shape: tuple[int, ...]) -> Array:
 def rounds(
     sources: Sequence[Demonstration],
     vocabulary: Vocabulary,
-    shape: Shape,
+    shape: SampleShape,
     numbers: Iterable[int] = (0,),
     workers: int = 0,
     room: Room = memory,
-) -> Iterator[Dataset]:
-    """The data set of each round; the next one is begun early, so that no process waits for the slowest.
-
-    Args:
-        sources: What is shown.
-        vocabulary: Of the model.
-        shape: What samples are cut to.
-        numbers: Of the rounds.
-        workers: How many processes; 0 for one per core.
-        room: Where pictures go.
-    """
+) -> Iterator[ImitationData]:
+    """The data set of each round; the next one is begun early, so that no process waits for the slowest."""
     most = len(chunks_of(sources))
     begun = deque[Iterator[str]]()
     run: Map[str]
@@ -147,7 +136,7 @@ Part = dict[str, Array]
 `pictures`, how many these are (`shown`), and `left_out`."""
 
 
-def _encoded(vocabulary: Vocabulary, shape: Shape, folder: str, chunk: Chunk) -> str:
+def _encoded(vocabulary: Vocabulary, shape: SampleShape, folder: str, chunk: Chunk) -> str:
     """Encode the replies of some episodes into a file, pictures last; returns its name."""
     handle, name = mkstemp(dir=folder)
     part = encode(replies(chunk), vocabulary, shape)
@@ -158,7 +147,7 @@ def _encoded(vocabulary: Vocabulary, shape: Shape, folder: str, chunk: Chunk) ->
     return name
 
 
-def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> Part:
+def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: SampleShape) -> Part:
     """Samples as numbers. Equal ones (all voters of a game) are kept once; replies that are too long, or have
     pieces that cannot be said, are left out."""
     prompts, answers, numbers, pictures = list[list[int]](), list[list[int]](), list[int](), list[Array]()
@@ -194,7 +183,7 @@ def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> 
     }
 
 
-def _joined(names: Sequence[str], side: int, room: Room) -> Dataset:
+def _joined(names: Sequence[str], side: int, room: Room) -> ImitationData:
     """The parts in these files, which are removed.
 
     Pictures are read into place: they are in memory once, and training goes on meanwhile in another thread.
@@ -214,7 +203,7 @@ def _joined(names: Sequence[str], side: int, room: Room) -> Dataset:
                 file.seek(offset)
                 file.readinto(pictures[start : start + count].data.cast("B"))
         Path(name).unlink()
-    return Dataset(**whole, pictures=pictures)
+    return ImitationData(**whole, pictures=pictures)
 
 
 def _without_pictures(name: str) -> tuple[Part, int]:
@@ -245,7 +234,7 @@ class Uploaded:
     pictures: Tensor
 
     @staticmethod
-    def of(dataset: Dataset, device: torch.device) -> Uploaded:
+    def of(dataset: ImitationData, device: torch.device) -> Uploaded:
         arrays = [getattr(dataset, array.name) for array in fields(Uploaded)]
         return Uploaded(*(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays))
 
@@ -262,8 +251,8 @@ def pinned(shape: tuple[int, ...]) -> Array:
 
 
 def uploaded(
-    datasets: Iterable[Dataset], device: torch.device, meanwhile: Callable[[], None] | None = None
-) -> Iterator[tuple[Dataset, Uploaded, Callable[[], bool]]]:
+    datasets: Iterable[ImitationData], device: torch.device, meanwhile: Callable[[], None] | None = None
+) -> Iterator[tuple[ImitationData, Uploaded, Callable[[], bool]]]:
     """Each data set, also on the device, and whether the next is there: it is made and copied meanwhile.
 
     `meanwhile` is done while the first is made.
@@ -271,7 +260,7 @@ def uploaded(
     waiting = iter(datasets)
     stream = torch.cuda.Stream(device) if device.type == "cuda" else None
 
-    def take() -> tuple[Dataset, Uploaded] | None:
+    def take() -> tuple[ImitationData, Uploaded] | None:
         dataset = next(waiting, None)
         if dataset is None:
             return None

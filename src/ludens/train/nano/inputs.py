@@ -147,7 +147,6 @@ class Mark(NamedTuple):
 
 
 def marks_of(pieces: Sequence[str]) -> list[Mark]:
-    """The marks of a vocabulary."""
     return [Mark.of(piece) for piece in pieces]
 
 
@@ -177,7 +176,6 @@ class TextCursor:
         self._shape = (0.0, 0.0)
 
     def move(self, mark: Mark) -> None:
-        """Move over a piece."""
         if mark.new_line:
             self.line, self.column = min(self.line + 1, LINES - 1), 0
         elif self.line:

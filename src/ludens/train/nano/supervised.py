@@ -21,7 +21,7 @@ from ludens.core.errors import BadOption
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints
 from ludens.train.demonstrations import rehearsed
-from ludens.train.nano.dataset import PARTS, Array, Dataset, Shape, Uploaded, rounds, uploaded
+from ludens.train.nano.dataset import PARTS, Array, ImitationData, SampleShape, Uploaded, rounds, uploaded
 from ludens.train.nano.inputs import GREY
 from ludens.train.nano.network import Network
 from ludens.train.nano.policy import NanoPolicy
@@ -35,10 +35,7 @@ class Muon(torch.optim.Optimizer):
     """For matrices inside a network; embeddings, heads and convolutions are better off with AdamW.
 
     Args:
-        parameters: Matrices.
         lr: Learning rate: how far every direction moves, whatever the size of its gradient.
-        momentum: Weight of the past.
-        weight_decay: Share of the weights that is taken away, times the learning rate.
     """
 
     def __init__(
@@ -92,7 +89,7 @@ ALIGNED = 16
 
 def surprises(
     policy: NanoPolicy,
-    dataset: Dataset,
+    dataset: ImitationData,
     there: Uploaded,
     rows: Array,
     options: SupervisedOptions,
@@ -101,11 +98,8 @@ def surprises(
     """Of each reply in this rank's share, the mean over its tokens of the negative log-probability.
 
     Args:
-        policy: Whose.
-        dataset: What is to be said.
         there: The same, on the device.
         rows: Numbers of the samples of all ranks, in any order.
-        options: How much pictures are changed.
         generator: Draws these changes, for the rows of all ranks: they do not depend on the number of ranks.
     """
     everyone = np.concatenate(dataset.parts(rows))
@@ -126,18 +120,9 @@ def surprises(
 
 
 def _surprise(
-    policy: NanoPolicy, dataset: Dataset, there: Uploaded, rows: Array, chosen: Tensor, seen: Tensor
+    policy: NanoPolicy, dataset: ImitationData, there: Uploaded, rows: Array, chosen: Tensor, seen: Tensor
 ) -> Tensor:
-    """The same for rows of similar length.
-
-    Args:
-        policy: Whose.
-        dataset: Knows how long they are, without a look at the device.
-        there: What is to be said.
-        rows: Numbers of samples.
-        chosen: The same, on the device.
-        seen: Features of their pictures.
-    """
+    """The same for rows of similar length; `chosen` are their numbers on the device."""
     width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
     more = padding_of(width, height)
     ids = torch.cat([there.prompts[chosen, -width:], there.replies[chosen, :height]], 1).long()
@@ -161,9 +146,6 @@ def blanked(
     """Pictures, some of them blank: a model then says without looking what is most frequent.
 
     Args:
-        pictures: Bytes.
-        share: Of blank pictures.
-        generator: Draws which.
         count: Pictures of all ranks, where there are others.
         own: Which of them these are.
     """
@@ -183,18 +165,13 @@ def jittered(
 
 
 class Rehearsal:
-    """A batch of demonstrations for every step of the optimiser; every rank has a share of it.
-
-    Args:
-        recipe: Says what is rehearsed, and how much it counts.
-        policy: What is trained.
-    """
+    """A batch of demonstrations for every step of the optimiser; every rank has a share of it."""
 
     def __init__(self, recipe: Recipe, policy: NanoPolicy) -> None:
         self.policy, self.options = policy, recipe.supervised
         self.batch, self.weight = recipe.rehearsal.batch, recipe.rehearsal.weight
         self.seed = recipe.run.seed
-        shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
+        shape = SampleShape(policy.size.side, policy.size.longest, policy.max_tokens)
         sources, workers = rehearsed(recipe), self.options.workers
         [self.dataset] = rounds(sources, policy.vocabulary, shape, workers=workers)
         if not len(self.dataset):
@@ -228,11 +205,7 @@ class Imitation:
     """Raises the likelihood of replies, round by round; what was learnt survives between rounds.
 
     Args:
-        policy: What is trained, in place.
-        options: Of the recipe.
         optimizer: Warm-up, schedule and gradient clipping are taken from it.
-        seed: Of the order.
-        folder: Where checkpoints go, if anywhere.
         report: Told the round, the share of all rounds that is done, and the loss.
     """
 
@@ -243,7 +216,6 @@ class Imitation:
     folder: Path | None = None
     report: Callable[[int, float, float], None] | None = None
     done: int = 0
-    """Finished rounds."""
     losses: list[float] = field(default_factory=list)
     """Of every step: the mean over replies of the mean over tokens."""
     waited: float = 0.0
@@ -313,12 +285,11 @@ class Imitation:
         limit = 60 * self.options.minutes
         return min(1.0, max(rounds / self.options.rounds, self.spent / limit if limit else 0.0))
 
-    def run(self, datasets: Iterable[Dataset]) -> None:
-        """Learn from the data sets of the rounds that are left."""
+    def run(self, datasets: Iterable[ImitationData]) -> None:
         with compiled(self.policy.network) if self.options.compile else nullcontext():
             self._run(datasets)
 
-    def _run(self, datasets: Iterable[Dataset]) -> None:
+    def _run(self, datasets: Iterable[ImitationData]) -> None:
         self.policy.train(True)
         began = perf_counter()
         meanwhile = self._compile if self.options.compile else None
@@ -359,7 +330,7 @@ class Imitation:
         for parameter in self._parameters:
             parameter.grad = None
 
-    def _round(self, number: int, dataset: Dataset, there: Uploaded, ready: Callable[[], bool]) -> None:
+    def _round(self, number: int, dataset: ImitationData, there: Uploaded, ready: Callable[[], bool]) -> None:
         jitter = torch.Generator(self.policy.device).manual_seed(1000 * self.seed + number)
         steps = self.options.epochs * max(1, len(dataset) // self.options.batch)
         losses: list[Tensor] = []
@@ -373,7 +344,7 @@ class Imitation:
         shares = ranks.gather(torch.stack(losses).tolist() if losses else [])
         self.losses += map(sum, zip(*shares, strict=True))
 
-    def _batches(self, number: int, dataset: Dataset, ready: Callable[[], bool]) -> Iterator[Array]:
+    def _batches(self, number: int, dataset: ImitationData, ready: Callable[[], bool]) -> Iterator[Array]:
         """As many passes as the options say; where time is limited, none of it is spent waiting: passes go on
         until the next data set is ready."""
         for epoch in count():
@@ -386,7 +357,7 @@ class Imitation:
                 yield rows
 
     def _step(
-        self, dataset: Dataset, rows: Array, there: Uploaded, jitter: torch.Generator, progress: float
+        self, dataset: ImitationData, rows: Array, there: Uploaded, jitter: torch.Generator, progress: float
     ) -> Tensor:
         """One update; every rank learns from its share of the rows. Returns the loss of that share."""
         loss = surprises(self.policy, dataset, there, rows, self.options, jitter).sum() / len(rows)
