@@ -12,7 +12,6 @@ from ludens.core.options import check_options, option_values
 from ludens.core.state import State
 
 if TYPE_CHECKING:
-    from ludens.core.ask import Ask
     from ludens.core.episode import Move
     from ludens.core.view import RenderOptions, View
 
@@ -27,6 +26,8 @@ class GameStage:
     group: tuple[str, ...] = ()
     """Attributes of moves whose rewards are compared: ("episode",) where several seats answer one question,
     ("seed", "seat") for several episodes of a seed. Empty: with the moving average of the role."""
+    seats: tuple[str, ...] = ()
+    """The seats whose moves it consists of, where that tells stages apart; empty: `State.stage` names it."""
 
 
 class DecisionScore(NamedTuple):
@@ -94,9 +95,9 @@ class Game(ABC):
         """
         return [state.returns[move.seat] for move in moves]
 
-    def stage(self, ask: Ask) -> str:
-        """The name of the stage to which a move belongs: by default `State.stage`."""
-        return ask.stage
+    def stage_of(self, seat: str, stage: str) -> str:
+        """The name of the stage of a seat's move, in a state that names `stage` itself (`State.stage`)."""
+        return next((declared.name for declared in self.stages if seat in declared.seats), stage)
 
     def decision_score(self, state: State) -> DecisionScore:
         """How well the decisions of an episode were made; games with a stage of decisions override this."""

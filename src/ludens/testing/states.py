@@ -10,7 +10,6 @@ from math import isfinite
 import orjson
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.ask import build_ask
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import Illegal
@@ -320,7 +319,7 @@ def stages_are_declared(trial: Trial) -> None:
     trial.need(len(set(names)) == len(names), f"it declares a stage twice: {names}")
     for state in trial.states():
         for seat in state.to_act:
-            name = game.stage(build_ask(trial.view, state, seat, "nothing", PlayConfig()))
+            name = game.stage_of(seat, state.stage)
             trial.need(name in (names or [""]), f"{seat} moves in the stage {name!r}; declared are {names}")
     if any(stage.decision for stage in game.stages):
         for seed in trial.seeds:

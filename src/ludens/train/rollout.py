@@ -162,7 +162,7 @@ class Rollouts:
                         suppressed=tokens.suppressed,
                         seat=seat,
                         role=ask.role or seat,
-                        stage=self.game.stage(ask),
+                        stage=self.game.stage_of(seat, ask.stage),
                         step=ask.step,
                         attempt=attempt,
                         readable=attempt >= len(tried) or tried[attempt] == "ok",

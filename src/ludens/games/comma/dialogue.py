@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
-from ludens.core.ask import Ask
 from ludens.core.game import DecisionScore, Game, GameStage
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
@@ -215,7 +214,10 @@ class Comma(Game):
     seats = SEATS
     bots = {"blind": "ludens.games.comma.bots:Blind", "patient": "ludens.games.comma.bots:Patient"}
     best = "bot/oracle"
-    stages = (GameStage("solve", decision=True, group=("seed", "seat")), GameStage("advise"))
+    stages = (
+        GameStage("solve", decision=True, group=("seed", "seat"), seats=SOLVER),
+        GameStage("advise", seats=EXPERT),
+    )
 
     skills: ClassVar[tuple[Skill, ...]]
     """The skills the puzzle tests, by the paper's classification."""
@@ -256,10 +258,6 @@ class Comma(Game):
         else:
             manual = self.standard_manual
         return Dialogue(self, self.panel(manual, stream(seed, self.name, "panel")))
-
-    def stage(self, ask: Ask) -> str:
-        """The Solver's messages or the Expert's: the seat tells, so that prompts need not name the stage."""
-        return "solve" if ask.seat == "solver" else "advise"
 
     def decision_score(self, state: State) -> DecisionScore:
         """Whether the panel was solved; the Solver abstains with advice and without an action."""
