@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
 from ludens.train.nano.inputs import Vocabulary  # noqa: E402
-from ludens.train.nano.network import Tokens  # noqa: E402
+from ludens.train.nano.network import TokenBatch  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy, with_pieces  # noqa: E402
 from ludens.train.nano.weights import NanoSize, StoredModel  # noqa: E402
 from ludens.train.recipe import Recipe  # noqa: E402
@@ -30,7 +30,7 @@ def test_what_is_known_stays() -> None:
     seen = policy.see(torch.randint(0, 255, (2, 3, 64, 64), dtype=torch.uint8))
     with torch.no_grad():
         before, after = (
-            one.network.logits(seen, Tokens.of(ids, padding, one._marks), 2) for one in (policy, grown)
+            one.network.logits(seen, TokenBatch.of(ids, padding, one._marks), 2) for one in (policy, grown)
         )
     assert torch.equal(before, after[..., :known])
     assert after[..., known:].abs().min() > 0

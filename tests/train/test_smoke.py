@@ -106,6 +106,23 @@ def test_iterative_spo(tmp_path: Path) -> None:
     assert (tmp_path / "step-000002" / "anchor").is_dir()
 
 
+def test_iterative_spo_on_a_second_game(tmp_path: Path) -> None:
+    small = recipe(
+        run={"algorithm": "spo", "iterations": 3},
+        model={"longest": 160},
+        play={"game": "comma/wire?turns=2", "episodes": 1, "samples": 2, "held_out": 2},
+        advantage={"kind": "role"},
+        switch={"k_min": 0, "patience": 1, "first": "advise"},
+        monitor={"blind": 0, "games": 0},
+        opponents=[{"players": {"solver": "bot/oracle"}, "stage": "advise"}],
+    )
+    trainer, _ = run(small, tmp_path)
+    assert [m["trained_advise"] for m in trainer.history] == [1.0, 0.0, 1.0]
+    assert trainer.history[0]["na"] >= 0
+    assert trainer.algorithm.state()["switch"]["stage"] == "advise"
+    assert "Shaded: stage advise." in (tmp_path / "index.html").read_text()
+
+
 def test_imitation_with_a_model_of_ours(tmp_path: Path) -> None:
     small = recipe(
         run={"algorithm": "sft"},

@@ -21,8 +21,12 @@ from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano.inputs import pieces  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.policy import TokenSample  # noqa: E402
-from ludens.train.recipe import Recipe  # noqa: E402
-from ludens.train.update import Diverged, LossOptions, OptimizerOptions, Updater, policy_loss  # noqa: E402  # noqa: E402
+from ludens.train.recipe import (  # noqa: E402
+    LossOptions,
+    OptimizerOptions,
+    Recipe,
+)
+from ludens.train.update import Diverged, Updater, policy_loss  # noqa: E402
 from tests.support.tiny_training import VOCABULARY, policy, recipe  # noqa: E402
 
 EVALUATED = {"against": "bot/random", "evaluate": 2, "evaluation_games": 1}
@@ -255,8 +259,8 @@ sys.path.insert(0, sys.argv[2])
 from tests.support.tiny_training import policy
 from tests.train.test_update import batch, gradient
 from ludens.train import ranks
-from ludens.train.update import LossOptions
-from ludens.train.update import OptimizerOptions, Updater
+from ludens.train.recipe import LossOptions, OptimizerOptions
+from ludens.train.update import Updater
 ranks.start()
 rank, size = ranks.world()
 samples, learner = batch(), policy()
