@@ -130,11 +130,11 @@ def prompt_options_of(episode: Episode, seat: str, default: PromptOptions | None
     """How the seat was addressed; `default` for seats that no model played."""
     if not is_model_seat(episode, seat):
         return default or PromptOptions()
-    spec, known = parse_spec(episode.seats[seat]), options_of(PromptOptions)
-    given = {name: value for name, value in spec.options.items() if name in known and name != "templates"}
-    made = configure(PromptOptions, given, spec.name)
+    spec, names = parse_spec(episode.seats[seat]), options_of(PromptOptions)
+    own = {name: value for name, value in spec.options.items() if name in names and name != "templates"}
+    options = configure(PromptOptions, own, spec.name)
     sections = episode.prompt_templates.get(seat)
     if not sections:
-        return made
-    values = {name: getattr(made, name) for name in known}
+        return options
+    values = {name: getattr(options, name) for name in names}
     return PromptOptions(**values, overrides=TemplateOverrides.of({"agent": sections}))

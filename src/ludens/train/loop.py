@@ -37,43 +37,43 @@ def of_play(trajectories: Sequence[Trajectory], samples: Sequence[TokenSample]) 
         samples: The replies that were trained on.
     """
     played = [sample for trajectory in trajectories for sample in trajectory.samples]
-    own: dict[str, list[float]] = defaultdict(list)
+    series: dict[str, list[float]] = defaultdict(list)
     for sample in played:
-        own["reward"].append(sample.reward)
-        own["entropy"].append(-fmean(sample.logprobs))
-        own["unreadable"].append(not sample.readable)
-        own["length"].append(len(sample.completion_ids))
+        series["reward"].append(sample.reward)
+        series["entropy"].append(-fmean(sample.logprobs))
+        series["unreadable"].append(not sample.readable)
+        series["length"].append(len(sample.completion_ids))
         if sample.stage:
-            own[f"length {sample.stage}"].append(len(sample.completion_ids))
+            series[f"length {sample.stage}"].append(len(sample.completion_ids))
     for trajectory in trajectories:
         moves = [move for move in trajectory.episode.moves if move.seat in trajectory.seats]
-        own["fallback"] += [move.verdict == "fallback" for move in moves]
+        series["fallback"] += [move.verdict == "fallback" for move in moves]
     trained = [sample for sample in samples if not sample.kept]
-    own["no_signal"] = [sample.advantage == 0 for sample in trained]
+    series["no_signal"] = [sample.advantage == 0 for sample in trained]
     counts = ranks.gather((len(trajectories), len(trained)))
     return {
         "episodes": float(sum(episodes for episodes, _ in counts)),
         "samples": float(sum(trained for _, trained in counts)),
         "no_signal": 1.0,
-        **_means(own),
+        **_means(series),
         **of_games(trajectories),
     }
 
 
 def of_games(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[str, float]:
-    own: dict[str, list[float]] = defaultdict(list)
+    series: dict[str, list[float]] = defaultdict(list)
     for trajectory in trajectories:
         for name, value in trajectory.measures.items():
-            own[f"{prefix} {name}".strip()].append(value)
-    return _means(own)
+            series[f"{prefix} {name}".strip()].append(value)
+    return _means(series)
 
 
 def of_rewards(trajectories: Iterable[Trajectory], prefix: str) -> dict[str, float]:
-    own: dict[str, list[float]] = defaultdict(list)
+    series: dict[str, list[float]] = defaultdict(list)
     for trajectory in trajectories:
         for sample in trajectory.samples:
-            own[" ".join(filter(None, (prefix, sample.role, sample.stage)))].append(sample.reward)
-    return _means(own)
+            series[" ".join(filter(None, (prefix, sample.role, sample.stage)))].append(sample.reward)
+    return _means(series)
 
 
 def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[RolloutJob]:
@@ -90,13 +90,13 @@ def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[RolloutJob
 
 def of_evaluation(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[str, float]:
     """Games won and mean returns of the learner, by role and in all, with Wilson's 95% interval."""
-    own: dict[str, list[float]] = defaultdict(list)
+    series: dict[str, list[float]] = defaultdict(list)
     for trajectory in trajectories:
         result = EpisodeResult("", trajectory.episode, trajectory.seats)
         for name in ("", *(f" {role}" for role in sorted(set(trajectory.roles.values())))):
-            own[f"won{name}"].append(won(result))
-            own[f"return{name}"].append(own_return(result))
-    merged = _merged(own)
+            series[f"won{name}"].append(won(result))
+            series[f"return{name}"].append(own_return(result))
+    merged = _merged(series)
     if not merged:
         return {}
     share = rate(round(sum(merged["won"])), len(merged["won"]))
@@ -105,13 +105,13 @@ def of_evaluation(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[
     return {f"{prefix} {name}".strip(): value for name, value in sorted(means.items())}
 
 
-def _means(own: Values) -> dict[str, float]:
-    return {name: fmean(values) for name, values in _merged(own).items() if values}
+def _means(series: Values) -> dict[str, float]:
+    return {name: fmean(values) for name, values in _merged(series).items() if values}
 
 
-def _merged(own: Values) -> dict[str, list[float]]:
+def _merged(series: Values) -> dict[str, list[float]]:
     merged: dict[str, list[float]] = defaultdict(list)
-    for part in ranks.gather({name: [float(value) for value in values] for name, values in own.items()}):
+    for part in ranks.gather({name: [float(value) for value in values] for name, values in series.items()}):
         for name, values in part.items():
             merged[name].extend(values)
     return dict(sorted(merged.items()))
@@ -192,7 +192,7 @@ class Trainer:
             "update_s": perf_counter() - played,
             "s": perf_counter() - began,
         }
-        if self.at_evaluation:
+        if self._at(self.recipe.monitor.evaluate):
             measured |= await self.evaluate()
         self.history.append(measured)
         self.last_games = [trajectory.episode for trajectory in held_out or trajectories]
@@ -201,9 +201,9 @@ class Trainer:
     def _samples(self, trajectories: Sequence[Trajectory]) -> list[TokenSample]:
         """The samples of this rank to train on. Advantages are those of the games of all ranks: a group or a
         baseline may be of several."""
-        own = {trajectory.number for trajectory in trajectories}
+        numbers = {trajectory.number for trajectory in trajectories}
         samples = self.algorithm.samples(_everywhere(trajectories))
-        return [sample for sample in samples if sample.episode in own]
+        return [sample for sample in samples if sample.episode in numbers]
 
     def _anchor(self) -> None:
         """From now on, measure the KL divergence from the policy as it is."""
@@ -251,13 +251,11 @@ class Trainer:
 
     @property
     def at_checkpoint(self) -> bool:
-        last = self.iteration == self.recipe.iterations
-        return last or self.iteration % self.recipe.monitor.checkpoint == 0
+        return self._at(self.recipe.monitor.checkpoint)
 
-    @property
-    def at_evaluation(self) -> bool:
-        last = self.iteration == self.recipe.iterations
-        return last or self.iteration % self.recipe.monitor.evaluate == 0
+    def _at(self, every: int) -> bool:
+        """Whether this iteration is the last one or a multiple."""
+        return self.iteration == self.recipe.iterations or self.iteration % every == 0
 
     async def run(self, report: Report | None = None) -> None:
         """All iterations that are left, with checkpoints."""
@@ -313,13 +311,13 @@ def _everywhere(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     rank, size = ranks.world()
     if size == 1:
         return list(trajectories)
-    sent = [
+    light = [
         replace(
             trajectory,
             samples=[replace(s, prompt_ids=[], logprobs=[], pictures=()) for s in trajectory.samples],
         )
         for trajectory in trajectories
     ]
-    parts = ranks.gather(sent)
+    parts = ranks.gather(light)
     parts[rank] = list(trajectories)
     return sorted((game for part in parts for game in part), key=lambda game: game.number)

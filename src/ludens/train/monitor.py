@@ -60,7 +60,8 @@ class Curve:
 def write_page(file: Path, trainer: Trainer) -> None:
     history = trainer.history
     template = environment().overlay(loader=FileSystemLoader(_FOLDER)).get_template("training.html")
-    recipe, losses = trainer.recipe, _losses(file.parent / IMITATION)
+    recipe, imitation = trainer.recipe, file.parent / IMITATION
+    losses = orjson.loads(imitation.read_bytes())["losses"] if imitation.exists() else []
     page = template.render(
         name=recipe.run.name,
         iterations=trainer.iteration,
@@ -87,26 +88,21 @@ def write_page(file: Path, trainer: Trainer) -> None:
 
 def curves(history: Sequence[dict[str, float]]) -> list[Curve]:
     """Every measurement that exists in at least two iterations, the most telling first."""
-    found = {name for measured in history for name in measured} - {"iteration"}
-    names = [*(name for name in FIRST if name in found), *sorted(found.difference(FIRST))]
-    made = []
+    measurements = {name for measured in history for name in measured} - {"iteration"}
+    names = [*(name for name in FIRST if name in measurements), *sorted(measurements.difference(FIRST))]
+    result = []
     for name in names:
         values = [(measured["iteration"], measured[name]) for measured in history if name in measured]
         if len(values) > 1:
-            made.append(_curve(name, values, history[-1]["iteration"]))
-    return made
+            result.append(_curve(name, values, history[-1]["iteration"]))
+    return result
 
 
 def _curve(name: str, values: Sequence[tuple[float, float]], end: float) -> Curve:
     low, high = min(v for _, v in values), max(v for _, v in values)
     height = (BOTTOM - TOP) / ((high - low) or 1.0)
     points = " ".join(f"{_x(i, end):.1f},{BOTTOM - (v - low) * height:.1f}" for i, v in values)
-    return Curve(name, points, _short(values[0][1]), _short(values[-1][1]), _short(low), _short(high))
-
-
-def _losses(file: Path) -> list[float]:
-    """Of every update of the imitation, if there was one."""
-    return list(orjson.loads(file.read_bytes())["losses"]) if file.exists() else []
+    return Curve(name, points, *(f"{value:.4g}" for value in (values[0][1], values[-1][1], low, high)))
 
 
 def _smoothed(losses: Sequence[float]) -> list[tuple[float, float]]:
@@ -140,10 +136,6 @@ def switches(history: Sequence[dict[str, float]]) -> list[int]:
 def _stage_measure(history: Sequence[dict[str, float]]) -> str:
     """The name of the measurement that says whether the stage before decisions was trained; or empty."""
     return next((name for measured in history for name in measured if name.startswith(TRAINED)), "")
-
-
-def _short(value: float) -> str:
-    return f"{value:.4g}"
 
 
 def _game(episode: Episode) -> dict[str, Any]:

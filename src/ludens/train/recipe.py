@@ -327,20 +327,20 @@ class Recipe:
     def of(data: Mapping[str, Any]) -> Recipe:
         """A recipe from nested values, every one checked."""
         sections = {f.name: f for f in fields(Recipe)}
-        made: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, value in data.items():
             if name not in sections:
                 raise UnknownName("section of the recipe", name, sections)
             if name in _ARRAYS:
                 if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
                     raise BadOption(f"the recipe's [[{name}]] must be an array of tables.")
-                made[name] = tuple(map(_opponents if name == "opponents" else _demonstration, value))
+                values[name] = tuple(map(_opponents if name == "opponents" else _demonstration, value))
             elif isinstance(value, Mapping):
                 kind: Any = sections[name].default_factory
-                made[name] = configure(kind, value, kind.title)
+                values[name] = configure(kind, value, kind.title)
             else:
                 raise BadOption(f"the recipe's section [{name}] must be a table.")
-        return Recipe(**made)
+        return Recipe(**values)
 
     @staticmethod
     def read(file: Path) -> Recipe:

@@ -253,13 +253,13 @@ def check_players(game: Game, opponents: Sequence[Opponents], others: Sequence[s
     """Every opponent exists and has a seat or role of the game; raises `UsageError`."""
     state = game.start(0)
     roles = {seat: state.role(seat) for seat in game.seats}
-    known = {*roles, *roles.values()} - {""}
+    places = {*roles, *roles.values()} - {""}
     for arrangement in opponents:
         for where in arrangement.players:
-            if where not in known:
+            if where not in places:
                 raise BadOption(
                     f"the recipe's [[opponents]] name {where!r}, but {game.name} has the seats and "
-                    f"roles {', '.join(sorted(known))}."
+                    f"roles {', '.join(sorted(places))}."
                 )
         if all(_player_of(arrangement.players, *seat) != LEARNER for seat in roles.items()):
             raise BadOption("the recipe's [[opponents]] leave no seat to the learner.")
@@ -272,6 +272,6 @@ def check_players(game: Game, opponents: Sequence[Opponents], others: Sequence[s
             try:
                 agent(name, game)
             except UnknownName as error:
-                own = (LEARNER, FROZEN, PREVIOUS, f"{CHECKPOINT}PATH")
+                players = (LEARNER, FROZEN, PREVIOUS, f"{CHECKPOINT}PATH")
                 near = (error.nearest,) if error.nearest else ()
-                raise UnknownName("opponent of the recipe", name, (*own, *near)) from None
+                raise UnknownName("opponent of the recipe", name, (*players, *near)) from None

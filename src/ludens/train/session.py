@@ -57,24 +57,24 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
 
 def _bind(recipe: Recipe, folder: Path) -> None:
     """A folder belongs to one recipe: that of the first run in it."""
-    file, wanted = folder / RECIPE, recipe.as_dict()
+    file, values = folder / RECIPE, recipe.as_dict()
     if file.exists():
         try:
             stored = orjson.loads(file.read_bytes())
         except (OSError, orjson.JSONDecodeError) as error:
             raise BadFile(f"{file} cannot be read: {error}.") from None
         # A server may come back at another address.
-        if {**stored, "server": None} != {**wanted, "server": None}:
-            what = _difference(stored, wanted)
+        if {**stored, "server": None} != {**values, "server": None}:
+            what = _difference(stored, values)
             raise BadOption(f"{folder} holds a run of another recipe (other {what}): choose another folder.")
         return
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, orjson.dumps(wanted, option=orjson.OPT_INDENT_2))
+    write_atomically(file, orjson.dumps(values, option=orjson.OPT_INDENT_2))
 
 
-def _difference(stored: Any, wanted: dict[str, Any]) -> str:
+def _difference(stored: Any, recipe: dict[str, Any]) -> str:
     """The first section or key in which a stored recipe differs."""
-    for section, values in wanted.items():
+    for section, values in recipe.items():
         if section == "server":
             continue
         other = stored.get(section) if isinstance(stored, dict) else None
@@ -143,8 +143,8 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
     imitation.run(datasets)
     if ranks.world()[0] == 0:
         losses = [round(loss, 5) for loss in imitation.losses]
-        told = {"losses": losses, "seconds": round(imitation.spent), "waited": round(imitation.waited)}
-        write_atomically(folder / IMITATION, orjson.dumps(told))
+        summary = {"losses": losses, "seconds": round(imitation.spent), "waited": round(imitation.waited)}
+        write_atomically(folder / IMITATION, orjson.dumps(summary))
     waited = imitation.waited / imitation.spent if imitation.spent else 0.0
     say(f"supervised: {len(imitation.losses):,} steps, {waited:.1%} of the time waiting")
 

@@ -79,8 +79,8 @@ class SizeEstimate:
 
 def estimate(model: SizedModel, training: str, load: Load | None = None) -> SizeEstimate:
     """Games an hour and memory of a model that is trained by "lora" or in "full"."""
-    made = [_estimate(model, training, load or Load(), batch) for batch in GENERATED]
-    return next((fitting for fitting in made if fitting.gpus == 1), made[0])
+    estimates = [_estimate(model, training, load or Load(), batch) for batch in GENERATED]
+    return next((fitting for fitting in estimates if fitting.gpus == 1), estimates[0])
 
 
 def _estimate(model: SizedModel, training: str, load: Load, batch: int) -> SizeEstimate:

@@ -116,7 +116,7 @@ class TransformersPolicy(Policy):
     def sampler(self) -> LocalModel:
         """The model that answers requests with the weights as they are."""
         if self._live is None:
-            made = _PolicyModel.live(
+            model = _PolicyModel.live(
                 self.model,
                 self.processor,
                 logprobs=True,
@@ -128,9 +128,9 @@ class TransformersPolicy(Policy):
                 # The composition of a batch must not depend on timing: it starts when all games wait.
                 gather=600_000.0,
             )
-            assert isinstance(made, _PolicyModel)
-            made.policy, made._static = self, self._caches
-            self._live = made
+            assert isinstance(model, _PolicyModel)
+            model.policy, model._static = self, self._caches
+            self._live = model
         return self._live
 
     def agent(self, *, blind: bool = False) -> Agent:
@@ -195,22 +195,22 @@ class TransformersPolicy(Policy):
         return moved, mask.to(device)
 
     def frozen(self) -> Policy:
-        made = copy.copy(self)
-        made._live = None
+        twin = copy.copy(self)
+        twin._live = None
         if not self.options.lora:
-            made.model = copy.deepcopy(self.model).requires_grad_(False).eval()
+            twin.model = copy.deepcopy(self.model).requires_grad_(False).eval()
             # The compiled step of generation, kept there by transformers, has the original's weights.
-            vars(made.model).pop("_compiled_call", None)
-            return made
-        made.adapter = f"frozen{next(self._copies)}"
-        self.model.add_adapter(made.adapter, self.model.peft_config[LEARNER])
+            vars(twin.model).pop("_compiled_call", None)
+            return twin
+        twin.adapter = f"frozen{next(self._copies)}"
+        self.model.add_adapter(twin.adapter, self.model.peft_config[LEARNER])
         weights = dict(self.model.named_parameters())
         for name, parameter in weights.items():
-            if f".{made.adapter}." in name:
-                source = weights[name.replace(f".{made.adapter}.", f".{self.adapter}.")]
+            if f".{twin.adapter}." in name:
+                source = weights[name.replace(f".{twin.adapter}.", f".{self.adapter}.")]
                 parameter.data.copy_(source.data)
         self.model.set_adapter(LEARNER)
-        return made
+        return twin
 
     def release(self) -> None:
         self._live = None

@@ -224,13 +224,13 @@ class VllmModel(OpenAIChat):
             return_dict=True,
             return_tensors="pt",
         )
-        own = inputs["input_ids"][0].tolist()
-        if own != ids:
-            same = next((n for n, (a, b) in enumerate(zip(own, ids, strict=False)) if a != b), len(ids))
+        local_ids = inputs["input_ids"][0].tolist()
+        if local_ids != ids:
+            same = next((n for n, (a, b) in enumerate(zip(local_ids, ids, strict=False)) if a != b), len(ids))
             raise UsageError(
-                f"the server at {self.address} makes {len(ids)} tokens of a prompt that has {len(own)} here "
-                f"(the first {min(same, len(own))} agree): it must serve the model in [model], with its chat "
-                f"template and its picture settings."
+                f"the server at {self.address} makes {len(ids)} tokens of a prompt that has {len(local_ids)} "
+                f"here (the first {min(same, len(local_ids))} agree): it must serve the model in [model], "
+                f"with its chat template and its picture settings."
             )
 
 

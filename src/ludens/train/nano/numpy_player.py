@@ -75,9 +75,9 @@ class NumpyBlock:
         def matrix(*names: str) -> Array:
             return np.ascontiguousarray(np.concatenate([weights[f"{name}.{n}.weight"] for n in names]).T)
 
-        own = matrix("attention.query", "attention.key_value"), matrix("attention.out")
+        attention = matrix("attention.query", "attention.key_value"), matrix("attention.out")
         look = [matrix(f"look.{part}") for part in ("query", "key_value", "out")] if cross else []
-        return NumpyBlock(*own, matrix("mlp.up"), matrix("mlp.down"), *look)
+        return NumpyBlock(*attention, matrix("mlp.up"), matrix("mlp.down"), *look)
 
     def think(self, x: Array) -> Array:
         hidden = rms(x) @ self.up
@@ -252,11 +252,11 @@ class NumpySampler:
 
     def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]:
         with TURNS, one_core():
-            looks = self._look([shown[-1] if shown else None for shown in pictures])
+            looks = self._look([some[-1] if some else None for some in pictures])
             groups = alike(prompts, cores())
             texts = ([prompts[number] for number in group] for group in groups)
-            shown = ([looks[number] for number in group] for group in groups)
-            drawn = _threads().map(self._speak, texts, shown, self._random.spawn(len(groups)))
+            group_looks = ([looks[number] for number in group] for group in groups)
+            drawn = _threads().map(self._speak, texts, group_looks, self._random.spawn(len(groups)))
             replies = dict(zip(chain(*groups), chain(*drawn), strict=True))
         scale = self._temperature or 1.0
         return [
@@ -322,11 +322,11 @@ class NumpySampler:
 def alike(prompts: Sequence[list[int]], parts: int) -> list[list[int]]:
     """Numbers of the prompts in groups: padding takes as long as text, so that a group has prompts of similar
     length; and there are enough groups for so many threads."""
-    found: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for number, prompt in enumerate(prompts):
-        found.setdefault(len(prompt).bit_length(), []).append(number)
+        groups.setdefault(len(prompt).bit_length(), []).append(number)
     most = -(-len(prompts) // parts)
-    return [group[at : at + most] for group in found.values() for at in range(0, len(group), most)]
+    return [group[at : at + most] for group in groups.values() for at in range(0, len(group), most)]
 
 
 @cache
@@ -379,37 +379,37 @@ def nano_model(spec: Spec) -> NanoModel:
     """Make the model of a spec; its weights are loaded with the first request."""
     if spec.address:
         raise BadOption(f"{spec.name} runs in this process and takes no address.")
-    wanted = configure(NanoSettings, spec.options, spec.name)
-    if wanted.device != "numpy" and find_spec("torch") is None:
-        raise MissingExtra(f"{spec.name} with device={wanted.device}", "train")
+    settings = configure(NanoSettings, spec.options, spec.name)
+    if settings.device != "numpy" and find_spec("torch") is None:
+        raise MissingExtra(f"{spec.name} with device={settings.device}", "train")
     folder = Path(spec.rest) if spec.rest else SHIPPED
     if not (folder / SETTINGS).is_file():
         if folder == SHIPPED:
             raise BadFile("this build ships no nano weights; train them with ludens train recipes/nano.toml.")
         raise BadFile(f"{folder} holds no nano model: it has no file {SETTINGS}.")
     identity = {name: text for name, text in spec.options.items() if name not in ("batch", "device")}
-    made = NanoModel(str(Spec(spec.name, None, identity)), lambda: _load(spec.name, folder, wanted))
-    made.trained_on = games_of_checkpoint(folder, SETTINGS)
-    return made
+    model = NanoModel(str(Spec(spec.name, None, identity)), lambda: _load(spec.name, folder, settings))
+    model.trained_on = games_of_checkpoint(folder, SETTINGS)
+    return model
 
 
-def _load(name: str, folder: Path, wanted: NanoSettings) -> Sampler:
+def _load(name: str, folder: Path, settings: NanoSettings) -> Sampler:
     stored = StoredModel.read(folder)
-    max_tokens = wanted.max_tokens or stored.max_tokens
+    max_tokens = settings.max_tokens or stored.max_tokens
     if max_tokens >= stored.size.longest:
         raise BadOption(f"{name} needs max_tokens below {stored.size.longest}, its most tokens of all.")
-    if wanted.device == "numpy":
-        return NumpySampler.read(folder, wanted.temperature, max_tokens, wanted.batch or NUMPY_BATCH)
+    if settings.device == "numpy":
+        return NumpySampler.read(folder, settings.temperature, max_tokens, settings.batch or NUMPY_BATCH)
     from ludens.train.nano.policy import NanoPolicy
 
     try:
         return NanoPolicy.read(
             folder,
-            temperature=wanted.temperature,
+            temperature=settings.temperature,
             max_tokens=max_tokens,
-            batch=wanted.batch or TORCH_BATCH,
-            device=wanted.device,
+            batch=settings.batch or TORCH_BATCH,
+            device=settings.device,
         )
     except (AssertionError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise BadOption(f"{name} cannot run with device={wanted.device}: {reason}.") from None
+        raise BadOption(f"{name} cannot run with device={settings.device}: {reason}.") from None

@@ -195,11 +195,11 @@ class NanoPolicy(Policy):
 
     def _seen(self, samples: Iterable[TokenSample]) -> Tensor:
         """Features of the last picture of every sample. Players share pictures: each is looked at once."""
-        shown = [sample.pictures[-1] if sample.pictures else None for sample in samples]
-        unlike = {_key(picture): picture for picture in shown}
+        last_pictures = [sample.pictures[-1] if sample.pictures else None for sample in samples]
+        unlike = {_key(picture): picture for picture in last_pictures}
         numbers = {key: number for number, key in enumerate(unlike)}
         pictures = torch.stack([self._shrunk(picture) for picture in unlike.values()])
-        rows = torch.tensor([numbers[_key(picture)] for picture in shown], device=self.device)
+        rows = torch.tensor([numbers[_key(picture)] for picture in last_pictures], device=self.device)
         return self.see(pictures.to(self.device))[rows]
 
     def _shrunk(self, picture: Picture | None) -> Tensor:
@@ -207,18 +207,18 @@ class NanoPolicy(Policy):
         if key in self._pictures:
             self._pictures.move_to_end(key)
             return self._pictures[key]
-        made = self._pictures[key] = torch.from_numpy(shrink(picture, self.size.side))
-        if len(self._pictures) * made.numel() > PICTURES:
+        shrunk = self._pictures[key] = torch.from_numpy(shrink(picture, self.size.side))
+        if len(self._pictures) * shrunk.numel() > PICTURES:
             self._pictures.popitem(last=False)
-        return made
+        return shrunk
 
     def frozen(self) -> NanoPolicy:
-        made = copy.copy(self)
-        made.network = copy.deepcopy(self.network).requires_grad_(False).eval()
-        made.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
-        made._graphs = Graphs.on(self.device)
-        made._model = None
-        return made
+        twin = copy.copy(self)
+        twin.network = copy.deepcopy(self.network).requires_grad_(False).eval()
+        twin.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
+        twin._graphs = Graphs.on(self.device)
+        twin._model = None
+        return twin
 
     def save(self, folder: Path) -> None:
         from safetensors.torch import save_file
@@ -239,8 +239,8 @@ class NanoPolicy(Policy):
     @staticmethod
     def read(folder: Path, **settings: Any) -> NanoPolicy:
         stored = StoredModel.read(folder)
-        kept = {"temperature": stored.temperature, "max_tokens": stored.max_tokens}
-        policy = NanoPolicy(NanoSize(**asdict(stored.size)), stored.vocabulary, **{**kept, **settings})
+        sampling = {"temperature": stored.temperature, "max_tokens": stored.max_tokens}
+        policy = NanoPolicy(NanoSize(**asdict(stored.size)), stored.vocabulary, **{**sampling, **settings})
         policy.load(folder)
         policy.network.eval()
         return policy
@@ -263,9 +263,9 @@ def _centred(pictures: Tensor) -> Tensor:
     return pictures.float() / 127.5 - 1
 
 
-def with_pieces(policy: NanoPolicy, wanted: Vocabulary, seed: int = 0) -> NanoPolicy:
+def with_pieces(policy: NanoPolicy, vocabulary: Vocabulary, seed: int = 0) -> NanoPolicy:
     """The policy with further pieces of another vocabulary; itself where it has all of them."""
-    new = [piece for piece in wanted.pieces if piece not in policy.vocabulary.ids]
+    new = [piece for piece in vocabulary.pieces if piece not in policy.vocabulary.ids]
     if not new:
         return policy
     grown = NanoPolicy(

@@ -90,7 +90,7 @@ ALIGNED = 16
 def surprises(
     policy: NanoPolicy,
     dataset: ImitationData,
-    there: Uploaded,
+    tensors: Uploaded,
     rows: Array,
     options: SupervisedOptions,
     generator: torch.Generator,
@@ -98,37 +98,37 @@ def surprises(
     """Of each reply in this rank's share, the mean over its tokens of the negative log-probability.
 
     Args:
-        there: The same, on the device.
+        tensors: The same, on the device.
         rows: Numbers of the samples of all ranks, in any order.
         generator: Draws these changes, for the rows of all ranks: they do not depend on the number of ranks.
     """
     everyone = np.concatenate(dataset.parts(rows))
     rank, size = ranks.world()
-    own = slice(rank, None, size)
-    parts = dataset.parts(everyone[own])
+    share = slice(rank, None, size)
+    parts = dataset.parts(everyone[share])
     if not parts:
         return torch.zeros(0, device=policy.device, requires_grad=True)
-    numbers = there.number(np.concatenate(parts))
-    shown = there.pictures[there.picture[numbers]]
+    numbers = tensors.number(np.concatenate(parts))
+    pictures = tensors.pictures[tensors.picture[numbers]]
     if options.jitter:
-        shown = jittered(shown, options.jitter, generator, len(everyone), own)
+        pictures = jittered(pictures, options.jitter, generator, len(everyone), share)
     if options.blank:
-        shown = blanked(shown, options.blank, generator, len(everyone), own)
+        pictures = blanked(pictures, options.blank, generator, len(everyone), share)
     sizes = list(map(len, parts))
-    each = zip(parts, numbers.split(sizes), policy.see(shown).split(sizes), strict=True)
-    return torch.cat([_surprise(policy, dataset, there, *part) for part in each])
+    each = zip(parts, numbers.split(sizes), policy.see(pictures).split(sizes), strict=True)
+    return torch.cat([_surprise(policy, dataset, tensors, *part) for part in each])
 
 
 def _surprise(
-    policy: NanoPolicy, dataset: ImitationData, there: Uploaded, rows: Array, chosen: Tensor, seen: Tensor
+    policy: NanoPolicy, dataset: ImitationData, tensors: Uploaded, rows: Array, chosen: Tensor, seen: Tensor
 ) -> Tensor:
     """The same for rows of similar length; `chosen` are their numbers on the device."""
     width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
     more = padding_of(width, height)
-    ids = torch.cat([there.prompts[chosen, -width:], there.replies[chosen, :height]], 1).long()
-    lengths = there.reply_lengths[chosen]
+    ids = torch.cat([tensors.prompts[chosen, -width:], tensors.replies[chosen, :height]], 1).long()
+    lengths = tensors.reply_lengths[chosen]
     mask = (torch.arange(height, device=seen.device)[None] < lengths[:, None]).float()
-    values = policy.values(F.pad(ids, (more, 0)), more + width - there.prompt_lengths[chosen], mask, seen)
+    values = policy.values(F.pad(ids, (more, 0)), more + width - tensors.prompt_lengths[chosen], mask, seen)
     return -values.sum(1) / lengths
 
 
@@ -141,24 +141,24 @@ ALL = slice(None)
 
 
 def blanked(
-    pictures: Tensor, share: float, generator: torch.Generator, count: int = 0, own: slice = ALL
+    pictures: Tensor, share: float, generator: torch.Generator, count: int = 0, rows: slice = ALL
 ) -> Tensor:
     """Pictures, some of them blank: a model then says without looking what is most frequent.
 
     Args:
         count: Pictures of all ranks, where there are others.
-        own: Which of them these are.
+        rows: Which of them these are.
     """
     drawn = torch.rand(count or len(pictures), generator=generator, device=pictures.device)
-    return pictures.masked_fill((drawn[own] < share)[:, None, None, None], GREY)
+    return pictures.masked_fill((drawn[rows] < share)[:, None, None, None], GREY)
 
 
 def jittered(
-    pictures: Tensor, strength: float, generator: torch.Generator, count: int = 0, own: slice = ALL
+    pictures: Tensor, strength: float, generator: torch.Generator, count: int = 0, rows: slice = ALL
 ) -> Tensor:
     """Pictures, bytes, with contrast and brightness of each colour channel changed at random."""
     shape = (2, count or len(pictures), 3, 1, 1)
-    drawn = torch.rand(shape, generator=generator, device=pictures.device)[:, own] * 2 - 1
+    drawn = torch.rand(shape, generator=generator, device=pictures.device)[:, rows] * 2 - 1
     contrast, brightness = 1 + strength * drawn[0], 64 * strength * drawn[1]
     changed = (pictures.float() - 127.5) * contrast + 127.5 + brightness
     return changed.round().clamp(0, 255).to(torch.uint8)
@@ -179,15 +179,15 @@ class Rehearsal:
                 "nothing can be rehearsed: replies are longer than max_tokens, or have words that the model "
                 "does not know."
             )
-        self.there = Uploaded.of(self.dataset, policy.device)
+        self.tensors = Uploaded.of(self.dataset, policy.device)
 
     def backward(self, step: int) -> float:
         """Add the gradients of this rank's share of the batch of this step; returns the loss of the batch."""
         size = min(self.batch, len(self.dataset))
         rows = np.random.default_rng([self.seed, step]).permutation(len(self.dataset))[:size]
         changes = torch.Generator(self.policy.device).manual_seed(1000 * self.seed + step)
-        own = surprises(self.policy, self.dataset, self.there, rows, self.options, changes)
-        loss = own.sum() / size
+        losses = surprises(self.policy, self.dataset, self.tensors, rows, self.options, changes)
+        loss = losses.sum() / size
         (self.weight * loss).backward()
         return float(sum(ranks.gather(float(loss.detach()))))
 
@@ -251,12 +251,12 @@ class Imitation:
         rest = [parameter for parameter in self._parameters if id(parameter) not in apart]
         fused = self.policy.device.type == "cuda" or None
         decay = options.weight_decay
-        made: dict[str, torch.optim.Optimizer] = {
+        optimizers: dict[str, torch.optim.Optimizer] = {
             "adam": torch.optim.AdamW(rest, options.lr, (0.9, 0.95), weight_decay=decay, fused=fused)
         }
         if inner:
-            made["muon"] = Muon(inner, options.muon, weight_decay=decay)
-        return made
+            optimizers["muon"] = Muon(inner, options.muon, weight_decay=decay)
+        return optimizers
 
     @property
     def spent(self) -> float:
@@ -268,8 +268,8 @@ class Imitation:
         time, only if half of it is likely to fit."""
         for number in range(self.done, self.options.rounds):
             if self.options.minutes and self.done:
-                one = self.spent / self.done
-                if self.spent + (number - self.done + 0.5) * one > 60 * self.options.minutes:
+                per_round = self.spent / self.done
+                if self.spent + (number - self.done + 0.5) * per_round > 60 * self.options.minutes:
                     self._last = number - 1
                     return
             yield number
@@ -293,7 +293,7 @@ class Imitation:
         self.policy.train(True)
         began = perf_counter()
         meanwhile = self._compile if self.options.compile else None
-        for dataset, there, ready in uploaded(datasets, self.policy.device, meanwhile):
+        for dataset, tensors, ready in uploaded(datasets, self.policy.device, meanwhile):
             number = self.done
             if self._began is None:
                 self._began = perf_counter()
@@ -306,8 +306,8 @@ class Imitation:
                     number + 1,
                     dataset.left_out,
                 )
-            self._round(number, dataset, there, ready)
-            del dataset, there
+            self._round(number, dataset, tensors, ready)
+            del dataset, tensors
             self.done = number + 1
             self._store()
             began = perf_counter()
@@ -330,14 +330,16 @@ class Imitation:
         for parameter in self._parameters:
             parameter.grad = None
 
-    def _round(self, number: int, dataset: ImitationData, there: Uploaded, ready: Callable[[], bool]) -> None:
+    def _round(
+        self, number: int, dataset: ImitationData, tensors: Uploaded, ready: Callable[[], bool]
+    ) -> None:
         jitter = torch.Generator(self.policy.device).manual_seed(1000 * self.seed + number)
         steps = self.options.epochs * max(1, len(dataset) // self.options.batch)
         losses: list[Tensor] = []
         self._at_start = self._so_far(number)
         for rows in self._batches(number, dataset, ready):
             progress = self.progress(number, len(losses) / steps)
-            losses.append(self._step(dataset, rows, there, jitter, progress))
+            losses.append(self._step(dataset, rows, tensors, jitter, progress))
             if self.report is not None and len(losses) % max(1, steps // 4) == 0:
                 loss = sum(ranks.gather(float(losses[-1])))
                 self.report(number, self.progress(number, len(losses) / steps), loss)
@@ -357,10 +359,10 @@ class Imitation:
                 yield rows
 
     def _step(
-        self, dataset: ImitationData, rows: Array, there: Uploaded, jitter: torch.Generator, progress: float
+        self, dataset: ImitationData, rows: Array, tensors: Uploaded, jitter: torch.Generator, progress: float
     ) -> Tensor:
         """One update; every rank learns from its share of the rows. Returns the loss of that share."""
-        loss = surprises(self.policy, dataset, there, rows, self.options, jitter).sum() / len(rows)
+        loss = surprises(self.policy, dataset, tensors, rows, self.options, jitter).sum() / len(rows)
         for optimizer in self._optimizers.values():
             optimizer.zero_grad(set_to_none=True)
         loss.backward()
