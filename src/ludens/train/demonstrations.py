@@ -19,7 +19,6 @@ from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
 from ludens.core.cores import cores
 from ludens.core.errors import BadFile, BadOption, MissingExtra
-from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 from ludens.games.boards import listing
@@ -137,7 +136,12 @@ def _played(chunk: Chunk) -> Iterator[Rebuilt]:
     source = chunk.source
     game, render = make(source.game), chunk.render
     for seed in chunk.seeds:
-        teachers = {seat: _taught(source, game) for seat in game.seats}
+        teachers = {
+            seat: Taught(
+                agent(source.bot, game), player=agent(source.player, game) if source.player else None
+            )
+            for seat in game.seats
+        }
         start = game.start(seed)
         episode = play_sync(game, teachers, seed, first=start.clone(), render=render, config=PlayConfig())
         if episode.status == "void":
@@ -151,11 +155,6 @@ def _played(chunk: Chunk) -> Iterator[Rebuilt]:
             if source.list_moves and label.action:
                 completion = f"{listing(sample.ask.legal, label.action)}\n{completion}"
             yield replace(sample, completion=completion)
-
-
-def _taught(source: Demonstration, game: Game) -> Taught:
-    player = agent(source.player, game) if source.player else None
-    return Taught(agent(source.bot, game), player=player)
 
 
 @dataclass

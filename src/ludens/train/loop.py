@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
@@ -27,7 +27,7 @@ from ludens.train.update import Rehearses, Updater
 FIRST_SEED = 900_000
 """Of evaluation games; every evaluation is played on the same seeds."""
 
-Values = Mapping[str, Sequence[float]]
+Values = Iterable[tuple[str, float]]
 
 
 def of_play(trajectories: Sequence[Trajectory], samples: Sequence[TokenSample]) -> dict[str, float]:
@@ -36,44 +36,41 @@ def of_play(trajectories: Sequence[Trajectory], samples: Sequence[TokenSample]) 
     Args:
         samples: The replies that were trained on.
     """
-    played = [sample for trajectory in trajectories for sample in trajectory.samples]
-    series: dict[str, list[float]] = defaultdict(list)
-    for sample in played:
-        series["reward"].append(sample.reward)
-        series["entropy"].append(-fmean(sample.logprobs))
-        series["unreadable"].append(not sample.readable)
-        series["length"].append(len(sample.completion_ids))
-        if sample.stage:
-            series[f"length {sample.stage}"].append(len(sample.completion_ids))
+    values: list[tuple[str, float]] = []
     for trajectory in trajectories:
+        for sample in trajectory.samples:
+            length = len(sample.completion_ids)
+            values += [("reward", sample.reward), ("entropy", -fmean(sample.logprobs)), ("length", length)]
+            values += [("unreadable", not sample.readable)]
+            values += [(f"length {sample.stage}", length)] if sample.stage else []
         moves = [move for move in trajectory.episode.moves if move.seat in trajectory.seats]
-        series["fallback"] += [move.verdict == "fallback" for move in moves]
+        values += [("fallback", move.verdict == "fallback") for move in moves]
     trained = [sample for sample in samples if not sample.kept]
-    series["no_signal"] = [sample.advantage == 0 for sample in trained]
+    values += [("no_signal", sample.advantage == 0) for sample in trained]
     counts = ranks.gather((len(trajectories), len(trained)))
     return {
         "episodes": float(sum(episodes for episodes, _ in counts)),
         "samples": float(sum(trained for _, trained in counts)),
         "no_signal": 1.0,
-        **_means(series),
+        **_means(values),
         **of_games(trajectories),
     }
 
 
 def of_games(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[str, float]:
-    series: dict[str, list[float]] = defaultdict(list)
-    for trajectory in trajectories:
-        for name, value in trajectory.measures.items():
-            series[f"{prefix} {name}".strip()].append(value)
-    return _means(series)
+    return _means(
+        (f"{prefix} {name}".strip(), value)
+        for trajectory in trajectories
+        for name, value in trajectory.measures.items()
+    )
 
 
 def of_rewards(trajectories: Iterable[Trajectory], prefix: str) -> dict[str, float]:
-    series: dict[str, list[float]] = defaultdict(list)
-    for trajectory in trajectories:
-        for sample in trajectory.samples:
-            series[" ".join(filter(None, (prefix, sample.role, sample.stage)))].append(sample.reward)
-    return _means(series)
+    return _means(
+        (" ".join(filter(None, (prefix, sample.role, sample.stage))), sample.reward)
+        for trajectory in trajectories
+        for sample in trajectory.samples
+    )
 
 
 def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[RolloutJob]:
@@ -90,13 +87,12 @@ def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[RolloutJob
 
 def of_evaluation(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[str, float]:
     """Games won and mean returns of the learner, by role and in all, with Wilson's 95% interval."""
-    series: dict[str, list[float]] = defaultdict(list)
+    values: list[tuple[str, float]] = []
     for trajectory in trajectories:
         result = EpisodeResult("", trajectory.episode, trajectory.seats)
         for name in ("", *(f" {role}" for role in sorted(set(trajectory.roles.values())))):
-            series[f"won{name}"].append(won(result))
-            series[f"return{name}"].append(own_return(result))
-    merged = _merged(series)
+            values += [(f"won{name}", won(result)), (f"return{name}", own_return(result))]
+    merged = _merged(values)
     if not merged:
         return {}
     share = rate(round(sum(merged["won"])), len(merged["won"]))
@@ -105,15 +101,16 @@ def of_evaluation(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[
     return {f"{prefix} {name}".strip(): value for name, value in sorted(means.items())}
 
 
-def _means(series: Values) -> dict[str, float]:
-    return {name: fmean(values) for name, values in _merged(series).items() if values}
+def _means(values: Values) -> dict[str, float]:
+    return {name: fmean(series) for name, series in _merged(values).items()}
 
 
-def _merged(series: Values) -> dict[str, list[float]]:
+def _merged(values: Values) -> dict[str, list[float]]:
+    """The values of all ranks by name."""
     merged: dict[str, list[float]] = defaultdict(list)
-    for part in ranks.gather({name: [float(value) for value in values] for name, values in series.items()}):
-        for name, values in part.items():
-            merged[name].extend(values)
+    for part in ranks.gather([(name, float(value)) for name, value in values]):
+        for name, value in part:
+            merged[name].append(value)
     return dict(sorted(merged.items()))
 
 

@@ -187,30 +187,16 @@ class Updater:
         """Train on samples drawn from the policy as it is now. Every rank calls this with its own samples."""
         if not self.loss.kl and not self.loss.keep:
             reference = None
-        own = list(samples)
         if self.options.old == "recomputed":
-            self._recompute(own)
-        return self._passes(own, reference, seed)
-
-    def state(self) -> dict[str, Any]:
-        return {"optimizer": self.optimizer.state_dict(), "masters": self.masters.state()}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.masters.restore(state["masters"])
-
-    def _passes(self, samples: list[TokenSample], reference: Policy | None, seed: int) -> dict[str, float]:
+            self._recompute(samples)
         totals: dict[str, float] = {"loss": 0.0, "kl": 0.0, "tokens": 0.0, "gap": 0.0, "grad": 0.0}
-        rehearsed = 0.0
-        most = max(ranks.gather(len(samples)))
-        if not most:
+        if not max(ranks.gather(len(samples))):
             return totals
+        steps, rehearsed = self.options.epochs * self.options.minibatches, 0.0
         self.policy.train(True)
-        optimiser_steps = 0
         for epoch in range(self.options.epochs):
             for part in self._minibatches(samples, f"{seed} {epoch}"):
                 rehearsed += self._optimise(part, reference, totals)
-                optimiser_steps += 1
         self.policy.train(False)
         self._check_finite(samples[:1])
         parts = ranks.gather(totals)
@@ -218,12 +204,19 @@ class Updater:
             totals[name] = sum(part[name] for part in parts)
         totals["gap"] = max(part["gap"] for part in parts)
         for name in ("loss", "kl", "grad"):
-            totals[name] /= max(1, optimiser_steps)
-        totals["kl"] /= max(1.0, totals["tokens"] / max(1, optimiser_steps))
+            totals[name] /= steps
+        totals["kl"] /= max(1.0, totals["tokens"] / steps)
         if self.rehearsal is not None:
-            totals["rehearsal"] = rehearsed / max(1, optimiser_steps)
+            totals["rehearsal"] = rehearsed / steps
         totals["lr"] = self.options.rate(max(0, self.step - 1), self.steps)
         return totals
+
+    def state(self) -> dict[str, Any]:
+        return {"optimizer": self.optimizer.state_dict(), "masters": self.masters.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.masters.restore(state["masters"])
 
     def _minibatches(self, samples: Sequence[TokenSample], seed: str) -> Iterator[list[TokenSample]]:
         """This rank's samples of each minibatch. Which samples share one does not depend on the ranks."""
@@ -291,7 +284,7 @@ class Updater:
         totals["grad"] += float(length)
         return rehearsed
 
-    def _check_finite(self, samples: list[TokenSample]) -> None:
+    def _check_finite(self, samples: Sequence[TokenSample]) -> None:
         """Weights may be finite and useless: the next replies could not be drawn from them."""
         import torch
 

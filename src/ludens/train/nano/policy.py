@@ -149,14 +149,8 @@ class NanoPolicy(Policy):
         ended = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
         # Threads share the cache of autocast: another one would free what a graph of this one reads.
         with self._precision(cached=self._graphs is None):
-            speaker = Speaker(
-                self.network,
-                seen,
-                TokenBatch.of(ids, padding, self._marks),
-                self._marks,
-                self.longest_reply,
-                self._graphs,
-            )
+            batch = TokenBatch.of(ids, padding, self._marks)
+            speaker = Speaker(self.network, seen, batch, self._marks, self.longest_reply, self._graphs)
             for number in range(self.longest_reply):
                 logprobs = self._distribution(speaker.logits, temperature)
                 token = self._draw(logprobs, draws)
