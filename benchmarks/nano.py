@@ -11,9 +11,9 @@ import numpy as np
 from benchmarks import Row
 from ludens.train.nano.inputs import marks_of
 from ludens.train.nano.numpy_player import NumpyNetwork, NumpySpeaker, one_core
-from ludens.train.nano.weights import Size
+from ludens.train.nano.weights import NanoSize
 
-SIZE = Size(width=256, heads=4, encoder=6, decoder=4, side=256, longest=256)
+SIZE = NanoSize(width=256, heads=4, encoder=6, decoder=4, side=256, longest=256)
 PIECES, PROMPT = 512, 12
 MOVE, BOARD = 6, 90
 """Tokens of the reply: a move, and a board of nine by nine."""

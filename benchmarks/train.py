@@ -21,11 +21,11 @@ from ludens.core.templates import TemplateOverrides
 from ludens.core.view import RenderOptions
 from ludens.draw.picture import Picture
 from ludens.models.chat import Message, Request, Tokens
-from ludens.train.policy import Sample
-from ludens.train.recipe import ModelOptions
-from ludens.train.rollout import Job, Rollouts
+from ludens.train.policy import TokenSample
+from ludens.train.recipe import LossOptions, ModelOptions, OptimizerOptions
+from ludens.train.rollout import RolloutJob, Rollouts
 from ludens.train.transformers_policy import TransformersPolicy
-from ludens.train.update import LossOptions, OptimizerOptions, Updater
+from ludens.train.update import Updater
 
 SQUARES = 4
 TEXT = "Here is a picture. Say in one sentence what you see, then give your answer in a box. " * 4
@@ -141,7 +141,7 @@ class Bench:
         seeds = iter(range(1_000_000_000))
 
         async def play(games: int) -> None:
-            await rollouts.play([Job(next(seeds)) for _ in range(games)])
+            await rollouts.play([RolloutJob(next(seeds)) for _ in range(games)])
             await policy.agent().close()
 
         if policy.options.kv_cache == "static" and self.model.device.type == "cuda":
@@ -228,8 +228,8 @@ def _picture(seed: int, side: int) -> Picture:
     return Picture(squares.repeat(side // SQUARES, 0).repeat(side // SQUARES, 1))
 
 
-def _sample(tokens: Tokens, number: int) -> Sample:
-    return Sample(
+def _sample(tokens: Tokens, number: int) -> TokenSample:
+    return TokenSample(
         prompt_ids=tokens.prompt_ids,
         completion_ids=tokens.completion_ids,
         logprobs=tokens.logprobs,

@@ -11,7 +11,7 @@ import ludens
 
 PUBLIC = {
     "ActionFormat", "Agent", "Ask", "Episode", "Evaluation", "GAMES", "Game", "Legal", "RenderOptions",
-    "LudensError", "evaluate",
+    "LudensError", "evaluate", "GameStage", "DecisionScore",
     "MessageFormat", "Observation", "Reply", "ReplyFormat", "State", "Stream", "PlayConfig", "View",
     "Observer", "Place", "Places", "Sample", "Touch", "__version__", "agent", "make", "option", "play",
     "play_sync", "replay", "rollouts", "samples", "stream", "verify",

@@ -33,7 +33,9 @@ _PUBLIC = {
     "Reply": "ludens.core.agent",
     "Episode": "ludens.core.episode",
     "LudensError": "ludens.core.errors",
+    "DecisionScore": "ludens.core.game",
     "Game": "ludens.core.game",
+    "GameStage": "ludens.core.game",
     "Observer": "ludens.core.observer",
     "Place": "ludens.core.view",
     "Places": "ludens.core.view",
@@ -76,7 +78,9 @@ if TYPE_CHECKING:
     from ludens.core.config import PlayConfig as PlayConfig
     from ludens.core.episode import Episode as Episode
     from ludens.core.errors import LudensError as LudensError
+    from ludens.core.game import DecisionScore as DecisionScore
     from ludens.core.game import Game as Game
+    from ludens.core.game import GameStage as GameStage
     from ludens.core.observer import Observer as Observer
     from ludens.core.options import Touch as Touch
     from ludens.core.options import option as option

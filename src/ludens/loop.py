@@ -52,7 +52,7 @@ async def play(
         seed: Determines everything random: deals, bots, fallbacks.
         sample: Distinguishes several episodes of one seed: bots and fallbacks draw other numbers.
         state: Where to begin, instead of the start; it is not changed.
-        first: What `game.start(seed)` returned, where that was called already; it is changed.
+        first: What `game.start(seed)` returned, if it was called already; afterwards it is the last state.
         opening: The joint actions that lead there, recorded so that the episode can be replayed.
         render: Theme, size and templates.
         config: Retries, fallback and limits.

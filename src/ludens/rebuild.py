@@ -46,17 +46,14 @@ class Sample:
 
     @property
     def role(self) -> str:
-        """The role of the seat."""
         return self.ask.role
 
     @property
     def stage(self) -> str:
-        """The stage of the game."""
         return self.ask.stage
 
     @property
     def verdict(self) -> TryVerdict:
-        """How the reply was judged."""
         return self.attempt.verdict
 
 
@@ -71,8 +68,6 @@ def samples(
     """Every reply of every seat, in order.
 
     Args:
-        episode: What was played.
-        game: Its game, where it is not registered.
         state: The state in which it began, where the episode does not record how to reach it.
         size: Of the pictures, where another than the episode's is wanted.
         options: How seats of bots and people are addressed; models are addressed as they were.
@@ -80,7 +75,7 @@ def samples(
     game = game_of(episode, game)
     table = _Rebuilt(episode, view_of(game, render_options_of(episode, size), episode.seed), options)
     steps = list(replay(episode, game, state))
-    rewards = iter(_rewards(episode, game, steps[-1].state))
+    rewards = iter(move_rewards(episode, game, steps[-1].state))
     for step in steps:
         for move in step.moves:
             yield from table.samples(step.state, move, next(rewards))
@@ -88,7 +83,8 @@ def samples(
         yield from table.samples(steps[-1].state, move, None)
 
 
-def _rewards(episode: Episode, game: Game, state: State) -> list[float]:
+def move_rewards(episode: Episode, game: Game, state: State) -> list[float]:
+    """What each move of an episode earned, given its last state."""
     if episode.status == "forfeit":
         return [episode.returns[move.seat] for move in episode.moves]
     return game.rewards(state, episode.moves)
@@ -134,11 +130,11 @@ def prompt_options_of(episode: Episode, seat: str, default: PromptOptions | None
     """How the seat was addressed; `default` for seats that no model played."""
     if not is_model_seat(episode, seat):
         return default or PromptOptions()
-    spec, known = parse_spec(episode.seats[seat]), options_of(PromptOptions)
-    given = {name: value for name, value in spec.options.items() if name in known and name != "templates"}
-    made = configure(PromptOptions, given, spec.name)
+    spec, names = parse_spec(episode.seats[seat]), options_of(PromptOptions)
+    own = {name: value for name, value in spec.options.items() if name in names and name != "templates"}
+    options = configure(PromptOptions, own, spec.name)
     sections = episode.prompt_templates.get(seat)
     if not sections:
-        return made
-    values = {name: getattr(made, name) for name in known}
+        return options
+    values = {name: getattr(options, name) for name in names}
     return PromptOptions(**values, overrides=TemplateOverrides.of({"agent": sections}))

@@ -16,7 +16,7 @@ import numpy
 
 from ludens.core.episode import Move
 from ludens.core.errors import Unreadable
-from ludens.core.game import Game
+from ludens.core.game import DecisionScore, Game, GameStage
 from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat
@@ -433,6 +433,24 @@ class CountsQuestions(Other):
 class ForgetsARewardForTheLastMove(Other):
     def rewards(self, state: State, moves: Sequence[Move]) -> list[float]:
         return super().rewards(state, moves)[:-1]
+
+
+@breaks("stages are declared")
+class HasAStageThatIsNotDeclared(Other):
+    stages = (GameStage("opening"),)
+
+    class state(PebblesState):
+        @property
+        def stage(self) -> str:
+            return "opening" if self.heap > 5 else "end"
+
+
+@breaks("stages are declared")
+class ScoresDecisionsAboveOne(Other):
+    stages = (GameStage("", decision=True),)
+
+    def decision_score(self, state: State) -> DecisionScore:
+        return DecisionScore(2.0)
 
 
 @breaks("roles fallbacks and rewards are valid")

@@ -14,7 +14,7 @@ from ludens.agents import agent
 from ludens.core.config import PlayConfig
 from ludens.core.view import Picture
 from ludens.train.nano.inputs import Vocabulary
-from ludens.train.nano.weights import SETTINGS, WEIGHTS, Size, packed
+from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, packed
 
 if TYPE_CHECKING:
     from ludens.train.nano.policy import NanoPolicy
@@ -24,7 +24,7 @@ SIZE: dict[str, int] = {"width": 32, "heads": 2, "encoder": 1, "decoder": 2, "si
 
 def write_random(folder: Path, texts: Sequence[str], seed: int = 0, **settings: Any) -> Path:
     """Write a model with random weights."""
-    size, vocabulary = Size(**SIZE), Vocabulary.of(texts)
+    size, vocabulary = NanoSize(**SIZE), Vocabulary.of(texts)
     random = np.random.default_rng(seed)
     weights = {
         name: random.normal(0, 0.3, shape).astype(np.float32)
@@ -68,7 +68,7 @@ def learnt() -> NanoPolicy:
     from ludens.train.nano.policy import NanoPolicy
 
     vocabulary = Vocabulary.of([PROMPT, SEEING, BLIND])
-    policy = NanoPolicy(Size(**SIZE), vocabulary, max_tokens=12, device="cpu")
+    policy = NanoPolicy(NanoSize(**SIZE), vocabulary, max_tokens=12, device="cpu")
     asked = vocabulary.encode(PROMPT)
     said = [[*vocabulary.encode(reply), vocabulary.end] for reply in (SEEING, BLIND)]
     ids, mask = torch.tensor([asked + reply for reply in said]), torch.ones(2, len(said[0]))

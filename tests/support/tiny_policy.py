@@ -10,7 +10,7 @@ import numpy as np
 from ludens.draw.picture import Picture
 from ludens.models import Message, Request, Sampling
 from ludens.models.local import LocalModel, _Item
-from ludens.train.policy import Sample
+from ludens.train.policy import TokenSample
 from ludens.train.recipe import ModelOptions
 from ludens.train.transformers_policy import TransformersPolicy
 from tests.support.tiny_vlm import tiny
@@ -44,7 +44,7 @@ def answers(model: LocalModel, requests: Sequence[Request], **sampling: Any) -> 
     return [answer.tokens for answer in model.generate(items)]
 
 
-def replies(policy: TransformersPolicy, requests: Sequence[Request] = REQUESTS) -> list[Sample]:
+def replies(policy: TransformersPolicy, requests: Sequence[Request] = REQUESTS) -> list[TokenSample]:
     """Samples of the policy, of unlike lengths, with advantages."""
     options = policy.options
     made = answers(policy.sampler, requests, temperature=options.temperature, max_tokens=options.max_tokens)
@@ -52,7 +52,7 @@ def replies(policy: TransformersPolicy, requests: Sequence[Request] = REQUESTS) 
     for number, tokens in enumerate(made):
         length = max(1, len(tokens.completion_ids) - number % 3)
         samples.append(
-            Sample(
+            TokenSample(
                 prompt_ids=tokens.prompt_ids,
                 completion_ids=tokens.completion_ids[:length],
                 logprobs=tokens.logprobs[:length],

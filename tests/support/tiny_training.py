@@ -8,10 +8,10 @@ import torch
 
 from ludens.train.nano.inputs import Vocabulary
 from ludens.train.nano.policy import NanoPolicy
-from ludens.train.nano.weights import Size
+from ludens.train.nano.weights import NanoSize
 from ludens.train.recipe import Recipe
 
-SIZE = Size(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
+SIZE = NanoSize(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
 VOCABULARY = Vocabulary.of(["tic_tac_toe x o\n", "Action: A1 A2 A3 B1 B2 B3 C1 C2 C3"])
 NANO = {"width": 32, "heads": 2, "encoder": 1, "decoder": 1, "side": 64, "max_tokens": 6, "device": "cpu"}
 DATA: dict[str, Any] = {

@@ -19,7 +19,7 @@ from ludens.train.recipe import Demonstration, Recipe, SupervisedOptions
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
 from ludens.train.checks import check  # noqa: E402
-from ludens.train.nano.dataset import Dataset, Shape, Uploaded, pinned, rounds, vocabulary_of  # noqa: E402
+from ludens.train.nano.dataset import ImitationData, SampleShape, Uploaded, pinned, rounds, vocabulary_of  # noqa: E402
 from ludens.train.nano.inputs import GREY, places_like  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.supervised import (  # noqa: E402
@@ -29,13 +29,13 @@ from ludens.train.nano.supervised import (  # noqa: E402
     padding_of,
     surprises,
 )
-from ludens.train.nano.weights import Size  # noqa: E402
+from ludens.train.nano.weights import NanoSize  # noqa: E402
 
 COINS = Demonstration("coin_dilemma", episodes=2, theme="classic", size="256")
 BOARD = Demonstration(
     "tic_tac_toe", player="bot/random", episodes=4, theme="classic contrast", size="256 512"
 )
-SHAPE = Shape(side=64, longest=48, max_tokens=8)
+SHAPE = SampleShape(side=64, longest=48, max_tokens=8)
 
 
 def test_a_teacher_labels_what_another_player_reaches() -> None:
@@ -134,16 +134,16 @@ def test_many_parts_need_few_open_files(monkeypatch: pytest.MonkeyPatch) -> None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + 40, hard))
     try:
-        [dataset] = rounds([source], vocabulary, Shape(64, 48, 24), workers=1)
+        [dataset] = rounds([source], vocabulary, SampleShape(64, 48, 24), workers=1)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert len(chunks_of([source])) == 100
     assert len(dataset) > 90
 
 
-def dataset() -> tuple[NanoPolicy, Dataset]:
+def dataset() -> tuple[NanoPolicy, ImitationData]:
     vocabulary = vocabulary_of([BOARD], workers=1)
-    size = Size(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
+    size = NanoSize(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
     policy = NanoPolicy(size, vocabulary, max_tokens=8, device="cpu")
     [made] = rounds([BOARD], vocabulary, SHAPE, workers=1)
     return policy, made
@@ -175,7 +175,7 @@ def test_an_imitation_stops_when_its_time_is_over(tmp_path: Path) -> None:
     imitation = Imitation(policy, options, folder=tmp_path)
     asked = []
 
-    def datasets() -> Iterator[Dataset]:
+    def datasets() -> Iterator[ImitationData]:
         for number in imitation.left():
             asked.append(number)
             yield replace(data)
@@ -227,7 +227,7 @@ def test_padding_to_lengths_that_kernels_like_changes_nothing(monkeypatch: pytes
 @pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype")
 def test_a_step_on_a_gpu_is_launched_without_waiting_for_the_one_before() -> None:
     vocabulary = vocabulary_of([BOARD], workers=1)
-    size = Size(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
+    size = NanoSize(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
     policy = NanoPolicy(size, vocabulary, max_tokens=8, device="cuda")
     [data] = rounds([BOARD], vocabulary, SHAPE, workers=1, room=pinned)
     imitation = Imitation(policy, SupervisedOptions(batch=16, jitter=0.1, blank=0.1, muon=0.02))

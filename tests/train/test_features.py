@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
-from ludens.train.policy import Sample  # noqa: E402
+from ludens.train.policy import TokenSample  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
 from tests.support.tiny_policy import PICTURES, replies, tiny_policy  # noqa: E402
 from tests.train.test_logprobs import gap  # noqa: E402
@@ -33,7 +33,7 @@ def seen(policy: TransformersPolicy) -> list[int]:
     return passes
 
 
-def values(policy: TransformersPolicy, samples: list[Sample]) -> Any:
+def values(policy: TransformersPolicy, samples: list[TokenSample]) -> Any:
     with torch.no_grad():
         return policy.logprobs(samples)[0]
 

@@ -11,14 +11,14 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 from ludens.train.nano.inputs import Vocabulary  # noqa: E402
 from ludens.train.nano.network import no_collection  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.weights import Size  # noqa: E402
+from ludens.train.nano.weights import NanoSize  # noqa: E402
 
 WORDS = ["<pad>", "<end>", "<unknown>", *(f"{x}{y}:" for x in range(10) for y in range(10)), *"abcdefgh"]
 
 
 @pytest.mark.cuda
 def test_graphs_change_nothing() -> None:
-    size = Size(width=64, heads=2, encoder=1, decoder=2, side=64, longest=64)
+    size = NanoSize(width=64, heads=2, encoder=1, decoder=2, side=64, longest=64)
     policy = NanoPolicy(size, Vocabulary(WORDS), max_tokens=24, device="cuda", temperature=0.0)
     policy.network.eval()
     prompts = [[3 + (7 * row + place) % 100 for place in range(4 + row % 9)] for row in range(32)]

@@ -9,9 +9,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
 from ludens.train.nano.inputs import Vocabulary  # noqa: E402
-from ludens.train.nano.network import Tokens  # noqa: E402
+from ludens.train.nano.network import TokenBatch  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy, with_pieces  # noqa: E402
-from ludens.train.nano.weights import Size, Stored  # noqa: E402
+from ludens.train.nano.weights import NanoSize, StoredModel  # noqa: E402
 from ludens.train.recipe import Recipe  # noqa: E402
 from ludens.train.session import train  # noqa: E402
 
@@ -19,7 +19,9 @@ SIZE = {"width": 32, "heads": 2, "encoder": 1, "decoder": 1, "side": 64, "longes
 
 
 def test_what_is_known_stays() -> None:
-    policy = NanoPolicy(Size(**SIZE), Vocabulary.of(["red blue 37:"]), max_tokens=8, batch=5, device="cpu")
+    policy = NanoPolicy(
+        NanoSize(**SIZE), Vocabulary.of(["red blue 37:"]), max_tokens=8, batch=5, device="cpu"
+    )
     grown = with_pieces(policy, Vocabulary.of(["blue green"]), seed=1)
     known = len(policy.vocabulary)
     assert grown.vocabulary.pieces == [*policy.vocabulary.pieces, " green", "blue"]
@@ -28,7 +30,7 @@ def test_what_is_known_stays() -> None:
     seen = policy.see(torch.randint(0, 255, (2, 3, 64, 64), dtype=torch.uint8))
     with torch.no_grad():
         before, after = (
-            one.network.logits(seen, Tokens.of(ids, padding, one._marks), 2) for one in (policy, grown)
+            one.network.logits(seen, TokenBatch.of(ids, padding, one._marks), 2) for one in (policy, grown)
         )
     assert torch.equal(before, after[..., :known])
     assert after[..., known:].abs().min() > 0
@@ -47,7 +49,7 @@ def test_imitation_goes_on_with_another_game(tmp_path: Path) -> None:
             }
         )
         train(recipe, tmp_path / name, lambda line: None)
-        return Stored.read(tmp_path / name / "supervised").vocabulary
+        return StoredModel.read(tmp_path / name / "supervised").vocabulary
 
     boards = learn("perceive?board=tic_tac_toe", "boards")
     both = learn("tic_tac_toe", "both", str(tmp_path / "boards" / "supervised"))

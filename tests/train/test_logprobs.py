@@ -13,15 +13,15 @@ import ludens
 from ludens.core.config import PlayConfig
 from ludens.core.templates import TemplateOverrides
 from ludens.core.view import RenderOptions
-from ludens.train.policy import Sample
-from ludens.train.rollout import Job, Rollouts
+from ludens.train.policy import TokenSample
+from ludens.train.rollout import RolloutJob, Rollouts
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
 from ludens.train.nano.inputs import Vocabulary  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.weights import Size  # noqa: E402
+from ludens.train.nano.weights import NanoSize  # noqa: E402
 from ludens.train.policy import Policy  # noqa: E402
 from ludens.train.recipe import ModelOptions  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
@@ -31,7 +31,7 @@ from tests.support.tiny_policy import replies, tiny_policy  # noqa: E402
 
 def nano_policy(temperature: float = 0.7) -> NanoPolicy:
     vocabulary = Vocabulary.of(["coin_dilemma tic_tac_toe x o red blue Action: A1 B2 C3 UP DOWN\n"])
-    size = Size(width=32, heads=2, encoder=1, decoder=2, side=64, longest=64)
+    size = NanoSize(width=32, heads=2, encoder=1, decoder=2, side=64, longest=64)
     policy = NanoPolicy(size, vocabulary, temperature=temperature, max_tokens=8, device="cpu")
     disturb(policy, 0.1)
     return policy
@@ -52,7 +52,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture(scope="module")
-def samples(folder: Path) -> list[Sample]:
+def samples(folder: Path) -> list[TokenSample]:
     """Drawn from the model as it is."""
     return drawn(transformers_policy(folder))
 
@@ -65,16 +65,16 @@ def disturb(policy: Policy, scale: float = 0.3) -> None:
             parameter.add_(torch.randn(parameter.shape, generator=generator) * scale)
 
 
-def recorded(policy: Policy, samples: list[Sample]) -> list[Sample]:
+def recorded(policy: Policy, samples: list[TokenSample]) -> list[TokenSample]:
     """The samples as if this policy had drawn them."""
     with torch.no_grad():
         rows = policy.logprobs(samples)[0].tolist()
     return [replace(s, logprobs=row[: len(s.completion_ids)]) for s, row in zip(samples, rows, strict=True)]
 
 
-def drawn(policy: Policy) -> list[Sample]:
+def drawn(policy: Policy) -> list[TokenSample]:
     """Samples of unlike lengths with unlike pictures, some of them retries."""
-    samples: list[Sample] = []
+    samples: list[TokenSample] = []
     for name, horizon in (("tic_tac_toe", 3), ("coin_dilemma", 1)):
         config = PlayConfig(retries=1, horizon=horizon, listed=False)
         render = RenderOptions(size=256, templates=TemplateOverrides.of({name: {"rules": "Play."}}))
@@ -82,7 +82,7 @@ def drawn(policy: Policy) -> list[Sample]:
 
         async def play(rollouts: Rollouts = rollouts) -> Any:
             try:
-                return await rollouts.play([Job(0)])
+                return await rollouts.play([RolloutJob(0)])
             finally:
                 await policy.agent().close()
 
@@ -93,13 +93,13 @@ def drawn(policy: Policy) -> list[Sample]:
     return samples
 
 
-def shortened(sample: Sample, tokens: int) -> Sample:
+def shortened(sample: TokenSample, tokens: int) -> TokenSample:
     """Without the last tokens of the completion, but one: a prefix keeps its log-probabilities."""
     length = max(1, len(sample.completion_ids) - tokens)
     return replace(sample, completion_ids=sample.completion_ids[:length], logprobs=sample.logprobs[:length])
 
 
-def gap(policy: Policy, samples: list[Sample], size: int = 5) -> float:
+def gap(policy: Policy, samples: list[TokenSample], size: int = 5) -> float:
     """The largest difference between recorded and recomputed log-probabilities."""
     worst = 0.0
     for start in range(0, len(samples), size):
@@ -124,7 +124,7 @@ def test_nano_model() -> None:
     assert gap(policy, samples) > 1e-3
 
 
-def wrong_variants(policy: TransformersPolicy, samples: list[Sample], patch: pytest.MonkeyPatch) -> None:
+def wrong_variants(policy: TransformersPolicy, samples: list[TokenSample], patch: pytest.MonkeyPatch) -> None:
     """Mistakes that raise no error and are seen in the numbers alone."""
     assert gap(policy, [replace(s, temperature=1.0) for s in samples]) > 0.05
     shuffled = [replace(s, pictures=o.pictures) for s, o in zip(samples, reversed(samples), strict=True)]
@@ -138,14 +138,16 @@ def wrong_variants(policy: TransformersPolicy, samples: list[Sample], patch: pyt
             assert gap(policy, samples) > 1e-2
 
 
-def test_transformers_model(folder: Path, samples: list[Sample], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_transformers_model(
+    folder: Path, samples: list[TokenSample], monkeypatch: pytest.MonkeyPatch
+) -> None:
     policy = transformers_policy(folder)
     assert gap(policy, samples) < 1e-4
     assert gap(policy, samples, size=1) < 1e-4
     wrong_variants(policy, samples, monkeypatch)
 
 
-def test_adapters(folder: Path, samples: list[Sample], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_adapters(folder: Path, samples: list[TokenSample], monkeypatch: pytest.MonkeyPatch) -> None:
     policy = transformers_policy(folder, lora=4)
     assert gap(policy, samples) < 1e-4, "new adapters change nothing"
     disturb(policy)
@@ -154,7 +156,7 @@ def test_adapters(folder: Path, samples: list[Sample], monkeypatch: pytest.Monke
     wrong_variants(policy, own, monkeypatch)
 
 
-def test_frozen_copies_do_not_change(folder: Path, samples: list[Sample]) -> None:
+def test_frozen_copies_do_not_change(folder: Path, samples: list[TokenSample]) -> None:
     for policy in (nano_policy(), transformers_policy(folder), transformers_policy(folder, lora=4)):
         shown = drawn(policy) if isinstance(policy, NanoPolicy) else samples
         frozen = policy.frozen()
@@ -165,7 +167,7 @@ def test_frozen_copies_do_not_change(folder: Path, samples: list[Sample]) -> Non
         assert gap(frozen, shown) < 1e-4
 
 
-def test_saved_models_are_the_same(folder: Path, samples: list[Sample], tmp_path: Path) -> None:
+def test_saved_models_are_the_same(folder: Path, samples: list[TokenSample], tmp_path: Path) -> None:
     policy = transformers_policy(folder)
     disturb(policy)
     policy.save(tmp_path)
@@ -179,7 +181,7 @@ def test_saved_models_of_ours_are_the_same(tmp_path: Path) -> None:
     assert gap(NanoPolicy.read(tmp_path, device="cpu"), drawn(policy)) < 1e-4
 
 
-def test_adapters_are_merged_when_saved(folder: Path, samples: list[Sample], tmp_path: Path) -> None:
+def test_adapters_are_merged_when_saved(folder: Path, samples: list[TokenSample], tmp_path: Path) -> None:
     policy = transformers_policy(folder, lora=4)
     disturb(policy)
     own = recorded(policy, samples)

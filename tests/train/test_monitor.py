@@ -20,7 +20,7 @@ from ludens.core.errors import BadOption  # noqa: E402
 from ludens.train import loop  # noqa: E402
 from ludens.train.monitor import bands, curves, switches  # noqa: E402
 from ludens.train.nano import dataset  # noqa: E402
-from ludens.train.policy import Sample, Trajectory  # noqa: E402
+from ludens.train.policy import TokenSample, Trajectory  # noqa: E402
 from ludens.train.session import train  # noqa: E402
 from tests.support.tiny_training import recipe  # noqa: E402
 
@@ -114,7 +114,7 @@ def trajectory(winner: str, learner: str) -> Trajectory:
     moves = [Move(0, "x", "A1", "ok", []), Move(1, "o", "A2", "fallback", [])]
     returns = {"x": 1.0 if winner == "x" else -1.0, "o": 1.0 if winner == "o" else -1.0}
     episode = Episode("tic_tac_toe", 2, {}, 0, {"x": "a", "o": "b"}, moves=moves, returns=returns)
-    samples = [Sample([1], [2, 3], [-1.0, -3.0], seat=learner, role=learner, reward=returns[learner])]
+    samples = [TokenSample([1], [2, 3], [-1.0, -3.0], seat=learner, role=learner, reward=returns[learner])]
     return Trajectory(episode, samples=samples, roles={learner: learner}, measures={"seen": 0.25})
 
 

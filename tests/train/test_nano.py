@@ -8,9 +8,9 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 
 from ludens.core.errors import BadOption  # noqa: E402
 from ludens.train.nano.inputs import Vocabulary, numbers_like, pieces  # noqa: E402
-from ludens.train.nano.network import NOWHERE, Cursor, Marks, Network, Speaker, Tokens  # noqa: E402  # noqa: E402
+from ludens.train.nano.network import NOWHERE, Cursor, Marks, Network, Speaker, TokenBatch  # noqa: E402  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.weights import Size  # noqa: E402
+from ludens.train.nano.weights import NanoSize  # noqa: E402
 
 MATRIX = "2x3\n[[1, 0, -1], [0, 2, 1]]"
 OBJECTS = "spy\n08: red cube, 37: blue\n then 12: red \\boxed{cube}"
@@ -84,7 +84,7 @@ def test_speaking_token_by_token_equals_one_pass(text: str) -> None:
     vocabulary = Vocabulary.of([MATRIX, OBJECTS])
     marks = Marks.of(vocabulary.pieces, torch.device("cpu"))
     torch.manual_seed(0)
-    network = Network(Size(width=32, heads=2, encoder=1, decoder=2, side=64, longest=32), len(vocabulary))
+    network = Network(NanoSize(width=32, heads=2, encoder=1, decoder=2, side=64, longest=32), len(vocabulary))
     for parameter in network.parameters():
         parameter.data.add_(torch.randn_like(parameter) * 0.1)
     pictures = torch.randn(2, 3, 64, 64)
@@ -92,9 +92,9 @@ def test_speaking_token_by_token_equals_one_pass(text: str) -> None:
     ids = torch.cat([ids, ids.flip(1)])
     padding = torch.zeros(2, dtype=torch.long)
     with torch.no_grad():
-        whole = network.logits(network.encoder(pictures), Tokens.of(ids, padding, marks), ids.shape[1])
+        whole = network.logits(network.encoder(pictures), TokenBatch.of(ids, padding, marks), ids.shape[1])
         speaker = Speaker(
-            network, network.encoder(pictures), Tokens.of(ids[:, :2], padding, marks), marks, ids.shape[1]
+            network, network.encoder(pictures), TokenBatch.of(ids[:, :2], padding, marks), marks, ids.shape[1]
         )
         for at in range(2, ids.shape[1]):
             assert torch.allclose(speaker.logits, whole[:, at - 1], atol=1e-4), at
@@ -106,11 +106,13 @@ def test_the_first_look_is_at_the_place_of_the_cursor() -> None:
     vocabulary = Vocabulary.of(["12: 87: x"])
     marks = Marks.of(vocabulary.pieces, torch.device("cpu"))
     torch.manual_seed(1)
-    network = Network(Size(width=128, heads=2, encoder=1, decoder=2, side=160, longest=16), len(vocabulary))
+    network = Network(
+        NanoSize(width=128, heads=2, encoder=1, decoder=2, side=160, longest=16), len(vocabulary)
+    )
     with torch.no_grad():
         seen = network.encoder(torch.randn(1, 3, 160, 160))
         for text, (column, row) in (("12: x", (1, 2)), (" 87: x", (8, 7))):
-            tokens = Tokens.of(torch.tensor([vocabulary.encode(text)]), torch.zeros(1).long(), marks)
+            tokens = TokenBatch.of(torch.tensor([vocabulary.encode(text)]), torch.zeros(1).long(), marks)
             x = network.decoder.embed(tokens.ids, tokens.position, tokens.cursor)
             for block in network.decoder.blocks:
                 query = torch.nn.functional.rms_norm(x, (128,))
@@ -122,4 +124,4 @@ def test_the_first_look_is_at_the_place_of_the_cursor() -> None:
 
 def test_a_reply_leaves_room_for_the_prompt() -> None:
     with pytest.raises(BadOption, match="max_tokens below its longest = 128, not 128"):
-        NanoPolicy(Size(longest=128), Vocabulary.of([MATRIX]), max_tokens=128, device="cpu")
+        NanoPolicy(NanoSize(longest=128), Vocabulary.of([MATRIX]), max_tokens=128, device="cpu")

@@ -18,7 +18,7 @@ from ludens.train.nano.inputs import (  # noqa: E402
     Vocabulary,
     marks_of,
 )
-from ludens.train.nano.network import Cursor, Marks, Network, Speaker, Tokens  # noqa: E402
+from ludens.train.nano.network import Cursor, Marks, Network, Speaker, TokenBatch  # noqa: E402
 from ludens.train.nano.numpy_player import (  # noqa: E402
     NumpyNetwork,
     NumpySampler,
@@ -26,8 +26,8 @@ from ludens.train.nano.numpy_player import (  # noqa: E402
     alike,
 )
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.weights import Size, Stored  # noqa: E402
-from ludens.train.policy import Sample  # noqa: E402
+from ludens.train.nano.weights import NanoSize, StoredModel  # noqa: E402
+from ludens.train.policy import TokenSample  # noqa: E402
 from tests.support.nano import SIZE, boards, disturb  # noqa: E402
 
 MATRIX = "perceive\n2x3\n[[1, 0, -1], [0, 2, 1]]"
@@ -47,7 +47,7 @@ def pictures() -> list[list[Picture]]:
 
 @pytest.fixture
 def policy() -> NanoPolicy:
-    made = NanoPolicy(Size(**SIZE), VOCABULARY, temperature=0, max_tokens=20, device="cpu")
+    made = NanoPolicy(NanoSize(**SIZE), VOCABULARY, temperature=0, max_tokens=20, device="cpu")
     disturb(made, 0.2)
     return made
 
@@ -88,10 +88,10 @@ def test_a_shape_without_columns_says_nothing() -> None:
 
 def test_logits_at_every_token() -> None:
     torch.manual_seed(0)
-    network = Network(Size(**{**SIZE, "encoder": 2, "side": 96}), len(VOCABULARY))
+    network = Network(NanoSize(**{**SIZE, "encoder": 2, "side": 96}), len(VOCABULARY))
     for parameter in network.parameters():
         parameter.data.add_(torch.randn_like(parameter) * 0.1)
-    size = Size(**{**SIZE, "encoder": 2, "side": 96})
+    size = NanoSize(**{**SIZE, "encoder": 2, "side": 96})
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     ours = NumpyNetwork(size, weights, marks_of(VOCABULARY.pieces))
     shown = np.random.default_rng(0).integers(0, 256, (3, 3, 96, 96), np.uint8)
@@ -102,7 +102,7 @@ def test_logits_at_every_token() -> None:
     marks = Marks.of(VOCABULARY.pieces, torch.device("cpu"))
     with torch.no_grad():
         centred = torch.from_numpy(shown).float() / 127.5 - 1
-        theirs = Speaker(network, network.encoder(centred), Tokens.of(ids, padding, marks), marks, length)
+        theirs = Speaker(network, network.encoder(centred), TokenBatch.of(ids, padding, marks), marks, length)
         speaker = NumpySpeaker(ours, [ours.look(picture) for picture in shown], prompts, length)
         for number in range(length):
             assert np.abs(speaker.logits - theirs.logits.numpy()).max() < 1e-3, number
@@ -144,7 +144,7 @@ def test_draws_follow_the_distribution(policy: NanoPolicy, tmp_path: Path) -> No
     counts = Counter(t.completion_ids[0] for t in drawn)
     policy.temperature = 1.5
     completions = [[token] for token in range(len(VOCABULARY))]
-    samples = [Sample(PROMPTS[0], c, [0.0], pictures()[0], temperature=1.5) for c in completions]
+    samples = [TokenSample(PROMPTS[0], c, [0.0], pictures()[0], temperature=1.5) for c in completions]
     with torch.no_grad():
         chances = policy.logprobs(samples)[0][:, 0].exp().tolist()
     assert max(chances) < 0.9
@@ -180,7 +180,7 @@ def test_long_prompts_keep_their_end(policy: NanoPolicy, tmp_path: Path) -> None
 
 def test_sizes_are_those_of_the_network(policy: NanoPolicy, tmp_path: Path) -> None:
     policy.save(tmp_path)
-    stored = Stored.read(tmp_path)
+    stored = StoredModel.read(tmp_path)
     shapes = {name: tuple(tensor.shape) for name, tensor in policy.network.state_dict().items()}
     assert stored.size.shapes(len(VOCABULARY)) == shapes
 

@@ -10,7 +10,7 @@ import pytest
 from ludens.core.registry import make
 from ludens.train import loop, ranks
 from ludens.train.loop import Trainer
-from ludens.train.rollout import Job
+from ludens.train.rollout import RolloutJob
 
 PLAY = SimpleNamespace(episodes=7, seeds=0, first_seed=100, samples=2, held_out=5, held_out_seed=1000)
 
@@ -19,7 +19,7 @@ def seeds_of(rank: int, size: int, kind: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(ranks, "world", lambda: (rank, size))
     if kind == "evaluation":
         return [job.seed for job in loop.evaluation_jobs(make("tic_tac_toe"), "bot/random", 6)]
-    league = SimpleNamespace(job=lambda seed, sample, stage: Job(seed, sample))
+    league = SimpleNamespace(job=lambda seed, sample, stage: RolloutJob(seed, sample))
     trainer: Any = SimpleNamespace(
         recipe=SimpleNamespace(play=PLAY), iteration=2, league=league, algorithm=SimpleNamespace(stage="")
     )

@@ -13,6 +13,7 @@ from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.train.checks import check
 from ludens.train.recipe import Recipe
 
+SPY = {"run": {"algorithm": "spo"}, "play": {"game": "spy"}}
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
 
 
@@ -36,7 +37,6 @@ def test_shipped_recipes_are_valid(file: Path) -> None:
         ("loss = 3", "must be a table"),
         ("[[opponents]]\nplayer = {}", r"'player'.*'players'"),
         ("[[opponents]]\nplayers = {spy = 'frozen'}\nweight = 0", "weight above 0"),
-        ("[[opponents]]\nplayers = {spy = 'frozen'}\nstage = 'clues'", "'clues'.*'clue'"),
         ("[[opponents]]\nplayers = {spy = 'frozen'}\nweight = inf", "finite weight"),
         ("[optimizer]\nlr = inf", "'lr' .* must be a finite number, not inf"),
         ("[optimizer]\nlr = nan", "'lr' .* at least 0, not nan"),
@@ -61,7 +61,16 @@ def test_missing_recipe(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sections", "message"),
     [
-        ({"run": {"algorithm": "spo"}}, "needs a game with a spy"),
+        ({"run": {"algorithm": "spo"}}, "needs a game with two stages.*tic_tac_toe declares none"),
+        (
+            {**SPY, "opponents": [{"players": {"spy": "frozen"}, "stage": "clues"}]},
+            "'clues'.*'clue'",
+        ),
+        ({**SPY, "switch": {"first": "clues"}}, "'clues'.*'clue'"),
+        (
+            {"run": {"algorithm": "spo"}, "play": {"game": "comma/wire"}},
+            "stage solve of comma/wire compares several games",
+        ),
         ({"run": {"algorithm": "sft"}}, "needs demonstrations"),
         (
             {"run": {"algorithm": "sft"}, "supervised": {"rounds": 0}, "demonstrations": [{"episodes": 1}]},

@@ -68,9 +68,9 @@ def test_what_is_rehearsed_is_learnt_beside_play_that_teaches_nothing() -> None:
 
 def _silent(learner: NanoPolicy) -> Any:
     """A reply without an advantage."""
-    from ludens.train.policy import Sample
+    from ludens.train.policy import TokenSample
 
-    sample = Sample([5, 6], [7, 1], [0.0, 0.0])
+    sample = TokenSample([5, 6], [7, 1], [0.0, 0.0])
     sample.logprobs = learner.logprobs([sample])[0][0].tolist()
     return sample
 

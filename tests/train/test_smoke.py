@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano import dataset  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.policy import Sample  # noqa: E402
+from ludens.train.policy import TokenSample  # noqa: E402
 from ludens.train.session import train  # noqa: E402
 from tests.support.tiny_training import recipe  # noqa: E402
 
@@ -48,7 +48,7 @@ def moved(trainer: Trainer) -> float:
     """How far the log-probabilities of a reply are from where play started."""
     with torch.no_grad():
         before, now = (
-            p.logprobs([Sample([5, 6, 7], [8, 9], [])])[0] for p in (trainer.start, trainer.policy)
+            p.logprobs([TokenSample([5, 6, 7], [8, 9], [])])[0] for p in (trainer.start, trainer.policy)
         )
     return float((before - now).abs().max())
 
@@ -104,6 +104,23 @@ def test_iterative_spo(tmp_path: Path) -> None:
     assert all(job.players for job in trainer.jobs()), "the next games are for clues"
     assert moved(trainer) > 1e-3
     assert (tmp_path / "step-000002" / "anchor").is_dir()
+
+
+def test_iterative_spo_on_a_second_game(tmp_path: Path) -> None:
+    small = recipe(
+        run={"algorithm": "spo", "iterations": 3},
+        model={"longest": 160},
+        play={"game": "comma/wire?turns=2", "episodes": 1, "samples": 2, "held_out": 2},
+        advantage={"kind": "role"},
+        switch={"k_min": 0, "patience": 1, "first": "advise"},
+        monitor={"blind": 0, "games": 0},
+        opponents=[{"players": {"solver": "bot/oracle"}, "stage": "advise"}],
+    )
+    trainer, _ = run(small, tmp_path)
+    assert [m["trained_advise"] for m in trainer.history] == [1.0, 0.0, 1.0]
+    assert trainer.history[0]["na"] >= 0
+    assert trainer.algorithm.state()["switch"]["stage"] == "advise"
+    assert "Shaded: stage advise." in (tmp_path / "index.html").read_text()
 
 
 def test_imitation_with_a_model_of_ours(tmp_path: Path) -> None:

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+from statistics import fmean
+from typing import Any
+
 import pytest
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption
-from ludens.games.spy.game import CLUE, DECISION
-from ludens.train.advantages import RoleBaselines, normalise_groups, return_to_go
-from ludens.train.policy import Sample, Trajectory
-from ludens.train.spo import Switch, SwitchOptions, decision_statistics
+from ludens.games.spy.game import ABSTAIN, CLUE, DECISION, Spy, score_votes
+from ludens.train.algorithms import (
+    IterativeSpo,
+    RoleBaselines,
+    Switch,
+    normalise_groups,
+    return_to_go,
+    two_stages,
+)
+from ludens.train.policy import TokenSample, Trajectory
+from ludens.train.recipe import Recipe, SwitchOptions
 
 
-def sample(role: str, seat: str, reward: float, group: object = None) -> Sample:
-    return Sample([1], [2], [0.0], role=role, seat=seat, reward=reward, group=group)
+def sample(role: str, seat: str, reward: float, group: object = None) -> TokenSample:
+    return TokenSample([1], [2], [0.0], role=role, seat=seat, reward=reward, group=group)
 
 
-def game(*samples: Sample) -> Trajectory:
+def game(*samples: TokenSample) -> Trajectory:
     return Trajectory(Episode("spy", 1, {}, 0, {}), samples=list(samples))
+
+
+def switching(**options: Any) -> Switch:
+    return Switch(SwitchOptions(**options), two_stages(Spy()))
 
 
 def test_role_baselines_are_updated_before_the_advantage() -> None:
@@ -85,18 +99,20 @@ def test_return_to_go_is_per_seat() -> None:
     ],
 )
 def test_statistics_of_held_out_games(games: list, accuracy: float, na: float) -> None:
-    assert decision_statistics(games) == (accuracy, na)
+    scores = [score_votes([vote or ABSTAIN for vote in votes], spy) for votes, spy in games]
+    assert fmean(score.right for score in scores) == accuracy
+    assert fmean(score.abstained for score in scores) == na
 
 
 def test_perfect_accuracy_passes_the_threshold_only_at_iteration_45() -> None:
-    switch = Switch(SwitchOptions(patience=0))
+    switch = switching(patience=0)
     switch.start(1.0, 0.0)
     assert next(n for n in range(1, 60) if switch.update(1.0, 0.0)) == 45
     assert switch.stage == CLUE
 
 
 def test_both_thresholds_must_hold_to_leave_the_decision_stage() -> None:
-    switch = Switch(SwitchOptions(rho=0.0, k_min=0, patience=0))
+    switch = switching(rho=0.0, k_min=0, patience=0)
     assert not switch.update(0.89, 0.0)
     assert not switch.update(0.95, 0.11)
     assert switch.update(0.9, 0.1)
@@ -105,15 +121,15 @@ def test_both_thresholds_must_hold_to_leave_the_decision_stage() -> None:
 
 def test_either_threshold_leaves_the_clue_stage() -> None:
     for accuracy, na, leaves in ((0.61, 0.49, False), (0.6, 0.0, True), (1.0, 0.5, True)):
-        switch = Switch(SwitchOptions(rho=0.0, k_min=0, patience=0, first=CLUE))
+        switch = switching(rho=0.0, k_min=0, patience=0, first=CLUE)
         assert switch.update(accuracy, na) is leaves
         assert switch.stage == (DECISION if leaves else CLUE)
 
 
 def test_a_stage_lasts_at_least_k_min_and_at_most_patience() -> None:
-    switch = Switch(SwitchOptions(rho=0.0, k_min=3, patience=0))
+    switch = switching(rho=0.0, k_min=3, patience=0)
     assert [switch.update(1.0, 0.0) for _ in range(3)] == [False, False, True]
-    switch = Switch(SwitchOptions(rho=0.0, k_min=3, patience=4))
+    switch = switching(rho=0.0, k_min=3, patience=4)
     assert [switch.update(0.0, 0.0) for _ in range(9)] == [False] * 3 + [True] + [False] * 2 + [
         True,
         False,
@@ -122,7 +138,7 @@ def test_a_stage_lasts_at_least_k_min_and_at_most_patience() -> None:
 
 
 def test_thresholds_relative_to_the_base_rate() -> None:
-    switch = Switch(SwitchOptions(rho=0.0, k_min=0, patience=0, relative=True, accuracy=0.5, from_first=True))
+    switch = switching(rho=0.0, k_min=0, patience=0, relative=True, accuracy=0.5, from_first=True)
     switch.start(0.2, 0.0)
     assert (switch.accuracy, switch.level) == (0.2, 0.0)
     assert not switch.update(0.59, 0.0)
@@ -130,7 +146,7 @@ def test_thresholds_relative_to_the_base_rate() -> None:
 
 
 def test_switching_state_survives_a_checkpoint() -> None:
-    first, second = Switch(SwitchOptions()), Switch(SwitchOptions())
+    first, second = switching(), switching()
     first.start(0.3, 0.1)
     for _ in range(7):
         first.update(0.9, 0.05)
@@ -148,9 +164,6 @@ def test_thresholds_out_of_range_are_refused() -> None:
 
 @pytest.mark.parametrize("keep", [0.0, 0.5])
 def test_the_other_stage_is_kept_near_the_reference_or_left_out(keep: float) -> None:
-    from ludens.train.algorithms import IterativeSpo
-    from ludens.train.recipe import Recipe
-
     spo = IterativeSpo(
         Recipe.of({"run": {"algorithm": "spo"}, "play": {"game": "spy"}, "loss": {"keep": keep}})
     )

@@ -22,8 +22,9 @@ from ludens.train.checkpoint import Checkpoints, save_whole  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano import dataset  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
+from ludens.train.recipe import OptimizerOptions  # noqa: E402
 from ludens.train.session import train  # noqa: E402
-from ludens.train.update import Diverged, OptimizerOptions  # noqa: E402
+from ludens.train.update import Diverged  # noqa: E402
 from tests.support.tiny_training import policy, recipe  # noqa: E402
 
 

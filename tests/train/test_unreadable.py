@@ -8,13 +8,13 @@ import pytest
 
 from ludens.core.episode import Episode
 from ludens.train.algorithms import algorithm
-from ludens.train.policy import Sample, Trajectory
+from ludens.train.policy import TokenSample, Trajectory
 from ludens.train.recipe import Recipe
 
 REWARDS = {"group": [1.0, -1.0, -1.0, 3.0], "role": [1.0, -1.0, -1.0, 3.0], "none": [1.0, -1.0, 0.5, 3.0]}
 
 
-def trained(kind: str, unreadable: float | None, spo: bool = False) -> list[Sample]:
+def trained(kind: str, unreadable: float | None, spo: bool = False) -> list[TokenSample]:
     """Four games of one seed; the replies of the first and the last were not accepted."""
     advantage: dict[str, Any] = {"kind": kind}
     if unreadable is not None:
@@ -22,11 +22,16 @@ def trained(kind: str, unreadable: float | None, spo: bool = False) -> list[Samp
     sections: dict[str, Any] = {"play": {"samples": 4}, "advantage": advantage}
     if spo:
         sections |= {"run": {"algorithm": "spo"}, "switch": {"first": "clue"}}
+        sections["play"]["game"] = "spy"
     games = [
         Trajectory(
             Episode("tic_tac_toe", 1, {}, 0, {}),
             number,
-            [Sample([], [], [], seat="x", role="x", stage="clue", reward=reward, readable=number in (1, 2))],
+            [
+                TokenSample(
+                    [], [], [], seat="x", role="x", stage="clue", reward=reward, readable=number in (1, 2)
+                )
+            ],
         )
         for number, reward in enumerate(REWARDS[kind])
     ]

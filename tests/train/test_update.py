@@ -20,18 +20,24 @@ from ludens.train.checkpoint import Checkpoints  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano.inputs import pieces  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.policy import Sample  # noqa: E402
-from ludens.train.recipe import Recipe  # noqa: E402
-from ludens.train.update import Diverged, LossOptions, OptimizerOptions, Updater, policy_loss  # noqa: E402  # noqa: E402
+from ludens.train.policy import TokenSample  # noqa: E402
+from ludens.train.recipe import (  # noqa: E402
+    LossOptions,
+    OptimizerOptions,
+    Recipe,
+)
+from ludens.train.update import Diverged, Updater, policy_loss  # noqa: E402
 from tests.support.tiny_training import VOCABULARY, policy, recipe  # noqa: E402
 
 EVALUATED = {"against": "bot/random", "evaluate": 2, "evaluation_games": 1}
 
 
-def batch(count: int = 12) -> list[Sample]:
+def batch(count: int = 12) -> list[TokenSample]:
     """Fixed replies of unlike lengths, half of them good."""
     replies = [VOCABULARY.encode(("Action: C3", "Action: A1")[n % 2])[: 3 + n // 2 % 2] for n in range(count)]
-    samples = [Sample(VOCABULARY.encode("tic_tac_toe x\n"), [*r, 1], [0.0] * (len(r) + 1)) for r in replies]
+    samples = [
+        TokenSample(VOCABULARY.encode("tic_tac_toe x\n"), [*r, 1], [0.0] * (len(r) + 1)) for r in replies
+    ]
     values, mask = policy().logprobs(samples)
     for number, (sample, row, real) in enumerate(zip(samples, values.tolist(), mask.tolist(), strict=True)):
         sample.logprobs = row[: int(sum(real))]
@@ -159,7 +165,7 @@ def test_batches_are_halved_where_memory_is_short(
         [torch.cuda.OutOfMemoryError("CUDA out of memory"), RuntimeError("Expected mha_graph.execute(...)")]
     )
 
-    def scarce(self: NanoPolicy, samples: Sequence[Sample]) -> Any:
+    def scarce(self: NanoPolicy, samples: Sequence[TokenSample]) -> Any:
         if len(samples) > most[0]:
             raise next(shortages)
         return logprobs(self, samples)
@@ -253,8 +259,8 @@ sys.path.insert(0, sys.argv[2])
 from tests.support.tiny_training import policy
 from tests.train.test_update import batch, gradient
 from ludens.train import ranks
-from ludens.train.update import LossOptions
-from ludens.train.update import OptimizerOptions, Updater
+from ludens.train.recipe import LossOptions, OptimizerOptions
+from ludens.train.update import Updater
 ranks.start()
 rank, size = ranks.world()
 samples, learner = batch(), policy()

@@ -14,7 +14,7 @@ from ludens.games.viki.levels import AnswerState, Level
 from ludens.games.viki.sources import SEAT
 from ludens.train.checks import check
 from ludens.train.recipe import Recipe
-from ludens.train.rollout import Job
+from ludens.train.rollout import RolloutJob
 
 FOLDER = Path(__file__).parents[2] / "recipes" / "viki"
 RECIPES = {f"{file.parent.name}/{file.stem}": file for file in sorted(FOLDER.glob("*/*.toml"))}
@@ -134,9 +134,9 @@ def test_seeds_are_played_in_turn(tmp_path: Path) -> None:
 
 
 class _League:
-    def job(self, seed: int, sample: int, stage: str) -> Job:
+    def job(self, seed: int, sample: int, stage: str) -> RolloutJob:
         assert stage == ""
-        return Job(seed, sample)
+        return RolloutJob(seed, sample)
 
 
 def test_an_iteration_plays_no_seed_twice() -> None:

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from ludens.core.errors import BadFile, UnknownName
-from ludens.train.nano.weights import SETTINGS, WEIGHTS, Stored, packed, read_weights
+from ludens.train.nano.weights import SETTINGS, WEIGHTS, StoredModel, packed, read_weights
 from tests.support.nano import SIZE, write_random
 
 TENSORS = {
@@ -127,18 +127,18 @@ def test_unknown_number_format() -> None:
 )
 def test_settings_that_do_not_fit(changes: dict[str, object], words: str, tmp_path: Path) -> None:
     folder = write_random(tmp_path, ["a b"])
-    assert Stored.read(folder).weights(folder)
+    assert StoredModel.read(folder).weights(folder)
     settings = orjson.loads((folder / SETTINGS).read_bytes())
     (folder / SETTINGS).write_bytes(orjson.dumps({**settings, **changes}))
     with pytest.raises(BadFile, match=words):
-        Stored.read(folder).weights(folder)
+        StoredModel.read(folder).weights(folder)
 
 
 def test_missing_files(tmp_path: Path) -> None:
     folder = write_random(tmp_path, ["a b"])
     (folder / WEIGHTS).unlink()
     with pytest.raises(BadFile, match="safetensors"):
-        Stored.read(folder).weights(folder)
+        StoredModel.read(folder).weights(folder)
     (folder / SETTINGS).unlink()
     with pytest.raises(BadFile, match=SETTINGS):
-        Stored.read(folder)
+        StoredModel.read(folder)

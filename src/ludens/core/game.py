@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ludens.core.loading import load
 from ludens.core.options import check_options, option_values
@@ -13,6 +14,28 @@ from ludens.core.state import State
 if TYPE_CHECKING:
     from ludens.core.episode import Move
     from ludens.core.view import RenderOptions, View
+
+
+@dataclass(frozen=True, slots=True)
+class GameStage:
+    """A kind of moves that is a task of its own: training can treat stages differently, or alternate."""
+
+    name: str
+    decision: bool = False
+    """Whether its moves settle the outcome (votes, actions) instead of preparing it (clues, advice)."""
+    group: tuple[str, ...] = ()
+    """Attributes of moves whose rewards are compared: ("episode",) where several seats answer one question,
+    ("seed", "seat") for several episodes of a seed. Empty: with the moving average of the role."""
+    seats: tuple[str, ...] = ()
+    """The seats whose moves it consists of, where that tells stages apart; empty: `State.stage` names it."""
+
+
+class DecisionScore(NamedTuple):
+    """How well the decisions of one episode were made; both from 0 to 1."""
+
+    right: float = 0.0
+    abstained: float = 0.0
+    """Share of decisions that were not made (n/a)."""
 
 
 class Game(ABC):
@@ -32,6 +55,8 @@ class Game(ABC):
     """The game's own bots: name to "module:Class", used as `bot/NAME`."""
     best: ClassVar[str] = ""
     """The spec of the strongest known bot, used as `bot/best`; empty where there is none."""
+    stages: ClassVar[tuple[GameStage, ...]] = ()
+    """The stages of the game, where it has several. Iterative-SPO needs two, one of them of decisions."""
 
     def __post_init__(self) -> None:
         """Check the options; subclasses that check more call this first."""
@@ -69,6 +94,14 @@ class Game(ABC):
         Games in which one seat earns differently for different moves override this.
         """
         return [state.returns[move.seat] for move in moves]
+
+    def stage_of(self, seat: str, stage: str) -> str:
+        """The name of the stage of a seat's move, in a state that names `stage` itself (`State.stage`)."""
+        return next((declared.name for declared in self.stages if seat in declared.seats), stage)
+
+    def decision_score(self, state: State) -> DecisionScore:
+        """How well the decisions of an episode were made; games with a stage of decisions override this."""
+        raise NotImplementedError(f"{self.name} has no stage of decisions")
 
     def measures(self, state: State) -> dict[str, float]:
         """What the curves of training show of a finished episode besides rewards; by default nothing.

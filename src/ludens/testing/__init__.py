@@ -44,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     states.replay_renders_the_same_pictures,
     states.options_rebuild_the_game,
     states.roles_fallbacks_and_rewards_are_valid,
+    states.stages_are_declared,
 )
 """All rules in the order in which they are checked: later ones rely on earlier ones."""
 

@@ -309,3 +309,20 @@ def roles_fallbacks_and_rewards_are_valid(trial: Trial) -> None:
     measures = trial.game.measures(last.state)
     finite = all(map(isfinite, measures.values()))
     trial.need(finite, f"measures() is not a finite number for every name: {measures}")
+
+
+@rule
+def stages_are_declared(trial: Trial) -> None:
+    """Every move belongs to a stage that the game declares, and decisions are scored from 0 to 1."""
+    game = trial.game
+    names = [stage.name for stage in game.stages]
+    trial.need(len(set(names)) == len(names), f"it declares a stage twice: {names}")
+    for state in trial.states():
+        for seat in state.to_act:
+            name = game.stage_of(seat, state.stage)
+            trial.need(name in (names or [""]), f"{seat} moves in the stage {name!r}; declared are {names}")
+    if any(stage.decision for stage in game.stages):
+        for seed in trial.seeds:
+            *_, last = trial.walk(seed)
+            score = game.decision_score(last)
+            trial.need(all(0 <= share <= 1 for share in score), f"decisions are scored {tuple(score)}")

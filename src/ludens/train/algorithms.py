@@ -1,68 +1,124 @@
-"""From games to training samples: GRPO with groups or role baselines, and Iterative-SPO."""
+"""From games to training samples: GRPO with groups or role baselines, and Iterative-SPO, which alternates
+between two stages by how well the decision is made (Vision-Zero, equations 7-10)."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean, pstdev
 from typing import Any
 
-from ludens.core.errors import BadOption
-from ludens.games.spy.game import ABSTAIN, CLUE
-from ludens.train.advantages import RoleBaselines, normalise_groups
-from ludens.train.policy import Sample, Trajectory
-from ludens.train.recipe import AdvantageOptions, Recipe
-from ludens.train.rollout import grouped
-from ludens.train.spo import Switch, decision_statistics
+from ludens.core.errors import BadFile, BadOption
+from ludens.core.game import Game, GameStage
+from ludens.core.registry import make
+from ludens.train.policy import TokenSample, Trajectory
+from ludens.train.recipe import AdvantageOptions, Recipe, SwitchOptions
+
+EPSILON = 1e-8
 
 
-class Algorithm(ABC):
-    """Chooses samples, sets their advantages, and decides by held-out games what is trained next."""
+def normalise_groups(samples: Iterable[TokenSample], *, scale: bool = True) -> None:
+    """Set each advantage to the reward relative to its group: (r - mean) / (std + 1e-8) (GRPO).
+
+    The standard deviation is that of the population. Where all rewards of a group are equal, or with `scale`
+    off, rewards are only centred.
+    """
+    groups: dict[Hashable, list[TokenSample]] = defaultdict(list)
+    for sample in samples:
+        groups[sample.group].append(sample)
+    for group in groups.values():
+        rewards = [sample.reward for sample in group]
+        mean, deviation = fmean(rewards), pstdev(rewards)
+        for sample in group:
+            centred = sample.reward - mean
+            sample.advantage = centred / (deviation + EPSILON) if scale and deviation > 0 else centred
+
+
+@dataclass
+class RoleBaselines:
+    """The mean reward of each role as an exponential moving average (Vision-Zero, equation 2).
+
+    Updated once per game, before the advantage is taken: b <- alpha b + (1 - alpha) r.
+    """
+
+    alpha: float = 0.95
+    from_first: bool = False
+    values: dict[str, float] = field(default_factory=dict)
+
+    def advantages(self, trajectories: Iterable[Trajectory]) -> None:
+        """Update the baselines game by game and set the advantages of all samples."""
+        for trajectory in trajectories:
+            rewards: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+            for sample in trajectory.samples:
+                rewards[sample.role][sample.seat].append(sample.reward)
+            for role, seats in rewards.items():
+                mean = fmean(map(fmean, seats.values()))
+                start = mean if self.from_first else 0.0
+                self.values[role] = self.alpha * self.values.get(role, start) + (1 - self.alpha) * mean
+            for sample in trajectory.samples:
+                sample.advantage = sample.reward - self.values[sample.role]
+
+    def state(self) -> dict[str, float]:
+        return dict(self.values)
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.values = {role: float(value) for role, value in state.items()}
+
+
+def return_to_go(rewards: Sequence[float], seats: Sequence[str], discount: float = 1.0) -> list[float]:
+    """For each move the discounted sum of what its seat earns from it on."""
+    following: dict[str, float] = defaultdict(float)
+    result = [0.0] * len(rewards)
+    for place in range(len(rewards) - 1, -1, -1):
+        seat = seats[place]
+        following[seat] = result[place] = rewards[place] + discount * following[seat]
+    return result
+
+
+class Grpo:
+    """Chooses samples and sets their advantages, relative to a group of samples or to a role's baseline."""
 
     stage = ""
     """The stage that is trained; empty for all."""
-
-    @abstractmethod
-    def samples(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
-        """The samples to train on, with advantages."""
-
-    def observe(self, held_out: Sequence[Trajectory], *, first: bool) -> tuple[dict[str, float], bool]:
-        """Statistics of held-out games, and whether the trained stage changed.
-
-        Args:
-            held_out: Games of the policy as the last update made it.
-            first: Whether there was no update yet.
-        """
-        return {}, False
-
-    def state(self) -> dict[str, Any]:
-        """For checkpoints."""
-        return {}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """The reverse of `state`."""
-
-
-class Grpo(Algorithm):
-    """Advantages relative to a group of samples or to the baseline of the role."""
 
     def __init__(self, options: AdvantageOptions) -> None:
         self.options = options
         self.baselines = RoleBaselines(options.alpha, options.from_first)
 
-    def samples(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
-        penalise_unreadable(trajectories, self.options.unreadable)
-        return without_unreadable_gains(self._compared(trajectories), self.options.unreadable)
+    def samples(self, trajectories: Sequence[Trajectory]) -> list[TokenSample]:
+        """The samples to train on, with advantages."""
+        return self._compared(trajectories, self.options.group.split())
 
-    def _compared(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
-        if self.options.kind == "role":
-            self.baselines.advantages(trajectories)
-            return [sample for trajectory in trajectories for sample in trajectory.samples]
+    def _compared(
+        self, trajectories: Sequence[Trajectory], group: Sequence[str], kind: str = ""
+    ) -> list[TokenSample]:
+        """All samples of the games, with advantages.
+
+        With a penalty, replies that were not accepted have no advantage above 0. They earned what the
+        fallback earned: where others of their group earned less, they would be learnt.
+        """
+        kind, penalty = kind or self.options.kind, self.options.unreadable
         samples = [sample for trajectory in trajectories for sample in trajectory.samples]
-        if self.options.kind == "none":
-            return raw(samples)
-        result = grouped(samples, self.options.group.split())
-        normalise_groups(result, scale=self.options.scale)
-        return result
+        refused = [sample for sample in samples if penalty and not sample.readable]
+        for sample in refused:
+            sample.reward -= penalty
+        if kind == "role":
+            self.baselines.advantages(trajectories)
+        elif kind == "group":
+            for sample in samples:
+                sample.group = tuple(getattr(sample, name) for name in group)
+            normalise_groups(samples, scale=self.options.scale)
+        else:
+            for sample in samples:
+                sample.advantage = sample.reward
+        for sample in refused:
+            sample.advantage = min(sample.advantage, 0.0)
+        return samples
+
+    def observe(self, held_out: Sequence[Trajectory], *, first: bool) -> tuple[dict[str, float], bool]:
+        """Statistics of held-out games, and whether the trained stage changed; `first` before any update."""
+        return {}, False
 
     def state(self) -> dict[str, Any]:
         return {"baselines": self.baselines.state()}
@@ -71,107 +127,137 @@ class Grpo(Algorithm):
         self.baselines.restore(state["baselines"])
 
 
-class IterativeSpo(Algorithm):
-    """Trains clues against role baselines and votes within the group of a game, one stage at a time.
+def two_stages(game: Game) -> tuple[GameStage, GameStage]:
+    """The stage that prepares decisions and the stage of decisions; raises `BadOption` for other games."""
+    stages = sorted(game.stages, key=lambda stage: stage.decision)
+    if [stage.decision for stage in stages] != [False, True]:
+        names = ", ".join(stage.name for stage in stages) or "none"
+        raise BadOption(
+            f"the algorithm spo needs a game with two stages, one of them of decisions; {game.name} "
+            f"declares {names}."
+        )
+    return stages[0], stages[1]
+
+
+@dataclass
+class Switch:
+    """The state of the alternation. `update` is called once per iteration, after training."""
+
+    options: SwitchOptions
+    stages: tuple[GameStage, GameStage]
+    """As `two_stages` orders them."""
+    stage: str = ""
+    iterations: int = 0
+    """In this stage."""
+    accuracy: float = 0.0
+    """Moving average."""
+    na: float = 0.0
+    """Moving average."""
+    base: float | None = None
+    """The accuracy before training."""
+
+    def __post_init__(self) -> None:
+        self.talk, self.decision = (stage.name for stage in self.stages)
+        self.stage = self.stage or (self.talk if self.options.first == self.talk else self.decision)
+
+    def start(self, accuracy: float, na: float) -> None:
+        """Take in the statistics of the untrained policy: the base rate."""
+        self.base = accuracy
+        if self.options.from_first:
+            self.accuracy, self.na = accuracy, na
+
+    def update(self, accuracy: float, na: float) -> bool:
+        """Take in the statistics of held-out games of this iteration; returns whether the stage changed."""
+        options = self.options
+        self.accuracy = options.rho * self.accuracy + (1 - options.rho) * accuracy
+        self.na = options.rho * self.na + (1 - options.rho) * na
+        self.iterations += 1
+        if not self._due():
+            return False
+        self.stage = self.talk if self.stage == self.decision else self.decision
+        self.iterations = 0
+        return True
+
+    def _due(self) -> bool:
+        options = self.options
+        if options.patience and self.iterations >= options.patience:
+            return True
+        if self.iterations < options.k_min:
+            return False
+        if self.stage == self.decision:
+            return self.level >= options.accuracy and self.na <= options.low_na
+        return 1 - self.level >= options.error or self.na >= options.high_na
+
+    @property
+    def level(self) -> float:
+        if not self.options.relative or self.base is None or self.base == 1:
+            return self.accuracy
+        return (self.accuracy - self.base) / (1 - self.base)
+
+    def state(self) -> dict[str, Any]:
+        names = ("stage", "iterations", "accuracy", "na", "base")
+        return {name: getattr(self, name) for name in names}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        if set(state) != set(self.state()) or state["stage"] not in (self.talk, self.decision):
+            raise BadFile("the checkpoint's switching state is not valid.")
+        for name, value in state.items():
+            setattr(self, name, value)
+
+
+class IterativeSpo(Grpo):
+    """Trains one stage of a game at a time, each compared as the game declares (`GameStage.group`).
 
     With `loss.keep`, replies of the other stage are kept near the reference meanwhile.
     """
 
     def __init__(self, recipe: Recipe) -> None:
-        self.options, self.keeps = recipe.advantage, recipe.loss.keep > 0
-        self.baselines = RoleBaselines(self.options.alpha, self.options.from_first)
-        self.switch = Switch(recipe.switch)
+        super().__init__(recipe.advantage)
+        self.keeps = recipe.loss.keep > 0
+        self.switch = Switch(recipe.switch, two_stages(make(recipe.play.game)))
 
     @property
     def stage(self) -> str:  # type: ignore[override]
         return self.switch.stage
 
-    def samples(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
-        every = [sample for trajectory in trajectories for sample in trajectory.samples]
-        others = [sample for sample in every if sample.stage != self.switch.stage]
+    def samples(self, trajectories: Sequence[Trajectory]) -> list[TokenSample]:
+        active, others = list[Trajectory](), list[TokenSample]()
+        for trajectory in trajectories:
+            trained = [sample for sample in trajectory.samples if sample.stage == self.stage]
+            active.append(replace(trajectory, samples=trained))
+            others += [sample for sample in trajectory.samples if sample.stage != self.stage]
         for sample in others:
             sample.kept = True
-        trained = without_unreadable_gains(self._trained(trajectories), self.options.unreadable)
-        return [*trained, *(others if self.keeps else ())]
-
-    def _trained(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
-        active = [
-            Trajectory(t.episode, t.number, [s for s in t.samples if s.stage == self.switch.stage])
-            for t in trajectories
-        ]
-        penalise_unreadable(active, self.options.unreadable)
-        if self.switch.stage == CLUE:
-            if self.options.kind == "role":
-                self.baselines.advantages(active)
-            else:
-                raw([sample for trajectory in active for sample in trajectory.samples])
-            return [sample for trajectory in active for sample in trajectory.samples]
-        votes = grouped((s for t in active for s in t.samples), ("episode",))
-        normalise_groups(votes, scale=self.options.scale)
-        return votes
+        [group] = [stage.group for stage in self.switch.stages if stage.name == self.stage]
+        # Without a group, kind = "group" has no meaning: rewards are taken as they are.
+        kind = "group" if group else "role" if self.options.kind == "role" else "none"
+        return [*self._compared(active, group, kind), *(others if self.keeps else ())]
 
     def observe(self, held_out: Sequence[Trajectory], *, first: bool) -> tuple[dict[str, float], bool]:
-        accuracy, na = decision_statistics([_votes(trajectory) for trajectory in held_out])
+        switch, scores = self.switch, [trajectory.decision for trajectory in held_out]
+        accuracy, na = fmean(score.right for score in scores), fmean(score.abstained for score in scores)
         if first:
-            self.switch.start(accuracy, na)
-        changed = not first and self.switch.update(accuracy, na)
+            switch.start(accuracy, na)
+        changed = not first and switch.update(accuracy, na)
         return {
             "accuracy": accuracy,
             "na": na,
-            "accuracy_ema": self.switch.accuracy,
-            "na_ema": self.switch.na,
+            "accuracy_ema": switch.accuracy,
+            "na_ema": switch.na,
+            f"{TRAINED}{switch.talk}": float(self.stage == switch.talk),
         }, changed
 
     def state(self) -> dict[str, Any]:
-        return {"baselines": self.baselines.state(), "switch": self.switch.state()}
+        return {**super().state(), "switch": self.switch.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        self.baselines.restore(state["baselines"])
+        super().restore(state)
         self.switch.restore(state["switch"])
 
 
-def raw(samples: list[Sample]) -> list[Sample]:
-    """The samples, with their rewards as advantages."""
-    for sample in samples:
-        sample.advantage = sample.reward
-    return samples
+TRAINED = "trained_"
+"""Before the name of a stage: whether it was the one that was trained."""
 
 
-def penalise_unreadable(trajectories: Sequence[Trajectory], penalty: float) -> None:
-    """Take a penalty off the rewards of replies that were not accepted."""
-    if penalty:
-        for trajectory in trajectories:
-            for sample in trajectory.samples:
-                if not sample.readable:
-                    sample.reward -= penalty
-
-
-def without_unreadable_gains(samples: list[Sample], penalty: float) -> list[Sample]:
-    """The samples; with a penalty, replies that were not accepted have no advantage above 0.
-
-    They earned what the fallback earned: where others of their group earned less, they would be learnt.
-    """
-    if penalty:
-        for sample in samples:
-            if not sample.readable:
-                sample.advantage = min(sample.advantage, 0.0)
-    return samples
-
-
-def _votes(trajectory: Trajectory) -> tuple[list[str | None], str]:
-    """The votes of a game and its spy."""
-    facts = trajectory.episode.facts
-    try:
-        votes, spy = facts["votes"], facts["spy"]
-    except KeyError:
-        raise BadOption(
-            f"{trajectory.episode.game} has no votes: the algorithm spo needs the game spy."
-        ) from None
-    return [None if vote == ABSTAIN else vote for vote in votes.values()], str(spy)
-
-
-def algorithm(recipe: Recipe) -> Algorithm:
-    """The algorithm of a recipe."""
-    if recipe.run.algorithm == "spo":
-        return IterativeSpo(recipe)
-    return Grpo(recipe.advantage)
+def algorithm(recipe: Recipe) -> Grpo:
+    return IterativeSpo(recipe) if recipe.run.algorithm == "spo" else Grpo(recipe.advantage)

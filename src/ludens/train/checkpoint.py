@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,6 @@ class Checkpoints:
     keep: int = 3
 
     def path(self, iteration: int) -> Path:
-        """Where the checkpoint of an iteration is."""
         return self.folder / f"{PREFIX}{iteration:06d}"
 
     def all(self) -> list[Path]:
@@ -37,7 +37,6 @@ class Checkpoints:
         return sorted(path for path in self.folder.glob(f"{PREFIX}??????") if (path / STATE).is_file())
 
     def latest(self) -> Path | None:
-        """The newest complete checkpoint."""
         found = self.all()
         return found[-1] if found else None
 
@@ -49,39 +48,17 @@ class Checkpoints:
         optimizer: Any,
         state: Mapping[str, Any],
     ) -> Path:
-        """Write a checkpoint under another name, then rename it; older ones are removed afterwards.
-
-        Args:
-            iteration: Its number.
-            policy: What is trained.
-            anchor: The reference of the KL divergence, where it is not the first policy.
-            optimizer: State of the optimiser.
-            state: Everything else, as JSON.
-
-        Raises:
-            UsageError: The disk is full or not writable; earlier checkpoints stay as they are.
-        """
+        """Write a checkpoint under another name, then rename it; older ones are removed afterwards."""
         import torch
-        from safetensors import SafetensorError
 
         final = self.path(iteration)
-        partial = final.with_name(f".{final.name}.partial")
-        try:
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir(parents=True)
+        with _complete(final) as partial:
             policy.save(partial)
             if anchor is not None:
                 (partial / ANCHOR).mkdir()
                 anchor.save(partial / ANCHOR)
             torch.save(optimizer, partial / OPTIMIZER)
             (partial / STATE).write_bytes(orjson.dumps(dict(state), option=orjson.OPT_INDENT_2))
-            _flush(partial)
-            if final.exists():
-                shutil.rmtree(final)
-            partial.rename(final)
-        except (OSError, RuntimeError, SafetensorError) as error:
-            shutil.rmtree(partial, ignore_errors=True)
-            raise UsageError(_not_written(final, error)) from None
         for old in self.all()[: -self.keep]:
             shutil.rmtree(old, ignore_errors=True)
         return final
@@ -102,34 +79,30 @@ class Checkpoints:
 
 def save_whole(policy: Policy, folder: Path) -> None:
     """Save a policy so that the folder is complete or absent."""
+    with _complete(folder) as partial:
+        policy.save(partial)
+
+
+@contextmanager
+def _complete(folder: Path) -> Iterator[Path]:
+    """A folder to write to, which gets its name when everything is on the disk."""
     from safetensors import SafetensorError
 
     partial = folder.with_name(f".{folder.name}.partial")
     try:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
-        policy.save(partial)
-        _flush(partial)
+        yield partial
+        for file in filter(Path.is_file, partial.rglob("*")):
+            with file.open("rb") as handle:
+                os.fsync(handle)
+        if folder.exists():
+            shutil.rmtree(folder)
         partial.rename(folder)
     except (OSError, RuntimeError, SafetensorError) as error:
         shutil.rmtree(partial, ignore_errors=True)
-        raise UsageError(_not_written(folder, error)) from None
-
-
-def _not_written(folder: Path, error: Exception) -> str:
-    reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
-    return (
-        f"the checkpoint {folder} cannot be written: {reason}; earlier ones are whole, and the same command "
-        "goes on from the last."
-    )
-
-
-def _flush(folder: Path) -> None:
-    """Make sure that the files are on the disk before the folder gets its name."""
-    for file in folder.rglob("*"):
-        if file.is_file():
-            handle = os.open(file, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
+        raise UsageError(
+            f"the checkpoint {folder} cannot be written: {reason}; earlier ones are whole, and the same "
+            "command goes on from the last."
+        ) from None

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from importlib.util import find_spec
+from itertools import combinations
 from math import isfinite
 from pathlib import Path
 
@@ -14,19 +15,19 @@ from ludens.agents import agent, player_accesses
 from ludens.concurrent import play_sync
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
+from ludens.core.observer import OnStep, StepEvent
 from ludens.core.options import Touch, option_values, options_of
 from ludens.core.policy import Access, option_accesses
 from ludens.core.registry import GAMES, make
-from ludens.core.replay import replay
 from ludens.core.spec import parse_spec
 from ludens.draw import get_theme
 from ludens.models.settings import PROVIDERS
 from ludens.models.transport import check_address
 from ludens.train import loop, ranks
+from ludens.train.algorithms import two_stages
 from ludens.train.demonstrations import FIRST_SEED, rehearsed
-from ludens.train.recipe import Demonstration, Recipe
+from ludens.train.recipe import Demonstration, Recipe, Section
 from ludens.train.rollout import CHECKPOINT, FROZEN, LEARNER, PREVIOUS, check_players
-from ludens.train.section import Section
 
 GROUPS = ("seed", "seat", "role", "stage", "step", "attempt", "episode")
 """Attributes of samples by which `advantage.group` can compare them."""
@@ -34,28 +35,21 @@ TRACKERS = {"tensorboard": "TensorBoard", "wandb": "Weights & Biases"}
 
 
 def check(recipe: Recipe) -> None:
-    """Raise a `UsageError` for the first thing that is wrong."""
     game, play = make(recipe.play.game), recipe.play
     if 0 < play.seeds < play.episodes:
         raise BadOption(
             f"the recipe's play.seeds = {play.seeds} is below play.episodes = {play.episodes}: "
             "one iteration would play a seed twice."
         )
-    ranges = seeds_of(recipe)
-    names = list(ranges)
-    for number, first in enumerate(names):
-        for second in names[number + 1 :]:
-            a, b = ranges[first], ranges[second]
-            if max(a.start, b.start) < min(a.stop, b.stop):
-                raise BadOption(
-                    f"the recipe's seeds of {first} ({a.start} to {a.stop - 1}) and {second} ({b.start} to "
-                    f"{b.stop - 1}) overlap: change play.first_seed or play.held_out_seed."
-                )
-    if recipe.run.algorithm == "spo" and "spy" not in {game.start(0).role(seat) for seat in game.seats}:
-        raise BadOption(f"the algorithm spo needs a game with a spy; {game.name} has none.")
-    if recipe.run.algorithm == "spo" and not play.held_out:
-        raise BadOption("the algorithm spo needs held-out games: set play.held_out above 0.")
-    if recipe.run.algorithm != "spo" and any(o.stage for o in recipe.opponents):
+    for (first, a), (second, b) in combinations(seeds_of(recipe).items(), 2):
+        if max(a.start, b.start) < min(a.stop, b.stop):
+            raise BadOption(
+                f"the recipe's seeds of {first} ({a.start} to {a.stop - 1}) and {second} ({b.start} to "
+                f"{b.stop - 1}) overlap: change play.first_seed or play.held_out_seed."
+            )
+    if recipe.run.algorithm == "spo":
+        _check_stages(recipe, game)
+    elif any(o.stage for o in recipe.opponents):
         raise BadOption("stage of the recipe's [[opponents]] needs the algorithm spo.")
     if recipe.run.algorithm == "sft" and not (recipe.demonstrations and recipe.supervised.rounds):
         raise BadOption(
@@ -95,6 +89,25 @@ def check(recipe: Recipe) -> None:
         if getattr(recipe.monitor, package) and not _is_installed(package):
             raise BadOption(f"monitor.{package} needs {name}: pip install {package}.")
     _check_device(recipe.model.device)
+
+
+def _check_stages(recipe: Recipe, game: Game) -> None:
+    """Iterative-SPO: the game has two stages, and the recipe names no others."""
+    stages = two_stages(game)
+    names, first = [stage.name for stage in stages], recipe.switch.first
+    if first not in (*names, "decision"):
+        raise UnknownName("stage of the recipe's switch.first", first, names)
+    for arrangement in recipe.opponents:
+        if arrangement.stage not in ("", *names):
+            raise UnknownName("stage of the recipe's [[opponents]]", arrangement.stage, names)
+    if not recipe.play.held_out:
+        raise BadOption("the algorithm spo needs held-out games: set play.held_out above 0.")
+    for stage in stages:
+        if recipe.play.samples == 1 and "seed" in stage.group:
+            raise BadOption(
+                f"the stage {stage.name} of {game.name} compares several games of a seed: set "
+                "play.samples to 2 or more."
+            )
 
 
 def _is_installed(package: str) -> bool:
@@ -169,7 +182,6 @@ def _check_demonstrations(source: Demonstration) -> None:
 
 
 def seeds_of(recipe: Recipe) -> dict[str, range]:
-    """The seeds of all games of a recipe."""
     play, iterations = recipe.play, recipe.iterations
     count = iterations * play.episodes
     evaluated = recipe.monitor.evaluation_games if recipe.monitor.against else 0
@@ -184,12 +196,12 @@ def seeds_of(recipe: Recipe) -> dict[str, range]:
 
 def _check_rewards(game: Game) -> None:
     """Every seat earns something: found in one game of bot/random, without pictures."""
-    episode = play_sync(game, {seat: agent("bot/random", game) for seat in game.seats}, loop.FIRST_SEED)
+    bots, steps = {seat: agent("bot/random", game) for seat in game.seats}, list[StepEvent]()
+    episode = play_sync(game, bots, loop.FIRST_SEED, observer=OnStep(steps.append))
     if episode.status == "void":
         raise BadOption(f"{game.name} cannot be played: {episode.error}")
-    *_, last = replay(episode, game)
     try:
-        rewards = game.rewards(last.state, episode.moves)
+        rewards = game.rewards(steps[-1].state, episode.moves)
     except KeyError as error:
         raise BadOption(f"{game.name} has no rewards for {error.args[0]} and cannot be trained on.") from None
     if len(rewards) != len(episode.moves) or not all(map(isfinite, rewards)):

@@ -19,7 +19,6 @@ from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
 from ludens.core.cores import cores
 from ludens.core.errors import BadFile, BadOption, MissingExtra
-from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 from ludens.games.boards import listing
@@ -62,16 +61,16 @@ class Chunk:
 
 def chunks_of(sources: Iterable[Demonstration], number: int = 0) -> list[Chunk]:
     """The work of a round. Each round has seeds of its own."""
-    made = []
+    chunks = []
     for source in sources:
         if source.run:
-            made.append(Chunk(source))
+            chunks.append(Chunk(source))
             continue
         start = FIRST_SEED + number * source.episodes
         end, step = start + source.episodes, min(CHUNK, max(1, source.episodes // TASKS))
         seeds = [range(at, min(at + step, end)) for at in range(start, end, step)]
-        made += [Chunk(source, some, number * len(seeds) + i) for i, some in enumerate(seeds)]
-    return made
+        chunks += [Chunk(source, some, number * len(seeds) + i) for i, some in enumerate(seeds)]
+    return chunks
 
 
 Map = Callable[[Callable[[Chunk], T], Sequence[Chunk]], Iterator[T]]
@@ -79,18 +78,13 @@ Map = Callable[[Callable[[Chunk], T], Sequence[Chunk]], Iterator[T]]
 
 @contextmanager
 def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
-    """A `map` over worker processes, or in this one where there is little to do.
-
-    Args:
-        workers: How many; 0 for one per core.
-        chunks: How much there is to do.
-    """
+    """A `map` over worker processes (0: one per core), or in this process for few chunks."""
     workers = workers or cores()
     if workers == 1 or chunks < 4:
-        yield lambda work, todo: map(work, todo)
+        yield lambda work, tasks: map(work, tasks)
         return
     with ProcessPoolExecutor(workers, get_context("spawn"), _step_back) as pool:
-        yield lambda work, todo: pool.map(work, todo)
+        yield lambda work, tasks: pool.map(work, tasks)
 
 
 def _step_back() -> None:
@@ -100,10 +94,9 @@ def _step_back() -> None:
 
 
 def demonstrations(sources: Sequence[Demonstration], workers: int = 0) -> Iterator[Rebuilt]:
-    """Everything that is to be imitated, of one round."""
-    todo = chunks_of(sources)
-    with processes(workers, len(todo)) as run:
-        for part in run(_listed, todo):
+    chunks = chunks_of(sources)
+    with processes(workers, len(chunks)) as run:
+        for part in run(_listed, chunks):
             yield from part
 
 
@@ -122,11 +115,10 @@ def _listed(chunk: Chunk) -> list[Rebuilt]:
 
 
 def replies(chunk: Chunk) -> Iterator[Rebuilt]:
-    """The replies of some episodes, with their prompts."""
-    wanted = chunk.source.roles.split()
+    roles = chunk.source.roles.split()
     samples = _recorded(Path(chunk.source.run)) if chunk.source.run else _played(chunk)
     for sample in samples:
-        if not wanted or sample.ask.role in wanted or sample.ask.seat in wanted:
+        if not roles or sample.ask.role in roles or sample.ask.seat in roles:
             # What training does not need is left out: samples travel between processes.
             yield replace(sample, ask=replace(sample.ask, state=None, history=()))
 
@@ -144,23 +136,25 @@ def _played(chunk: Chunk) -> Iterator[Rebuilt]:
     source = chunk.source
     game, render = make(source.game), chunk.render
     for seed in chunk.seeds:
-        taught = {seat: _taught(source, game) for seat in game.seats}
-        episode = play_sync(game, taught, seed, render=render, config=PlayConfig())
+        teachers = {
+            seat: Taught(
+                agent(source.bot, game), player=agent(source.player, game) if source.player else None
+            )
+            for seat in game.seats
+        }
+        start = game.start(seed)
+        episode = play_sync(game, teachers, seed, first=start.clone(), render=render, config=PlayConfig())
         if episode.status == "void":
             raise BadOption(f"{source.bot} failed in {source.game}, seed {seed}: {episode.error}")
-        labels = {(ask.seat, ask.step): reply for one in taught.values() for ask, reply in one.records}
-        for sample in rebuild(episode, game):
+        records = (record for teacher in teachers.values() for record in teacher.records)
+        labels = {(ask.seat, ask.step): reply for ask, reply in records}
+        for sample in rebuild(episode, game, state=start):
             label = labels[sample.ask.seat, sample.ask.step]
             spoken = label.text != label.action or label.action is None
-            said = label.text if spoken else sample.ask.format.write(label.action or "")
+            completion = label.text if spoken else sample.ask.format.write(label.action or "")
             if source.list_moves and label.action:
-                said = f"{listing(sample.ask.legal, label.action)}\n{said}"
-            yield replace(sample, completion=said)
-
-
-def _taught(source: Demonstration, game: Game) -> Taught:
-    player = agent(source.player, game) if source.player else None
-    return Taught(agent(source.bot, game), player=player)
+                completion = f"{listing(sample.ask.legal, label.action)}\n{completion}"
+            yield replace(sample, completion=completion)
 
 
 @dataclass
@@ -223,14 +217,14 @@ def rows_in(folder: Path, column: str) -> Iterator[dict[str, Any]]:
     if not files:
         raise BadFile(f"{str(folder)!r} has no Parquet files.")
     parquet = arrow().parquet
-    wanted = ["prompt", "images", column]
+    columns = ["prompt", "images", column]
     for file in files:
         try:
             stored = parquet.ParquetFile(file)
-            missing = next((name for name in wanted if name not in stored.schema_arrow.names), None)
+            missing = next((name for name in columns if name not in stored.schema_arrow.names), None)
             if missing is not None:
                 raise BadFile(f"{str(file)!r} has no column {missing!r}.")
-            batches = stored.iter_batches(batch_size=64, columns=wanted)
+            batches = stored.iter_batches(batch_size=64, columns=columns)
             rows = (row for batch in batches for row in batch.to_pylist())
             for row in rows:
                 images = [Image.open(BytesIO(image["bytes"])).convert("RGB") for image in row["images"]]
@@ -280,18 +274,18 @@ def train_supervised(
     import torch
     from torch.utils.data import DataLoader
 
-    wanted, optimizer = recipe.supervised, recipe.optimizer
+    supervised, optimizer = recipe.supervised, recipe.optimizer
     cuda = torch.cuda.is_available() and policy.base.device.type == "cuda"
-    shares = Shares(len(rows), wanted.batch, optimizer.micro, recipe.run.seed, *ranks.world())
+    shares = Shares(len(rows), supervised.batch, optimizer.micro, recipe.run.seed, *ranks.world())
     config = SFTConfig(
         output_dir=str(folder),
         per_device_train_batch_size=shares.micro,
         gradient_accumulation_steps=shares.passes,
-        num_train_epochs=wanted.epochs,
-        learning_rate=wanted.lr,
+        num_train_epochs=supervised.epochs,
+        learning_rate=supervised.lr,
         lr_scheduler_type="cosine",
         warmup_steps=optimizer.warmup,
-        weight_decay=wanted.weight_decay,
+        weight_decay=supervised.weight_decay,
         max_grad_norm=optimizer.grad_norm or 1e9,
         max_length=None,
         completion_only_loss=True,
@@ -306,8 +300,6 @@ def train_supervised(
     )
 
     class Shared(SFTTrainer):
-        """Learns from the rows of this rank."""
-
         def get_train_dataloader(self) -> Any:
             return DataLoader(Filled(self.train_dataset), batch_sampler=shares, collate_fn=self.collated)
 
@@ -334,12 +326,8 @@ class Shares:
     number beyond all rows.
 
     Args:
-        rows: How many there are.
         batch: Rows of all ranks in an update; fewer in the last one of an epoch.
         most: Rows in a pass.
-        seed: Of the order, which every rank has.
-        rank: Whose share.
-        size: Number of ranks.
     """
 
     rows: int

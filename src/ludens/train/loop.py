@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
@@ -14,79 +14,72 @@ from ludens.core.episode import Episode
 from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
-from ludens.games.spy.game import CLUE
 from ludens.run.stats import rate
 from ludens.run.task import EpisodeResult, own_return, won
 from ludens.train import ranks
 from ludens.train.algorithms import algorithm
 from ludens.train.checkpoint import ANCHOR, Checkpoints
-from ludens.train.policy import Policy, Sample, Trajectory
+from ludens.train.policy import Policy, TokenSample, Trajectory
 from ludens.train.recipe import Recipe
-from ludens.train.rollout import Job, League, Rollouts
+from ludens.train.rollout import League, RolloutJob, Rollouts
 from ludens.train.update import Rehearses, Updater
 
 FIRST_SEED = 900_000
 """Of evaluation games; every evaluation is played on the same seeds."""
 
-Values = Mapping[str, Sequence[float]]
+Values = Iterable[tuple[str, float]]
 
 
-def of_play(trajectories: Sequence[Trajectory], samples: Sequence[Sample]) -> dict[str, float]:
+def of_play(trajectories: Sequence[Trajectory], samples: Sequence[TokenSample]) -> dict[str, float]:
     """What the games of an iteration and the learner's replies in them were like.
 
     Args:
-        trajectories: The games.
         samples: The replies that were trained on.
     """
-    played = [sample for trajectory in trajectories for sample in trajectory.samples]
-    own: dict[str, list[float]] = defaultdict(list)
-    for sample in played:
-        own["reward"].append(sample.reward)
-        own["entropy"].append(-fmean(sample.logprobs))
-        own["unreadable"].append(not sample.readable)
-        own["length"].append(len(sample.completion_ids))
-        if sample.stage:
-            own[f"length {sample.stage}"].append(len(sample.completion_ids))
+    values: list[tuple[str, float]] = []
     for trajectory in trajectories:
+        for sample in trajectory.samples:
+            length = len(sample.completion_ids)
+            values += [("reward", sample.reward), ("entropy", -fmean(sample.logprobs)), ("length", length)]
+            values += [("unreadable", not sample.readable)]
+            values += [(f"length {sample.stage}", length)] if sample.stage else []
         moves = [move for move in trajectory.episode.moves if move.seat in trajectory.seats]
-        own["fallback"] += [move.verdict == "fallback" for move in moves]
+        values += [("fallback", move.verdict == "fallback") for move in moves]
     trained = [sample for sample in samples if not sample.kept]
-    own["no_signal"] = [sample.advantage == 0 for sample in trained]
+    values += [("no_signal", sample.advantage == 0) for sample in trained]
     counts = ranks.gather((len(trajectories), len(trained)))
     return {
         "episodes": float(sum(episodes for episodes, _ in counts)),
         "samples": float(sum(trained for _, trained in counts)),
         "no_signal": 1.0,
-        **_means(own),
+        **_means(values),
         **of_games(trajectories),
     }
 
 
 def of_games(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[str, float]:
-    """The game's own measures (`Game.measures`)."""
-    own: dict[str, list[float]] = defaultdict(list)
-    for trajectory in trajectories:
-        for name, value in trajectory.measures.items():
-            own[f"{prefix} {name}".strip()].append(value)
-    return _means(own)
+    return _means(
+        (f"{prefix} {name}".strip(), value)
+        for trajectory in trajectories
+        for name, value in trajectory.measures.items()
+    )
 
 
 def of_rewards(trajectories: Iterable[Trajectory], prefix: str) -> dict[str, float]:
-    """Mean rewards by role and stage."""
-    own: dict[str, list[float]] = defaultdict(list)
-    for trajectory in trajectories:
-        for sample in trajectory.samples:
-            own[" ".join(filter(None, (prefix, sample.role, sample.stage)))].append(sample.reward)
-    return _means(own)
+    return _means(
+        (" ".join(filter(None, (prefix, sample.role, sample.stage))), sample.reward)
+        for trajectory in trajectories
+        for sample in trajectory.samples
+    )
 
 
-def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[Job]:
+def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[RolloutJob]:
     """Games in which the learner has one role and the opponent all others; every role on the same seeds."""
     (rank, size), state = ranks.world(), game.start(FIRST_SEED)
     roles = dict.fromkeys(state.role(seat) or seat for seat in game.seats)
     seeds = range(FIRST_SEED + rank, FIRST_SEED + episodes, size)
     return [
-        Job(seed, players={other: opponent for other in roles if other != role})
+        RolloutJob(seed, players={other: opponent for other in roles if other != role})
         for role in roles
         for seed in seeds
     ]
@@ -94,13 +87,12 @@ def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[Job]:
 
 def of_evaluation(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[str, float]:
     """Games won and mean returns of the learner, by role and in all, with Wilson's 95% interval."""
-    own: dict[str, list[float]] = defaultdict(list)
+    values: list[tuple[str, float]] = []
     for trajectory in trajectories:
         result = EpisodeResult("", trajectory.episode, trajectory.seats)
         for name in ("", *(f" {role}" for role in sorted(set(trajectory.roles.values())))):
-            own[f"won{name}"].append(won(result))
-            own[f"return{name}"].append(own_return(result))
-    merged = _merged(own)
+            values += [(f"won{name}", won(result)), (f"return{name}", own_return(result))]
+    merged = _merged(values)
     if not merged:
         return {}
     share = rate(round(sum(merged["won"])), len(merged["won"]))
@@ -109,16 +101,16 @@ def of_evaluation(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[
     return {f"{prefix} {name}".strip(): value for name, value in sorted(means.items())}
 
 
-def _means(own: Values) -> dict[str, float]:
-    return {name: fmean(values) for name, values in _merged(own).items() if values}
+def _means(values: Values) -> dict[str, float]:
+    return {name: fmean(series) for name, series in _merged(values).items()}
 
 
-def _merged(own: Values) -> dict[str, list[float]]:
-    """The values of all ranks."""
+def _merged(values: Values) -> dict[str, list[float]]:
+    """The values of all ranks by name."""
     merged: dict[str, list[float]] = defaultdict(list)
-    for part in ranks.gather({name: [float(value) for value in values] for name, values in own.items()}):
-        for name, values in part.items():
-            merged[name].extend(values)
+    for part in ranks.gather([(name, float(value)) for name, value in values]):
+        for name, value in part:
+            merged[name].append(value)
     return dict(sorted(merged.items()))
 
 
@@ -130,9 +122,6 @@ class Trainer:
     """A training run. Everything that changes is in its checkpoint.
 
     Args:
-        recipe: What to do.
-        policy: What is trained.
-        folder: Where checkpoints go.
         rehearsal: What is learnt beside play.
     """
 
@@ -142,7 +131,6 @@ class Trainer:
     rehearsal: Rehearses | None = None
     iteration: int = 0
     history: list[dict[str, float]] = field(default_factory=list)
-    """The measurements of every iteration."""
     last_games: list[Episode] = field(default_factory=list)
     """Held-out games of the last iteration, or games of training where there are none."""
 
@@ -168,7 +156,6 @@ class Trainer:
         self.checkpoints = Checkpoints(self.folder, recipe.monitor.keep)
 
     async def iterate(self) -> dict[str, float]:
-        """One iteration."""
         began, seeds = perf_counter(), (self.recipe.run.seed, self.iteration)
         self.league.reseed(*seeds)
         self.policy.reseed(*seeds)
@@ -185,7 +172,6 @@ class Trainer:
         statistics, switched = self.algorithm.observe(_everywhere(held_out), first=self.iteration == 0)
         if switched and self.recipe.reference.anchor == "switch":
             self._anchor()
-        trained = self.algorithm.stage
         samples = self._samples(trajectories)
         losses = self.updater.update(samples, self.reference, seed=self.iteration)
 
@@ -195,7 +181,6 @@ class Trainer:
             **of_play(trajectories, samples),
             **losses,
             **statistics,
-            **({"trained_clue": float(trained == CLUE)} if trained else {}),
             **of_rewards(held_out, "held_out"),
             **of_games(held_out, "held_out"),
             **of_rewards(blind, "blind"),
@@ -204,18 +189,18 @@ class Trainer:
             "update_s": perf_counter() - played,
             "s": perf_counter() - began,
         }
-        if self.at_evaluation:
+        if self._at(self.recipe.monitor.evaluate):
             measured |= await self.evaluate()
         self.history.append(measured)
         self.last_games = [trajectory.episode for trajectory in held_out or trajectories]
         return measured
 
-    def _samples(self, trajectories: Sequence[Trajectory]) -> list[Sample]:
+    def _samples(self, trajectories: Sequence[Trajectory]) -> list[TokenSample]:
         """The samples of this rank to train on. Advantages are those of the games of all ranks: a group or a
         baseline may be of several."""
-        own = {trajectory.number for trajectory in trajectories}
+        numbers = {trajectory.number for trajectory in trajectories}
         samples = self.algorithm.samples(_everywhere(trajectories))
-        return [sample for sample in samples if sample.episode in own]
+        return [sample for sample in samples if sample.episode in numbers]
 
     def _anchor(self) -> None:
         """From now on, measure the KL divergence from the policy as it is."""
@@ -223,7 +208,7 @@ class Trainer:
             self.reference.release()
         self.reference = self.policy.frozen()
 
-    async def _blind_control(self, jobs: Sequence[Job]) -> list[Trajectory]:
+    async def _blind_control(self, jobs: Sequence[RolloutJob]) -> list[Trajectory]:
         """The held-out games once more, played without seeing: does the reward need the picture?"""
         every = self.recipe.monitor.blind
         if not every or self.iteration % every:
@@ -243,36 +228,31 @@ class Trainer:
             measured |= of_evaluation(await blind.play(jobs), "blind")
         return measured
 
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[RolloutJob]:
         """The games of this iteration and rank: whole groups, no seed twice."""
         play, (rank, size) = self.recipe.play, ranks.world()
         first, last = self.iteration * play.episodes, (self.iteration + 1) * play.episodes
-        stage, jobs = self.algorithm.stage, list[Job]()
+        stage, jobs = self.algorithm.stage, list[RolloutJob]()
         for number in range(first + rank, last, size):
             seed, before = play.first_seed + number % (play.seeds or last), (number - first) * play.samples
             for sample in range(play.samples):
                 jobs.append(replace(self.league.job(seed, sample, stage), number=before + sample))
         return jobs
 
-    def held_out_jobs(self) -> list[Job]:
+    def held_out_jobs(self) -> list[RolloutJob]:
         """Games on seeds that are never trained on, others in every iteration. Their numbers are negative."""
         play, (rank, size) = self.recipe.play, ranks.world()
         first = play.held_out_seed + self.iteration * play.held_out
-        return [
-            Job(first + number, number=number - play.held_out) for number in range(rank, play.held_out, size)
-        ]
+        numbers = range(rank, play.held_out, size)
+        return [RolloutJob(first + number, number=number - play.held_out) for number in numbers]
 
     @property
     def at_checkpoint(self) -> bool:
-        """Whether this iteration ends with a checkpoint."""
-        last = self.iteration == self.recipe.iterations
-        return last or self.iteration % self.recipe.monitor.checkpoint == 0
+        return self._at(self.recipe.monitor.checkpoint)
 
-    @property
-    def at_evaluation(self) -> bool:
-        """Whether this iteration ends with an evaluation."""
-        last = self.iteration == self.recipe.iterations
-        return last or self.iteration % self.recipe.monitor.evaluate == 0
+    def _at(self, every: int) -> bool:
+        """Whether this iteration is the last one or a multiple."""
+        return self.iteration == self.recipe.iterations or self.iteration % every == 0
 
     async def run(self, report: Report | None = None) -> None:
         """All iterations that are left, with checkpoints."""
@@ -291,7 +271,6 @@ class Trainer:
             await self.close()
 
     def save(self) -> Path:
-        """Write a checkpoint."""
         path = self.checkpoints.path(self.iteration)
         ranks.check_equal(self.updater.parameters)
         if ranks.world()[0] == 0:
@@ -309,7 +288,6 @@ class Trainer:
         return path
 
     def resume(self, path: Path) -> None:
-        """Go on from a checkpoint of this recipe."""
         updater, state = self.checkpoints.read(path, self.policy)
         self.updater.restore(updater)
         self.updater.step, self.iteration = state["step"], state["iteration"]
@@ -321,7 +299,6 @@ class Trainer:
         self.league.checkpointed()
 
     async def close(self) -> None:
-        """Release threads and connections."""
         await self.policy.agent().close()
         await self.league.close()
 
@@ -331,13 +308,13 @@ def _everywhere(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     rank, size = ranks.world()
     if size == 1:
         return list(trajectories)
-    sent = [
+    light = [
         replace(
             trajectory,
             samples=[replace(s, prompt_ids=[], logprobs=[], pictures=()) for s in trajectory.samples],
         )
         for trajectory in trajectories
     ]
-    parts = ranks.gather(sent)
+    parts = ranks.gather(light)
     parts[rank] = list(trajectories)
     return sorted((game for part in parts for game in part), key=lambda game: game.number)

@@ -17,7 +17,7 @@ from jinja2 import FileSystemLoader
 from ludens.core.episode import Episode
 from ludens.core.files import write_atomically
 from ludens.run.report.page import environment
-from ludens.train.loop import Trainer
+from ludens.train.algorithms import TRAINED
 
 if TYPE_CHECKING:
     from ludens.train.loop import Trainer
@@ -58,10 +58,10 @@ class Curve:
 
 
 def write_page(file: Path, trainer: Trainer) -> None:
-    """Write the page of a run."""
     history = trainer.history
     template = environment().overlay(loader=FileSystemLoader(_FOLDER)).get_template("training.html")
-    recipe, losses = trainer.recipe, _losses(file.parent / IMITATION)
+    recipe, imitation = trainer.recipe, file.parent / IMITATION
+    losses = orjson.loads(imitation.read_bytes())["losses"] if imitation.exists() else []
     page = template.render(
         name=recipe.run.name,
         iterations=trainer.iteration,
@@ -78,6 +78,7 @@ def write_page(file: Path, trainer: Trainer) -> None:
         curves=curves(history),
         bands=bands(history),
         switches=switches(history),
+        talk=_stage_measure(history).removeprefix(TRAINED),
         games=[_game(episode) for episode in trainer.last_games[: recipe.monitor.games]],
         games_file=file.parent / "games" / f"{trainer.iteration:06d}.jsonl",
         recipe=orjson.dumps(recipe.as_dict(), option=orjson.OPT_INDENT_2).decode(),
@@ -87,26 +88,21 @@ def write_page(file: Path, trainer: Trainer) -> None:
 
 def curves(history: Sequence[dict[str, float]]) -> list[Curve]:
     """Every measurement that exists in at least two iterations, the most telling first."""
-    found = {name for measured in history for name in measured} - {"iteration"}
-    names = [*(name for name in FIRST if name in found), *sorted(found.difference(FIRST))]
-    made = []
+    measurements = {name for measured in history for name in measured} - {"iteration"}
+    names = [*(name for name in FIRST if name in measurements), *sorted(measurements.difference(FIRST))]
+    result = []
     for name in names:
         values = [(measured["iteration"], measured[name]) for measured in history if name in measured]
         if len(values) > 1:
-            made.append(_curve(name, values, history[-1]["iteration"]))
-    return made
+            result.append(_curve(name, values, history[-1]["iteration"]))
+    return result
 
 
 def _curve(name: str, values: Sequence[tuple[float, float]], end: float) -> Curve:
     low, high = min(v for _, v in values), max(v for _, v in values)
     height = (BOTTOM - TOP) / ((high - low) or 1.0)
     points = " ".join(f"{_x(i, end):.1f},{BOTTOM - (v - low) * height:.1f}" for i, v in values)
-    return Curve(name, points, _short(values[0][1]), _short(values[-1][1]), _short(low), _short(high))
-
-
-def _losses(file: Path) -> list[float]:
-    """Of every update of the imitation, if there was one."""
-    return list(orjson.loads(file.read_bytes())["losses"]) if file.exists() else []
+    return Curve(name, points, *(f"{value:.4g}" for value in (values[0][1], values[-1][1], low, high)))
 
 
 def _smoothed(losses: Sequence[float]) -> list[tuple[float, float]]:
@@ -121,23 +117,25 @@ def _x(iteration: float, end: float) -> float:
 
 
 def bands(history: Sequence[dict[str, float]]) -> list[tuple[float, float]]:
-    """Where the stage clue was trained: position and width."""
-    end = history[-1]["iteration"] if history else 1.0
+    """Where the stage before decisions was trained: position and width."""
+    end, name = history[-1]["iteration"] if history else 1.0, _stage_measure(history)
     return [
         (round(_x(m["iteration"] - 1, end), 1), round((RIGHT - LEFT) / end, 2))
         for m in history
-        if m.get("trained_clue")
+        if m.get(name)
     ]
 
 
 def switches(history: Sequence[dict[str, float]]) -> list[int]:
     """Iterations after which the trained stage changed."""
-    stages = [(int(m["iteration"]), m["trained_clue"]) for m in history if "trained_clue" in m]
+    name = _stage_measure(history)
+    stages = [(int(m["iteration"]), m[name]) for m in history if name in m]
     return [before[0] for before, after in pairwise(stages) if before[1] != after[1]]
 
 
-def _short(value: float) -> str:
-    return f"{value:.4g}"
+def _stage_measure(history: Sequence[dict[str, float]]) -> str:
+    """The name of the measurement that says whether the stage before decisions was trained; or empty."""
+    return next((name for measured in history for name in measured if name.startswith(TRAINED)), "")
 
 
 def _game(episode: Episode) -> dict[str, Any]:

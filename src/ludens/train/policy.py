@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ludens.agents.vlm import Vlm
 from ludens.core.agent import Agent, Ask
 from ludens.core.episode import Episode
+from ludens.core.game import DecisionScore
 from ludens.core.random import stream
 from ludens.core.view import Picture
 from ludens.models.chat import Request, Sampling
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Sample:
+class TokenSample:
     """One reply of the learner.
 
     The ids are those that were fed and drawn: text is never tokenised again, because that can change them.
@@ -63,15 +64,14 @@ class Trajectory:
     episode: Episode
     number: int = 0
     """Its place among the episodes of all ranks."""
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[TokenSample] = field(default_factory=list)
     roles: Mapping[str, str] = field(default_factory=dict)
     """Seat to role, of the learner's seats."""
     measures: Mapping[str, float] = field(default_factory=dict)
-    """The game's own measures of the episode."""
+    decision: DecisionScore = field(default_factory=DecisionScore)
 
     @property
     def seats(self) -> tuple[str, ...]:
-        """The learner's seats."""
         return tuple(self.roles)
 
 
@@ -83,16 +83,12 @@ class Policy(ABC):
 
     @abstractmethod
     def agent(self, *, blind: bool = False) -> Agent:
-        """A player of many games at once, whose replies hold their tokens (`Reply.tokens`).
-
-        Args:
-            blind: Whether it is shown flat pictures: the control of what seeing is worth.
-        """
+        """A player of many games at once, whose replies hold their tokens; `blind` shows it flat pictures."""
 
     async def publish(self) -> None:
         """Let the weights as they are now play. All ranks call it after changes, before games are played."""
 
-    def verify(self, samples: Sequence[Sample]) -> None:
+    def verify(self, samples: Sequence[TokenSample]) -> None:
         """Check that samples, drawn since the last `publish`, are of this policy. Raises `UsageError`."""
 
     @abstractmethod
@@ -100,7 +96,7 @@ class Policy(ABC):
         """What is trained."""
 
     @abstractmethod
-    def logprobs(self, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
+    def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
         """Log-probabilities of the completions, and their mask: both (samples, longest completion).
 
         They are those of the distribution from which a sample was drawn, on exactly its ids. Gradients flow
@@ -127,11 +123,9 @@ class Policy(ABC):
         """Write everything needed to play: weights, tokenizer, settings."""
 
     @abstractmethod
-    def load(self, folder: Path) -> None:
-        """Take the weights that `save` wrote."""
+    def load(self, folder: Path) -> None: ...
 
     def count(self) -> int:
-        """Number of trained parameters."""
         return sum(parameter.numel() for parameter in self.parameters())
 
 

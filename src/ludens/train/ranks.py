@@ -34,7 +34,6 @@ def start() -> None:
 
 
 def stop() -> None:
-    """Leave the process group."""
     from torch import distributed
 
     if distributed.is_initialized():
@@ -67,15 +66,15 @@ def from_first(make: Callable[[], T]) -> T:
 
     if not distributed.is_initialized():
         return make()
-    made: list[Any] = [None, None]
+    shared: list[Any] = [None, None]
     failure: UsageError | None = None
     if distributed.get_rank() == 0:
         try:
-            made[0] = make()
+            shared[0] = make()
         except UsageError as error:
-            failure, made[1] = error, str(error)
-    distributed.broadcast_object_list(made)
-    value, message = made
+            failure, shared[1] = error, str(error)
+    distributed.broadcast_object_list(shared)
+    value, message = shared
     if message is not None:
         raise failure or UsageError(message)
     result: T = value
@@ -140,7 +139,6 @@ def _together(tensors: Sequence[Tensor], collective: Callable[[Tensor], object])
 
 
 def wait() -> None:
-    """Until all ranks are here."""
     from torch import distributed
 
     if distributed.is_initialized():

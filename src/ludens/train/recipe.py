@@ -5,20 +5,29 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from math import inf
+from math import cos, inf, pi
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.options import Touch, check_options, configure, option, option_values
-from ludens.games.spy.game import CLUE, DECISION
-from ludens.train.section import Section
-from ludens.train.spo import SwitchOptions
-from ludens.train.update import LossOptions, OptimizerOptions
 
 
 @dataclass(frozen=True)
-class RunOptions(Section, name="run"):
+class Section:
+    """The options of one section; subclasses name it: `class RunOptions(Section, name="run")`."""
+
+    title: ClassVar[str]
+
+    def __init_subclass__(cls, name: str) -> None:
+        cls.title = f"the recipe's section [{name}]"
+
+    def __post_init__(self) -> None:
+        check_options(self, self.title)
+
+
+@dataclass(frozen=True)
+class TrainingOptions(Section, name="run"):
     """What is trained, on what, and for how long."""
 
     name: str = option("train", help="name of the run")
@@ -120,6 +129,70 @@ class AdvantageOptions(Section, name="advantage"):
         low=0,
         help="taken off the reward of a reply that was not accepted, whose advantage is then never above 0; "
         "0: it earns what the fallback earns",
+    )
+
+
+@dataclass(frozen=True)
+class LossOptions(Section, name="loss"):
+    """The terms of the loss and how they are averaged."""
+
+    clip: float = option(0.2, low=0, help="clip the probability ratio to 1 +- clip; 0 for no clipping")
+    kl: float = option(0.04, low=0, help="weight of the KL divergence to the reference; 0 for none")
+    keep: float = option(
+        0.0, low=0, help="spo: weight of the KL divergence of replies in the stage that is not trained"
+    )
+    norm: str = option(
+        "sequence",
+        choices=("sum", "sequence", "token"),
+        help="of a sample's tokens: their sum (Vision-Zero), their mean (GRPO), or the mean over all tokens",
+    )
+
+
+@dataclass(frozen=True)
+class OptimizerOptions(Section, name="optimizer"):
+    """AdamW with warm-up and a cosine schedule."""
+
+    lr: float = option(1e-5, low=0, help="highest learning rate")
+    warmup: float = option(0.1, low=0, high=1, help="share of the steps in which the rate rises to it")
+    schedule: str = option("cosine", choices=("cosine", "constant"), help="how the rate falls afterwards")
+    weight_decay: float = option(0.0, low=0, help="of AdamW")
+    grad_norm: float = option(1.0, low=0, help="longest gradient; 0 for no clipping")
+    micro: int = option(8, low=1, help="samples in one forward pass; halved where memory is short")
+    minibatches: int = option(1, low=1, help="optimiser steps per pass over the samples")
+    epochs: int = option(1, low=1, help="passes over the samples")
+    old: str = option(
+        "drawn", choices=("drawn", "recomputed"), help="log-probabilities from which the ratio is taken"
+    )
+
+    def rate(self, step: int, steps: int) -> float:
+        warm = max(1, int(self.warmup * steps))
+        if step < warm:
+            return self.lr * (step + 1) / warm
+        if self.schedule == "constant":
+            return self.lr
+        return self.lr * 0.5 * (1 + cos(pi * (step - warm) / max(1, steps - warm)))
+
+
+@dataclass(frozen=True)
+class SwitchOptions(Section, name="switch"):
+    """When to switch between the stage of decisions and the one that prepares them (talk). The defaults are
+    the paper's."""
+
+    first: str = option("decision", help="stage in which training starts; decision for that of decisions")
+    rho: float = option(0.95, low=0, high=1, help="weight of the past in the moving averages")
+    accuracy: float = option(
+        0.9, low=0, high=1, help="decision -> talk: at least this share of games decided right"
+    )
+    low_na: float = option(0.1, low=0, high=1, help="decision -> talk: at most this share of abstentions")
+    error: float = option(
+        0.4, low=0, high=1, help="talk -> decision: at least this share of games decided wrong"
+    )
+    high_na: float = option(0.5, low=0, high=1, help="talk -> decision: at least this share of abstentions")
+    k_min: int = option(5, low=0, help="fewest iterations in a stage")
+    patience: int = option(20, low=0, help="iterations after which a switch is forced; 0 for never")
+    from_first: bool = option(False, help="start the moving averages at the first value instead of 0")
+    relative: bool = option(
+        False, help="measure accuracy from the base rate (before training) upwards: 0 there, 1 at perfect"
     )
 
 
@@ -231,7 +304,7 @@ _ARRAYS = ("demonstrations", "opponents")
 class Recipe:
     """A training run."""
 
-    run: RunOptions = field(default_factory=RunOptions)
+    run: TrainingOptions = field(default_factory=TrainingOptions)
     model: ModelOptions = field(default_factory=ModelOptions)
     server: ServerOptions = field(default_factory=ServerOptions)
     play: PlayOptions = field(default_factory=PlayOptions)
@@ -248,27 +321,26 @@ class Recipe:
 
     @property
     def iterations(self) -> int:
-        """Updates by play."""
         return 0 if self.run.algorithm == "sft" else self.run.iterations
 
     @staticmethod
     def of(data: Mapping[str, Any]) -> Recipe:
         """A recipe from nested values, every one checked."""
         sections = {f.name: f for f in fields(Recipe)}
-        made: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, value in data.items():
             if name not in sections:
                 raise UnknownName("section of the recipe", name, sections)
-            if name == "opponents":
-                made[name] = _opponents(value)
-            elif name == "demonstrations":
-                made[name] = _demonstrations(value)
+            if name in _ARRAYS:
+                if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+                    raise BadOption(f"the recipe's [[{name}]] must be an array of tables.")
+                values[name] = tuple(map(_opponents if name == "opponents" else _demonstration, value))
             elif isinstance(value, Mapping):
                 kind: Any = sections[name].default_factory
-                made[name] = configure(kind, value, kind.title)
+                values[name] = configure(kind, value, kind.title)
             else:
                 raise BadOption(f"the recipe's section [{name}] must be a table.")
-        return Recipe(**made)
+        return Recipe(**values)
 
     @staticmethod
     def read(file: Path) -> Recipe:
@@ -311,12 +383,6 @@ class Recipe:
         )
 
 
-def _demonstrations(value: Any) -> tuple[Demonstration, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise BadOption("the recipe's [[demonstrations]] must be an array of tables.")
-    return tuple(configure(Demonstration, item, "the recipe's [[demonstrations]]") for item in value)
-
-
 def _tables(file: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any]:
     """The tables of a recipe; those of the recipe it extends are replaced key by key."""
     try:
@@ -339,20 +405,20 @@ def _tables(file: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any]:
     return merged
 
 
-def _opponents(value: Any) -> tuple[Opponents, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise BadOption("the recipe's [[opponents]] must be an array of tables.")
-    made, known = [], tuple(f.name for f in fields(Opponents))
-    for item in value:
-        for key in item:
-            if key not in known:
-                raise UnknownName("key of the recipe's [[opponents]]", key, known)
-        players, weight, stage = item.get("players"), item.get("weight", 1.0), item.get("stage", "")
-        if not isinstance(players, dict) or not all(isinstance(p, str) for p in players.values()):
-            raise BadOption("the recipe's [[opponents]] need players, a table of role or seat to player.")
-        if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 < weight < inf:
-            raise BadOption("the recipe's [[opponents]] need a finite weight above 0.")
-        if stage not in ("", CLUE, DECISION):
-            raise UnknownName("stage of the recipe's [[opponents]]", str(stage), (CLUE, DECISION))
-        made.append(Opponents(dict(players), float(weight), stage))
-    return tuple(made)
+def _demonstration(item: Mapping[str, Any]) -> Demonstration:
+    return configure(Demonstration, item, "the recipe's [[demonstrations]]")
+
+
+def _opponents(item: Mapping[str, Any]) -> Opponents:
+    names = tuple(f.name for f in fields(Opponents))
+    for key in item:
+        if key not in names:
+            raise UnknownName("key of the recipe's [[opponents]]", key, names)
+    players, weight, stage = item.get("players"), item.get("weight", 1.0), item.get("stage", "")
+    if not isinstance(players, dict) or not all(isinstance(player, str) for player in players.values()):
+        raise BadOption("the recipe's [[opponents]] need players, a table of role or seat to player.")
+    if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 < weight < inf:
+        raise BadOption("the recipe's [[opponents]] need a finite weight above 0.")
+    if not isinstance(stage, str):
+        raise BadOption("the recipe's [[opponents]] need the name of a stage as stage.")
+    return Opponents(dict(players), float(weight), stage)

@@ -3,9 +3,9 @@ seats."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 from pathlib import Path
 
@@ -16,18 +16,16 @@ from ludens.core.ask import History
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption, UnknownName
-from ludens.core.game import Game
+from ludens.core.game import DecisionScore, Game
 from ludens.core.random import stream
-from ludens.core.replay import replay
 from ludens.core.state import State
 from ludens.core.templates import Sections
 from ludens.core.view import RenderOptions
 from ludens.loop import play
-from ludens.train.advantages import return_to_go
-from ludens.train.policy import Policy, Sample, Trajectory
+from ludens.rebuild import move_rewards
+from ludens.train.algorithms import return_to_go
+from ludens.train.policy import Policy, TokenSample, Trajectory
 from ludens.train.recipe import Opponents
-
-Record = tuple[Ask, Reply]
 
 
 @dataclass
@@ -35,7 +33,7 @@ class Recorder(Agent):
     """Plays like another agent and keeps what it was asked and what it replied, for one episode."""
 
     inner: Agent
-    records: list[Record] = field(default_factory=list)
+    records: list[tuple[Ask, Reply]] = field(default_factory=list)
     kind = "recorder"
 
     def __post_init__(self) -> None:
@@ -67,9 +65,7 @@ class Recorder(Agent):
 
 
 @dataclass(frozen=True)
-class Job:
-    """One episode to play."""
-
+class RolloutJob:
     seed: int
     sample: int = 0
     players: Mapping[str, str] = field(default_factory=dict)
@@ -86,12 +82,7 @@ class Rollouts:
     """Plays jobs of one game.
 
     Args:
-        game: The game.
-        learner: The policy's agent.
         others: The other players by name, where jobs name any.
-        render: Theme and size of pictures.
-        config: Retries and limits.
-        concurrency: Episodes in flight.
         discount: Of later rewards, where each move earns its return-to-go; None for the move's own reward.
     """
 
@@ -104,13 +95,13 @@ class Rollouts:
     discount: float | None = None
 
     async def play(
-        self, jobs: Iterable[Job], progress: Callable[[], Awaitable[None] | None] | None = None
+        self, jobs: Iterable[RolloutJob], progress: Callable[[], Awaitable[None] | None] | None = None
     ) -> list[Trajectory]:
         """Play all jobs. Void episodes are left out; the order is that of the jobs."""
         numbered = list(enumerate(jobs))
         done: dict[int, Trajectory] = {}
 
-        async def start(numbered_job: tuple[int, Job]) -> tuple[int, Trajectory | None]:
+        async def start(numbered_job: tuple[int, RolloutJob]) -> tuple[int, Trajectory | None]:
             place, job = numbered_job
             return place, await self._episode(place if job.number is None else job.number, job)
 
@@ -121,56 +112,48 @@ class Rollouts:
                 progress()
         return [done[place] for place in sorted(done)]
 
-    async def _episode(self, number: int, job: Job) -> Trajectory | None:
-        agents, records = self._seat(job)
+    async def _episode(self, number: int, job: RolloutJob) -> Trajectory | None:
+        game = self.game
+        state = game.start(job.seed)
+        roles = {seat: state.role(seat) or seat for seat in game.seats}
+        names = {seat: _player_of(job.players, seat, role) for seat, role in roles.items()}
+        recorders = {seat: Recorder(self.learner) for seat, name in names.items() if name == LEARNER}
+        agents = {seat: recorders.get(seat) or self.others[name] for seat, name in names.items()}
+        # Playing changes the state: afterwards it is the last one, and nothing need be replayed.
         episode = await play(
-            self.game, agents, job.seed, sample=job.sample, render=self.render, config=self.config
+            game, agents, job.seed, sample=job.sample, first=state, render=self.render, config=self.config
         )
         if episode.status == "void":
             return None
-        rewards, measures = self._outcome(episode)
-        samples = self._samples(number, episode, records, rewards)
-        roles = self._roles(job)
-        return Trajectory(episode, number, samples, {seat: roles[seat] for seat in records}, measures)
+        return Trajectory(
+            episode,
+            number,
+            self._samples(number, episode, recorders, self._rewards(episode, state)),
+            {seat: roles[seat] for seat in recorders},
+            {} if episode.status == "forfeit" else game.measures(state),
+            game.decision_score(state) if self._decides else DecisionScore(),
+        )
 
-    def _seat(self, job: Job) -> tuple[dict[str, Agent], dict[str, list[Record]]]:
-        """Who plays which seat, and where the learner's replies are recorded."""
-        agents: dict[str, Agent] = {}
-        records: dict[str, list[Record]] = {}
-        roles = self._roles(job)
-        for seat in self.game.seats:
-            name = job.players.get(seat) or job.players.get(roles[seat]) or LEARNER
-            if name == LEARNER:
-                agents[seat] = recorder = Recorder(self.learner)
-                records[seat] = recorder.records
-            else:
-                agents[seat] = self.others[name]
-        return agents, records
-
-    def _roles(self, job: Job) -> dict[str, str]:
-        state: State = self.game.start(job.seed)
-        return {seat: state.role(seat) or seat for seat in self.game.seats}
+    @cached_property
+    def _decides(self) -> bool:
+        return any(stage.decision for stage in self.game.stages)
 
     def _samples(
         self,
         number: int,
         episode: Episode,
-        records: Mapping[str, Sequence[Record]],
+        recorders: Mapping[str, Recorder],
         rewards: Mapping[tuple[int, str], float],
-    ) -> list[Sample]:
+    ) -> list[TokenSample]:
         verdicts = {(m.step, m.seat): [t.verdict for t in m.tries] for m in episode.moves}
         samples = []
-        for seat, replies in records.items():
-            attempts: dict[int, int] = defaultdict(int)
-            for ask, reply in replies:
+        for seat, recorder in recorders.items():
+            for ask, reply in recorder.records:
                 if reply.tokens is None:
                     raise BadOption(f"{episode.seats[seat]} does not report tokens and cannot be trained.")
-                attempt = attempts[ask.step]
-                attempts[ask.step] += 1
-                tried = verdicts.get((ask.step, seat), [])
-                tokens = reply.tokens
+                tokens, attempt, tried = reply.tokens, len(ask.refused), verdicts[ask.step, seat]
                 samples.append(
-                    Sample(
+                    TokenSample(
                         prompt_ids=tokens.prompt_ids,
                         completion_ids=tokens.completion_ids,
                         logprobs=tokens.logprobs,
@@ -179,7 +162,7 @@ class Rollouts:
                         suppressed=tokens.suppressed,
                         seat=seat,
                         role=ask.role or seat,
-                        stage=ask.stage,
+                        stage=self.game.stage_of(seat, ask.stage),
                         step=ask.step,
                         attempt=attempt,
                         readable=attempt >= len(tried) or tried[attempt] == "ok",
@@ -190,24 +173,17 @@ class Rollouts:
                 )
         return samples
 
-    def _outcome(self, episode: Episode) -> tuple[dict[tuple[int, str], float], dict[str, float]]:
-        """What the move of each step and seat earned, and the game's own measures."""
-        moves, measures = episode.moves, dict[str, float]()
-        if episode.status == "forfeit":
-            rewards = [episode.returns[move.seat] for move in moves]
-        else:
-            *_, last = replay(episode, self.game)
-            rewards, measures = self.game.rewards(last.state, moves), self.game.measures(last.state)
+    def _rewards(self, episode: Episode, state: State) -> dict[tuple[int, str], float]:
+        moves, rewards = episode.moves, move_rewards(episode, self.game, state)
         if not all(map(isfinite, rewards)):
             raise BadOption(f"{self.game.name} does not reward every move with a finite number.")
         if self.discount is not None:
             rewards = return_to_go(rewards, [move.seat for move in moves], self.discount)
-        return {(m.step, m.seat): r for m, r in zip(moves, rewards, strict=True)}, measures
+        return {(m.step, m.seat): r for m, r in zip(moves, rewards, strict=True)}
 
 
-def grouped(samples: Iterable[Sample], by: Sequence[str]) -> list[Sample]:
-    """The samples, with groups made of these attributes: ("seed", "seat") for GRPO."""
-    return [replace(s, group=tuple(getattr(s, name) for name in by)) for s in samples]
+def _player_of(players: Mapping[str, str], seat: str, role: str) -> str:
+    return players.get(seat) or players.get(role) or LEARNER
 
 
 FROZEN, PREVIOUS, CHECKPOINT = "frozen", "previous", "checkpoint:"
@@ -217,13 +193,6 @@ class League:
     """Draws an arrangement of players for each seed.
 
     `frozen` is the policy as it was when training started, `previous` the policy of the last checkpoint.
-
-    Args:
-        game: The game.
-        policy: The learner.
-        opponents: Arrangements of players.
-        seed: Of the draw.
-        others: Further players, for evaluations.
     """
 
     def __init__(
@@ -266,23 +235,16 @@ class League:
         if PREVIOUS in self.names:
             self._freeze(PREVIOUS)
 
-    def job(self, seed: int, sample: int, stage: str = "") -> Job:
-        """An episode of this seed; all samples of a seed have the same players.
-
-        Args:
-            seed: Of the game.
-            sample: The number of the episode among those of the seed.
-            stage: What is trained, where that is one stage of a game.
-        """
+    def job(self, seed: int, sample: int, stage: str = "") -> RolloutJob:
+        """An episode of this seed, for training a stage; all samples of a seed have the same players."""
         fitting = [o for o in self.opponents if o.stage in ("", stage)]
         if not fitting:
-            return Job(seed, sample)
+            return RolloutJob(seed, sample)
         weights = [o.weight for o in fitting]
         arrangement = stream(self.seed, "opponents", seed).weighted(fitting, weights)
-        return Job(seed, sample, arrangement.players)
+        return RolloutJob(seed, sample, arrangement.players)
 
     async def close(self) -> None:
-        """Release connections and threads."""
         for player in self.agents.values():
             await player.close()
 
@@ -290,15 +252,16 @@ class League:
 def check_players(game: Game, opponents: Sequence[Opponents], others: Sequence[str] = ()) -> None:
     """Every opponent exists and has a seat or role of the game; raises `UsageError`."""
     state = game.start(0)
-    known = {*game.seats, *(state.role(seat) for seat in game.seats)} - {""}
+    roles = {seat: state.role(seat) for seat in game.seats}
+    places = {*roles, *roles.values()} - {""}
     for arrangement in opponents:
         for where in arrangement.players:
-            if where not in known:
+            if where not in places:
                 raise BadOption(
                     f"the recipe's [[opponents]] name {where!r}, but {game.name} has the seats and "
-                    f"roles {', '.join(sorted(known))}."
+                    f"roles {', '.join(sorted(places))}."
                 )
-        if not any(_learns(game, arrangement, seat) for seat in game.seats):
+        if all(_player_of(arrangement.players, *seat) != LEARNER for seat in roles.items()):
             raise BadOption("the recipe's [[opponents]] leave no seat to the learner.")
     for name in {*(name for o in opponents for name in o.players.values()), *others} - {LEARNER, ""}:
         if name.startswith(CHECKPOINT):
@@ -309,11 +272,6 @@ def check_players(game: Game, opponents: Sequence[Opponents], others: Sequence[s
             try:
                 agent(name, game)
             except UnknownName as error:
-                own = (LEARNER, FROZEN, PREVIOUS, f"{CHECKPOINT}PATH")
+                players = (LEARNER, FROZEN, PREVIOUS, f"{CHECKPOINT}PATH")
                 near = (error.nearest,) if error.nearest else ()
-                raise UnknownName("opponent of the recipe", name, (*own, *near)) from None
-
-
-def _learns(game: Game, arrangement: Opponents, seat: str) -> bool:
-    players, role = arrangement.players, game.start(0).role(seat)
-    return (players.get(seat) or players.get(role) or LEARNER) == LEARNER
+                raise UnknownName("opponent of the recipe", name, (*players, *near)) from None

@@ -19,10 +19,10 @@ from ludens.train.checkpoint import Checkpoints, save_whole
 from ludens.train.checks import check
 from ludens.train.loop import Trainer
 from ludens.train.monitor import IMITATION, PAGE, Monitor, write_page
-from ludens.train.nano.dataset import Shape, memory, pinned, rounds, vocabulary_of
+from ludens.train.nano.dataset import SampleShape, memory, pinned, rounds, vocabulary_of
 from ludens.train.nano.policy import NanoPolicy, with_pieces
 from ludens.train.nano.supervised import Imitation, Rehearsal
-from ludens.train.nano.weights import Size
+from ludens.train.nano.weights import NanoSize
 from ludens.train.policy import Policy
 from ludens.train.recipe import Demonstration, ModelOptions, Recipe
 
@@ -32,13 +32,7 @@ Say = Callable[[str], None]
 
 
 def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
-    """Train as the recipe says; a run in the folder that was stopped goes on where it was.
-
-    Args:
-        recipe: What to do.
-        folder: Of checkpoints, measurements, sample games and the page.
-        say: Told about progress, one line at a time.
-    """
+    """Train as the recipe says; a run in the folder that was stopped goes on where it was."""
     check(recipe)
     ranks.from_first(lambda: _bind(recipe, folder))
     policy = _supervised(recipe, folder, say)
@@ -63,24 +57,24 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
 
 def _bind(recipe: Recipe, folder: Path) -> None:
     """A folder belongs to one recipe: that of the first run in it."""
-    file, wanted = folder / RECIPE, recipe.as_dict()
+    file, values = folder / RECIPE, recipe.as_dict()
     if file.exists():
         try:
             stored = orjson.loads(file.read_bytes())
         except (OSError, orjson.JSONDecodeError) as error:
             raise BadFile(f"{file} cannot be read: {error}.") from None
         # A server may come back at another address.
-        if {**stored, "server": None} != {**wanted, "server": None}:
-            what = _difference(stored, wanted)
+        if {**stored, "server": None} != {**values, "server": None}:
+            what = _difference(stored, values)
             raise BadOption(f"{folder} holds a run of another recipe (other {what}): choose another folder.")
         return
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, orjson.dumps(wanted, option=orjson.OPT_INDENT_2))
+    write_atomically(file, orjson.dumps(values, option=orjson.OPT_INDENT_2))
 
 
-def _difference(stored: Any, wanted: dict[str, Any]) -> str:
+def _difference(stored: Any, recipe: dict[str, Any]) -> str:
     """The first section or key in which a stored recipe differs."""
-    for section, values in wanted.items():
+    for section, values in recipe.items():
         if section == "server":
             continue
         other = stored.get(section) if isinstance(stored, dict) else None
@@ -113,7 +107,7 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         if imitates:
             policy = with_pieces(policy, vocabulary_of(sources, options.workers), recipe.run.seed)
     else:
-        size = Size(**{f.name: getattr(model, f.name) for f in fields(Size)})
+        size = NanoSize(**{f.name: getattr(model, f.name) for f in fields(NanoSize)})
         spoken = (Demonstration(bot="bot/random", episodes=64),)
         vocabulary = vocabulary_of(sources or replace(recipe, demonstrations=spoken).sources, options.workers)
         policy = NanoPolicy(size, vocabulary, seed=recipe.run.seed, **_sampling(model))
@@ -143,14 +137,14 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
 
     where = _stored_rounds(folder)
     imitation = Imitation(policy, options, recipe.optimizer, recipe.run.seed, where, report)
-    shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
+    shape = SampleShape(policy.size.side, policy.size.longest, policy.max_tokens)
     room = pinned if policy.device.type == "cuda" else memory
     datasets = rounds(recipe.sources, policy.vocabulary, shape, imitation.left(), options.workers, room)
     imitation.run(datasets)
     if ranks.world()[0] == 0:
         losses = [round(loss, 5) for loss in imitation.losses]
-        told = {"losses": losses, "seconds": round(imitation.spent), "waited": round(imitation.waited)}
-        write_atomically(folder / IMITATION, orjson.dumps(told))
+        summary = {"losses": losses, "seconds": round(imitation.spent), "waited": round(imitation.waited)}
+        write_atomically(folder / IMITATION, orjson.dumps(summary))
     waited = imitation.waited / imitation.spent if imitation.spent else 0.0
     say(f"supervised: {len(imitation.losses):,} steps, {waited:.1%} of the time waiting")
 

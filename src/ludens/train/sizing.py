@@ -16,9 +16,7 @@ GPU_GIB = 0.95 * 139
 
 
 @dataclass(frozen=True)
-class Model:
-    """A vision-language model."""
-
+class SizedModel:
     name: str
     parameters: float
     """Of the language model and the vision tower together."""
@@ -35,9 +33,9 @@ class Model:
 
 
 MODELS = (
-    Model("Qwen2.5-VL-3B", 3.75e9, 3.09e9, 36, 2),
-    Model("Qwen2.5-VL-7B", 8.29e9, 7.62e9, 28, 4),
-    Model("Qwen2.5-VL-32B", 33.5e9, 32.8e9, 64, 8),
+    SizedModel("Qwen2.5-VL-3B", 3.75e9, 3.09e9, 36, 2),
+    SizedModel("Qwen2.5-VL-7B", 8.29e9, 7.62e9, 28, 4),
+    SizedModel("Qwen2.5-VL-32B", 33.5e9, 32.8e9, 64, 8),
 )
 MEASURED = MODELS[0]
 """The model whose figures were measured; all others are computed."""
@@ -66,7 +64,7 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class SizeEstimate:
     """What a GPU does with a model, one way of training it."""
 
     gpus: int
@@ -79,13 +77,13 @@ class Estimate:
     """An hour and GPU; communication between GPUs is not counted."""
 
 
-def estimate(model: Model, training: str, load: Load | None = None) -> Estimate:
+def estimate(model: SizedModel, training: str, load: Load | None = None) -> SizeEstimate:
     """Games an hour and memory of a model that is trained by "lora" or in "full"."""
-    made = [_estimate(model, training, load or Load(), batch) for batch in GENERATED]
-    return next((fitting for fitting in made if fitting.gpus == 1), made[0])
+    estimates = [_estimate(model, training, load or Load(), batch) for batch in GENERATED]
+    return next((fitting for fitting in estimates if fitting.gpus == 1), estimates[0])
 
 
-def _estimate(model: Model, training: str, load: Load, batch: int) -> Estimate:
+def _estimate(model: SizedModel, training: str, load: Load, batch: int) -> SizeEstimate:
     larger = model.parameters / MEASURED.parameters
     play = load.replies * load.reply / (GENERATED[batch] / larger)
     learn = load.learned * (load.prompt + load.reply) / (LEARNED[training] / larger)
@@ -93,9 +91,9 @@ def _estimate(model: Model, training: str, load: Load, batch: int) -> Estimate:
     cache = batch * (load.prompt + load.reply) * model.token_bytes / GIB
     activations = (UPDATE_GIB[training] - _weights(MEASURED, training)) * sqrt(larger)
     gib = weights + cache + activations
-    return Estimate(ceil(gib / GPU_GIB), gib, batch, 3600 / (play + learn))
+    return SizeEstimate(ceil(gib / GPU_GIB), gib, batch, 3600 / (play + learn))
 
 
-def _weights(model: Model, training: str) -> float:
+def _weights(model: SizedModel, training: str) -> float:
     """GiB of the weights in bfloat16, and of what is kept for those that are trained."""
     return (2 * model.parameters + _TRAINED[training] * model.language) / GIB

@@ -23,7 +23,7 @@ from ludens.models.local import LocalModel
 from ludens.models.settings import PromptOptions
 from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.vision import HASH, CachedImageProcessor, PictureFeatures, use_varlen
-from ludens.train.policy import Player, Policy, Sample
+from ludens.train.policy import Player, Policy, TokenSample
 from ludens.train.recipe import ModelOptions
 from ludens.train.update import left_padded, right_padded
 
@@ -40,15 +40,7 @@ ADAPTER = "adapter"
 
 
 class TransformersPolicy(Policy):
-    """A transformers model and its processor.
-
-    Args:
-        model: Of transformers.
-        processor: Its processor.
-        options: Of the recipe.
-        prompt: How it is prompted.
-        seed: Of the first weights of adapters.
-    """
+    """A transformers model and its processor."""
 
     def __init__(
         self,
@@ -95,7 +87,6 @@ class TransformersPolicy(Policy):
 
     @staticmethod
     def read(path: str, options: ModelOptions, seed: int = 0) -> TransformersPolicy:
-        """A model from a folder or the hub."""
         import torch
 
         import_torchvision()
@@ -125,7 +116,7 @@ class TransformersPolicy(Policy):
     def sampler(self) -> LocalModel:
         """The model that answers requests with the weights as they are."""
         if self._live is None:
-            made = _PolicyModel.live(
+            model = _PolicyModel.live(
                 self.model,
                 self.processor,
                 logprobs=True,
@@ -137,9 +128,9 @@ class TransformersPolicy(Policy):
                 # The composition of a batch must not depend on timing: it starts when all games wait.
                 gather=600_000.0,
             )
-            assert isinstance(made, _PolicyModel)
-            made.policy, made._static = self, self._caches
-            self._live = made
+            assert isinstance(model, _PolicyModel)
+            model.policy, model._static = self, self._caches
+            self._live = model
         return self._live
 
     def agent(self, *, blind: bool = False) -> Agent:
@@ -159,7 +150,7 @@ class TransformersPolicy(Policy):
         with self._features.known(self.base, [picture.hash for picture in pictures]):
             yield
 
-    def logprobs(self, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
+    def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
         import torch
 
         inputs, mask = self.collate(samples)
@@ -175,7 +166,7 @@ class TransformersPolicy(Policy):
         values = logits.log_softmax(-1).gather(-1, drawn)[..., 0]
         return torch.where(mask.bool(), values, torch.zeros_like(values)), mask
 
-    def collate(self, samples: Sequence[Sample]) -> tuple[dict[str, Tensor], Tensor]:
+    def collate(self, samples: Sequence[TokenSample]) -> tuple[dict[str, Tensor], Tensor]:
         """The model's inputs and the mask of the completions.
 
         Prompts are padded on the left and completions on the right; the pixels of all pictures follow in the
@@ -204,22 +195,22 @@ class TransformersPolicy(Policy):
         return moved, mask.to(device)
 
     def frozen(self) -> Policy:
-        made = copy.copy(self)
-        made._live = None
+        twin = copy.copy(self)
+        twin._live = None
         if not self.options.lora:
-            made.model = copy.deepcopy(self.model).requires_grad_(False).eval()
+            twin.model = copy.deepcopy(self.model).requires_grad_(False).eval()
             # The compiled step of generation, kept there by transformers, has the original's weights.
-            vars(made.model).pop("_compiled_call", None)
-            return made
-        made.adapter = f"frozen{next(self._copies)}"
-        self.model.add_adapter(made.adapter, self.model.peft_config[LEARNER])
+            vars(twin.model).pop("_compiled_call", None)
+            return twin
+        twin.adapter = f"frozen{next(self._copies)}"
+        self.model.add_adapter(twin.adapter, self.model.peft_config[LEARNER])
         weights = dict(self.model.named_parameters())
         for name, parameter in weights.items():
-            if f".{made.adapter}." in name:
-                source = weights[name.replace(f".{made.adapter}.", f".{self.adapter}.")]
+            if f".{twin.adapter}." in name:
+                source = weights[name.replace(f".{twin.adapter}.", f".{self.adapter}.")]
                 parameter.data.copy_(source.data)
         self.model.set_adapter(LEARNER)
-        return made
+        return twin
 
     def release(self) -> None:
         self._live = None

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from logging import getLogger
-from math import ceil, cos, isfinite, pi
+from math import ceil, isfinite
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ludens.core.errors import UsageError
-from ludens.core.options import option
 from ludens.models.generation import out_of_memory
 from ludens.train import ranks
-from ludens.train.policy import Policy, Sample
-from ludens.train.section import Section
+from ludens.train.policy import Policy, TokenSample
+from ludens.train.recipe import LossOptions, OptimizerOptions
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -38,33 +36,16 @@ def right_padded(rows: Sequence[Sequence[float]], value: float, kind: type = flo
     return torch.tensor([list(row) + [value] * (width - len(row)) for row in rows], dtype=dtype)
 
 
-def chunks(samples: Sequence[Sample], size: int) -> list[list[Sample]]:
+def chunks(samples: Sequence[TokenSample], size: int) -> list[list[TokenSample]]:
     """Batches of samples of similar length: less padding."""
     order = sorted(samples, key=lambda s: len(s.prompt_ids) + len(s.completion_ids))
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
-def each(samples: Iterable[Sample], value: Callable[[Sample], float]) -> Tensor:
-    """One number per sample."""
+def each(samples: Iterable[TokenSample], value: Callable[[TokenSample], float]) -> Tensor:
     import torch
 
     return torch.tensor([value(sample) for sample in samples], dtype=torch.float32)
-
-
-@dataclass(frozen=True)
-class LossOptions(Section, name="loss"):
-    """The terms of the loss and how they are averaged."""
-
-    clip: float = option(0.2, low=0, help="clip the probability ratio to 1 +- clip; 0 for no clipping")
-    kl: float = option(0.04, low=0, help="weight of the KL divergence to the reference; 0 for none")
-    keep: float = option(
-        0.0, low=0, help="spo: weight of the KL divergence of replies in the stage that is not trained"
-    )
-    norm: str = option(
-        "sequence",
-        choices=("sum", "sequence", "token"),
-        help="of a sample's tokens: their sum (Vision-Zero), their mean (GRPO), or the mean over all tokens",
-    )
 
 
 def policy_loss(
@@ -84,10 +65,6 @@ def policy_loss(
     Args:
         new: Log-probabilities of the completion under the policy in training, (samples, tokens).
         old: Those under the policy that drew it.
-        mask: 1 for tokens, 0 for padding.
-        advantages: One per sample.
-        reference: Log-probabilities under the reference; needed where `kl` is not 0.
-        options: Weights and norm.
         kept: 1 for samples that are only kept near the reference, with the weight `keep`; none if not given.
     """
     ratio = ((new - old) * mask).exp()
@@ -141,11 +118,9 @@ class Masters:
             parameter.data.copy_(master.data)
 
     def state(self) -> list[Tensor]:
-        """The copies, for a checkpoint."""
         return [master.data for _, master in self._pairs]
 
     def restore(self, state: Sequence[Tensor]) -> None:
-        """Take the copies of a checkpoint."""
         for (_, master), stored in zip(self._pairs, state, strict=True):
             master.data.copy_(stored)
 
@@ -174,32 +149,6 @@ class Diverged(UsageError):
             f"training has diverged: the {what} is not finite; "
             "start again with a lower optimizer.lr, or use the last checkpoint."
         )
-
-
-@dataclass(frozen=True)
-class OptimizerOptions(Section, name="optimizer"):
-    """AdamW with warm-up and a cosine schedule."""
-
-    lr: float = option(1e-5, low=0, help="highest learning rate")
-    warmup: float = option(0.1, low=0, high=1, help="share of the steps in which the rate rises to it")
-    schedule: str = option("cosine", choices=("cosine", "constant"), help="how the rate falls afterwards")
-    weight_decay: float = option(0.0, low=0, help="of AdamW")
-    grad_norm: float = option(1.0, low=0, help="longest gradient; 0 for no clipping")
-    micro: int = option(8, low=1, help="samples in one forward pass; halved where memory is short")
-    minibatches: int = option(1, low=1, help="optimiser steps per pass over the samples")
-    epochs: int = option(1, low=1, help="passes over the samples")
-    old: str = option(
-        "drawn", choices=("drawn", "recomputed"), help="log-probabilities from which the ratio is taken"
-    )
-
-    def rate(self, step: int, steps: int) -> float:
-        """The learning rate of a step out of so many."""
-        warm = max(1, int(self.warmup * steps))
-        if step < warm:
-            return self.lr * (step + 1) / warm
-        if self.schedule == "constant":
-            return self.lr
-        return self.lr * 0.5 * (1 + cos(pi * (step - warm) / max(1, steps - warm)))
 
 
 class Rehearses(Protocol):
@@ -232,36 +181,22 @@ class Updater:
         self.step = 0
         self.micro = options.micro
 
-    def update(self, samples: Sequence[Sample], reference: Policy | None, seed: int = 0) -> dict[str, float]:
+    def update(
+        self, samples: Sequence[TokenSample], reference: Policy | None, seed: int = 0
+    ) -> dict[str, float]:
         """Train on samples drawn from the policy as it is now. Every rank calls this with its own samples."""
         if not self.loss.kl and not self.loss.keep:
             reference = None
-        own = list(samples)
         if self.options.old == "recomputed":
-            self._recompute(own)
-        return self._passes(own, reference, seed)
-
-    def state(self) -> dict[str, Any]:
-        """What a checkpoint needs beside the weights."""
-        return {"optimizer": self.optimizer.state_dict(), "masters": self.masters.state()}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` returned; the policy already has its weights."""
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.masters.restore(state["masters"])
-
-    def _passes(self, samples: list[Sample], reference: Policy | None, seed: int) -> dict[str, float]:
+            self._recompute(samples)
         totals: dict[str, float] = {"loss": 0.0, "kl": 0.0, "tokens": 0.0, "gap": 0.0, "grad": 0.0}
-        rehearsed = 0.0
-        most = max(ranks.gather(len(samples)))
-        if not most:
+        if not max(ranks.gather(len(samples))):
             return totals
+        steps, rehearsed = self.options.epochs * self.options.minibatches, 0.0
         self.policy.train(True)
-        optimiser_steps = 0
         for epoch in range(self.options.epochs):
             for part in self._minibatches(samples, f"{seed} {epoch}"):
                 rehearsed += self._optimise(part, reference, totals)
-                optimiser_steps += 1
         self.policy.train(False)
         self._check_finite(samples[:1])
         parts = ranks.gather(totals)
@@ -269,14 +204,21 @@ class Updater:
             totals[name] = sum(part[name] for part in parts)
         totals["gap"] = max(part["gap"] for part in parts)
         for name in ("loss", "kl", "grad"):
-            totals[name] /= max(1, optimiser_steps)
-        totals["kl"] /= max(1.0, totals["tokens"] / max(1, optimiser_steps))
+            totals[name] /= steps
+        totals["kl"] /= max(1.0, totals["tokens"] / steps)
         if self.rehearsal is not None:
-            totals["rehearsal"] = rehearsed / max(1, optimiser_steps)
+            totals["rehearsal"] = rehearsed / steps
         totals["lr"] = self.options.rate(max(0, self.step - 1), self.steps)
         return totals
 
-    def _minibatches(self, samples: Sequence[Sample], seed: str) -> Iterator[list[Sample]]:
+    def state(self) -> dict[str, Any]:
+        return {"optimizer": self.optimizer.state_dict(), "masters": self.masters.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.masters.restore(state["masters"])
+
+    def _minibatches(self, samples: Sequence[TokenSample], seed: str) -> Iterator[list[TokenSample]]:
         """This rank's samples of each minibatch. Which samples share one does not depend on the ranks."""
         rank = ranks.world()[0]
         order = sorted(
@@ -290,7 +232,9 @@ class Updater:
             part = order[number * size : (number + 1) * size]
             yield [samples[place] for _, owner, place in part if owner == rank]
 
-    def _optimise(self, samples: list[Sample], reference: Policy | None, totals: dict[str, float]) -> float:
+    def _optimise(
+        self, samples: list[TokenSample], reference: Policy | None, totals: dict[str, float]
+    ) -> float:
         """One step of the optimiser. Where memory is short it starts again with smaller batches.
 
         Returns the loss of what is rehearsed. Its gradient is added after clipping: that of play, a sum over
@@ -340,7 +284,7 @@ class Updater:
         totals["grad"] += float(length)
         return rehearsed
 
-    def _check_finite(self, samples: list[Sample]) -> None:
+    def _check_finite(self, samples: Sequence[TokenSample]) -> None:
         """Weights may be finite and useless: the next replies could not be drawn from them."""
         import torch
 
@@ -350,7 +294,7 @@ class Updater:
 
     def _backward(
         self,
-        chunk: list[Sample],
+        chunk: list[TokenSample],
         reference: Policy | None,
         count: int,
         totals: dict[str, float],
@@ -375,7 +319,7 @@ class Updater:
         totals["kl"] += float(divergence.sum())
         totals["tokens"] += float(mask.sum())
 
-    def _recompute(self, samples: Sequence[Sample]) -> None:
+    def _recompute(self, samples: Sequence[TokenSample]) -> None:
         """Replace recorded log-probabilities by those of the training pass."""
         import torch
 

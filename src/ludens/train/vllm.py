@@ -24,7 +24,7 @@ from ludens.models.openai_chat import OpenAIChat
 from ludens.models.settings import NetworkSettings, find_key
 from ludens.models.transport import Transport, check_address
 from ludens.train import ranks
-from ludens.train.policy import Player, Policy, Sample
+from ludens.train.policy import Player, Policy, TokenSample
 from ludens.train.recipe import ModelOptions, ServerOptions
 from ludens.train.transformers_policy import TransformersPolicy
 from ludens.train.update import chunks, right_padded
@@ -42,11 +42,6 @@ class VllmServer:
 
     An adapter gets a new name with every push. Loaded in place under its old name it would meet prefixes in
     the cache that older weights computed, and be read from disk at every step.
-
-    Args:
-        url: Its address, with or without `/v1`.
-        timeout: Seconds until a request fails.
-        secret: Its API key, where it has one.
     """
 
     def __init__(self, url: str, timeout: float, secret: Secret) -> None:
@@ -73,16 +68,10 @@ class VllmServer:
         await self._push("/v1/load_lora_adapter", {"lora_name": name, "lora_path": str(folder)}, hint)
 
     async def unload_adapter(self, name: str) -> None:
-        """Forget an adapter."""
         await self._push("/v1/unload_lora_adapter", {"lora_name": name}, "restart the server")
 
     async def reload(self, folder: Path, vision: bool) -> None:
-        """Replace all weights.
-
-        Args:
-            folder: With safetensors files.
-            vision: Whether those that look at pictures changed too: then cached features are dropped.
-        """
+        """Replace all weights; if those of `vision` changed too, cached features are dropped."""
         hint = (
             "it needs VLLM_SERVER_DEV_MODE=1, a version whose reload_weights takes weights_path, "
             f"and access to {folder}"
@@ -131,14 +120,7 @@ class VllmModel(OpenAIChat):
     """Asks `/v1/chat/completions` for samples of exactly the distribution that training assumes.
 
     Args:
-        options: Address and limits of the server.
-        sampling: Temperature and longest reply.
         processor: Of the model; it is copied, because others use it in their threads.
-        ends: Ids that end a reply.
-        suppressed: Ids that are never drawn.
-        secret: The server's API key, where it has one.
-        root: The server's address without `/v1`.
-        concurrency: Most requests in flight.
     """
 
     def __init__(
@@ -179,7 +161,6 @@ class VllmModel(OpenAIChat):
         """Ask for these weights from now on.
 
         Args:
-            model: Their name at the server.
             version: Changes with every push: prefixes cached under another one are not used.
         """
         self.model_name = model
@@ -243,18 +224,17 @@ class VllmModel(OpenAIChat):
             return_dict=True,
             return_tensors="pt",
         )
-        own = inputs["input_ids"][0].tolist()
-        if own != ids:
-            same = next((n for n, (a, b) in enumerate(zip(own, ids, strict=False)) if a != b), len(ids))
+        local_ids = inputs["input_ids"][0].tolist()
+        if local_ids != ids:
+            same = next((n for n, (a, b) in enumerate(zip(local_ids, ids, strict=False)) if a != b), len(ids))
             raise UsageError(
-                f"the server at {self.address} makes {len(ids)} tokens of a prompt that has {len(own)} here "
-                f"(the first {min(same, len(own))} agree): it must serve the model in [model], with its chat "
-                f"template and its picture settings."
+                f"the server at {self.address} makes {len(ids)} tokens of a prompt that has {len(local_ids)} "
+                f"here (the first {min(same, len(local_ids))} agree): it must serve the model in [model], "
+                f"with its chat template and its picture settings."
             )
 
 
 def _ids(value: object) -> list[int]:
-    """Token ids; empty where there are none."""
     return value if isinstance(value, list) and all(type(token) is int for token in value) else []
 
 
@@ -265,10 +245,7 @@ class VllmPolicy(Policy):
     """Draws with a server, computes and learns with a policy in this process. Frozen copies stay in it.
 
     Args:
-        local: The policy in training.
-        options: The server.
         folder: Where weights are written for the server, where the options name no other place.
-        concurrency: Most requests in flight.
     """
 
     def __init__(
@@ -338,7 +315,7 @@ class VllmPolicy(Policy):
         self._pushed = version
         return name, version
 
-    def verify(self, samples: Sequence[Sample]) -> None:
+    def verify(self, samples: Sequence[TokenSample]) -> None:
         step = max(1, len(samples) // self.options.check)
         gap = self.gap(samples[::step][: self.options.check])
         if not gap <= self.options.gap:
@@ -348,7 +325,7 @@ class VllmPolicy(Policy):
                 f"[model], or that of its supervised training, with --logprobs-mode processed_logprobs."
             )
 
-    def gap(self, samples: Sequence[Sample]) -> float:
+    def gap(self, samples: Sequence[TokenSample]) -> float:
         """The mean difference per token between drawn and recomputed log-probabilities."""
         import torch
 
@@ -368,7 +345,7 @@ class VllmPolicy(Policy):
     def parameters(self) -> list[Parameter]:
         return self.local.parameters()
 
-    def logprobs(self, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
+    def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
         return self.local.logprobs(samples)
 
     def frozen(self) -> Policy:

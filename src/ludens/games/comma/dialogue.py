@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
-from ludens.core.game import Game
+from ludens.core.game import DecisionScore, Game, GameStage
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import fold, labelled
@@ -204,6 +204,10 @@ class Comma(Game):
     seats = SEATS
     bots = {"blind": "ludens.games.comma.bots:BlindBot", "patient": "ludens.games.comma.bots:PatientBot"}
     best = "bot/oracle"
+    stages = (
+        GameStage("solve", decision=True, group=("seed", "seat"), seats=SOLVER),
+        GameStage("advise", seats=EXPERT),
+    )
 
     skills: ClassVar[tuple[Skill, ...]]
     """The skills the puzzle tests, by the paper's classification."""
@@ -243,6 +247,13 @@ class Comma(Game):
         if self.manual == "random":
             manual = self.random_manual(stream(seed, self.name, "manual"))
         return Dialogue(self, self.panel(manual, stream(seed, self.name, "panel")))
+
+    def decision_score(self, state: State) -> DecisionScore:
+        """Whether the panel was solved; the Solver abstains with advice and without an action."""
+        assert isinstance(state, Dialogue)
+        advised = [said.events for said in state.said if said.seat == "solver"][1:]
+        idle = sum(all(event.outcome == "unread" for event in events) for events in advised)
+        return DecisionScore(float(state.solved), idle / len(advised) if advised else 0.0)
 
     def panel(self, manual: Manual, random: Stream) -> Puzzle[Any]:
         """A panel with its serial number. The released runs all had an even one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import Any, Self
 
 from ludens.core.episode import Move
 from ludens.core.errors import Ambiguous, Illegal, Unreadable
-from ludens.core.game import Game
+from ludens.core.game import DecisionScore, Game, GameStage
 from ludens.core.options import Touch, option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import DASHES, ReplyFormat, fold, without_reasoning
@@ -39,6 +40,15 @@ def lowest_clue_rewards(civilians: int, voters: int) -> tuple[float, float]:
     spy, _ = clue_rewards(voters, [0] * civilians)
     _, [civilian, *_] = clue_rewards(0, [voters] + [0] * (civilians - 1))
     return spy, civilian
+
+
+def score_votes(votes: Sequence[str], spy: str) -> DecisionScore:
+    """Whether the spy alone is the most frequent vote, n/a counted as a vote of its own, and the share of
+    n/a (equation 7): ties and mostly n/a are wrong."""
+    counts = Counter(votes).most_common(2)
+    alone = len(counts) < 2 or counts[0][1] > counts[1][1]
+    right = bool(counts) and counts[0][0] == spy and alone
+    return DecisionScore(float(right), votes.count(ABSTAIN) / len(votes) if votes else 0.0)
 
 
 def vote_reward(vote: str, spy: str, abstention: str) -> float:
@@ -213,6 +223,7 @@ class Spy(Game):
     view_class = "ludens.games.spy.view:SpyView"
     imperfect_information = True
     best = "bot/oracle"
+    stages = (GameStage(CLUE), GameStage(DECISION, decision=True, group=("episode",)))
     bots = {
         "blunt": "ludens.games.spy.bots:Blunt",
         "vague": "ludens.games.spy.bots:Vague",
@@ -290,6 +301,10 @@ class Spy(Game):
             else:
                 earned.append(lowest[move.seat != SPY])
         return earned
+
+    def decision_score(self, state: State) -> DecisionScore:
+        assert isinstance(state, SpyState)
+        return score_votes(list(state.votes.values()), str(state.spy + 1))
 
     def measures(self, state: State) -> dict[str, float]:
         """Clues that are true of the own picture, of those that can be decided; votes by kind; wins."""

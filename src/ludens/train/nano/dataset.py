@@ -34,7 +34,7 @@ SHARED, ROOM = Path("/dev/shm"), 8 * 2**30
 
 
 @dataclass
-class Dataset:
+class ImitationData:
     """Samples to imitate. Prompts are padded on the left, replies on the right."""
 
     prompts: Array
@@ -70,9 +70,7 @@ class Dataset:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What samples are cut to."""
-
+class SampleShape:
     side: int
     longest: int
     max_tokens: int
@@ -84,19 +82,19 @@ def vocabulary_of(sources: Iterable[Demonstration], workers: int = 0) -> Vocabul
         replace(source, episodes=min(VOCABULARY_ROUNDS * source.episodes, VOCABULARY_EPISODES))
         for source in sources
     ]
-    todo = chunks_of(few)
-    found: set[str] = set()
+    chunks = chunks_of(few)
+    all_pieces: set[str] = set()
     run: Map[set[str]]
-    with processes(workers, len(todo)) as run:
-        found.update(*run(_pieces, todo))
-    return Vocabulary.of(found, places_like(found) | numbers_like(found))
+    with processes(workers, len(chunks)) as run:
+        all_pieces.update(*run(_pieces, chunks))
+    return Vocabulary.of(all_pieces, places_like(all_pieces) | numbers_like(all_pieces))
 
 
 def _pieces(chunk: Chunk) -> set[str]:
-    found: set[str] = set()
+    piece_set: set[str] = set()
     for sample in replies(chunk):
-        found.update(pieces(short_prompt(sample.game, sample.ask)), pieces(sample.completion))
-    return found
+        piece_set.update(pieces(short_prompt(sample.game, sample.ask)), pieces(sample.completion))
+    return piece_set
 
 
 Room = Callable[[tuple[int, ...]], Array]
@@ -110,21 +108,12 @@ def memory(shape: tuple[int, ...]) -> Array:
 def rounds(
     sources: Sequence[Demonstration],
     vocabulary: Vocabulary,
-    shape: Shape,
+    shape: SampleShape,
     numbers: Iterable[int] = (0,),
     workers: int = 0,
     room: Room = memory,
-) -> Iterator[Dataset]:
-    """The data set of each round; the next one is begun early, so that no process waits for the slowest.
-
-    Args:
-        sources: What is shown.
-        vocabulary: Of the model.
-        shape: What samples are cut to.
-        numbers: Of the rounds.
-        workers: How many processes; 0 for one per core.
-        room: Where pictures go.
-    """
+) -> Iterator[ImitationData]:
+    """The data set of each round; the next one is begun early, so that no process waits for the slowest."""
     most = len(chunks_of(sources))
     begun = deque[Iterator[str]]()
     run: Map[str]
@@ -147,7 +136,7 @@ Part = dict[str, Array]
 `pictures`, how many these are (`shown`), and `left_out`."""
 
 
-def _encoded(vocabulary: Vocabulary, shape: Shape, folder: str, chunk: Chunk) -> str:
+def _encoded(vocabulary: Vocabulary, shape: SampleShape, folder: str, chunk: Chunk) -> str:
     """Encode the replies of some episodes into a file, pictures last; returns its name."""
     handle, name = mkstemp(dir=folder)
     part = encode(replies(chunk), vocabulary, shape)
@@ -158,29 +147,29 @@ def _encoded(vocabulary: Vocabulary, shape: Shape, folder: str, chunk: Chunk) ->
     return name
 
 
-def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> Part:
+def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: SampleShape) -> Part:
     """Samples as numbers. Equal ones (all voters of a game) are kept once; replies that are too long, or have
     pieces that cannot be said, are left out."""
     prompts, answers, numbers, pictures = list[list[int]](), list[list[int]](), list[int](), list[Array]()
-    known, done, left_out = dict[str, int](), set[tuple[Any, ...]](), 0
+    picture_numbers, encoded, left_out = dict[str, int](), set[tuple[Any, ...]](), 0
     for sample in samples:
         prompt = vocabulary.encode(short_prompt(sample.game, sample.ask))
         reply = [*vocabulary.encode(sample.completion), vocabulary.end]
-        shown = sample.pictures[-1:]
-        hashed = shown[0].hash if shown else ""
-        key = (*prompt, -1, *reply, hashed)
-        if key in done:
+        last_picture = sample.pictures[-1:]
+        picture_hash = last_picture[0].hash if last_picture else ""
+        key = (*prompt, -1, *reply, picture_hash)
+        if key in encoded:
             continue
-        done.add(key)
+        encoded.add(key)
         if len(reply) > shape.max_tokens or vocabulary.unknown in reply:
             left_out += 1
             continue
-        if hashed not in known:
-            known[hashed] = len(pictures)
-            pictures.append(shrink(shown[0] if shown else None, shape.side))
+        if picture_hash not in picture_numbers:
+            picture_numbers[picture_hash] = len(pictures)
+            pictures.append(shrink(last_picture[0] if last_picture else None, shape.side))
         prompts.append(prompt[-(shape.longest - shape.max_tokens) :])
         answers.append(reply)
-        numbers.append(known[hashed])
+        numbers.append(picture_numbers[picture_hash])
     empty = np.zeros((0, 3, shape.side, shape.side), np.uint8)
     return {
         "prompts": np.array([token for prompt in prompts for token in prompt], np.int16),
@@ -194,19 +183,19 @@ def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: Shape) -> 
     }
 
 
-def _joined(names: Sequence[str], side: int, room: Room) -> Dataset:
+def _joined(names: Sequence[str], side: int, room: Room) -> ImitationData:
     """The parts in these files, which are removed.
 
     Pictures are read into place: they are in memory once, and training goes on meanwhile in another thread.
     """
     parts, offsets = zip(*map(_without_pictures, names), strict=True)
-    whole: dict[str, Any] = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-    counts = whole.pop("shown")
+    arrays: dict[str, Any] = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+    counts = arrays.pop("shown")
     before = np.cumsum(counts) - counts
-    whole["picture"] += np.repeat(before, [len(part["picture"]) for part in parts])
-    whole["prompts"] = _padded(whole["prompts"], whole["prompt_lengths"], left=True)
-    whole["replies"] = _padded(whole["replies"], whole["reply_lengths"], left=False)
-    whole["left_out"] = int(whole["left_out"].sum())
+    arrays["picture"] += np.repeat(before, [len(part["picture"]) for part in parts])
+    arrays["prompts"] = _padded(arrays["prompts"], arrays["prompt_lengths"], left=True)
+    arrays["replies"] = _padded(arrays["replies"], arrays["reply_lengths"], left=False)
+    arrays["left_out"] = int(arrays["left_out"].sum())
     pictures = room((int(counts.sum()), 3, side, side))
     for name, offset, start, count in zip(names, offsets, before, counts, strict=True):
         if count:
@@ -214,7 +203,7 @@ def _joined(names: Sequence[str], side: int, room: Room) -> Dataset:
                 file.seek(offset)
                 file.readinto(pictures[start : start + count].data.cast("B"))
         Path(name).unlink()
-    return Dataset(**whole, pictures=pictures)
+    return ImitationData(**arrays, pictures=pictures)
 
 
 def _without_pictures(name: str) -> tuple[Part, int]:
@@ -245,7 +234,7 @@ class Uploaded:
     pictures: Tensor
 
     @staticmethod
-    def of(dataset: Dataset, device: torch.device) -> Uploaded:
+    def of(dataset: ImitationData, device: torch.device) -> Uploaded:
         arrays = [getattr(dataset, array.name) for array in fields(Uploaded)]
         return Uploaded(*(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays))
 
@@ -257,13 +246,13 @@ class Uploaded:
 
 def pinned(shape: tuple[int, ...]) -> Array:
     """Memory that a GPU reads by itself, while other threads launch kernels."""
-    made: Array = torch.empty(shape, dtype=torch.uint8, pin_memory=True).numpy()
-    return made
+    array: Array = torch.empty(shape, dtype=torch.uint8, pin_memory=True).numpy()
+    return array
 
 
 def uploaded(
-    datasets: Iterable[Dataset], device: torch.device, meanwhile: Callable[[], None] | None = None
-) -> Iterator[tuple[Dataset, Uploaded, Callable[[], bool]]]:
+    datasets: Iterable[ImitationData], device: torch.device, meanwhile: Callable[[], None] | None = None
+) -> Iterator[tuple[ImitationData, Uploaded, Callable[[], bool]]]:
     """Each data set, also on the device, and whether the next is there: it is made and copied meanwhile.
 
     `meanwhile` is done while the first is made.
@@ -271,16 +260,16 @@ def uploaded(
     waiting = iter(datasets)
     stream = torch.cuda.Stream(device) if device.type == "cuda" else None
 
-    def take() -> tuple[Dataset, Uploaded] | None:
+    def take() -> tuple[ImitationData, Uploaded] | None:
         dataset = next(waiting, None)
         if dataset is None:
             return None
         with torch.cuda.stream(stream) if stream else nullcontext():
-            there = Uploaded.of(dataset, device)
+            tensors = Uploaded.of(dataset, device)
         if stream:
             stream.synchronize()
             dataset.pictures = np.empty((0, *dataset.pictures.shape[1:]), np.uint8)
-        return dataset, there
+        return dataset, tensors
 
     with ThreadPoolExecutor(1) as ahead:
         coming = ahead.submit(take)

@@ -55,10 +55,10 @@ def pieces(text: str) -> list[str]:
     return _PIECE.findall(text)
 
 
-def numbers_like(found: Iterable[str]) -> set[str]:
+def numbers_like(words: Iterable[str]) -> set[str]:
     """All numbers up to the largest, and at least those below 100: which of them occur first is chance."""
     ends: dict[str, int] = {}
-    for piece in found:
+    for piece in words:
         if number := _NUMBER.fullmatch(piece):
             ends[number[1]] = max(100, ends.get(number[1], 0), int(number[2]) + 1)
     return {f"{space}{number}" for space, end in ends.items() for number in range(end)}
@@ -67,19 +67,19 @@ def numbers_like(found: Iterable[str]) -> set[str]:
 class Vocabulary:
     """Pieces and their numbers."""
 
-    def __init__(self, known: Sequence[str]) -> None:
-        if list(known[:3]) != [PAD, END, UNKNOWN] or len(set(known)) != len(known):
+    def __init__(self, all_pieces: Sequence[str]) -> None:
+        if list(all_pieces[:3]) != [PAD, END, UNKNOWN] or len(set(all_pieces)) != len(all_pieces):
             raise BadFile("the vocabulary is not valid.")
-        self.pieces = list(known)
-        self.ids = {piece: number for number, piece in enumerate(known)}
+        self.pieces = list(all_pieces)
+        self.ids = {piece: number for number, piece in enumerate(all_pieces)}
         self.pad, self.end, self.unknown = 0, 1, 2
 
     @staticmethod
     def of(texts: Iterable[str], marks: Iterable[str] = ()) -> Vocabulary:
         """The vocabulary of these texts; `marks` are further pieces that texts do not contain."""
-        found = sorted({piece for text in texts for piece in pieces(text)} | set(marks))
+        ordered = sorted({piece for text in texts for piece in pieces(text)} | set(marks))
         return Vocabulary(
-            [PAD, END, UNKNOWN, *(piece for piece in found if piece not in (PAD, END, UNKNOWN))]
+            [PAD, END, UNKNOWN, *(piece for piece in ordered if piece not in (PAD, END, UNKNOWN))]
         )
 
     def __len__(self) -> int:
@@ -106,12 +106,12 @@ class Vocabulary:
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text up to the end token."""
-        said = []
+        words = []
         for number in ids:
             if number == self.end:
                 break
-            said.append(self.pieces[number] if number != self.unknown else "?")
-        return "".join(said)
+            words.append(self.pieces[number] if number != self.unknown else "?")
+        return "".join(words)
 
 
 LINES = 32
@@ -137,17 +137,16 @@ class Mark(NamedTuple):
 
     @staticmethod
     def of(piece: str) -> Mark:
-        if found := _PLACE.fullmatch(piece):
-            width, parts = _fineness(found[2])
-            x, y = int(found[2][:width]), int(found[2][width:])
+        if match := _PLACE.fullmatch(piece):
+            width, parts = _fineness(match[2])
+            x, y = int(match[2][:width]), int(match[2][width:])
             return Mark(places=True, place=((x + 0.5) / parts, (y + 0.5) / parts))
-        if found := _SHAPE.fullmatch(piece):
-            return Mark(shape=(float(found[2]), float(found[1])))
+        if match := _SHAPE.fullmatch(piece):
+            return Mark(shape=(float(match[2]), float(match[1])))
         return Mark(new_line=piece in _NEW_LINE, places=piece in _ENDS)
 
 
 def marks_of(pieces: Sequence[str]) -> list[Mark]:
-    """The marks of a vocabulary."""
     return [Mark.of(piece) for piece in pieces]
 
 
@@ -177,7 +176,6 @@ class TextCursor:
         self._shape = (0.0, 0.0)
 
     def move(self, mark: Mark) -> None:
-        """Move over a piece."""
         if mark.new_line:
             self.line, self.column = min(self.line + 1, LINES - 1), 0
         elif self.line:

@@ -27,7 +27,7 @@ class Sampler(Protocol):
     def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]: ...
 
 
-class Question(NamedTuple):
+class NanoQuestion(NamedTuple):
     """A request in the queue of the batcher."""
 
     prompt: list[int]
@@ -40,8 +40,6 @@ class NanoModel(Model):
     """Answers requests that come with the question itself (`Request.ask`).
 
     Args:
-        spec: Its name.
-        load: Makes the sampler; called with the first request.
         gather: Seconds that a batch waits for further requests, unless all games wait already.
         in_thread: Whether replies are drawn in a thread of their own. If not, games stand still meanwhile,
             and which requests share a batch does not depend on timing.
@@ -54,7 +52,7 @@ class NanoModel(Model):
         self._load, self._gather, self._in_thread = load, gather, in_thread
         self._sampler: Sampler | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._batcher: Batcher[Question, Tokens] | None = None
+        self._batcher: Batcher[NanoQuestion, Tokens] | None = None
 
     @property
     def sampler(self) -> Sampler:
@@ -69,7 +67,7 @@ class NanoModel(Model):
         sampler, began = self.sampler, perf_counter()
         prompt = sampler.encode(short_prompt(request.game, request.ask))
         tokens = await self._current_batcher().ask(
-            Question(prompt, request.pictures[-1:], request.sampling.seed)
+            NanoQuestion(prompt, request.pictures[-1:], request.sampling.seed)
         )
         ended = tokens.completion_ids[-1] == sampler.vocabulary.end
         text = sampler.vocabulary.decode(tokens.completion_ids)
@@ -78,7 +76,7 @@ class NanoModel(Model):
         ms = round((perf_counter() - began) * 1000, 3)
         return Answer(text, "stop" if ended else "length", usage, self.spec, ms, tokens=tokens)
 
-    def _current_batcher(self) -> Batcher[Question, Tokens]:
+    def _current_batcher(self) -> Batcher[NanoQuestion, Tokens]:
         loop = asyncio.get_running_loop()
         if self._batcher is None or self._loop is not loop:
             self._stop()
@@ -92,8 +90,7 @@ class NanoModel(Model):
             )
         return self._batcher
 
-    def answers(self, questions: Sequence[Question]) -> list[Tokens]:
-        """Answer a batch."""
+    def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
         return self.sampler.sample([q.prompt for q in questions], [q.pictures for q in questions])
 
     def _stop(self) -> None:

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ludens.train.nano.inputs import LINES, NOWHERE, marks_of
-from ludens.train.nano.weights import SHARPNESS, STRIDE, WAVES, Size
+from ludens.train.nano.weights import SHARPNESS, STRIDE, WAVES, NanoSize
 
 __all__ = ["LINES", "NOWHERE", "Cursor", "Marks"]
 
@@ -23,9 +23,7 @@ class Marks:
     """What each piece of a vocabulary says about the cursor."""
 
     new_line: Tensor
-    """Whether it begins a line of a matrix."""
     places: Tensor
-    """Whether it sets the place, or ends it."""
     place: Tensor
     """(pieces, 2): x and y in the unit square; `NOWHERE` for a piece that sets none."""
     shape: Tensor
@@ -50,7 +48,6 @@ class Cursor:
 
     @staticmethod
     def of(ids: Tensor, marks: Marks) -> Cursor:
-        """The cursor at every token."""
         starts = marks.new_line[ids]
         line = starts.cumsum(1).clamp(max=LINES - 1)
         at = torch.arange(ids.shape[1], device=ids.device)[None].expand_as(ids)
@@ -167,7 +164,6 @@ PULL = 2.0
 
 
 def fourier(x: Tensor, y: Tensor) -> Tensor:
-    """Features of places in the unit square."""
     frequencies = math.pi * torch.arange(1, WAVES + 1, device=x.device, dtype=torch.float32)
     a, b = x[..., None].float() * frequencies, y[..., None].float() * frequencies
     return torch.cat([a.sin(), a.cos(), b.sin(), b.cos()], -1)
@@ -230,7 +226,7 @@ class Encoder(nn.Module):
 
     places: Tensor
 
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: NanoSize) -> None:
         super().__init__()
         width, grid = size.width, size.side // STRIDE
         self.stem = nn.ModuleList(
@@ -259,7 +255,7 @@ class Encoder(nn.Module):
 class Decoder(nn.Module):
     """Tokens and features to logits."""
 
-    def __init__(self, size: Size, vocabulary: int) -> None:
+    def __init__(self, size: NanoSize, vocabulary: int) -> None:
         super().__init__()
         width = size.width
         self.embedding = nn.Embedding(vocabulary, width)
@@ -320,9 +316,7 @@ class Decoder(nn.Module):
 
 
 class Network(nn.Module):
-    """Encoder and decoder."""
-
-    def __init__(self, size: Size, vocabulary: int) -> None:
+    def __init__(self, size: NanoSize, vocabulary: int) -> None:
         super().__init__()
         self.size = size
         self.encoder, self.decoder = Encoder(size), Decoder(size, vocabulary)
@@ -339,14 +333,7 @@ class Network(nn.Module):
             for block in self.decoder.blocks:
                 block.look.query.weight.copy_(block.look.key_value.weight[: size.width])
 
-    def logits(self, seen: Tensor, tokens: Tokens, last: int) -> Tensor:
-        """Logits for the tokens that follow each of the last `last` positions.
-
-        Args:
-            seen: What the encoder made of the pictures.
-            tokens: Prompts and replies.
-            last: How many.
-        """
+    def logits(self, seen: Tensor, tokens: TokenBatch, last: int) -> Tensor:
         looks = self.decoder.look(seen)
         x = self.decoder.embed(tokens.ids, tokens.position, tokens.cursor)
         hidden = self.decoder(x, looks, tokens.mask())
@@ -355,7 +342,7 @@ class Network(nn.Module):
 
 
 @dataclass
-class Tokens:
+class TokenBatch:
     """Token ids padded on the left, with what the network derives from them."""
 
     ids: Tensor
@@ -364,13 +351,8 @@ class Tokens:
     cursor: Cursor
 
     @staticmethod
-    def of(ids: Tensor, padding: Tensor, marks: Marks) -> Tokens:
-        """Args:
-        ids: (rows, tokens).
-        padding: (rows,).
-        marks: Of the vocabulary.
-        """
-        return Tokens(ids, padding, Cursor.of(ids, marks))
+    def of(ids: Tensor, padding: Tensor, marks: Marks) -> TokenBatch:
+        return TokenBatch(ids, padding, Cursor.of(ids, marks))
 
     @property
     def position(self) -> Tensor:
@@ -399,7 +381,7 @@ class Speaker:
         self,
         network: Network,
         seen: Tensor,
-        tokens: Tokens,
+        tokens: TokenBatch,
         marks: Marks,
         longest: int,
         graphs: Graphs | None = None,
@@ -422,7 +404,6 @@ class Speaker:
         """For the next token of each row."""
 
     def say(self, token: Tensor) -> None:
-        """Append a token to every row."""
         self._token.copy_(token[:, None])
         self._advance()
 

@@ -27,7 +27,7 @@ from ludens.models.chat import Tokens
 from ludens.models.trained import games_of_checkpoint
 from ludens.train.nano.inputs import NOWHERE, Mark, TextCursor, marks_of, shrink
 from ludens.train.nano.model import NanoModel, Sampler
-from ludens.train.nano.weights import SETTINGS, SHARPNESS, STRIDE, WAVES, Array, Size, Stored
+from ludens.train.nano.weights import SETTINGS, SHARPNESS, STRIDE, WAVES, Array, NanoSize, StoredModel
 
 
 def rms(x: Array) -> Array:
@@ -59,7 +59,7 @@ def attend(query: Array, keys: Array, values: Array, mask: Array | None = None) 
 
 
 @dataclass(frozen=True)
-class Block:
+class NumpyBlock:
     """The weights of one layer, each of (inputs, outputs)."""
 
     query_key_value: Array
@@ -71,16 +71,15 @@ class Block:
     look_out: Array | None = None
 
     @staticmethod
-    def of(weights: Mapping[str, Array], name: str, cross: bool) -> Block:
+    def of(weights: Mapping[str, Array], name: str, cross: bool) -> NumpyBlock:
         def matrix(*names: str) -> Array:
             return np.ascontiguousarray(np.concatenate([weights[f"{name}.{n}.weight"] for n in names]).T)
 
-        own = matrix("attention.query", "attention.key_value"), matrix("attention.out")
+        attention = matrix("attention.query", "attention.key_value"), matrix("attention.out")
         look = [matrix(f"look.{part}") for part in ("query", "key_value", "out")] if cross else []
-        return Block(*own, matrix("mlp.up"), matrix("mlp.down"), *look)
+        return NumpyBlock(*attention, matrix("mlp.up"), matrix("mlp.down"), *look)
 
     def think(self, x: Array) -> Array:
-        """The feed-forward layer."""
         hidden = rms(x) @ self.up
         np.maximum(hidden, 0, out=hidden)
         hidden *= hidden
@@ -89,15 +88,9 @@ class Block:
 
 
 class NumpyNetwork:
-    """Encoder and decoder.
+    """Encoder and decoder."""
 
-    Args:
-        size: Of the network.
-        weights: Tensors of `network.Network`, float32.
-        marks: Of the vocabulary.
-    """
-
-    def __init__(self, size: Size, weights: Mapping[str, Array], marks: Sequence[Mark]) -> None:
+    def __init__(self, size: NanoSize, weights: Mapping[str, Array], marks: Sequence[Mark]) -> None:
         self.size, self.marks = size, marks
         self._stem = [
             (weights[f"encoder.stem.{n}.weight"].transpose(2, 3, 1, 0), weights[f"encoder.stem.{n}.bias"])
@@ -109,18 +102,14 @@ class NumpyNetwork:
         places = fourier(np.tile(at, grid), np.repeat(at, grid))
         self._position = places @ weights["encoder.position.weight"].T
         self._key = places @ weights["encoder.key.weight"].T
-        self._encoder = [Block.of(weights, f"encoder.blocks.{n}", False) for n in range(size.encoder)]
-        self.decoder = [Block.of(weights, f"decoder.blocks.{n}", True) for n in range(size.decoder)]
+        self._encoder = [NumpyBlock.of(weights, f"encoder.blocks.{n}", False) for n in range(size.encoder)]
+        self.decoder = [NumpyBlock.of(weights, f"decoder.blocks.{n}", True) for n in range(size.decoder)]
         names = ("embedding", "position", "line", "column")
         self._embedding, self._at, self._line, self._column = (weights[f"decoder.{n}.weight"] for n in names)
         self._place, self._head = weights["decoder.place.weight"].T, weights["decoder.head.weight"].T
 
     def look(self, picture: Array) -> Array:
-        """What the decoder needs of a picture: (layers, 2, heads, patches, width of a head).
-
-        Args:
-            picture: Bytes, (3, side, side).
-        """
+        """Of a picture, (3, side, side), keys and values: (layers, 2, heads, patches, head width)."""
         x = rms(self._patches(picture)) + self._position
         for block in self._encoder:
             query, key, value = self._heads(rms(x) @ block.query_key_value)
@@ -188,14 +177,7 @@ class NumpyNetwork:
 
 
 class NumpySpeaker:
-    """Says one token after the other to each prompt, with keys and values of earlier ones in a cache.
-
-    Args:
-        network: Speaks.
-        looks: Of the picture of each prompt.
-        prompts: Ids.
-        longest: Most tokens that are said.
-    """
+    """Says one token after the other to each prompt, with keys and values of earlier ones in a cache."""
 
     def __init__(
         self, network: NumpyNetwork, looks: Sequence[Array], prompts: Sequence[Sequence[int]], longest: int
@@ -222,7 +204,6 @@ class NumpySpeaker:
         """For the next token of each row."""
 
     def say(self, tokens: Sequence[int]) -> None:
-        """Append a token to every row."""
         cursor = np.array([self._moved(row, token) for row, token in enumerate(tokens)], np.float32)
         x = self._network.embed(np.array(tokens), self._length - self._padding, cursor)
         mask = (np.arange(self._length + 1) >= self._padding[:, None])[:, None, None]
@@ -230,7 +211,6 @@ class NumpySpeaker:
         self._length += 1
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Drop the other rows."""
         self._looks, self._past = self._looks[:, :, rows], self._past[:, :, rows]
         self._cursors, self._padding = [self._cursors[row] for row in rows], self._padding[rows]
         self.logits = self.logits[rows]
@@ -248,18 +228,10 @@ TURNS = Lock()
 
 
 class NumpySampler:
-    """Network and vocabulary.
-
-    Args:
-        stored: Settings of the model.
-        network: Speaks.
-        temperature: Of sampling; 0 is greedy.
-        max_tokens: Most tokens in a reply.
-        batch: Most requests in a batch.
-    """
+    """Network and vocabulary."""
 
     def __init__(
-        self, stored: Stored, network: NumpyNetwork, temperature: float, max_tokens: int, batch: int
+        self, stored: StoredModel, network: NumpyNetwork, temperature: float, max_tokens: int, batch: int
     ) -> None:
         self.vocabulary, self.network, self.batch = stored.vocabulary, network, batch
         self._temperature, self._max_tokens = temperature, max_tokens
@@ -270,8 +242,7 @@ class NumpySampler:
 
     @staticmethod
     def read(folder: Path, temperature: float, max_tokens: int, batch: int) -> NumpySampler:
-        """Read the folder of a trained model."""
-        stored = Stored.read(folder)
+        stored = StoredModel.read(folder)
         network = NumpyNetwork(stored.size, stored.weights(folder), marks_of(stored.vocabulary.pieces))
         return NumpySampler(stored, network, temperature, max_tokens, batch)
 
@@ -280,13 +251,12 @@ class NumpySampler:
         return self.vocabulary.encode(prompt)[-self._longest :]
 
     def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]:
-        """Draw a reply to each prompt."""
         with TURNS, one_core():
-            looks = self._look([shown[-1] if shown else None for shown in pictures])
+            looks = self._look([some[-1] if some else None for some in pictures])
             groups = alike(prompts, cores())
             texts = ([prompts[number] for number in group] for group in groups)
-            shown = ([looks[number] for number in group] for group in groups)
-            drawn = _threads().map(self._speak, texts, shown, self._random.spawn(len(groups)))
+            group_looks = ([looks[number] for number in group] for group in groups)
+            drawn = _threads().map(self._speak, texts, group_looks, self._random.spawn(len(groups)))
             replies = dict(zip(chain(*groups), chain(*drawn), strict=True))
         scale = self._temperature or 1.0
         return [
@@ -352,11 +322,11 @@ class NumpySampler:
 def alike(prompts: Sequence[list[int]], parts: int) -> list[list[int]]:
     """Numbers of the prompts in groups: padding takes as long as text, so that a group has prompts of similar
     length; and there are enough groups for so many threads."""
-    found: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for number, prompt in enumerate(prompts):
-        found.setdefault(len(prompt).bit_length(), []).append(number)
+        groups.setdefault(len(prompt).bit_length(), []).append(number)
     most = -(-len(prompts) // parts)
-    return [group[at : at + most] for group in found.values() for at in range(0, len(group), most)]
+    return [group[at : at + most] for group in groups.values() for at in range(0, len(group), most)]
 
 
 @cache
@@ -409,37 +379,37 @@ def nano_model(spec: Spec) -> NanoModel:
     """Make the model of a spec; its weights are loaded with the first request."""
     if spec.address:
         raise BadOption(f"{spec.name} runs in this process and takes no address.")
-    wanted = configure(NanoSettings, spec.options, spec.name)
-    if wanted.device != "numpy" and find_spec("torch") is None:
-        raise MissingExtra(f"{spec.name} with device={wanted.device}", "train")
+    settings = configure(NanoSettings, spec.options, spec.name)
+    if settings.device != "numpy" and find_spec("torch") is None:
+        raise MissingExtra(f"{spec.name} with device={settings.device}", "train")
     folder = Path(spec.rest) if spec.rest else SHIPPED
     if not (folder / SETTINGS).is_file():
         if folder == SHIPPED:
             raise BadFile("this build ships no nano weights; train them with ludens train recipes/nano.toml.")
         raise BadFile(f"{folder} holds no nano model: it has no file {SETTINGS}.")
     identity = {name: text for name, text in spec.options.items() if name not in ("batch", "device")}
-    made = NanoModel(str(Spec(spec.name, None, identity)), lambda: _load(spec.name, folder, wanted))
-    made.trained_on = games_of_checkpoint(folder, SETTINGS)
-    return made
+    model = NanoModel(str(Spec(spec.name, None, identity)), lambda: _load(spec.name, folder, settings))
+    model.trained_on = games_of_checkpoint(folder, SETTINGS)
+    return model
 
 
-def _load(name: str, folder: Path, wanted: NanoSettings) -> Sampler:
-    stored = Stored.read(folder)
-    max_tokens = wanted.max_tokens or stored.max_tokens
+def _load(name: str, folder: Path, settings: NanoSettings) -> Sampler:
+    stored = StoredModel.read(folder)
+    max_tokens = settings.max_tokens or stored.max_tokens
     if max_tokens >= stored.size.longest:
         raise BadOption(f"{name} needs max_tokens below {stored.size.longest}, its most tokens of all.")
-    if wanted.device == "numpy":
-        return NumpySampler.read(folder, wanted.temperature, max_tokens, wanted.batch or NUMPY_BATCH)
+    if settings.device == "numpy":
+        return NumpySampler.read(folder, settings.temperature, max_tokens, settings.batch or NUMPY_BATCH)
     from ludens.train.nano.policy import NanoPolicy
 
     try:
         return NanoPolicy.read(
             folder,
-            temperature=wanted.temperature,
+            temperature=settings.temperature,
             max_tokens=max_tokens,
-            batch=wanted.batch or TORCH_BATCH,
-            device=wanted.device,
+            batch=settings.batch or TORCH_BATCH,
+            device=settings.device,
         )
     except (AssertionError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise BadOption(f"{name} cannot run with device={wanted.device}: {reason}.") from None
+        raise BadOption(f"{name} cannot run with device={settings.device}: {reason}.") from None

@@ -24,10 +24,10 @@ from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.generation import Draws
 from ludens.models.settings import PromptOptions
 from ludens.train.nano.inputs import Vocabulary, shrink
-from ludens.train.nano.model import NanoModel, Question
-from ludens.train.nano.network import Graphs, Marks, Network, Speaker, Tokens
-from ludens.train.nano.weights import SETTINGS, WEIGHTS, Size, Stored
-from ludens.train.policy import Player, Policy, Sample
+from ludens.train.nano.model import NanoModel, NanoQuestion
+from ludens.train.nano.network import Graphs, Marks, Network, Speaker, TokenBatch
+from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, StoredModel
+from ludens.train.policy import Player, Policy, TokenSample
 from ludens.train.update import left_padded, right_padded
 
 _ONE_BY_ONE = Lock()
@@ -37,21 +37,11 @@ PICTURES = 2 * 2**30
 
 
 class NanoPolicy(Policy):
-    """Network and vocabulary.
-
-    Args:
-        size: Of the network.
-        vocabulary: Every piece it can read and say.
-        temperature: Of sampling; 0 is greedy.
-        max_tokens: Most tokens in a reply.
-        batch: Most requests in a batch.
-        seed: Of weights and sampling.
-        device: Where it runs.
-    """
+    """Network and vocabulary. Sampling at temperature 0 is greedy."""
 
     def __init__(
         self,
-        size: Size,
+        size: NanoSize,
         vocabulary: Vocabulary,
         *,
         temperature: float = 1.0,
@@ -96,7 +86,7 @@ class NanoPolicy(Policy):
         """The ids of a prompt; of one that is too long, the end."""
         return self.vocabulary.encode(prompt)[-(self.size.longest - self.max_tokens) :]
 
-    def logprobs(self, samples: Sequence[Sample]) -> tuple[Tensor, Tensor]:
+    def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
         prompts = left_padded([s.prompt_ids for s in samples], self.vocabulary.pad)
         completions = right_padded([s.completion_ids for s in samples], self.vocabulary.pad, int)
         ids = torch.cat([prompts, completions], 1).to(self.device)
@@ -125,12 +115,9 @@ class NanoPolicy(Policy):
         Args:
             ids: Prompts, padded on the left, and replies, padded on the right.
             padding: Number of padding tokens before each prompt.
-            mask: Of the replies.
-            seen: Features of the pictures.
-            temperature: By which logits are divided.
         """
         longest = mask.shape[1]
-        tokens = Tokens.of(ids[:, :-1], padding, self._marks)
+        tokens = TokenBatch.of(ids[:, :-1], padding, self._marks)
         with self._precision():
             logits = self.network.logits(seen, tokens, longest)
         values = self._distribution(logits, temperature)
@@ -143,13 +130,7 @@ class NanoPolicy(Policy):
         pictures: Sequence[Sequence[Picture]],
         seeds: Sequence[int] | None = None,
     ) -> list[TokenRecord]:
-        """Draw a reply to each prompt.
-
-        Args:
-            prompts: Ids.
-            pictures: Of each prompt.
-            seeds: Of each prompt, where its reply must not depend on the others.
-        """
+        """Draw a reply to each prompt; with seeds, none depends on the others."""
         draws = Draws(seeds, self.longest_reply) if seeds is not None else None
         with torch.no_grad(), _ONE_BY_ONE if self._graphs is not None else nullcontext():
             return self._sample(prompts, pictures, draws)
@@ -160,7 +141,7 @@ class NanoPolicy(Policy):
         pictures: Sequence[Sequence[Picture]],
         draws: Draws | None,
     ) -> list[TokenRecord]:
-        rows = [Sample(prompt, [], [], shown) for prompt, shown in zip(prompts, pictures, strict=True)]
+        rows = [TokenSample(prompt, [], [], shown) for prompt, shown in zip(prompts, pictures, strict=True)]
         ids = left_padded(prompts, self.vocabulary.pad).to(self.device)
         padding = torch.tensor([ids.shape[1] - len(prompt) for prompt in prompts], device=self.device)
         temperature, end = self.temperature or 1.0, self.vocabulary.end
@@ -168,14 +149,8 @@ class NanoPolicy(Policy):
         ended = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
         # Threads share the cache of autocast: another one would free what a graph of this one reads.
         with self._precision(cached=self._graphs is None):
-            speaker = Speaker(
-                self.network,
-                seen,
-                Tokens.of(ids, padding, self._marks),
-                self._marks,
-                self.longest_reply,
-                self._graphs,
-            )
+            batch = TokenBatch.of(ids, padding, self._marks)
+            speaker = Speaker(self.network, seen, batch, self._marks, self.longest_reply, self._graphs)
             for number in range(self.longest_reply):
                 logprobs = self._distribution(speaker.logits, temperature)
                 token = self._draw(logprobs, draws)
@@ -187,7 +162,12 @@ class NanoPolicy(Policy):
                     break
                 speaker.say(token)
         ids_drawn, logprobs_drawn = torch.stack(drawn, 1).tolist(), torch.stack(values, 1).tolist()
-        return self._records(rows, ids_drawn, logprobs_drawn, temperature)
+        records = []
+        for row, ids_row, values_row in zip(rows, ids_drawn, logprobs_drawn, strict=True):
+            length = ids_row.index(end) + 1 if end in ids_row else len(ids_row)
+            reply = ids_row[:length], values_row[:length], temperature, (*self._suppressed,)
+            records.append(TokenRecord(row.prompt_ids, *reply, row.pictures))
+        return records
 
     def _distribution(self, logits: Tensor, temperature: Tensor | float) -> Tensor:
         """Log-probabilities; padding and unknown pieces are never said."""
@@ -203,30 +183,17 @@ class NanoPolicy(Policy):
             return drawn
         return torch.multinomial(logprobs.exp(), 1, generator=self.generator)[:, 0]
 
-    def _records(
-        self, rows: Sequence[Sample], drawn: list[list[int]], values: list[list[float]], temperature: float
-    ) -> list[TokenRecord]:
-        records = []
-        for row, ids, logprobs in zip(rows, drawn, values, strict=True):
-            end = self.vocabulary.end
-            length = ids.index(end) + 1 if end in ids else len(ids)
-            drawn_ids, values_drawn, never = ids[:length], logprobs[:length], (*self._suppressed,)
-            records.append(
-                TokenRecord(row.prompt_ids, drawn_ids, values_drawn, temperature, never, row.pictures)
-            )
-        return records
-
     def _precision(self, cached: bool = True) -> Any:
         on = self.device.type == "cuda"
         return torch.autocast(self.device.type, torch.bfloat16, enabled=on, cache_enabled=cached)
 
-    def _seen(self, samples: Iterable[Sample]) -> Tensor:
+    def _seen(self, samples: Iterable[TokenSample]) -> Tensor:
         """Features of the last picture of every sample. Players share pictures: each is looked at once."""
-        shown = [sample.pictures[-1] if sample.pictures else None for sample in samples]
-        unlike = {_key(picture): picture for picture in shown}
+        last_pictures = [sample.pictures[-1] if sample.pictures else None for sample in samples]
+        unlike = {_key(picture): picture for picture in last_pictures}
         numbers = {key: number for number, key in enumerate(unlike)}
         pictures = torch.stack([self._shrunk(picture) for picture in unlike.values()])
-        rows = torch.tensor([numbers[_key(picture)] for picture in shown], device=self.device)
+        rows = torch.tensor([numbers[_key(picture)] for picture in last_pictures], device=self.device)
         return self.see(pictures.to(self.device))[rows]
 
     def _shrunk(self, picture: Picture | None) -> Tensor:
@@ -234,24 +201,24 @@ class NanoPolicy(Policy):
         if key in self._pictures:
             self._pictures.move_to_end(key)
             return self._pictures[key]
-        made = self._pictures[key] = torch.from_numpy(shrink(picture, self.size.side))
-        if len(self._pictures) * made.numel() > PICTURES:
+        shrunk = self._pictures[key] = torch.from_numpy(shrink(picture, self.size.side))
+        if len(self._pictures) * shrunk.numel() > PICTURES:
             self._pictures.popitem(last=False)
-        return made
+        return shrunk
 
     def frozen(self) -> NanoPolicy:
-        made = copy.copy(self)
-        made.network = copy.deepcopy(self.network).requires_grad_(False).eval()
-        made.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
-        made._graphs = Graphs.on(self.device)
-        made._model = None
-        return made
+        twin = copy.copy(self)
+        twin.network = copy.deepcopy(self.network).requires_grad_(False).eval()
+        twin.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
+        twin._graphs = Graphs.on(self.device)
+        twin._model = None
+        return twin
 
     def save(self, folder: Path) -> None:
         from safetensors.torch import save_file
 
         settings = {
-            "size": {name: getattr(self.size, name) for name in Size.__dataclass_fields__},
+            "size": {name: getattr(self.size, name) for name in NanoSize.__dataclass_fields__},
             "vocabulary": self.vocabulary.pieces,
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
@@ -260,15 +227,14 @@ class NanoPolicy(Policy):
         save_file(self.network.state_dict(), folder / WEIGHTS)
 
     def load(self, folder: Path) -> None:
-        weights = Stored.read(folder).weights(folder)
+        weights = StoredModel.read(folder).weights(folder)
         self.network.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
 
     @staticmethod
     def read(folder: Path, **settings: Any) -> NanoPolicy:
-        """The policy that `save` wrote."""
-        stored = Stored.read(folder)
-        kept = {"temperature": stored.temperature, "max_tokens": stored.max_tokens}
-        policy = NanoPolicy(Size(**asdict(stored.size)), stored.vocabulary, **{**kept, **settings})
+        stored = StoredModel.read(folder)
+        sampling = {"temperature": stored.temperature, "max_tokens": stored.max_tokens}
+        policy = NanoPolicy(NanoSize(**asdict(stored.size)), stored.vocabulary, **{**sampling, **settings})
         policy.load(folder)
         policy.network.eval()
         return policy
@@ -277,7 +243,7 @@ class NanoPolicy(Policy):
 class _Live(NanoModel):
     """Draws with the weights in training, each request by its own seed."""
 
-    def answers(self, questions: Sequence[Question]) -> list[TokenRecord]:
+    def answers(self, questions: Sequence[NanoQuestion]) -> list[TokenRecord]:
         assert isinstance(self.sampler, NanoPolicy)
         prompts, pictures, seeds = zip(*questions, strict=True)
         return self.sampler.sample(prompts, pictures, None if None in seeds else seeds)
@@ -288,19 +254,12 @@ def _key(picture: Picture | None) -> str:
 
 
 def _centred(pictures: Tensor) -> Tensor:
-    """Bytes as numbers around 0."""
     return pictures.float() / 127.5 - 1
 
 
-def with_pieces(policy: NanoPolicy, wanted: Vocabulary, seed: int = 0) -> NanoPolicy:
-    """The same policy with every piece of another vocabulary; itself where it has all of them.
-
-    Args:
-        policy: A trained one.
-        wanted: Whose pieces are added, after those that it has.
-        seed: Of the weights of new pieces.
-    """
-    new = [piece for piece in wanted.pieces if piece not in policy.vocabulary.ids]
+def with_pieces(policy: NanoPolicy, vocabulary: Vocabulary, seed: int = 0) -> NanoPolicy:
+    """The policy with further pieces of another vocabulary; itself where it has all of them."""
+    new = [piece for piece in vocabulary.pieces if piece not in policy.vocabulary.ids]
     if not new:
         return policy
     grown = NanoPolicy(

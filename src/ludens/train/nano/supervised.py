@@ -21,12 +21,11 @@ from ludens.core.errors import BadOption
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints
 from ludens.train.demonstrations import rehearsed
-from ludens.train.nano.dataset import PARTS, Array, Dataset, Shape, Uploaded, rounds, uploaded
+from ludens.train.nano.dataset import PARTS, Array, ImitationData, SampleShape, Uploaded, rounds, uploaded
 from ludens.train.nano.inputs import GREY
 from ludens.train.nano.network import Network
 from ludens.train.nano.policy import NanoPolicy
-from ludens.train.recipe import Recipe, SupervisedOptions
-from ludens.train.update import OptimizerOptions
+from ludens.train.recipe import OptimizerOptions, Recipe, SupervisedOptions
 
 COEFFICIENTS = (3.4445, -4.775, 2.0315)
 STEPS = 5
@@ -36,10 +35,7 @@ class Muon(torch.optim.Optimizer):
     """For matrices inside a network; embeddings, heads and convolutions are better off with AdamW.
 
     Args:
-        parameters: Matrices.
         lr: Learning rate: how far every direction moves, whatever the size of its gradient.
-        momentum: Weight of the past.
-        weight_decay: Share of the weights that is taken away, times the learning rate.
     """
 
     def __init__(
@@ -93,8 +89,8 @@ ALIGNED = 16
 
 def surprises(
     policy: NanoPolicy,
-    dataset: Dataset,
-    there: Uploaded,
+    dataset: ImitationData,
+    tensors: Uploaded,
     rows: Array,
     options: SupervisedOptions,
     generator: torch.Generator,
@@ -102,49 +98,37 @@ def surprises(
     """Of each reply in this rank's share, the mean over its tokens of the negative log-probability.
 
     Args:
-        policy: Whose.
-        dataset: What is to be said.
-        there: The same, on the device.
+        tensors: The same, on the device.
         rows: Numbers of the samples of all ranks, in any order.
-        options: How much pictures are changed.
         generator: Draws these changes, for the rows of all ranks: they do not depend on the number of ranks.
     """
     everyone = np.concatenate(dataset.parts(rows))
     rank, size = ranks.world()
-    own = slice(rank, None, size)
-    parts = dataset.parts(everyone[own])
+    share = slice(rank, None, size)
+    parts = dataset.parts(everyone[share])
     if not parts:
         return torch.zeros(0, device=policy.device, requires_grad=True)
-    numbers = there.number(np.concatenate(parts))
-    shown = there.pictures[there.picture[numbers]]
+    numbers = tensors.number(np.concatenate(parts))
+    pictures = tensors.pictures[tensors.picture[numbers]]
     if options.jitter:
-        shown = jittered(shown, options.jitter, generator, len(everyone), own)
+        pictures = jittered(pictures, options.jitter, generator, len(everyone), share)
     if options.blank:
-        shown = blanked(shown, options.blank, generator, len(everyone), own)
+        pictures = blanked(pictures, options.blank, generator, len(everyone), share)
     sizes = list(map(len, parts))
-    each = zip(parts, numbers.split(sizes), policy.see(shown).split(sizes), strict=True)
-    return torch.cat([_surprise(policy, dataset, there, *part) for part in each])
+    each = zip(parts, numbers.split(sizes), policy.see(pictures).split(sizes), strict=True)
+    return torch.cat([_surprise(policy, dataset, tensors, *part) for part in each])
 
 
 def _surprise(
-    policy: NanoPolicy, dataset: Dataset, there: Uploaded, rows: Array, chosen: Tensor, seen: Tensor
+    policy: NanoPolicy, dataset: ImitationData, tensors: Uploaded, rows: Array, chosen: Tensor, seen: Tensor
 ) -> Tensor:
-    """The same for rows of similar length.
-
-    Args:
-        policy: Whose.
-        dataset: Knows how long they are, without a look at the device.
-        there: What is to be said.
-        rows: Numbers of samples.
-        chosen: The same, on the device.
-        seen: Features of their pictures.
-    """
+    """The same for rows of similar length; `chosen` are their numbers on the device."""
     width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
     more = padding_of(width, height)
-    ids = torch.cat([there.prompts[chosen, -width:], there.replies[chosen, :height]], 1).long()
-    lengths = there.reply_lengths[chosen]
+    ids = torch.cat([tensors.prompts[chosen, -width:], tensors.replies[chosen, :height]], 1).long()
+    lengths = tensors.reply_lengths[chosen]
     mask = (torch.arange(height, device=seen.device)[None] < lengths[:, None]).float()
-    values = policy.values(F.pad(ids, (more, 0)), more + width - there.prompt_lengths[chosen], mask, seen)
+    values = policy.values(F.pad(ids, (more, 0)), more + width - tensors.prompt_lengths[chosen], mask, seen)
     return -values.sum(1) / lengths
 
 
@@ -157,45 +141,37 @@ ALL = slice(None)
 
 
 def blanked(
-    pictures: Tensor, share: float, generator: torch.Generator, count: int = 0, own: slice = ALL
+    pictures: Tensor, share: float, generator: torch.Generator, count: int = 0, rows: slice = ALL
 ) -> Tensor:
     """Pictures, some of them blank: a model then says without looking what is most frequent.
 
     Args:
-        pictures: Bytes.
-        share: Of blank pictures.
-        generator: Draws which.
         count: Pictures of all ranks, where there are others.
-        own: Which of them these are.
+        rows: Which of them these are.
     """
     drawn = torch.rand(count or len(pictures), generator=generator, device=pictures.device)
-    return pictures.masked_fill((drawn[own] < share)[:, None, None, None], GREY)
+    return pictures.masked_fill((drawn[rows] < share)[:, None, None, None], GREY)
 
 
 def jittered(
-    pictures: Tensor, strength: float, generator: torch.Generator, count: int = 0, own: slice = ALL
+    pictures: Tensor, strength: float, generator: torch.Generator, count: int = 0, rows: slice = ALL
 ) -> Tensor:
     """Pictures, bytes, with contrast and brightness of each colour channel changed at random."""
     shape = (2, count or len(pictures), 3, 1, 1)
-    drawn = torch.rand(shape, generator=generator, device=pictures.device)[:, own] * 2 - 1
+    drawn = torch.rand(shape, generator=generator, device=pictures.device)[:, rows] * 2 - 1
     contrast, brightness = 1 + strength * drawn[0], 64 * strength * drawn[1]
     changed = (pictures.float() - 127.5) * contrast + 127.5 + brightness
     return changed.round().clamp(0, 255).to(torch.uint8)
 
 
 class Rehearsal:
-    """A batch of demonstrations for every step of the optimiser; every rank has a share of it.
-
-    Args:
-        recipe: Says what is rehearsed, and how much it counts.
-        policy: What is trained.
-    """
+    """A batch of demonstrations for every step of the optimiser; every rank has a share of it."""
 
     def __init__(self, recipe: Recipe, policy: NanoPolicy) -> None:
         self.policy, self.options = policy, recipe.supervised
         self.batch, self.weight = recipe.rehearsal.batch, recipe.rehearsal.weight
         self.seed = recipe.run.seed
-        shape = Shape(policy.size.side, policy.size.longest, policy.max_tokens)
+        shape = SampleShape(policy.size.side, policy.size.longest, policy.max_tokens)
         sources, workers = rehearsed(recipe), self.options.workers
         [self.dataset] = rounds(sources, policy.vocabulary, shape, workers=workers)
         if not len(self.dataset):
@@ -203,15 +179,15 @@ class Rehearsal:
                 "nothing can be rehearsed: replies are longer than max_tokens, or have words that the model "
                 "does not know."
             )
-        self.there = Uploaded.of(self.dataset, policy.device)
+        self.tensors = Uploaded.of(self.dataset, policy.device)
 
     def backward(self, step: int) -> float:
         """Add the gradients of this rank's share of the batch of this step; returns the loss of the batch."""
         size = min(self.batch, len(self.dataset))
         rows = np.random.default_rng([self.seed, step]).permutation(len(self.dataset))[:size]
         changes = torch.Generator(self.policy.device).manual_seed(1000 * self.seed + step)
-        own = surprises(self.policy, self.dataset, self.there, rows, self.options, changes)
-        loss = own.sum() / size
+        losses = surprises(self.policy, self.dataset, self.tensors, rows, self.options, changes)
+        loss = losses.sum() / size
         (self.weight * loss).backward()
         return float(sum(ranks.gather(float(loss.detach()))))
 
@@ -229,11 +205,7 @@ class Imitation:
     """Raises the likelihood of replies, round by round; what was learnt survives between rounds.
 
     Args:
-        policy: What is trained, in place.
-        options: Of the recipe.
         optimizer: Warm-up, schedule and gradient clipping are taken from it.
-        seed: Of the order.
-        folder: Where checkpoints go, if anywhere.
         report: Told the round, the share of all rounds that is done, and the loss.
     """
 
@@ -244,7 +216,6 @@ class Imitation:
     folder: Path | None = None
     report: Callable[[int, float, float], None] | None = None
     done: int = 0
-    """Finished rounds."""
     losses: list[float] = field(default_factory=list)
     """Of every step: the mean over replies of the mean over tokens."""
     waited: float = 0.0
@@ -280,12 +251,12 @@ class Imitation:
         rest = [parameter for parameter in self._parameters if id(parameter) not in apart]
         fused = self.policy.device.type == "cuda" or None
         decay = options.weight_decay
-        made: dict[str, torch.optim.Optimizer] = {
+        optimizers: dict[str, torch.optim.Optimizer] = {
             "adam": torch.optim.AdamW(rest, options.lr, (0.9, 0.95), weight_decay=decay, fused=fused)
         }
         if inner:
-            made["muon"] = Muon(inner, options.muon, weight_decay=decay)
-        return made
+            optimizers["muon"] = Muon(inner, options.muon, weight_decay=decay)
+        return optimizers
 
     @property
     def spent(self) -> float:
@@ -297,8 +268,8 @@ class Imitation:
         time, only if half of it is likely to fit."""
         for number in range(self.done, self.options.rounds):
             if self.options.minutes and self.done:
-                one = self.spent / self.done
-                if self.spent + (number - self.done + 0.5) * one > 60 * self.options.minutes:
+                per_round = self.spent / self.done
+                if self.spent + (number - self.done + 0.5) * per_round > 60 * self.options.minutes:
                     self._last = number - 1
                     return
             yield number
@@ -314,16 +285,15 @@ class Imitation:
         limit = 60 * self.options.minutes
         return min(1.0, max(rounds / self.options.rounds, self.spent / limit if limit else 0.0))
 
-    def run(self, datasets: Iterable[Dataset]) -> None:
-        """Learn from the data sets of the rounds that are left."""
+    def run(self, datasets: Iterable[ImitationData]) -> None:
         with compiled(self.policy.network) if self.options.compile else nullcontext():
             self._run(datasets)
 
-    def _run(self, datasets: Iterable[Dataset]) -> None:
+    def _run(self, datasets: Iterable[ImitationData]) -> None:
         self.policy.train(True)
         began = perf_counter()
         meanwhile = self._compile if self.options.compile else None
-        for dataset, there, ready in uploaded(datasets, self.policy.device, meanwhile):
+        for dataset, tensors, ready in uploaded(datasets, self.policy.device, meanwhile):
             number = self.done
             if self._began is None:
                 self._began = perf_counter()
@@ -336,8 +306,8 @@ class Imitation:
                     number + 1,
                     dataset.left_out,
                 )
-            self._round(number, dataset, there, ready)
-            del dataset, there
+            self._round(number, dataset, tensors, ready)
+            del dataset, tensors
             self.done = number + 1
             self._store()
             began = perf_counter()
@@ -360,21 +330,23 @@ class Imitation:
         for parameter in self._parameters:
             parameter.grad = None
 
-    def _round(self, number: int, dataset: Dataset, there: Uploaded, ready: Callable[[], bool]) -> None:
+    def _round(
+        self, number: int, dataset: ImitationData, tensors: Uploaded, ready: Callable[[], bool]
+    ) -> None:
         jitter = torch.Generator(self.policy.device).manual_seed(1000 * self.seed + number)
         steps = self.options.epochs * max(1, len(dataset) // self.options.batch)
         losses: list[Tensor] = []
         self._at_start = self._so_far(number)
         for rows in self._batches(number, dataset, ready):
             progress = self.progress(number, len(losses) / steps)
-            losses.append(self._step(dataset, rows, there, jitter, progress))
+            losses.append(self._step(dataset, rows, tensors, jitter, progress))
             if self.report is not None and len(losses) % max(1, steps // 4) == 0:
                 loss = sum(ranks.gather(float(losses[-1])))
                 self.report(number, self.progress(number, len(losses) / steps), loss)
         shares = ranks.gather(torch.stack(losses).tolist() if losses else [])
         self.losses += map(sum, zip(*shares, strict=True))
 
-    def _batches(self, number: int, dataset: Dataset, ready: Callable[[], bool]) -> Iterator[Array]:
+    def _batches(self, number: int, dataset: ImitationData, ready: Callable[[], bool]) -> Iterator[Array]:
         """As many passes as the options say; where time is limited, none of it is spent waiting: passes go on
         until the next data set is ready."""
         for epoch in count():
@@ -387,10 +359,10 @@ class Imitation:
                 yield rows
 
     def _step(
-        self, dataset: Dataset, rows: Array, there: Uploaded, jitter: torch.Generator, progress: float
+        self, dataset: ImitationData, rows: Array, tensors: Uploaded, jitter: torch.Generator, progress: float
     ) -> Tensor:
         """One update; every rank learns from its share of the rows. Returns the loss of that share."""
-        loss = surprises(self.policy, dataset, there, rows, self.options, jitter).sum() / len(rows)
+        loss = surprises(self.policy, dataset, tensors, rows, self.options, jitter).sum() / len(rows)
         for optimizer in self._optimizers.values():
             optimizer.zero_grad(set_to_none=True)
         loss.backward()

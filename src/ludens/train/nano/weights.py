@@ -26,9 +26,7 @@ SHARPNESS = 11.5
 
 
 @dataclass(frozen=True)
-class Size:
-    """The size of a network."""
-
+class NanoSize:
     width: int = option(192, low=32, high=4096, help="width of every layer")
     heads: int = option(4, low=1, high=64, help="attention heads")
     encoder: int = option(4, low=1, high=64, help="layers that see")
@@ -42,7 +40,6 @@ class Size:
             raise BadOption(f"the width of a network must be a multiple of its heads, and side of {STRIDE}.")
 
     def shapes(self, vocabulary: int) -> dict[str, tuple[int, ...]]:
-        """The shape of every tensor."""
         width = self.width
         shapes: dict[str, tuple[int, ...]] = {
             "encoder.stem.0.weight": (64, 3, 4, 4),
@@ -158,24 +155,23 @@ SETTINGS, WEIGHTS = "nano.json", "model.safetensors"
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredModel:
     """The contents of `nano.json`."""
 
-    size: Size
+    size: NanoSize
     vocabulary: Vocabulary
     temperature: float
     max_tokens: int
 
     @staticmethod
-    def read(folder: Path) -> Stored:
-        """Read and check the settings."""
+    def read(folder: Path) -> StoredModel:
         try:
             stored = orjson.loads((folder / SETTINGS).read_bytes())
-            size, pieces = Size(**stored["size"]), stored["vocabulary"]
+            size, pieces = NanoSize(**stored["size"]), stored["vocabulary"]
             temperature, max_tokens = float(stored["temperature"]), int(stored["max_tokens"])
             if not all(isinstance(piece, str) for piece in pieces):
                 raise TypeError("the vocabulary is not a list of texts")
-            return Stored(size, Vocabulary(pieces), temperature, max_tokens)
+            return StoredModel(size, Vocabulary(pieces), temperature, max_tokens)
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise BadFile(f"{folder / SETTINGS} does not describe a nano model: {error}.") from None
         except UsageError as error:
@@ -191,14 +187,8 @@ class Stored:
 
 
 def export(folder: Path, to: Path, dtype: str) -> None:
-    """Write the model of a checkpoint for play, without what only training needs; it names its games.
-
-    Args:
-        folder: The checkpoint.
-        to: Written to; made where it does not exist.
-        dtype: float32, bfloat16 or int8.
-    """
-    weights = packed(Stored.read(folder).weights(folder), dtype)
+    """Write the model of a checkpoint for play, without what only training needs; it names its games."""
+    weights = packed(StoredModel.read(folder).weights(folder), dtype)
     games = {TRAINED_ON: sorted(games_of_checkpoint(folder, SETTINGS))}
     settings = orjson.dumps(
         orjson.loads((folder / SETTINGS).read_bytes()) | games, option=orjson.OPT_INDENT_2
