@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import ludens
+from ludens.core.episode import Usage
 from ludens.core.errors import BadFile, BadOption, UnknownName
-from ludens.models.chat import Spend
-from ludens.run.budget import Budget
+from ludens.models.ledger import Budget
 from ludens.run.estimate import estimate, unpriced
 from ludens.run.plan import Job, Plan, make_plan, seated_name
 from ludens.run.report import render
@@ -153,7 +153,7 @@ async def test_the_other_seat_is_part_of_the_budget_and_of_the_bill(tmp_path: Pa
     async with ModelServer() as server:
         spec = f"vllm/tiny@{server.url}"
         plan = plan_of("bot/random", seated={"expert": spec}, **TALK)
-        estimates = {("bot/random", "talk"): Spend(calls=1, tokens=1)}
+        estimates = {("bot/random", "talk"): Usage(1)}
         result = await played(tmp_path / "poor", plan, budget=Budget(calls=1), estimates=estimates)
         assert not result.complete
         assert len(server.requests) == 1

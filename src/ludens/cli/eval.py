@@ -32,13 +32,13 @@ from ludens.cli.arguments import (
 from ludens.cli.guard import DONE, INTERRUPTED, usage_error
 from ludens.cli.output import aside, console
 from ludens.core.cores import cores
+from ludens.core.episode import Usage
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
 from ludens.core.files import write_atomically
 from ludens.core.spec import Spec, parse_spec
-from ludens.models.chat import Spend
 
 if TYPE_CHECKING:
-    from ludens.run.budget import Budget
+    from ludens.models.ledger import Budget
     from ludens.run.engine import RunResult
     from ludens.run.estimate import CostEstimate
     from ludens.run.plan import Job, Plan
@@ -117,7 +117,7 @@ class RunOptions:
     @property
     def budget(self) -> Budget:
         """The limits."""
-        from ludens.run.budget import Budget
+        from ludens.models.ledger import Budget
 
         return Budget(self.max_calls, self.max_tokens, self.max_cost, self.max_hours)
 
@@ -211,7 +211,7 @@ def _play(
             budget=budget,
             estimates=estimate.each,
             tasks=plan.chosen,
-            probe=estimate.calls >= PROBED_CALLS,
+            probe=estimate.usage.calls >= PROBED_CALLS,
             on_progress=display,
         )
         return asyncio.run(engine.run())
@@ -224,7 +224,7 @@ def _confirm(plan: Plan, jobs: Sequence[Job], options: RunOptions, budget: Budge
     if options.max_cost is not None and (names := unpriced(plan)):
         raise BadOption(f"--max-cost needs a price for {', '.join(names)}: add it to the price file.")
     expected = estimate(plan, jobs)
-    if expected.calls:
+    if expected.usage.calls:
         aside(expected.sentence())
     _check_budget(budget, expected)
     if expected.large and not (options.yes or budget.limits_spending):
@@ -238,7 +238,7 @@ def _confirm(plan: Plan, jobs: Sequence[Job], options: RunOptions, budget: Budge
 
 def _check_budget(budget: Budget, expected: CostEstimate) -> None:
     """Raise if the budget covers no episode of a model, and say which tasks it does not cover."""
-    over = {cell: spend for cell, spend in expected.each.items() if budget.exceeded_by(spend, Spend())}
+    over = {cell: usage for cell, usage in expected.each.items() if budget.exceeded_by(usage, Usage(calls=0))}
     if not over:
         return
     if len(over) == len(expected.each):
@@ -247,18 +247,18 @@ def _check_budget(budget: Budget, expected: CostEstimate) -> None:
             f"the budget covers no episode: the smallest, {task} with {entrant}, is estimated at "
             f"{_amounts(over[entrant, task], budget)}; raise the limit."
         )
-    for (entrant, task), spend in over.items():
-        aside(f"the budget does not cover {task} with {entrant}, estimated at {_amounts(spend, budget)}.")
+    for (entrant, task), usage in over.items():
+        aside(f"the budget does not cover {task} with {entrant}, estimated at {_amounts(usage, budget)}.")
 
 
-def _amounts(spend: Spend, budget: Budget) -> str:
+def _amounts(usage: Usage, budget: Budget) -> str:
     """What an episode is estimated to consume, next to the limits."""
     parts = [
         f"{amount} (--max-{flag} {limit:g})"
         for flag, limit, amount in (
-            ("calls", budget.calls, f"{spend.calls:,.0f} calls"),
-            ("tokens", budget.tokens, f"{spend.tokens:,.0f} tokens"),
-            ("cost", budget.cost, f"${spend.cost:.4f}"),
+            ("calls", budget.calls, f"{usage.calls:,} calls"),
+            ("tokens", budget.tokens, f"{usage.tokens:,} tokens"),
+            ("cost", budget.cost, f"${usage.cost or 0.0:.4f}"),
         )
         if limit is not None
     ]

@@ -65,7 +65,7 @@ def web(
 ) -> None:
     """Serve the browser app: games, runs while they are played, replays of episodes."""
     from ludens.core.policy import Setter, permit
-    from ludens.run.budget import Budget
+    from ludens.models.ledger import Budget
     from ludens.run.task import import_suite
     from ludens.run.trust import plan_accesses
     from ludens.suites.people import read_study

@@ -7,9 +7,11 @@ it. Prompts are not stored either: `ludens.samples` rebuilds them. Episodes are 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
+from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
@@ -52,6 +54,26 @@ class Usage:
             self.images + other.images,
             self.calls + other.calls,
             cost,
+        )
+
+    def __sub__(self, other: Usage) -> Usage:
+        return self + other * -1
+
+    def __mul__(self, factor: int) -> Usage:
+        return self._map(lambda count: count * factor, factor)
+
+    def __truediv__(self, number: int) -> Usage:
+        """The mean of so many; counts are rounded up, because budgets must cover them."""
+        return self._map(lambda count: ceil(count / number), 1 / number)
+
+    def _map(self, change: Callable[[int], int], cost_factor: float) -> Usage:
+        return Usage(
+            change(self.input_tokens),
+            change(self.output_tokens),
+            change(self.reasoning_tokens),
+            change(self.images),
+            change(self.calls),
+            None if self.cost is None else self.cost * cost_factor,
         )
 
 

@@ -19,7 +19,7 @@ import orjson
 
 from ludens.core.episode import Usage
 from ludens.core.errors import BadFile
-from ludens.models.chat import Answer, Ledger, Model, Request
+from ludens.models.chat import Answer, Model, ModelWrapper, Request
 
 _LOCK_TIMEOUT = 60.0
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB NOT NULL) WITHOUT ROWID"
@@ -27,13 +27,11 @@ _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB 
 T = TypeVar("T")
 
 
-class Cached(Model):
+class Cached(ModelWrapper):
     """A model whose answers are cached in a file. Requests for tokens bypass it: tokens are not stored."""
 
     def __init__(self, inner: Model, path: str | Path) -> None:
-        super().__init__(inner.spec)
-        self.inner = inner
-        self.counts, self.remarks, self.trained_on = inner.counts, inner.remarks, inner.trained_on
+        super().__init__(inner)
         self._file = AnswerFile(Path(path).expanduser())
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -49,21 +47,8 @@ class Cached(Model):
         self.counts["cached"] += 1
         return stored
 
-    def share_limits(self, concurrency: int, processes: int) -> None:
-        self.inner.share_limits(concurrency, processes)
-
-    @property
-    def paid(self) -> bool:
-        return self.inner.paid
-
-    def limit_spending(self, ledger: Ledger) -> bool:
-        return self.inner.limit_spending(ledger)
-
-    def stop_waiting(self) -> None:
-        self.inner.stop_waiting()
-
     async def close(self) -> None:
-        await self.inner.close()
+        await super().close()
         self._file.close()
 
 

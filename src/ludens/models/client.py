@@ -17,9 +17,9 @@ from time import monotonic, perf_counter, time_ns
 from ludens.core.errors import AgentFailure, BadOption, ModelRejected
 from ludens.core.random import stream
 from ludens.core.spec import Spec
-from ludens.models.chat import Answer, Ledger, Model, Request, Sampling
+from ludens.models.chat import Answer, Model, Request, Sampling
 from ludens.models.errors import SENTENCES, ContentFiltered, RequestRejected, Secret, TransientError
-from ludens.models.ledger import Account, Price, RateLimiter, estimate_tokens, price_of, shared_limiter
+from ludens.models.ledger import DEFAULT_OUTPUT, Ledger, Price, RateLimiter, price_of, shared_limiter
 from ludens.models.settings import NetworkSettings
 
 log = logging.getLogger("ludens.models")
@@ -60,7 +60,7 @@ class Client(Model):
         self._dropped: set[str] = set()
         self._versions = {"", spec.rest}
         self._succeeded = False
-        self._account: Account | None = None
+        self._ledger: Ledger | None = None
         self._waiting_stopped, self._stop_event = False, asyncio.Event()
         self._warned = -_SECONDS_BETWEEN_WARNINGS
 
@@ -113,7 +113,7 @@ class Client(Model):
         return bool(self.secret.value) or (self._price is not None and self._price != Price(0.0, 0.0))
 
     def limit_spending(self, ledger: Ledger) -> bool:
-        self._account = Account(ledger, self._price)
+        self._ledger = ledger
         return True
 
     def stop_waiting(self) -> None:
@@ -149,7 +149,7 @@ class Client(Model):
         attempts = adaptions = 0
         while True:
             adjust = await self._limiter.acquire(
-                lambda: estimate_tokens(request, sampling.max_tokens), self._sleep
+                lambda: request.estimated_input + (sampling.max_tokens or DEFAULT_OUTPUT), self._sleep
             )
             try:
                 answer = await self._reserve_and_attempt(request, sampling)
@@ -178,13 +178,14 @@ class Client(Model):
     async def _reserve_and_attempt(self, request: Request, sampling: Sampling) -> Answer:
         """One attempt within the budget, timed, without the key in what was answered."""
         started, supported = perf_counter(), self._supported(sampling)
-        if self._account is None:
+        if self._ledger is None:
             answer = await self.attempt(request, supported)
         else:
-            async with self._account.reserve(request, sampling.max_tokens) as reservation:
+            size = request.estimated_input, sampling.max_tokens
+            async with self._ledger.request(self.spec, self._price, *size) as settle:
                 started = perf_counter()
                 answer = await self.attempt(request, supported)
-                reservation.answered(answer.usage)
+                settle(answer.usage)
         answer.ms = round((perf_counter() - started) * 1000, 3)
         for name in ("text", "reasoning", "model"):
             setattr(answer, name, self.secret.mask(getattr(answer, name)))
