@@ -142,10 +142,10 @@ def test_the_other_seat_is_part_of_the_estimate() -> None:
     alone = estimate(plan := plan_of(NETWORK, seated=ORACLE, **TALK), plan.jobs)
     other = estimate(plan := plan_of("bot/random", seated={"expert": NETWORK}, **TALK), plan.jobs)
     both = estimate(plan := plan_of(NETWORK, **TALK), plan.jobs)
-    assert 0 < other.calls < alone.calls
-    assert alone.calls + other.calls == both.calls
-    assert other.pictures == 0, "the manual is shown as text"
-    assert other.each["bot/random", "talk"].calls == other.calls / 2
+    assert 0 < other.usage.calls < alone.usage.calls
+    assert alone.usage.calls + other.usage.calls == both.usage.calls
+    assert other.usage.images == 0, "the manual is shown as text"
+    assert other.each["bot/random", "talk"].calls == other.usage.calls / 2
     assert unpriced(plan_of("bot/random", seated={"expert": NETWORK}, **TALK)) == ["vllm/tiny"]
 
 

@@ -14,7 +14,7 @@ from ludens.cli.output import json_out, table
 from ludens.core.cores import cores
 
 CORE = (
-    "aiohttp", "cyclopts", "Jinja2", "numpy", "open_spiel", "orjson", "Pillow", "pydantic", "rich", "scipy",
+    "aiohttp", "cyclopts", "Jinja2", "numpy", "open_spiel", "orjson", "Pillow", "rich", "scipy",
     "threadpoolctl",
 )  # fmt: skip
 """Required packages; a test compares this and `EXTRAS` with pyproject.toml."""
