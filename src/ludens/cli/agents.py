@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Annotated, Any
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 from ludens.cli.arguments import Json
 from ludens.cli.output import json_out, table
@@ -19,12 +17,16 @@ if TYPE_CHECKING:
 
 
 def agents(
-    name: Annotated[str | None, Parameter(help="Bot to describe: its name, or module:Class.")] = None,
+    name: str | None = None,
     /,
     *,
     json: Json = False,
 ) -> None:
-    """List bots and the games they can play, or describe one."""
+    """List bots and the games they can play, or describe one.
+
+    Args:
+        name: Bot to describe: its name, or module:Class.
+    """
     from ludens.agents import BEST, import_agent
 
     if name is not None:

@@ -1,4 +1,4 @@
-"""Arguments shared by several commands: game, options, seats, theme and size."""
+"""Arguments shared by several commands: game, options, seats, theme and size; how help is printed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,29 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, Token
+from cyclopts.help import DefaultFormatter, HelpPanel, InlineText
+from rich.text import Text
 
 from ludens.core.errors import BadOption, UnknownName
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+
     from ludens.core.agent import Agent
     from ludens.core.game import Game
     from ludens.core.view import RenderOptions
     from ludens.models.chat import Model
+
+
+class Help(DefaultFormatter):
+    """Prints each description as one paragraph, however its docstring breaks it."""
+
+    def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
+        for entry in panel.entries:
+            if isinstance(entry.description, InlineText):
+                text = " ".join(str(entry.description.primary_renderable).split())
+                entry.description.primary_renderable = Text(text)
+        super().__call__(console, options, panel)
 
 
 def _integer(kind: object, tokens: Sequence[Token]) -> int:
@@ -29,39 +44,28 @@ def _integer(kind: object, tokens: Sequence[Token]) -> int:
     return value
 
 
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+Words = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
+"""Can be repeated."""
 Whole = Annotated[int, Parameter(converter=_integer)]
 GameName = Annotated[str, Parameter(help="Game, for example 'breakthrough' or 'breakthrough?rows=6'.")]
-Options = Annotated[
-    tuple[str, ...],
-    Parameter(
-        name=["--option", "-o"],
-        negative="",
-        show_default=False,
-        help="Game option KEY=VALUE; can be repeated.",
-    ),
-]
-Json = Annotated[
-    bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON and nothing else.")
-]
+Options = Annotated[Words, Parameter(name=["--option", "-o"], help="Game option KEY=VALUE; can be repeated.")]
+Json = Annotated[Flag, Parameter(help="Print JSON and nothing else.")]
 SuiteName = Annotated[
     str | None,
     Parameter(help="Suite of the run as module:attribute, if it is not a registered one."),
 ]
 AgentNames = Annotated[
-    tuple[str, ...],
+    Words,
     Parameter(
         name="--agent",
-        negative="",
-        show_default=False,
         help="Agent of the run as module:Class, if it is not a registered one; can be repeated.",
     ),
 ]
 Allowed = Annotated[
-    tuple[str, ...],
+    Words,
     Parameter(
         name="--allow",
-        negative="",
-        show_default=False,
         help="Address, key variable, program or file named in the file that may be used; can be repeated.",
     ),
 ]

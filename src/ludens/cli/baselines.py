@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
-from ludens.cli.arguments import Json, Whole, at_least
+from ludens.cli.arguments import Flag, Json, Whole, at_least
 from ludens.cli.guard import DONE
 from ludens.cli.output import aside, counted, json_out, table
 from ludens.core.cores import cores
@@ -20,26 +18,32 @@ if TYPE_CHECKING:
 
 INCOMPLETE = 3
 
-Flag = Parameter(negative="", show_default=False)
-
 
 def baselines(
-    *suite: Annotated[str, Parameter(help="Suites to measure, or module:attribute.")],
-    all: Annotated[bool, Flag, Parameter(help="Measure every registered suite.")] = False,
-    tasks: Annotated[str, Parameter(help="Comma-separated tasks; all by default.")] = "",
-    episodes: Annotated[
-        Whole,
-        Parameter(
-            help="Episodes of each player; by default 400 questions, 100 to 200 games, 50 games with search."
-        ),
-    ] = 0,
-    workers: Annotated[Whole | None, Parameter(help="Processes; by default one per core.")] = None,
-    write: Annotated[bool, Flag, Parameter(help="Save the scores in the file that the suite names.")] = False,
-    out: Annotated[Path | None, Parameter(help="Save the scores in this TOML file instead.")] = None,
-    again: Annotated[bool, Flag, Parameter(help="Measure again what the file has already.")] = False,
+    *suite: str,
+    all: Flag = False,
+    tasks: str = "",
+    episodes: Whole = 0,
+    workers: Whole | None = None,
+    write: Flag = False,
+    out: Path | None = None,
+    again: Flag = False,
     json: Json = False,
 ) -> int:
-    """Measure blind baselines and upper bounds; scores that are stored already are shown, not measured."""
+    """Measure blind baselines and upper bounds of the tasks of a suite.
+
+    Scores that are stored already are shown, not measured.
+
+    Args:
+        suite: Suites to measure, or module:attribute.
+        all: Measure every registered suite.
+        tasks: Comma-separated tasks; all by default.
+        episodes: Episodes of each player; by default 400 questions, 100 to 200 games, 50 games with search.
+        workers: Processes; by default one per core.
+        write: Save the scores in the file that the suite names.
+        out: Save the scores in this TOML file instead.
+        again: Measure again what the file has already.
+    """
     from ludens.run.baselines.many import measured, orders, stored
     from ludens.run.references import keep_references, write_references
 

@@ -22,7 +22,7 @@ def bench(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Measure how fast Ludens is on this machine."""
+    """Run benchmarks on this machine."""
     from ludens.bench import DEFAULT, SIZED
     from ludens.bench import bench as bench_of
 

@@ -39,7 +39,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def check(*, json: Json = False) -> int:
-    """Show installed packages and extras, and how to install missing ones."""
+    """Show installed packages and how to install missing ones."""
     found = report()
     if json:
         json_out(found)

@@ -163,16 +163,22 @@ def no_second(what: str | None, name: str) -> None:
 
 
 def prepare(
-    what: Annotated[str, Parameter(help="A game, such as viki/plan?split=train, or a recipe, a TOML file.")],
+    what: str,
     /,
     *,
-    seed: Annotated[Whole, Parameter(help="First seed of the game.")] = 0,
-    n: Annotated[Whole, Parameter(name=["-n", "--seeds"], help="Number of seeds of the game.")] = 500,
-    workers: Annotated[Whole, Parameter(help="Processes; 0 for all cores.")] = 0,
+    seed: Whole = 0,
+    n: Annotated[Whole, Parameter(name=["-n", "--seeds"])] = 500,
+    workers: Whole = 0,
 ) -> None:
     """Make in advance what the starts of a game take long for, such as the labels of VIKI's scenes.
 
     It goes to LUDENS_DATA or the user's cache folder. A recipe names the seeds of all its games.
+
+    Args:
+        what: A game, such as viki/plan?split=train, or a recipe, a TOML file.
+        seed: First seed of the game.
+        n: Number of seeds of the game.
+        workers: Processes; 0 for all cores.
     """
     from ludens.run.dataset import prepare as run
 
@@ -199,47 +205,22 @@ MAX_VALUES = 12
 
 
 def data(
-    name: Annotated[
-        str,
-        Parameter(
-            help="SUITE/GAME, for example vs-bench/hanabi; spy/clevr, spy/chart, spy/photos or viki; "
-            "or export, import, check, list."
-        ),
-    ],
-    what: Annotated[str | None, Parameter(help="Set to export or check, or folder to import.")] = None,
+    name: str,
+    what: str | None = None,
     /,
     *,
-    out: Annotated[
-        Path | None,
-        Parameter(help="Output folder; must be empty or not exist. Picture sets have a default."),
-    ] = None,
-    n: Annotated[
-        Whole,
-        Parameter(
-            name=["-n", "--samples", "--pairs", "--scenes"], help="Number of samples, pairs or scenes."
-        ),
-    ] = 400,
-    seed: Annotated[Whole, Parameter(help="Random seed; the same seed gives the same bytes.")] = 0,
-    from_: Annotated[
-        Path | None,
-        Parameter(
-            name="--from",
-            help="Run folder: take the samples from its episodes. For spy/photos: folder of pictures.",
-        ),
-    ] = None,
-    change: Annotated[
-        str | None,
-        Parameter(help="What differs in pairs of spy/clevr: color, shape, size, material, joined by commas."),
-    ] = None,
+    out: Path | None = None,
+    n: Annotated[Whole, Parameter(name=["-n", "--samples", "--pairs", "--scenes"])] = 400,
+    seed: Whole = 0,
+    from_: Annotated[Path | None, Parameter(name="--from")] = None,
+    change: str | None = None,
     options: Annotated[Options, Parameter(help="Option KEY=VALUE of a picture set; can be repeated.")] = (),
-    workers: Annotated[
-        Whole | None, Parameter(help="Processes that make a picture set; all cores by default.")
-    ] = None,
+    workers: Whole | None = None,
     theme: Theme = "classic",
     size: Size = 512,
     json: Json = False,
 ) -> None:
-    """Build a dataset of questions (Parquet, PNG files, manifest) or a picture set; export and import sets.
+    """Build a dataset or a picture set; export and import picture sets.
 
     ludens data vs-bench/hanabi --out DIR    questions
     ludens data spy/clevr --pairs 2000       picture set; run again to continue after an interruption
@@ -248,6 +229,18 @@ def data(
     ludens data import DIR                   and back
     ludens data check SET                    read and verify every file
     ludens data list                         picture sets that are found by name
+
+    Args:
+        name: SUITE/GAME, for example vs-bench/hanabi; spy/clevr, spy/chart, spy/photos or viki; or export,
+            import, check, list.
+        what: Set to export or check, or folder to import.
+        out: Output folder; must be empty or not exist. Picture sets have a default.
+        n: Number of samples, pairs or scenes.
+        seed: Random seed; the same seed gives the same bytes.
+        from_: Run folder: take the samples from its episodes. For spy/photos: folder of pictures.
+        change: What differs in pairs of spy/clevr: color, shape, size, material, joined by commas.
+        options: Option KEY=VALUE of a picture set; can be repeated.
+        workers: Processes that make a picture set; all cores by default.
     """
     from ludens.cli import data
 

@@ -21,10 +21,12 @@ from ludens.cli.advice import advice
 from ludens.cli.arguments import (
     AgentNames,
     Allowed,
+    Flag,
     Size,
     SuiteName,
     Theme,
     Whole,
+    Words,
     at_least,
     pairs,
     render_options,
@@ -56,33 +58,25 @@ PROBED_CALLS = 20
 class RunOptions:
     """How a run is played, whatever it plays."""
 
-    concurrency: Annotated[Whole, Parameter(help="Maximum number of episodes in flight.")] = CONCURRENCY
-    workers: Annotated[
-        Whole | None,
-        Parameter(
-            help="Worker processes; 0 plays in this process. "
-            "Default: 0, or one per 128 episodes in flight from 256 on."
-        ),
-    ] = None
-    ray: Annotated[
-        str | None,
-        Parameter(help="Address of a Ray cluster to play on, with --workers actors; 'local' starts one."),
-    ] = None
-    max_calls: Annotated[Whole | None, Parameter(help="Budget: no more calls to models than this.")] = None
-    max_tokens: Annotated[Whole | None, Parameter(help="Budget: no more tokens than this.")] = None
-    max_cost: Annotated[float | None, Parameter(help="Budget: no more dollars; needs prices.")] = None
-    max_hours: Annotated[float | None, Parameter(help="Start no episode after this many hours.")] = None
-    skip_unavailable: Annotated[
-        bool,
-        Parameter(
-            negative="",
-            show_default=False,
-            help="Skip tasks that cannot be played here: missing extras, engines, keys.",
-        ),
-    ] = False
-    yes: Annotated[
-        bool, Parameter(negative="", show_default=False, help="Start a large run without asking.")
-    ] = False
+    concurrency: Whole = CONCURRENCY
+    """Maximum number of episodes in flight."""
+    workers: Whole | None = None
+    """Worker processes; 0 plays in this process. Default: 0, or one per 128 episodes in flight from 256
+    on."""
+    ray: str | None = None
+    """Address of a Ray cluster to play on, with --workers actors; 'local' starts one."""
+    max_calls: Whole | None = None
+    """Budget: no more calls to models than this."""
+    max_tokens: Whole | None = None
+    """Budget: no more tokens than this."""
+    max_cost: float | None = None
+    """Budget: no more dollars; needs prices."""
+    max_hours: float | None = None
+    """Start no episode after this many hours."""
+    skip_unavailable: Flag = False
+    """Skip tasks that cannot be played here: missing extras, engines, keys."""
+    yes: Flag = False
+    """Start a large run without asking."""
 
     def __post_init__(self) -> None:
         at_least("--concurrency", self.concurrency, 1)
@@ -284,79 +278,54 @@ def show_results(folder: Path) -> None:
     print(f"Open {page}, or run `ludens report {quote(str(folder))}` for details.")
 
 
-Flag = Parameter(negative="", show_default=False)
-
-
 def eval_(
-    suite: Annotated[str, Parameter(help="Suite to play; `ludens suites` lists them; or module:attribute.")],
+    suite: str,
     /,
     *,
-    model: Annotated[
-        tuple[str, ...],
-        Parameter(
-            name=["--model", "-m"],
-            negative="",
-            show_default=False,
-            help="Model or bot to evaluate: openai/gpt-4.1, vllm/NAME@http://HOST:PORT/v1, bot/random, "
-            "module:Class, ...; may be repeated.",
-        ),
-    ] = (),
-    name: Annotated[
-        tuple[str, ...],
-        Parameter(negative="", show_default=False, help="Name of each --model in tables, in the same order."),
-    ] = (),
-    seat: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            show_default=False,
-            help="SEAT=SPEC: give a seat of every task to this player, such as expert=human; repeatable.",
-        ),
-    ] = (),
-    reference: Annotated[
-        str,
-        Parameter(help="Player that models are compared with, where the suite has one: vision-zero."),
-    ] = "",
-    tasks: Annotated[str, Parameter(help="Comma-separated tasks of the suite; all by default.")] = "",
-    limit: Annotated[
-        Whole, Parameter(help="Maximum number of episodes per task; 0 for the suite's number.")
-    ] = 0,
-    samples: Annotated[Whole, Parameter(help="Play every episode this many times.")] = 1,
-    seed: Annotated[Whole, Parameter(help="Added to the seed of every episode.")] = 0,
-    out: Annotated[
-        Path | None, Parameter(help="Folder of the run; runs/SUITE-MODEL-TIME by default.")
-    ] = None,
+    model: Annotated[Words, Parameter(name=["--model", "-m"])] = (),
+    name: Words = (),
+    seat: Words = (),
+    reference: str = "",
+    tasks: str = "",
+    limit: Whole = 0,
+    samples: Whole = 1,
+    seed: Whole = 0,
+    out: Path | None = None,
     theme: Theme = "classic",
     size: Size = 512,
-    modality: Annotated[
-        Literal["image", "text", "both"] | None,
-        Parameter(help="What models see: pictures, text, or both; by default what the game offers."),
-    ] = None,
-    blind: Annotated[bool, Flag, Parameter(help="Show models blank pictures of the same size.")] = False,
-    blind_control: Annotated[
-        bool, Flag, Parameter(help="Also evaluate each model with blank pictures.")
-    ] = False,
-    style: Annotated[
-        Literal["direct", "cot", "explain"] | None,
-        Parameter(help="Answer directly (default), reason first, or answer and explain."),
-    ] = None,
-    frames: Annotated[
-        Whole | None, Parameter(help="Number of latest observations shown as pictures; 1 by default.")
-    ] = None,
-    memory: Annotated[
-        Literal["none", "last", "all"] | None,
-        Parameter(help="Earlier exchanges kept in the prompt; none by default."),
-    ] = None,
-    templates: Annotated[
-        Path | None, Parameter(help="Folder with your own templates: agent.md, GAME.md.")
-    ] = None,
-    preset: Annotated[
-        str,
-        Parameter(help="Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning."),
-    ] = "",
+    modality: Literal["image", "text", "both"] | None = None,
+    blind: Flag = False,
+    blind_control: Flag = False,
+    style: Literal["direct", "cot", "explain"] | None = None,
+    frames: Whole | None = None,
+    memory: Literal["none", "last", "all"] | None = None,
+    templates: Path | None = None,
+    preset: str = "",
     options: RunOptions | None = None,
 ) -> int:
-    """Evaluate models and bots on a suite; resumable, with budgets, a table and an HTML report."""
+    """Evaluate models or bots on a suite; print a table and write a report. Resumable, with budgets.
+
+    Args:
+        suite: Suite to play; `ludens suites` lists them; or module:attribute.
+        model: Model or bot to evaluate: openai/gpt-4.1, vllm/NAME@http://HOST:PORT/v1, bot/random,
+            module:Class, ...; may be repeated.
+        name: Name of each --model in tables, in the same order.
+        seat: SEAT=SPEC: give a seat of every task to this player, such as expert=human; repeatable.
+        reference: Player that models are compared with, where the suite has one: vision-zero.
+        tasks: Comma-separated tasks of the suite; all by default.
+        limit: Maximum number of episodes per task; 0 for the suite's number.
+        samples: Play every episode this many times.
+        seed: Added to the seed of every episode.
+        out: Folder of the run; runs/SUITE-MODEL-TIME by default.
+        modality: What models see: pictures, text, or both; by default what the game offers.
+        blind: Show models blank pictures of the same size.
+        blind_control: Also evaluate each model with blank pictures.
+        style: Answer directly (default), reason first, or answer and explain.
+        frames: Number of latest observations shown as pictures; 1 by default.
+        memory: Earlier exchanges kept in the prompt; none by default.
+        templates: Folder with your own templates: agent.md, GAME.md.
+        preset: Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning.
+    """
     from ludens.run.plan import MAX_SAMPLES, entrants_of, make_plan
     from ludens.run.store import Store
 
@@ -414,7 +383,7 @@ def default_folder(suite: str, entrants: list[str]) -> Path:
 
 
 def resume(
-    run: Annotated[Path, Parameter(help="Folder of the run; `ludens runs` lists them.")],
+    run: Path,
     /,
     *,
     suite: SuiteName = None,
@@ -422,7 +391,11 @@ def resume(
     agent: AgentNames = (),
     options: RunOptions | None = None,
 ) -> int:
-    """Continue a run where it stopped; finished episodes are never played again."""
+    """Resume a run that was stopped; finished episodes are never played again.
+
+    Args:
+        run: Folder of the run; `ludens runs` lists them.
+    """
     from ludens.agents import import_agent
     from ludens.core.policy import Setter, permit
     from ludens.run.store import Store, read_plan
@@ -442,15 +415,18 @@ ENTRANTS = ("bot/random", "bot/best", "nano")
 
 def demo(
     *,
-    out: Annotated[
-        Path | None, Parameter(help="Folder for episodes and report; runs/demo-...-TIME by default.")
-    ] = None,
-    seed: Annotated[Whole, Parameter(help="Added to the seed of every episode.")] = 0,
-    limit: Annotated[Whole, Parameter(help="Maximum episodes per task; 0 for the suite's number.")] = 0,
+    out: Path | None = None,
+    seed: Whole = 0,
+    limit: Whole = 0,
 ) -> int:
     """Run the demo suite with bots and a small model; print a table and write a report. Needs no API key.
 
     Equivalent to `ludens eval demo --model bot/random --model bot/best --model nano --blind-control`.
+
+    Args:
+        out: Folder for episodes and report; runs/demo-...-TIME by default.
+        seed: Added to the seed of every episode.
+        limit: Maximum episodes per task; 0 for the suite's number.
     """
     from ludens.run.plan import entrants_of, make_plan
     from ludens.run.store import Store

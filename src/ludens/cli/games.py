@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import Field
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Annotated, Any
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 from ludens.cli.arguments import Json, game_of
 from ludens.cli.output import json_out, table
@@ -21,12 +19,16 @@ _OPTION_FIELDS = ("help", "low", "high", "choices")
 
 
 def games(
-    name: Annotated[str | None, Parameter(help="Game to describe.")] = None,
+    name: str | None = None,
     /,
     *,
     json: Json = False,
 ) -> None:
-    """List games, or describe one."""
+    """List games, or describe one.
+
+    Args:
+        name: Game to describe.
+    """
     from ludens.core.registry import GAMES
 
     if name is not None:

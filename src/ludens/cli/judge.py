@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import Json, Whole, at_least
+from ludens.cli.arguments import Flag, Json, Whole, at_least
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.output import aside, counted, json_out, table, writable
 from ludens.core.errors import BadOption
@@ -23,25 +23,28 @@ if TYPE_CHECKING:
 
 
 def judge(
-    run: Annotated[Path | None, Parameter(help="Run folder with COMMA puzzles.")] = None,
+    run: Path | None = None,
     /,
     *,
-    judge: Annotated[
-        str,
-        Parameter(name="--judge", help="`rules`, or a model such as openai/o1 or vllm/NAME@URL."),
-    ] = "rules",
-    calibrate: Annotated[
-        bool,
-        Parameter(negative="", show_default=False, help="Judge the calibration set and report accuracy."),
-    ] = False,
-    out: Annotated[
-        Path | None, Parameter(help="Output file, one line per episode; RUN/judged.jsonl by default.")
-    ] = None,
-    limit: Annotated[Whole, Parameter(help="Maximum number of episodes; 0 for all.")] = 0,
-    templates: Annotated[Path | None, Parameter(help="Folder with your own templates: judge.md.")] = None,
+    judge: Annotated[str, Parameter(name="--judge")] = "rules",
+    calibrate: Flag = False,
+    out: Path | None = None,
+    limit: Whole = 0,
+    templates: Path | None = None,
     json: Json = False,
 ) -> int:
-    """Label conversations: role confusion, misinterpretation, repetition loop, miscommunication, normal."""
+    """Label communication errors in the conversations of a run.
+
+    The labels: role confusion, misinterpretation, repetition loop, miscommunication, normal.
+
+    Args:
+        run: Run folder with COMMA puzzles.
+        judge: `rules`, or a model such as openai/o1 or vllm/NAME@URL.
+        calibrate: Judge the calibration set and report accuracy.
+        out: Output file, one line per episode; RUN/judged.jsonl by default.
+        limit: Maximum number of episodes; 0 for all.
+        templates: Folder with your own templates: judge.md.
+    """
     from ludens.run.labels import LABELS_FILE
     from ludens.suites.comma.judge import make_judge
 

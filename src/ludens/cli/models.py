@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from ludens.cli.arguments import Json
 from ludens.cli.guard import FAILED
@@ -26,15 +23,19 @@ _KINDS = {
 
 
 def models(
-    what: Annotated[str, Parameter(help="`list`, or `test` with a spec.")] = "list",
-    spec: Annotated[str | None, Parameter(help="The model to test, such as openai/gpt-4.1.")] = None,
+    what: str = "list",
+    spec: str | None = None,
     /,
     *,
     json: Json = False,
 ) -> int:
-    """List the kinds of model, or test one with a question whose answer is known.
+    """List model providers; `models test SPEC` tests one with a question whose answer is known.
 
     The question is a picture; with SPEC?modality=text it is text only.
+
+    Args:
+        what: `list`, or `test` with a spec.
+        spec: The model to test, such as openai/gpt-4.1.
     """
     if what not in ("list", "test"):
         raise UnknownName("action of `ludens models`", what, ("list", "test"))

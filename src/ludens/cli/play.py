@@ -8,18 +8,16 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from ludens.cli.arguments import (
-    DEFAULT_AGENT,
     GameName,
     Json,
     Options,
     Size,
     Theme,
     Whole,
+    Words,
     agents_of,
     game_of,
     render_options,
@@ -41,24 +39,23 @@ def play(
     game: GameName,
     /,
     *,
-    seat: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            show_default=False,
-            help="SEAT=AGENT; can be repeated. AGENT is human, bot/random, bot/first, "
-            "bot/alphabeta?depth=3, bot/mcts?simulations=100, one of the game's bots (listed by `ludens "
-            f"games NAME`), or a model such as openai/gpt-4.1. Other seats are played by {DEFAULT_AGENT}.",
-        ),
-    ] = (),
+    seat: Words = (),
     option: Options = (),
-    seed: Annotated[Whole, Parameter(help="Random seed of the game, bots and fallbacks.")] = 0,
+    seed: Whole = 0,
     theme: Theme = "classic",
     size: Size = 512,
-    out: Annotated[Path | None, Parameter(help="File for the episode, readable by `ludens replay`.")] = None,
+    out: Path | None = None,
     json: Json = False,
 ) -> int:
-    """Play one game in the terminal: people, bots and models. A person can type help, or quit to leave."""
+    """Play one game in the terminal: people, bots and models. A person can type help, or quit to leave.
+
+    Args:
+        seat: SEAT=AGENT; can be repeated. AGENT is human, bot/random, bot/first, bot/alphabeta?depth=3,
+            bot/mcts?simulations=100, one of the game's bots (listed by `ludens games NAME`), or a model such
+            as openai/gpt-4.1. Other seats are played by bot/random.
+        seed: Random seed of the game, bots and fallbacks.
+        out: File for the episode, readable by `ludens replay`.
+    """
     made = game_of(game, option)
     agents = agents_of(made, seat)
     render = render_options(theme, size)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from ludens.cli.arguments import SuiteName, Whole, at_least
+from ludens.cli.arguments import SuiteName, Whole, Words, at_least
 from ludens.cli.output import aside, console, writable
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.files import write_atomically
@@ -20,44 +17,31 @@ _DEFAULT_FILES = {
 
 
 def report(
-    *run: Annotated[Path, Parameter(help="The folder of a run; several runs make one report.")],
-    format: Annotated[
-        str | None,
-        Parameter(
-            help="table, md, latex, csv, parquet, html or json; episodes-csv or episodes-parquet for one row "
-            "per episode; default: by the suffix of --out, else table."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        Parameter(help="File for the report; by default it is printed, html goes to RUN/report.html."),
-    ] = None,
-    metric: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            show_default=False,
-            help="A metric to show instead of the first of each task; repeatable; 'all' for all.",
-        ),
-    ] = (),
+    *run: Path,
+    format: str | None = None,
+    out: Path | None = None,
+    metric: Words = (),
     suite: SuiteName = None,
-    ratings: Annotated[
-        str | None,
-        Parameter(help="Weights of games in playground's scores: formula (default), or paper as printed."),
-    ] = None,
-    anchors: Annotated[
-        str | None,
-        Parameter(help="Anchors that normalise vs-bench's returns: paper (default), measured or none."),
-    ] = None,
-    first: Annotated[
-        str | None,
-        Parameter(help="The first metric of comma's suites, next to the published one: PSR, SR, AM or ACL."),
-    ] = None,
-    episodes: Annotated[
-        Whole, Parameter(help="Maximum number of episodes of each task and entrant in html.")
-    ] = 4,
+    ratings: str | None = None,
+    anchors: str | None = None,
+    first: str | None = None,
+    episodes: Whole = 4,
 ) -> None:
-    """Report the results of runs: entrants x tasks with intervals, fallbacks, voids and blind controls."""
+    """Report the results of runs as a table, a web page or data.
+
+    Entrants x tasks with intervals, fallbacks, voids and blind controls.
+
+    Args:
+        run: The folder of a run; several runs make one report.
+        format: table, md, latex, csv, parquet, html or json; episodes-csv or episodes-parquet for one row per
+            episode; default: by the suffix of --out, else table.
+        out: File for the report; by default it is printed, html goes to RUN/report.html.
+        metric: A metric to show instead of the first of each task; repeatable; 'all' for all.
+        ratings: Weights of games in playground's scores: formula (default), or paper as printed.
+        anchors: Anchors that normalise vs-bench's returns: paper (default), measured or none.
+        first: The first metric of comma's suites, next to the published one: PSR, SR, AM or ACL.
+        episodes: Maximum number of episodes of each task and entrant in html.
+    """
     from ludens.run.report import FORMATS, load_results, render, suffixes
     from ludens.run.report.references import warnings
     from ludens.run.task import import_suite

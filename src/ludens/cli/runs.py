@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from ludens.cli.arguments import Json, SuiteName
 from ludens.cli.output import json_out, table
@@ -18,13 +16,17 @@ _WIDEST = 60
 
 
 def runs(
-    folder: Annotated[Path, Parameter(help="Folder to search, with its subfolders.")] = Path("runs"),
+    folder: Path = Path("runs"),
     /,
     *,
     suite: SuiteName = None,
     json: Json = False,
 ) -> None:
-    """List the runs in a folder: suite, entrants, finished and planned episodes, void ones, last change."""
+    """List the runs in a folder and their progress: finished, planned and void episodes, last change.
+
+    Args:
+        folder: Folder to search, with its subfolders.
+    """
     from ludens.run.task import import_suite
 
     import_suite(suite or "")

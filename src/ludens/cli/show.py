@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 from ludens.cli.arguments import (
     GameName,
@@ -37,15 +35,22 @@ def show(
     /,
     *,
     option: Options = (),
-    seed: Annotated[Whole, Parameter(help="Fixes the deal and the random moves.")] = 0,
-    moves: Annotated[Whole, Parameter(help="Random legal moves made before looking.")] = 0,
-    seat: Annotated[str | None, Parameter(help="Who looks; by default the seat to move.")] = None,
+    seed: Whole = 0,
+    moves: Whole = 0,
+    seat: str | None = None,
     theme: Theme = "classic",
     size: Size = 512,
-    out: Annotated[Path | None, Parameter(help="File for the picture, .png or .jpg.")] = None,
+    out: Path | None = None,
     json: Json = False,
 ) -> None:
-    """Show a position as one seat sees it: picture, text twin, rules, legal actions, how to reply."""
+    """Show a position as one seat sees it: picture, text twin, rules, legal actions, how to reply.
+
+    Args:
+        seed: Fixes the deal and the random moves.
+        moves: Random legal moves made before looking.
+        seat: Who looks; by default the seat to move.
+        out: File for the picture, .png or .jpg.
+    """
     made = game_of(game, option)
     render = render_options(theme, size)
     at_least("--moves", moves, 0)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
+from ludens.cli.arguments import Flag
 from ludens.cli.output import writable
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.files import write_atomically
@@ -16,24 +14,30 @@ _FORMATS = ("csv", "parquet")
 
 
 def study(
-    action: Annotated[str, Parameter(help="export, exclude or include.")],
-    folder: Annotated[Path, Parameter(help="Folder of the study; `ludens runs` lists them.")],
-    participant: Annotated[str | None, Parameter(help="The participant, such as p003.")] = None,
+    action: str,
+    folder: Path,
+    participant: str | None = None,
     /,
     *,
-    why: Annotated[str | None, Parameter(help="Reason for an exclusion; it is recorded.")] = None,
-    out: Annotated[Path | None, Parameter(help="Folder for the tables; default: STUDY/export.")] = None,
-    format: Annotated[str, Parameter(help="csv or parquet.")] = "csv",
-    excluded: Annotated[
-        bool,
-        Parameter(negative="", show_default=False, help="Export the data of excluded participants too."),
-    ] = False,
+    why: str | None = None,
+    out: Path | None = None,
+    format: str = "csv",
+    excluded: Flag = False,
 ) -> None:
-    """Export the data of a study; exclude participants from its results.
+    """Export the data of a study with people; exclude participants from its results.
 
     ludens study export STUDY --format parquet     tables: participants, answers, episodes, moves
     ludens study exclude STUDY p003 --why "..."    leave a participant out; nothing is deleted
     ludens study include STUDY p003                and take it back
+
+    Args:
+        action: export, exclude or include.
+        folder: Folder of the study; `ludens runs` lists them.
+        participant: The participant, such as p003.
+        why: Reason for an exclusion; it is recorded.
+        out: Folder for the tables; default: STUDY/export.
+        format: csv or parquet.
+        excluded: Export the data of excluded participants too.
     """
     if action not in _ACTIONS:
         raise UnknownName("action of `ludens study`", action, _ACTIONS)

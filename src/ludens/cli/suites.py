@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from ludens.cli.arguments import Json
 from ludens.cli.output import json_out, table
 
 
 def suites(
-    name: Annotated[str | None, Parameter(help="Suite to describe.")] = None,
+    name: str | None = None,
     /,
     *,
     json: Json = False,
 ) -> None:
-    """List suites, or describe one."""
+    """List suites, or describe one.
+
+    Args:
+        name: Suite to describe.
+    """
     from ludens.run.task import SUITES, import_suite
 
     if name is not None:

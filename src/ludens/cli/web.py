@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import Allowed, SuiteName, Whole
+from ludens.cli.arguments import Allowed, Flag, SuiteName, Whole, Words
 from ludens.cli.output import aside
 from ludens.core.errors import BadFile, BadOption
 
@@ -20,50 +20,37 @@ PORT = 8765
 
 
 def web(
-    runs: Annotated[Path, Parameter(help="The folder of runs to show, or one run.")] = Path("runs"),
+    runs: Path = Path("runs"),
     /,
     *,
-    host: Annotated[
-        str, Parameter(help="Address to listen on; any but this machine's own requires a token.")
-    ] = "127.0.0.1",
-    port: Annotated[Whole, Parameter(help="Port to listen on; 0 takes a free one.")] = PORT,
-    name: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            show_default=False,
-            help="A name under which people reach the server; can be repeated.",
-        ),
-    ] = (),
-    url: Annotated[
-        str | None,
-        Parameter(help="Address that people use, such as https://games.example.org for a proxy with TLS."),
-    ] = None,
-    trusted_proxy: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            show_default=False,
-            help="Address or network of a proxy whose X-Forwarded-For is believed; can be repeated.",
-        ),
-    ] = (),
-    token: Annotated[
-        str | None, Parameter(help="Token of visitors; by default one is made if it is needed.")
-    ] = None,
-    no_open: Annotated[
-        bool, Parameter(name="--no-open", negative="", show_default=False, help="Do not open a browser.")
-    ] = False,
-    study: Annotated[
-        Path | None, Parameter(help="A study to conduct: consent, questionnaires, tasks for participants.")
-    ] = None,
+    host: str = "127.0.0.1",
+    port: Whole = PORT,
+    name: Words = (),
+    url: str | None = None,
+    trusted_proxy: Words = (),
+    token: str | None = None,
+    no_open: Annotated[Flag, Parameter(name="--no-open")] = False,
+    study: Path | None = None,
     suite: SuiteName = None,
-    max_calls: Annotated[
-        Whole | None, Parameter(help="Budget: no more calls to models than this, in all games together.")
-    ] = None,
-    max_cost: Annotated[float | None, Parameter(help="Budget: no more dollars; needs prices.")] = None,
+    max_calls: Whole | None = None,
+    max_cost: float | None = None,
     allow: Allowed = (),
 ) -> None:
-    """Serve the browser app: games, runs while they are played, replays of episodes."""
+    """Serve the browser app: games, live runs, replays.
+
+    Args:
+        runs: The folder of runs to show, or one run.
+        host: Address to listen on; any but this machine's own requires a token.
+        port: Port to listen on; 0 takes a free one.
+        name: A name under which people reach the server; can be repeated.
+        url: Address that people use, such as https://games.example.org for a proxy with TLS.
+        trusted_proxy: Address or network of a proxy whose X-Forwarded-For is believed; can be repeated.
+        token: Token of visitors; by default one is made if it is needed.
+        no_open: Do not open a browser.
+        study: A study to conduct: consent, questionnaires, tasks for participants.
+        max_calls: Budget: no more calls to models than this, in all games together.
+        max_cost: Budget: no more dollars; needs prices.
+    """
     from ludens.core.policy import Setter, permit
     from ludens.models.ledger import Budget
     from ludens.run.task import import_suite

@@ -1,12 +1,12 @@
 """Reads plain data, from JSON or TOML, into dataclasses, and checks every value against its annotation.
 
-Annotations may be made of str, int, float, bool, None, Any, Literal, `X | None`, list, `tuple[X, ...]`, dict
-and Mapping with text keys, and dataclasses. Nothing is converted but whole numbers where any number may be.
+Annotations may be made of str, int, float, bool, None, Any, Literal, `X | None`, list, Sequence,
+`tuple[X, ...]`, dict and Mapping with text keys, and dataclasses. Nothing is converted but whole numbers where any number may be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
 from operator import itemgetter
@@ -74,7 +74,7 @@ def _reader(kind: Any, extra: bool) -> _Reader:
     if origin in (Union, UnionType):
         [inner] = [_reader(arg, extra) for arg in args if arg is not NoneType]
         return lambda value: None if value is None else inner(value)
-    if origin is list:
+    if origin in (list, Sequence):
         return partial(_items, args[0], _reader(args[0], extra))
     if origin is tuple:
         items = _reader(list[args[0]], extra)  # type: ignore[valid-type]
